@@ -1,0 +1,248 @@
+# Builds Binnacle: `make help` lists what can be asked for. Sources are found by pattern: nothing has to be entered here
+# for a new file.
+#
+# Three things happen before the first compile:
+#   1. host/build/deps.sh looks for what is needed, installs it where it can, and writes flags to $(BUILD)/deps.mk;
+#   2. make reads that file and starts over, so that one `make` is enough on an empty machine;
+#   3. $(BUILD)/flags.txt changes when compiler or flags do, and everything depends on it.
+
+ifeq ($(filter output-sync,$(.FEATURES)),)
+$(error GNU make 4.0 or newer is needed; this is $(MAKE_VERSION))
+endif
+
+VERSION := 0.1.0
+SOVERSION := 0.1
+
+# ----------------------------------------------------------------------------------------------- what the user may set
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SAN     ?=
+DEPS    ?= install
+OPT     ?= -O2 -g
+comma   := ,
+BUILD   ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+ifeq ($(origin CXX),default)
+# The C++ compiler that goes with the C compiler: cc c++, gcc-12 g++-12, clang-14 clang++-14.
+CXX := $(foreach w,$(CC),$(if $(findstring clang,$w),$(subst clang,clang++,$w),$(if \
+         $(findstring gcc,$w),$(subst gcc,g++,$w),$(patsubst cc,c++,$(patsubst %/cc,%/c++,$w)))))
+endif
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+ifneq ($(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),)
+DRY_RUN := echo
+endif
+MAKEFLAGS += --no-builtin-rules --output-sync=target
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+endif
+ifneq ($(V),1)
+Q := @
+say = @printf '  %-5s %s\n' $(1) $(2);
+endif
+
+# -------------------------------------------------------------------------------------------------------- dependencies
+# The probe runs for every goal that compiles or runs something, never for `make -n`.
+QUIET_GOALS := clean help format uninstall
+GOALS := $(or $(MAKECMDGOALS),all)
+LEVEL := $(if $(filter test test-long lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,build))
+ifdef DRY_RUN
+override DEPS := skip
+endif
+
+ifneq ($(filter-out $(QUIET_GOALS),$(GOALS)),)
+include $(BUILD)/deps.mk
+endif
+$(BUILD)/deps.mk: FORCE
+	@mkdir -p $(@D)
+	+@CC='$(CC)' CXX='$(CXX)' DEPS='$(DEPS)' sh host/build/deps.sh $(LEVEL) $@
+
+# --------------------------------------------------------------------------------------------------------------- flags
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wformat=2 -Wdouble-promotion -Werror
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+COMMON   := $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -fPIC -pthread -MMD -MP
+C_FLAGS   := -std=c11 $(COMMON) -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
+             $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS := -std=c++17 $(COMMON) $(CPPFLAGS) $(CXXFLAGS)
+LD_FLAGS  := $(SANFLAGS) -pthread $(LDFLAGS)
+LINK      := $(CXX) $(LD_FLAGS)
+LIBS      := $(DEP_LIBS) $(LDLIBS) -lm
+
+# Rebuild everything when any of this changes; the folder counts too, since the rooms are links into it.
+STAMP := $(BUILD)/flags.txt
+define STAMP_TEXT
+$(CURDIR) $(VERSION)
+$(CC) $(C_FLAGS)
+$(CXX) $(CXX_FLAGS)
+$(LINK) $(LIBS)
+$(HOST_CFLAGS) | $(CASE_CFLAGS) | $(FILE_CFLAGS)
+endef
+$(STAMP): FORCE
+	$(file >$@.new,$(STAMP_TEXT))
+	@$(CC) --version >> $@.new; $(CXX) --version >> $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# ------------------------------------------------------------------------------------------------------------- sources
+LIB_C   := $(sort $(wildcard host/*.c $(foreach d,case io numerics sim observe,src/$d/*.c) src/solvers/*/*.c))
+LIB_CXX := $(sort $(wildcard host/*.cpp src/case/*.cpp))
+REF_C   := $(filter %_reference.c,$(filter src/solvers/%,$(LIB_C)))
+CLI_C   := $(sort $(wildcard src/cli/*.c))
+EMBED   := $(sort $(wildcard kernels/*.cl kernels/lib/*.h))
+CASES   := $(sort $(wildcard data/cases/*/selftest.toml))
+
+OBJ     := $(BUILD)/obj
+LIB_O   := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(REF_C),$(LIB_C))) $(patsubst %.cpp,$(OBJ)/%.o,$(LIB_CXX)) \
+           $(foreach p,single double,$(patsubst %.c,$(OBJ)/%_$p.o,$(REF_C))) $(OBJ)/embedded.o
+CLI_O   := $(patsubst %.c,$(OBJ)/%.o,$(CLI_C))
+
+BINNACLE := $(BUILD)/binnacle
+STATIC   := $(BUILD)/libbinnacle.a
+SHARED   := $(BUILD)/libbinnacle.so
+
+all: $(BINNACLE) $(STATIC) $(SHARED) ## program and libraries, in build/ (the default)
+
+$(BINNACLE): $(CLI_O) $(STATIC)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
+
+$(STATIC): $(LIB_O) $(BUILD)/objects.list
+	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $(LIB_O)
+
+$(SHARED): $(SHARED).$(VERSION)
+	$(Q)ln -sf $(<F) $(SHARED).$(SOVERSION) && ln -sf $(<F) $@
+$(SHARED).$(VERSION): $(LIB_O) $(BUILD)/objects.list
+	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,$(notdir $(SHARED)).$(SOVERSION) -o $@ $(LIB_O) $(LIBS)
+
+# Lists that change when a file comes or goes: a removed one must not stay in an archive.
+LIST_objects  = $(LIB_O) $(CLI_O) $(SUPPORT_O)
+LIST_embedded = $(EMBED) $(CASES)
+$(BUILD)/objects.list $(BUILD)/embedded.list: $(BUILD)/%.list: FORCE
+	$(file >$@.new,$(LIST_$*))
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+# --------------------------------------------------------------------------------------------------------------- rooms
+# A room compiles with the include paths it may use and no others (docs/architecture.md): $(BUILD)/rooms/ROOM holds
+# links to exactly those headers. An entry is LINK=TARGET. What stands in a file's own folder is found by itself.
+ROOM_host     := api=host/api internal=host/internal
+ROOM_case     := case=src/case
+ROOM_io       := io=src/io
+ROOM_numerics := api=host/api numerics=src/numerics
+ROOM_sim      := api=host/api case=src/case io=src/io sim=src/sim
+ROOM_observe  := $(ROOM_sim) observe=src/observe
+ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/reference.h case/schema.h,$h=src/$h)
+ROOM_cli      := $(ROOM_observe) numerics=src/numerics solvers=src/solvers cli=src/cli
+ROOMS         := host case io numerics sim observe solver cli
+
+ROOMED := $(BUILD)/rooms/.made
+link    = mkdir -p $(dir $(@D)/$1); ln -s '$(CURDIR)/$2' $(@D)/$1;
+$(ROOMED): Makefile $(STAMP)
+	$(Q)rm -rf $(@D)
+	$(Q)set -e; $(foreach r,$(ROOMS),$(foreach l,$(ROOM_$r),\
+	  $(call link,$r/$(firstword $(subst =, ,$l)),$(lastword $(subst =, ,$l)))))
+	$(Q)touch $@
+
+# The room of a source file, and the flags that go with it. Solvers and numerics get no library's flags.
+room   = $(if $(filter host/%,$1),host,$(if $(filter src/solvers/%,$1),solver,$(word 2,$(subst /, ,$1))))
+no_cl := -include host/api/no_cl.h
+LIBFLAGS_host    = $(HOST_CFLAGS)
+LIBFLAGS_case    = $(no_cl) $(CASE_CFLAGS)
+LIBFLAGS_io      = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_sim     = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_observe = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_cli     = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_numerics := $(no_cl)
+LIBFLAGS_solver   := $(no_cl)
+room_flags = -Iinclude -I$(BUILD)/rooms/$(room) $(LIBFLAGS_$(room))
+
+$(OBJ)/%.o: %.c $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(C_FLAGS) $(call room_flags,$<) $(DEFINES) -c -o $@ $<
+
+$(OBJ)/%.o: %.cpp $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)$(CXX) $(CXX_FLAGS) $(call room_flags,$<) -c -o $@ $<
+
+# A reference is one text in two precisions, compared with the device in each.
+$(OBJ)/%_reference_single.o: %_reference.c $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CC,'$< (single)')$(CC) $(C_FLAGS) $(call room_flags,$<) -DBN_REFERENCE_BYTES=4 -c -o $@ $<
+$(OBJ)/%_reference_double.o: %_reference.c $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CC,'$< (double)')$(CC) $(C_FLAGS) $(call room_flags,$<) -DBN_REFERENCE_BYTES=8 -c -o $@ $<
+
+$(OBJ)/host/context.o: DEFINES := -DBN_VERSION_STRING='"$(VERSION)"'
+
+# Kernel texts and self-test cases inside the binary.
+$(BUILD)/embedded.c: host/build/embed.awk $(BUILD)/embedded.list $(EMBED) $(CASES)
+	$(call say,EMBED,$@)LC_ALL=C awk -f $< table=bn_embedded_kernels $(EMBED) table=bn_embedded_files $(CASES) > $@
+$(OBJ)/embedded.o: $(BUILD)/embedded.c $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(C_FLAGS) -Wno-overlength-strings $(call room_flags,host/) -c -o $@ $<
+
+# --------------------------------------------------------------------------------------------------------------- tests
+# Every test_*.c is a program of its own; other .c files in tests/ and its folders are shared by all of them.
+TEST_ALL  := $(sort $(wildcard $(foreach d,tests tests/unit tests/conformance tests/solvers/* tests/regression,$d/*.c)))
+TEST_C    := $(foreach f,$(TEST_ALL),$(if $(filter test_%,$(notdir $f)),$f))
+TEST_BIN  := $(patsubst %.c,$(BUILD)/%,$(TEST_C))
+SUPPORT   := $(BUILD)/tests/libsupport.a
+SUPPORT_O := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TEST_C),$(TEST_ALL)))
+TEST_SH   := $(sort $(wildcard tests/cli/*.sh))
+LONG_SH   := $(sort $(wildcard tests/long/*.sh))
+
+TEST_FLAGS = -Iinclude -Ihost -Isrc -Itests $(HOST_CFLAGS) $(CASE_CFLAGS) $(FILE_CFLAGS) $(CHECK_CFLAGS)
+$(BUILD)/tests/%.o: tests/%.c $(STAMP)
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(C_FLAGS) $(TEST_FLAGS) -c -o $@ $<
+$(SUPPORT): $(SUPPORT_O) $(BUILD)/objects.list
+	$(Q)rm -f $@ && $(AR) rcs $@ $(SUPPORT_O)
+$(TEST_BIN): %: %.o $(SUPPORT) $(STATIC)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(CHECK_LIBS) $(LIBS)
+
+# Output is collected per target, but shown at once from lines that begin with +; those would run under `make -n` too:
+# DRY_RUN.
+RUN_TESTS = env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' SAN='$(SAN)' ONLY='$(ONLY)' \
+            sh tests/run.sh $(TEST_BIN) $(TEST_SH)
+test: all $(TEST_BIN) ## all tests, about a minute; ONLY=flow takes those with `flow` in their name
+	+@$(DRY_RUN) $(RUN_TESTS)
+test-long: all $(TEST_BIN) ## the same with finer grids and more cases
+	+@$(DRY_RUN) env BN_TEST_LONG=1 $(RUN_TESTS) $(LONG_SH)
+
+lint: lint-kernels lint-tree ## both of the next two
+lint-kernels: ## compiles the kernels without a device, in both precisions
+	@sh host/build/lint-kernels.sh
+lint-tree: ## includes, names, style, static analysis
+	@sh host/build/lint-tree.sh
+
+# ----------------------------------------------------------------------------------------------------------------- use
+demo: all ## the driven cavity at Re 1000, with pictures
+	+@$(DRY_RUN) $(BINNACLE) run data/cases/flow/cavity-re1000.toml --out out/demo/cavity-re1000 --force
+	@echo 'Pictures:' && find out/demo/cavity-re1000 -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
+
+bench: all ## how far each solver is from the limit of this machine
+	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' sh tests/bench.sh
+
+INSTALL_ENV = DESTDIR='$(DESTDIR)' PREFIX='$(abspath $(PREFIX))' BUILD='$(BUILD)' VERSION='$(VERSION)' \
+              SOVERSION='$(SOVERSION)' LIBS='$(LIBS)'
+install: all ## to PREFIX (/usr/local), below DESTDIR if given
+	@$(INSTALL_ENV) sh host/build/install.sh install
+uninstall: ## removes exactly what install put there
+	@$(INSTALL_ENV) sh host/build/install.sh uninstall
+
+deps: ## everything that build, demo and tests need, installed
+	@echo 'All that Binnacle needs is here.'
+
+format: ## clang-format over all C files
+	clang-format -i $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl' '*.cpp')
+
+clean: ## removes build/
+	rm -rf build $(BUILD)
+
+help: ## this list
+	@echo 'make TARGET [NAME=VALUE...]' && echo
+	@awk -F ' ## ' '/^[a-z-]+:.* ## / { split($$1, t, ":"); printf "  %-13s %s\n", t[1], $$2 }' Makefile
+	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
+
+FORCE:
+.PHONY: all test test-long lint lint-kernels lint-tree demo bench install uninstall deps format clean help FORCE
+
+-include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)

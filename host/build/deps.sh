@@ -1,0 +1,231 @@
+#!/bin/sh
+# deps.sh: finds what Binnacle needs, installs what is missing where it can, and writes the compiler flags for make.
+#   CC=... CXX=... DEPS=install|skip sh host/build/deps.sh build|run|test FILE
+#
+#   build   compilers, libraries, and some OpenCL device
+#   run     also PoCL, the device that is always there
+#   test    also Check, and the tools that tests and lint use
+#
+# FILE is rewritten only if it changes. This runs before there is any compiler, and costs a few milliseconds when all is
+# there.
+set -eu
+level=$1 out=$2
+CC=${CC:-cc} CXX=${CXX:-c++} DEPS=${DEPS:-install}
+PKG_CONFIG=${PKG_CONFIG:-pkg-config}
+vendors=${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}
+tried=$(dirname "$out")/deps-tried.txt # optional packages that could not be had, so that they are asked for only once
+
+# Names for each distribution:  what  apt | dnf | pacman | brew
+names='
+cc             gcc libc6-dev       | gcc                | gcc                    | gcc
+clang          clang               | clang              | clang                  | llvm
+c++            g++                 | gcc-c++            | gcc                    | gcc
+pkg-config     pkg-config          | pkgconf-pkg-config | pkgconf                | pkgconf
+OpenCL         ocl-icd-opencl-dev  | ocl-icd-devel      | ocl-icd opencl-headers | opencl-icd-loader opencl-headers
+libpng         libpng-dev          | libpng-devel       | libpng                 | libpng
+cairo          libcairo2-dev       | cairo-devel        | cairo                  | cairo
+udunits        libudunits2-dev     | udunits2-devel     | udunits                | udunits
+jansson        libjansson-dev      | jansson-devel      | jansson                | jansson
+zlib           zlib1g-dev          | zlib-devel         | zlib                   | zlib
+tomlplusplus   libtomlplusplus-dev | tomlplusplus-devel | tomlplusplus           | tomlplusplus
+clFFT          libclfft-dev        | clFFT-devel        | clfft                  | clfft
+kissfft-float  libkissfft-dev      | kiss-fft-devel     | kissfft                | kissfft
+expat          libexpat1-dev       | expat-devel        | expat                  | expat
+check          check               | check-devel        | check                  | check
+pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
+rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
+oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
+vtk            python3-vtk9        | python3-vtk        | vtk                    | vtk
+strace         strace              | strace             | strace                 | -
+'
+
+# The packages that column $1 (2 apt, 3 dnf, 4 pacman, 5 brew) lists for the things named after it.
+packages()
+{
+    column=$1
+    shift
+    for thing; do
+        printf '%s\n' "$names" | awk -v thing="$thing" -v column="$column" '
+            $1 == thing { sub(/^[^ ]+ +/, ""); n = split($0, part, /\|/); print part[column - 1] }'
+    done | tr -s ' ' '\n' | grep -v '^-*$' | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+have()
+{
+    command -v "$1" >/dev/null 2>&1
+}
+
+# ------------------------------------------------------------------------------------------------ what is there
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat'
+[ "$level" != test ] || libraries="$libraries check"
+
+# Some systems ship these without a .pc file; then their usual header and library are tried.
+plain_flags()
+{
+    case $1 in
+    clFFT) plain_header=clFFT.h plain_libs=-lclFFT plain_cflags= ;;
+    udunits) plain_header=udunits2.h plain_libs=-ludunits2 plain_cflags= ;;
+    kissfft-float) plain_header=kissfft/kiss_fft.h plain_libs=-lkissfft-float plain_cflags=-Dkiss_fft_scalar=float ;;
+    *) return 1 ;;
+    esac
+}
+
+plain_library()
+{
+    plain_flags "$1" && have "${CC%% *}" || return 1
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$plain_header" |
+        $CC -x c -DCL_TARGET_OPENCL_VERSION=120 -o /dev/null - $plain_libs >/dev/null 2>&1
+}
+
+# Sets `need` (without it nothing works) and `want` (some tests skip without it).
+look()
+{
+    need='' want=''
+    case $CC in *clang*) have "${CC%% *}" || need="$need clang" ;; *) have "${CC%% *}" || need="$need cc" ;; esac
+    have "${CXX%% *}" || need="$need c++"
+    if ! have "$PKG_CONFIG"; then
+        need="$need pkg-config $libraries"
+    elif ! $PKG_CONFIG --exists $libraries; then
+        for library in $libraries; do
+            $PKG_CONFIG --exists "$library" || plain_library "$library" || need="$need $library"
+        done
+    fi
+    case $level in
+    build) ls "$vendors"/*.icd >/dev/null 2>&1 || want="$want pocl" ;;
+    *) ls "$vendors"/*pocl*.icd >/dev/null 2>&1 || want="$want pocl" ;;
+    esac
+    [ "$level" = test ] || return 0
+    ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
+    have oclgrind || want="$want oclgrind"
+    have strace || want="$want strace"
+    have clang || ls /usr/bin/clang-1[4-9] /usr/bin/clang-[2-9]? >/dev/null 2>&1 || want="$want clang"
+    has_vtk python3 || has_vtk /usr/bin/python3 || want="$want vtk"
+}
+
+has_vtk()
+{
+    have "$1" && "$1" -c 'import importlib.util as u; raise SystemExit(u.find_spec("vtkmodules") is None)'
+}
+
+# ------------------------------------------------------------------------------------------------ what to do about it
+apt()
+{
+    if [ "$(id -u)" = 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+    else
+        sudo env DEBIAN_FRONTEND=noninteractive apt-get "$@"
+    fi
+}
+
+# explain THING...: the commands that install these things.
+explain()
+{
+    cat >&2 <<EOF
+  Debian, Ubuntu:  apt-get install $(packages 2 "$@")
+  Fedora:          dnf install $(packages 3 "$@")
+  Arch:            pacman -S $(packages 4 "$@")
+  Homebrew:        brew install $(packages 5 "$@")
+EOF
+}
+
+# Ends the build: $1 says why.
+give_up()
+{
+    echo "$1 Missing:$need$want" >&2
+    # shellcheck disable=SC2086 # one word a thing
+    explain $need $want
+    echo 'Install them and call make again, or go on without: make DEPS=skip' >&2
+    exit 1
+}
+
+# Takes from `want` what could not be had before.
+drop_tried()
+{
+    left=''
+    for thing in $want; do
+        grep -qx "$thing" "$tried" 2>/dev/null || left="$left $thing"
+    done
+    want=$left
+}
+
+install()
+{
+    drop_tried
+    [ -n "$need$want" ] || return 0
+    hindrance=''
+    if ! have apt-get; then
+        hindrance='This system has no apt-get; the packages have to be installed by hand.'
+    elif [ "$(id -u)" != 0 ] && ! have sudo; then
+        hindrance='Packages cannot be installed: neither root nor sudo.'
+    fi
+    if [ -n "$hindrance" ]; then
+        [ -z "$need" ] || give_up "$hindrance"
+        note_wanted
+        return 0
+    fi
+    echo "Installing with apt-get: $(packages 2 $need $want)   (DEPS=skip leaves the system alone)"
+    apt update -qq || echo "apt-get update failed; trying with the lists that are here" >&2
+    # shellcheck disable=SC2046 # one word a package
+    if ! apt install -y -qq --no-install-recommends $(packages 2 $need $want); then
+        [ -z "$need" ] || apt install -y -qq --no-install-recommends $(packages 2 $need) || true
+        for thing in $want; do
+            apt install -y -qq --no-install-recommends $(packages 2 $thing) || true
+        done
+    fi
+    look
+    drop_tried
+    [ -z "$need" ] || give_up 'The installation did not bring everything.'
+    note_wanted
+}
+
+# Optional things that could not be had: said once, not asked for again.
+note_wanted()
+{
+    [ -n "$want" ] || return 0
+    # shellcheck disable=SC2086
+    printf '%s\n' $want >>"$tried"
+    echo "Not found, what needs it is skipped:$want" >&2
+    # shellcheck disable=SC2086
+    explain $want
+}
+
+# ------------------------------------------------------------------------------------------------ flags for make
+# flags cflags|libs LIBRARY...
+flags()
+{
+    kind=$1
+    shift
+    if have "$PKG_CONFIG" && $PKG_CONFIG --exists "$@"; then
+        $PKG_CONFIG "--$kind" "$@"
+        return
+    fi
+    for library; do
+        if have "$PKG_CONFIG" && $PKG_CONFIG --exists "$library"; then
+            $PKG_CONFIG "--$kind" "$library"
+        elif plain_flags "$library"; then
+            [ "$kind" = libs ] && echo "$plain_libs" || echo "$plain_cflags"
+        fi
+    done | tr '\n' ' '
+}
+
+look
+if [ -n "$need$want" ]; then
+    if [ "$DEPS" = skip ]; then
+        [ -z "$need" ] || echo "DEPS=skip: going on without$need" >&2
+    else
+        install
+    fi
+fi
+
+cat >"$out.new" <<EOF
+# Made by host/build/deps.sh
+HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
+CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat)
+EOF
+[ "$level" != test ] || cat >>"$out.new" <<EOF
+CHECK_CFLAGS := $(flags cflags check)
+CHECK_LIBS := $(flags libs check)
+EOF
+if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi

@@ -1,0 +1,94 @@
+#!/bin/sh
+# lint-kernels.sh: compiles every kernel without a device, in both precisions, and reads it for what would break equal
+# bits or portability.
+#   sh lint-kernels.sh [FILE.cl...]      all of kernels/ unless files are named
+# A kernel file says with which constants of its solver, in a comment, one line a variant:  lint: -DK=0.25 -DORDER=2
+# Reals among them get the build's precision, as from the host.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+[ $# -gt 0 ] || set -- kernels/*.cl
+
+clang=
+for candidate in ${CLANG:-} clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14; do
+    version=$("$candidate" -dumpversion 2>/dev/null | cut -d . -f 1)
+    if [ "${version:-0}" -ge 14 ]; then
+        clang=$candidate
+        break
+    fi
+done
+if [ -z "$clang" ]; then
+    echo 'lint: clang 14 or newer is needed to check kernels (package clang)' >&2
+    exit 1
+fi
+
+# What the host injects (kernels/lib/index.h), for a box of a grid cut along y; and what it puts in front.
+box='-DDIMS=2 -DNX=300 -DNY=40 -DNZ=1 -DHALO=1 -DPITCH=320 -DPLANE=13440 -DSLICE=13440 -DFIRST=336
+     -DGNX=300 -DGNY=120 -DGNZ=1 -DSEGMENTS=2 -DPARTIALS=240 -DPERIODIC_X=0 -DPERIODIC_Y=1'
+single='-DREAL_BYTES=4 -DINDEX_BITS=32 -DHAS_FP64=0 -DHAS_INT64_ATOMICS=0 -DIS_CPU=0'
+double='-DREAL_BYTES=8 -DINDEX_BITS=64 -DHAS_FP64=1 -DHAS_INT64_ATOMICS=1 -DIS_CPU=1'
+# The single build is for the least device there is: no fp64, no 64-bit atomics.
+least='-Xclang -cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics,-cl_khr_fp16'
+prelude=$(sed -n 's/^BN_PRELUDE("\(.*\)").*/-include \1/p' host/internal/prelude.def)
+
+real='([-+]?[0-9]+[.][0-9e+-]*|[-+]?0x[0-9a-f.]+p[-+]?[0-9]+)'
+
+failed=0 compiled=0
+compile()
+{
+    # shellcheck disable=SC2086 # lists of options
+    "$clang" -x cl -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -fsyntax-only -Wall -Wextra \
+        -Wdouble-promotion -Wshadow -Werror "$@" $box $prelude "$file" || failed=$((failed + 1))
+    compiled=$((compiled + 1))
+}
+
+for file; do
+    [ -f "$file" ] || continue
+    variants=$(grep -E '^[ /*]*lint: ' "$file" |
+        sed -E "s|^[ /*]*lint: *||; s|[*]/ *$||; s/=$real( |$)/=REAL(\\1)\\2/g")
+    while IFS= read -r variant; do
+        # shellcheck disable=SC2086
+        compile $single $least $variant
+        # shellcheck disable=SC2086
+        compile $double $variant
+    done <<EOF
+$variants
+EOF
+done
+
+# Words that do not belong into kernel text, outside comments. Literals stand inside REAL() and get the build's type.
+awk '
+    function report(why) { printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"; bad++ }
+    FNR == 1 { comment = 0 }
+    {
+        text = $0
+        code = ""
+        while (text != "") {
+            if (comment) {
+                at = index(text, "*/")
+                if (!at) break
+                text = substr(text, at + 2); comment = 0
+            } else {
+                line = index(text, "//"); block = index(text, "/*")
+                if (line && (!block || line < block)) { code = code substr(text, 1, line - 1); break }
+                if (!block) { code = code text; break }
+                code = code substr(text, 1, block - 1) " "
+                text = substr(text, block + 2); comment = 1
+            }
+        }
+        code = " " code " "
+        if (code ~ /[^A-Za-z0-9_]mad *\(/) report("mad() rounds as the device likes; write fma() or a * b + c")
+        if (code ~ /[^A-Za-z0-9_](native|half)_[a-z0-9]+ *\(/) report("native_ and half_ differ from device to device")
+        if (code ~ /[^A-Za-z0-9_]printf *\(/) report("printf in a kernel")
+        if (code ~ /# *include/) report("kernels are one text: no #include at run time")
+        if (FILENAME != "kernels/lib/real.h") {
+            if (code ~ /[^A-Za-z0-9_](float|double)[0-9]*[^A-Za-z0-9_]/) report("say real, real2 or acc")
+            gsub(/REAL\([^()]*\)/, "", code)
+            if (code ~ /[^A-Za-z0-9_.]([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+[eE][-+]?[0-9])/)
+                report("a floating literal outside REAL()")
+        }
+    }
+    END { exit bad > 0 }
+' "$@" kernels/lib/*.h || failed=$((failed + 1))
+
+echo "kernels: $compiled builds without a device, $failed with findings"
+[ $failed = 0 ]

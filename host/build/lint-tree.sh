@@ -1,0 +1,73 @@
+#!/bin/sh
+# lint-tree.sh: what compilers do not check: who includes what, names, line lengths, scripts, and static analysis where
+# the tools are present.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+findings=0
+
+# Prints what it reads under a title; anything at all is a finding.
+report()
+{
+    lines=$(cat)
+    [ -n "$lines" ] || return 0
+    findings=$((findings + $(printf '%s\n' "$lines" | wc -l)))
+    printf '%s:\n%s\n' "$1" "$lines" | sed '2,$s/^/  /' >&2
+}
+
+sources=$(find host src include tests -name '*.[ch]' -o -name '*.cpp' | LC_ALL=C sort)
+kernels=$(find kernels tests -name '*.cl' | LC_ALL=C sort)
+c_files=$(printf '%s\n' "$sources" | grep '\.c$')
+scripts=$(find host tests .ci -name '*.sh' -o -path .ci/run | LC_ALL=C sort)
+
+report 'file names are unique in the tree, these are not' <<EOF
+$(printf '%s\n' "$c_files" | sed 's|.*/||' | sort | uniq -d)
+EOF
+
+report 'includes that leave their folder' <<EOF
+$(grep -n '#include "\.\./' $sources)
+EOF
+
+report 'these rooms know no library but C'\''s own (formats: src/io, units and TOML: src/case, OpenCL: host)' <<EOF
+$(find src/numerics src/solvers -name '*.[ch]' -exec grep -Hn '#include <' {} + |
+    grep -Ev '<(assert|complex|errno|float|inttypes|limits|math|stdarg|std(bool|def|int|io|lib)|string|tgmath)\.h>')
+EOF
+
+report 'functions that the house does without' <<EOF
+$(grep -nE '(^|[^A-Za-z0-9_])(gets|strcpy|strcat|sprintf|vsprintf|strtok|setlocale) *\(' $sources)
+EOF
+
+report 'marks of unfinished work' <<EOF
+$(grep -nwE "TO""DO|FIX""ME|XX""X" $sources Makefile $scripts)
+EOF
+
+report 'lines longer than 120 columns' <<EOF
+$(LC_ALL=C.UTF-8 awk 'length($0) > 120 { printf "%s:%d: %d\n", FILENAME, FNR, length($0) }' $sources $scripts $kernels)
+EOF
+
+report 'white space at the end of lines, or tabs' <<EOF
+$(grep -nE '[[:space:]]$|	' $sources)
+EOF
+
+if command -v shellcheck >/dev/null; then
+    report 'shellcheck' <<EOF
+$(shellcheck -f gcc -S warning $scripts 2>&1)
+EOF
+fi
+
+if command -v cppcheck >/dev/null; then
+    report 'cppcheck' <<EOF
+$(cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --suppress=missingInclude \
+    --suppress=toomanyconfigs --suppress=missingIncludeSystem --suppress=unmatchedSuppression -Iinclude -Ihost -Isrc \
+    --template='{file}:{line}: {severity}: {message} [{id}]' -j "$(getconf _NPROCESSORS_ONLN)" host src 2>&1)
+EOF
+fi
+
+if command -v clang-format >/dev/null; then
+    unformatted=$(for file in $sources; do
+        clang-format --dry-run -Werror "$file" >/dev/null 2>&1 || echo "$file"
+    done | wc -l)
+    echo "format: clang-format would change $unformatted of $(printf '%s\n' "$sources" | wc -l) files (make format)"
+fi
+
+echo "tree: $findings findings"
+[ "$findings" = 0 ]

@@ -1,0 +1,32 @@
+/* support.c: the frame of every test program (tests/support.h). */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Seconds that one test may take: BN_TEST_TIMEOUT, or 60 when it is not set or not a positive number. */
+static double test_timeout(void)
+{
+    const char *text = getenv("BN_TEST_TIMEOUT");
+    char *end = NULL;
+    double seconds = text ? strtod(text, &end) : 0;
+    return text && end != text && *end == '\0' && seconds > 0 ? seconds : 60;
+}
+
+/* Check's own default applies: a process for each test, unless the environment says CK_FORK=no, for debuggers. */
+int bn_test_main(const char *name, void (*add)(TCase *))
+{
+    Suite *suite = suite_create(name);
+    TCase *cases = tcase_create(name);
+    tcase_set_timeout(cases, test_timeout());
+    add(cases);
+    suite_add_tcase(suite, cases);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    int passed = srunner_ntests_run(runner) - failed;
+    srunner_free(runner);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
