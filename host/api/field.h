@@ -1,0 +1,57 @@
+/* field.h: values on a domain's grid. On a device each box has a buffer with a halo; for the reference it is one plain array. */
+#ifndef BN_API_FIELD_H
+#define BN_API_FIELD_H
+
+#include "api/domain.h"
+
+typedef struct bn_field bn_field;
+typedef struct bn_snapshot bn_snapshot;
+
+/* BN_T_REAL follows the domain's precision; BN_T_REAL2 is a pair (complex). */
+typedef enum bn_type { BN_T_REAL, BN_T_REAL2, BN_T_I32, BN_T_I64, BN_T_U8 } bn_type;
+
+/* Role: in the checkpoint, in VTK, in verify. */
+enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4 };
+
+/* components: planes one after the other, each the size of the grid. */
+typedef struct bn_field_desc {
+    const char *name, *unit;
+    bn_type type;
+    int components;           /* 0 means 1 */
+    unsigned role;
+} bn_field_desc;
+
+BN_CHECKED bn_status bn_field_create(bn_domain *, const bn_field_desc *, bn_field **out);
+void bn_field_destroy(bn_field **);
+const bn_field_desc *bn_field_describe(const bn_field *);
+bn_domain *bn_field_domain(const bn_field *);
+size_t bn_field_element_bytes(const bn_field *);    /* of one component of one point */
+size_t bn_field_bytes(const bn_field *);            /* of the whole field in its own type, without padding */
+
+/* All points of all components in C order (x fastest, component slowest), in the field's own type: float or double, int32_t, ...
+ * `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for everything launched before. */
+BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);
+BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes);
+
+/* The same for real fields in double, converted once (rounded to nearest in single): count = points * components. */
+BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
+BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
+
+/* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both engines. */
+BN_CHECKED bn_status bn_field_fill(bn_field *, int component, double (*value)(const double x[3], const void *user),
+                                   const void *user);
+BN_CHECKED bn_status bn_field_zero(bn_field *);
+
+/* Exchanges the contents of two fields of the same kind, without copying. */
+void bn_field_swap(bn_field *, bn_field *);
+
+/* The reference's own array (float or double, C order); NULL for a field on a device. */
+void *bn_field_host(bn_field *);
+
+/* Starts copying the field to pinned host memory and returns at once; steps launched afterwards do not disturb it. Any thread
+ * may wait for it. `data` in C order as bn_field_read gives; lent until the release. */
+BN_CHECKED bn_status bn_snapshot_begin(bn_field *, bn_snapshot **out);
+BN_CHECKED bn_status bn_snapshot_wait(bn_context *, bn_snapshot *, const void **data);
+void bn_snapshot_release(bn_snapshot **);
+
+#endif

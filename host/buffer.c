@@ -1,0 +1,104 @@
+/* buffer.c: device memory. In debug contexts each buffer is painted with NaN and has a canary behind it, so that a kernel that reads
+ * or writes where it should not shows as a number. */
+#include "internal/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cl_uint canary = 0xA5A5A5A5u;
+
+/* A quiet NaN as float, as double (two words: NaN) and a conspicuous integer. */
+static const cl_uint paint = 0x7fc0beefu;
+
+static bn_status fill_new(bn_domain *d, bn_buffer *b)
+{
+    cl_command_queue queue = d->device->queue;
+    bool debug = bn_context_debug(d->ctx);
+    size_t whole = b->bytes / 4 * 4; /* the pattern's size must divide the filled bytes */
+    const cl_uint zero = 0;
+    if (whole > 0)
+        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, debug ? &paint : &zero, 4, 0, whole, 0, NULL, NULL);
+    if (debug) {
+        size_t start = (b->bytes + 3) / 4 * 4;
+        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, &canary, 4, start, BN_CANARY_BYTES, 0, NULL, NULL);
+    }
+    return BN_OK;
+}
+
+bn_status bn_buffer_create(bn_domain *d, const char *name, size_t bytes, bn_buffer **out)
+{
+    *out = NULL;
+    const bn_device_info *info = &d->device->info;
+    size_t total;
+    if (bytes == 0 || __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(d->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
+        return bn_fail(d->ctx, BN_MEMORY, "%s: a buffer of %zu bytes is not possible", name, bytes);
+    if (total > info->largest_buffer)
+        return bn_fail(d->ctx, BN_MEMORY,
+                       "%s needs a buffer of %.2f GiB, but the largest that %s gives is %.2f GiB; use a smaller grid, single precision, or more boxes",
+                       name, (double)total / 0x1p30, info->name, (double)info->largest_buffer / 0x1p30);
+    bn_status st = BN_OK;
+    bn_buffer *b = calloc(1, sizeof *b);
+    if (!b || !(b->name = strdup(name))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the description of %s", name);
+        goto out;
+    }
+    b->bytes = bytes;
+    cl_int status;
+    b->mem = clCreateBuffer(d->device->cl, CL_MEM_READ_WRITE, total, NULL, &status);
+    if (status != CL_SUCCESS) {
+        b->mem = NULL;
+        st = bn_cl_fail(d->device, status, "clCreateBuffer", name);
+        bn_note(d->ctx, "while allocating %.1f MiB for %s", (double)total / 0x1p20, name);
+        goto out;
+    }
+    BN_GO(fill_new(d, b));
+    b->next = d->buffers;
+    if (b->next)
+        b->next->previous = b;
+    d->buffers = b;
+    *out = b;
+    return BN_OK;
+out:
+    if (b) {
+        if (b->mem)
+            clReleaseMemObject(b->mem);
+        free(b->name);
+        free(b);
+    }
+    return st;
+}
+
+void bn_buffer_destroy(bn_domain *d, bn_buffer **buffer)
+{
+    if (!buffer || !*buffer)
+        return;
+    bn_buffer *b = *buffer;
+    if (b->previous)
+        b->previous->next = b->next;
+    else
+        d->buffers = b->next;
+    if (b->next)
+        b->next->previous = b->previous;
+    cl_int status = clReleaseMemObject(b->mem);
+    if (status != CL_SUCCESS)
+        bn_log(d->ctx, BN_LOG_WARNING, "clReleaseMemObject(%s): %s", b->name, bn_cl_name(status));
+    free(b->name);
+    free(b);
+    *buffer = NULL;
+}
+
+bn_status bn_domain_check_canaries(bn_domain *d)
+{
+    if (!d->device || !bn_context_debug(d->ctx))
+        return BN_OK;
+    for (bn_buffer *b = d->buffers; b; b = b->next) {
+        cl_uint seen[BN_CANARY_BYTES / 4];
+        BN_CL(d->device, b->name, clEnqueueReadBuffer, d->device->queue, b->mem, CL_TRUE, (b->bytes + 3) / 4 * 4,
+              sizeof seen, seen, 0, NULL, NULL);
+        for (size_t i = 0; i < BN_CANARY_BYTES / 4; i++)
+            if (seen[i] != canary)
+                return bn_fail(d->ctx, BN_MISMATCH, "a kernel wrote behind the end of %s (%zu bytes past it, on %s)",
+                               b->name, 4 * i, d->device->info.name);
+    }
+    return BN_OK;
+}

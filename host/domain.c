@@ -1,0 +1,235 @@
+/* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
+#include "internal/runtime.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t round_up(size_t value, size_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+/* Layout of one component of a box; false when a product overflows. */
+static bool layout_of(const uint32_t n[3], int dims, int halo, bn_layout *out)
+{
+    bn_layout l = { .halo = { halo, dims > 1 ? halo : 0, dims > 2 ? halo : 0 } };
+    /* 16 elements: 64 bytes in single precision, a cache line or a coalesced half-warp. */
+    l.left = round_up((size_t)l.halo[0], 4);
+    l.pitch = round_up(l.left + n[0] + (size_t)l.halo[0], 16);
+    size_t rows = (size_t)n[1] + 2 * (size_t)l.halo[1];
+    l.layers = (size_t)n[2] + 2 * (size_t)l.halo[2];
+    if (__builtin_mul_overflow(l.pitch, rows, &l.slice) || __builtin_mul_overflow(l.slice, l.layers, &l.plane))
+        return false;
+    l.first = (size_t)l.halo[2] * l.slice + (size_t)l.halo[1] * l.pitch + l.left;
+    *out = l;
+    return true;
+}
+
+/* Pieces that `count` units are cut into: piece p gets units [start(p), start(p + 1)). */
+static uint32_t piece_start(uint32_t units, int pieces, int p)
+{
+    uint32_t base = units / (uint32_t)pieces, rest = units % (uint32_t)pieces;
+    return (uint32_t)p * base + ((uint32_t)p < rest ? (uint32_t)p : rest);
+}
+
+/* First point of piece p along dimension d. Along x a piece is whole segments, so that no sum is split by a cut. */
+static uint32_t cut(const bn_domain *d, int dim, int p)
+{
+    uint32_t n = d->desc.grid.n[dim];
+    if (dim > 0)
+        return piece_start(n, d->lattice[dim], p);
+    uint32_t at = piece_start(d->segments, d->lattice[0], p) * BN_SEGMENT;
+    return at < n ? at : n;
+}
+
+/* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. */
+static bn_status choose_lattice(bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    int boxes = d->desc.boxes;
+    double best = HUGE_VAL;
+    for (int bx = 1; bx <= boxes; bx++) {
+        if (boxes % bx != 0 || (uint32_t)bx > d->segments)
+            continue;
+        for (int by = 1; by <= boxes / bx; by++) {
+            if ((boxes / bx) % by != 0)
+                continue;
+            int bz = boxes / bx / by;
+            if ((by > 1 && g->dims < 2) || (bz > 1 && g->dims < 3))
+                continue;
+            int b[3] = { bx, by, bz };
+            bool thick = true;
+            for (int k = 0; k < 3; k++) {
+                uint32_t units = k == 0 ? d->segments : g->n[k];
+                uint32_t thinnest = units / (uint32_t)b[k];
+                if (k == 0) /* the last segment of a row may be short */
+                    thinnest = bx == 1 ? g->n[0] : (thinnest > 1 ? BN_SEGMENT : g->n[0] - (d->segments - 1) * BN_SEGMENT);
+                thick = thick && (b[k] == 1 || (thinnest >= 1 && thinnest >= (uint32_t)d->desc.halo));
+            }
+            double surface = (bx - 1) * (double)g->n[1] * g->n[2] + (by - 1) * (double)g->n[0] * g->n[2] +
+                             (bz - 1) * (double)g->n[0] * g->n[1];
+            if (thick && surface < best) {
+                best = surface;
+                memcpy(d->lattice, b, sizeof b);
+            }
+        }
+    }
+    if (isinf(best))
+        return bn_fail(d->ctx, BN_USAGE,
+                       "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
+                       "and along x cuts lie at multiples of %d; ask for fewer boxes",
+                       g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT);
+    return BN_OK;
+}
+
+static bn_status cut_boxes(bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    d->box_count = (size_t)d->desc.boxes;
+    d->boxes = calloc(d->box_count, sizeof *d->boxes);
+    d->shapes = calloc(d->box_count, sizeof *d->shapes);
+    if (!d->boxes || !d->shapes)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for %zu boxes", d->box_count);
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_box *box = &d->boxes[b];
+        box->place[0] = (int)(b % (size_t)d->lattice[0]);
+        box->place[1] = (int)(b / (size_t)d->lattice[0] % (size_t)d->lattice[1]);
+        box->place[2] = (int)(b / (size_t)d->lattice[0] / (size_t)d->lattice[1]);
+        for (int k = 0; k < 3; k++) {
+            box->offset[k] = cut(d, k, box->place[k]);
+            box->n[k] = cut(d, k, box->place[k] + 1) - box->offset[k];
+        }
+        size_t s = 0;
+        while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
+            s++;
+        if (s == d->shape_count) {
+            memcpy(d->shapes[s].n, box->n, sizeof box->n);
+            if (!layout_of(box->n, g->dims, d->desc.halo, &d->shapes[s].layout))
+                return bn_fail(d->ctx, BN_MEMORY, "a box of %u x %u x %u cells is too large to address", box->n[0],
+                               box->n[1], box->n[2]);
+            d->shape_count++;
+        }
+        box->shape = s;
+        if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
+            d->index_bits = 64;
+    }
+    return BN_OK;
+}
+
+/* Checks the grid; everything later relies on it. */
+static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
+{
+    const bn_grid *g = &desc->grid;
+    if (g->dims < 1 || g->dims > 3)
+        return bn_fail(ctx, BN_USAGE, "a grid has 1 to 3 dimensions, not %d", g->dims);
+    uint64_t points = 1;
+    for (int k = 0; k < 3; k++) {
+        if (g->n[k] < 1 || g->n[k] > INT32_MAX / 2 || (k >= g->dims && g->n[k] != 1))
+            return bn_fail(ctx, BN_USAGE, "%u points along dimension %d of a %d-dimensional grid", g->n[k], k, g->dims);
+        if (__builtin_mul_overflow(points, (uint64_t)g->n[k], &points))
+            return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to address", g->n[0], g->n[1],
+                           g->n[2]);
+        if (g->periodic[k] && k < g->dims && g->n[k] < (uint32_t)desc->halo)
+            return bn_fail(ctx, BN_USAGE, "%u periodic points along dimension %d are fewer than the halo of %d",
+                           g->n[k], k, desc->halo);
+    }
+    if (desc->halo < 0 || desc->halo > 64)
+        return bn_fail(ctx, BN_USAGE, "a halo of %d cells; 0 to 64 are possible", desc->halo);
+    if (desc->boxes < 0 || desc->boxes > 4096)
+        return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
+    return BN_OK;
+}
+
+bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
+{
+    *out = NULL;
+    BN_TRY(check_grid(ctx, desc));
+    bn_status st = BN_OK;
+    bn_domain *d = calloc(1, sizeof *d);
+    if (!d)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a domain");
+    pthread_mutex_init(&d->lock, NULL);
+    d->ctx = ctx;
+    d->device = desc->device;
+    d->desc = *desc;
+    d->index_bits = 32;
+    d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
+    d->segments = (desc->grid.n[0] + BN_SEGMENT - 1) / BN_SEGMENT;
+    d->partials = (size_t)d->segments * desc->grid.n[1] * desc->grid.n[2];
+    if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
+        st = bn_fail(ctx, BN_DEVICE,
+                     "%s has no double precision; choose another device, or set case.precision = \"single\"",
+                     desc->device->info.name);
+        goto out;
+    }
+    if (d->partials > INT32_MAX / 16) {
+        st = bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to sum over", desc->grid.n[0],
+                     desc->grid.n[1], desc->grid.n[2]);
+        goto out;
+    }
+    BN_GO(choose_lattice(d));
+    BN_GO(cut_boxes(d));
+    *out = d;
+    d = NULL;
+out:
+    bn_domain_destroy(&d);
+    return st;
+}
+
+void bn_domain_destroy(bn_domain **domain)
+{
+    if (!domain || !*domain)
+        return;
+    bn_domain *d = *domain;
+    if (d->device)
+        clFinish(d->device->queue);
+    bn_program_destroy(&d->services);
+    bn_program_destroy(&d->reductions);
+    bn_partials_destroy(&d->reduce_partials);
+    bn_scalars_destroy(&d->reduce_scalars);
+    bn_staging_free_all(d);
+    if (d->buffers)
+        bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
+    pthread_mutex_destroy(&d->lock);
+    free(d->boxes);
+    free(d->shapes);
+    free(d);
+    *domain = NULL;
+}
+
+const bn_grid *bn_domain_grid(const bn_domain *d) { return &d->desc.grid; }
+bn_precision bn_domain_precision(const bn_domain *d) { return d->desc.precision; }
+bn_context *bn_domain_context(const bn_domain *d) { return d->ctx; }
+bn_device *bn_domain_device(const bn_domain *d) { return d->device; }
+size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
+size_t bn_domain_real_bytes(const bn_domain *d) { return d->desc.precision == BN_DOUBLE ? 8 : 4; }
+bn_build_stats bn_domain_build_stats(const bn_domain *d) { return d->build; }
+
+size_t bn_domain_points(const bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    return (size_t)g->n[0] * g->n[1] * g->n[2];
+}
+
+bn_status bn_domain_finish(bn_domain *d)
+{
+    if (d->device)
+        BN_CL(d->device, "waiting for the steps launched so far", clFinish, d->device->queue);
+    return BN_OK;
+}
+
+uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int components, uint64_t *largest_buffer)
+{
+    /* One box: more boxes add only halos. */
+    bn_layout l;
+    uint64_t bytes;
+    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, &l) ||
+        __builtin_mul_overflow((uint64_t)l.plane, (uint64_t)element_bytes * (uint64_t)(components > 0 ? components : 1),
+                               &bytes))
+        return 0;
+    if (largest_buffer && bytes > *largest_buffer)
+        *largest_buffer = bytes;
+    return bytes;
+}

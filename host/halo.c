@@ -1,0 +1,153 @@
+/* halo.c: keeps the halos of boxes equal to their neighbours' border cells. Phases x, y, z: a phase copies the halos that earlier phases
+ * filled along with the cells, so corners need no messages of their own. A periodic side is an exchange with the far box, which may be
+ * the box itself. Boxes of one device copy on the device. */
+#include "internal/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A block of cells of a box; may reach into the halo. */
+typedef struct bn_block { long first[3], n[3]; } bn_block;
+
+static const bn_kernel_desc copy_kernels[] = {
+    { "halo_copy_1", BN_PER_CELL, { 1, 1, 0 } }, { "halo_copy_4", BN_PER_CELL, { 1, 1, 0 } },
+    { "halo_copy_8", BN_PER_CELL, { 1, 1, 0 } }, { "halo_copy_16", BN_PER_CELL, { 1, 1, 0 } },
+};
+static const bn_kernel_desc fill_kernels[] = {
+    { "halo_fill_1", BN_PER_CELL, { 0, 1, 0 } }, { "halo_fill_4", BN_PER_CELL, { 0, 1, 0 } },
+    { "halo_fill_8", BN_PER_CELL, { 0, 1, 0 } }, { "halo_fill_16", BN_PER_CELL, { 0, 1, 0 } },
+};
+
+static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_kernel **out)
+{
+    bn_domain *d = f->domain;
+    if (!d->services)
+        BN_TRY(bn_program_build(d, "halo", NULL, 0, &d->services));
+    size_t word = f->element_bytes == 1 ? 0 : f->element_bytes == 4 ? 1 : f->element_bytes == 8 ? 2 : 3;
+    return bn_kernel_find(d->services, &by_word[word], out);
+}
+
+/* The four numbers that place a block in a buffer. */
+static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout *l, const long first[3])
+{
+    const cl_long place[4] = { (cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch + first[0],
+                               (cl_long)l->pitch, (cl_long)l->slice, (cl_long)l->plane };
+    for (cl_uint i = 0; i < 4; i++)
+        BN_TRY(bn_set_arg(k, box, at + i, sizeof place[i], &place[i]));
+    return BN_OK;
+}
+
+static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], int components)
+{
+    const cl_int extent[4] = { (cl_int)n[0], (cl_int)n[1], (cl_int)n[2], components };
+    for (cl_uint i = 0; i < 4; i++)
+        BN_TRY(bn_set_arg(k, box, at + i, sizeof extent[i], &extent[i]));
+    const size_t items[3] = { (size_t)n[0], (size_t)n[1], (size_t)n[2] * (size_t)components };
+    const size_t none[3] = { 0, 0, 0 };
+    /* A thin block along x is one item wide: a shape that follows the block keeps work-groups full. */
+    size_t limit = k->max_group < 64 ? k->max_group : 64, local[3] = { 1, 1, 1 }, global[3];
+    for (int i = 0; i < 2; i++)
+        while (local[i] * 2 <= items[i] && local[0] * local[1] * 2 <= limit)
+            local[i] *= 2;
+    for (int i = 0; i < 3; i++)
+        global[i] = (items[i] + local[i] - 1) / local[i] * local[i];
+    k->calls++;
+    return bn_enqueue(k, box, none, global, local);
+}
+
+static bn_status copy_block(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
+                            const long n[3])
+{
+    bn_domain *d = f->domain;
+    bn_kernel *k;
+    BN_TRY(find_service(f, copy_kernels, &k));
+    BN_TRY(bn_set_arg(k, to, 0, sizeof(cl_mem), &f->buffers[from]->mem));
+    BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
+    BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first));
+    BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first));
+    return set_extent_and_run(k, to, 10, n, f->desc.components);
+}
+
+static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)
+{
+    bn_domain *d = f->domain;
+    if (block->n[0] <= 0 || block->n[1] <= 0 || block->n[2] <= 0)
+        return BN_OK;
+    bn_kernel *k;
+    BN_TRY(find_service(f, fill_kernels, &k));
+    BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &f->buffers[box]->mem));
+    BN_TRY(bn_set_arg(k, box, 1, sizeof paint, &paint));
+    BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first));
+    return set_extent_and_run(k, box, 6, block->n, f->desc.components);
+}
+
+/* The box next to `box` along `dim` (side -1 or +1), or -1 at a border that isn't periodic. */
+static long neighbour(const bn_domain *d, const bn_box *box, int dim, int side)
+{
+    int place[3] = { box->place[0], box->place[1], box->place[2] };
+    place[dim] += side;
+    if (place[dim] < 0 || place[dim] >= d->lattice[dim]) {
+        if (!d->desc.grid.periodic[dim])
+            return -1;
+        place[dim] = (place[dim] + d->lattice[dim]) % d->lattice[dim];
+    }
+    return place[0] + (long)d->lattice[0] * (place[1] + (long)d->lattice[1] * place[2]);
+}
+
+bn_status bn_halo_exchange(bn_field *f, int reach)
+{
+    bn_domain *d = f->domain;
+    const int *halo = d->shapes[0].layout.halo;
+    for (int dim = 0; dim < d->desc.grid.dims; dim++)
+        for (size_t b = 0; b < d->box_count; b++)
+            for (int side = -1; side <= 1; side += 2) {
+                const bn_box *box = &d->boxes[b];
+                long other = neighbour(d, box, dim, side);
+                if (other < 0)
+                    continue;
+                long to[3], from[3], n[3];
+                for (int k = 0; k < 3; k++) {
+                    long wide = k < dim ? halo[k] : 0; /* halos of earlier phases go along: corners */
+                    to[k] = from[k] = -wide;
+                    n[k] = (long)box->n[k] + 2 * wide;
+                }
+                n[dim] = reach;
+                to[dim] = side < 0 ? -reach : (long)box->n[dim];
+                from[dim] = side < 0 ? (long)d->boxes[other].n[dim] - reach : 0;
+                BN_TRY(copy_block(f, (size_t)other, from, b, to, n));
+            }
+    f->halo_valid = reach;
+    return BN_OK;
+}
+
+/* Debug contexts: NaN in every halo, so that a launch whose declared reach is too small shows at once. */
+bn_status bn_halo_poison(bn_field *f)
+{
+    bn_domain *d = f->domain;
+    const int *halo = d->shapes[0].layout.halo;
+    for (size_t b = 0; b < d->box_count; b++)
+        for (int dim = 0; dim < d->desc.grid.dims; dim++)
+            for (int side = -1; side <= 1; side += 2) {
+                bn_block block;
+                for (int k = 0; k < 3; k++) {
+                    block.first[k] = -halo[k];
+                    block.n[k] = (long)d->boxes[b].n[k] + 2 * halo[k];
+                }
+                block.n[dim] = halo[dim];
+                block.first[dim] = side < 0 ? -halo[dim] : (long)d->boxes[b].n[dim];
+                BN_TRY(fill_block(f, b, &block, 0x7fc0beefu));
+            }
+    return BN_OK;
+}
+
+bn_status bn_field_clear(bn_field *f)
+{
+    bn_domain *d = f->domain;
+    for (size_t b = 0; b < d->box_count; b++) {
+        const uint32_t *n = d->boxes[b].n;
+        const bn_block own = { { 0, 0, 0 }, { n[0], n[1], n[2] } };
+        BN_TRY(fill_block(f, b, &own, 0));
+    }
+    f->halo_valid = 0;
+    return BN_OK;
+}

@@ -1,0 +1,169 @@
+/* launch.c: runs a kernel over all boxes of a domain: checks the arguments, refreshes the halos it reads, enqueues, keeps the books. */
+#include "internal/runtime.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Launches after which the queue is flushed: without it some implementations start nothing until the host waits. */
+enum { BN_FLUSH_AFTER = 64 };
+
+bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, const void *value)
+{
+    cl_int status = clSetKernelArg(k->cl[box], index, bytes, value);
+    if (status == CL_SUCCESS)
+        return BN_OK;
+    const bn_device *device = k->program->domain->device;
+    bn_cl_fail(device, status, "clSetKernelArg", k->desc->name);
+    bn_note(device->ctx, "while setting argument %u of kernel %s", index, k->desc->name);
+    return bn_error_status(device->ctx);
+}
+
+/* Adds the times of finished launches to the kernel's row. */
+static bn_status collect_events(bn_kernel *k)
+{
+    const bn_device *device = k->program->domain->device;
+    bn_status st = BN_OK;
+    for (size_t i = 0; i < k->pending_count; i++) {
+        cl_ulong start = 0, end = 0;
+        cl_int status = clWaitForEvents(1, &k->pending[i]);
+        if (status == CL_SUCCESS)
+            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+        if (status == CL_SUCCESS)
+            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+        if (status != CL_SUCCESS && st == BN_OK)
+            st = bn_cl_fail(device, status, "clGetEventProfilingInfo", k->desc->name);
+        k->seconds += 1e-9 * (double)(end - start);
+        clReleaseEvent(k->pending[i]);
+    }
+    k->pending_count = 0;
+    return st;
+}
+
+bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3])
+{
+    bn_domain *d = k->program->domain;
+    bool profile = d->device->profile;
+    if (profile && k->pending_count == BN_PENDING_EVENTS)
+        BN_TRY(collect_events(k));
+    cl_int status = clEnqueueNDRangeKernel(d->device->queue, k->cl[box], 3, offset, global, local, 0, NULL,
+                                           profile ? &k->pending[k->pending_count] : NULL);
+    if (status != CL_SUCCESS) {
+        bn_cl_fail(d->device, status, "clEnqueueNDRangeKernel", k->desc->name);
+        bn_note(d->ctx, "while launching kernel %s over %zu x %zu x %zu work-items in groups of %zu x %zu x %zu", k->desc->name,
+                global[0], global[1], global[2], local[0], local[1], local[2]);
+        return bn_error_status(d->ctx);
+    }
+    k->pending_count += profile;
+    if (++d->unflushed >= BN_FLUSH_AFTER) {
+        d->unflushed = 0;
+        BN_CL(d->device, k->desc->name, clFlush, d->device->queue);
+    }
+    return BN_OK;
+}
+
+static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
+{
+    const bn_domain *d = k->program->domain;
+    if (count != k->argument_count)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count, count);
+    for (size_t i = 0; i < count; i++) {
+        const bn_arg *a = &args[i];
+        const bn_domain *owner = a->field      ? a->field->domain
+                                 : a->partials ? a->partials->domain
+                                 : a->scalars  ? a->scalars->domain
+                                               : d;
+        bool object = a->field || a->partials || a->scalars;
+        if (object == (a->access == BN_A_SCALAR) || owner != d)
+            return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
+                           k->desc->name);
+        if (a->reach < 0 || a->reach > d->desc.halo)
+            return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
+                           k->desc->name, a->reach, d->desc.halo);
+        /* Reading neighbours of what the same launch writes is a race. */
+        for (size_t j = 0; a->reach > 0 && j < count; j++)
+            if (j != i && args[j].field == a->field && args[j].access != BN_A_READ)
+                return bn_fail(d->ctx, BN_USAGE, "kernel %s reads neighbours of %s and writes it", k->desc->name,
+                               a->field->desc.name);
+    }
+    return BN_OK;
+}
+
+static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t count)
+{
+    bool is_double = k->program->domain->desc.precision == BN_DOUBLE;
+    for (cl_uint i = 0; i < count; i++) {
+        const bn_arg *a = &args[i];
+        float single = (float)a->value.r;
+        const void *value = NULL;
+        size_t bytes = sizeof(cl_mem);
+        if (a->field)
+            value = &a->field->buffers[box]->mem;
+        else if (a->partials)
+            value = &a->partials->buffer->mem;
+        else if (a->scalars)
+            value = &a->scalars->buffer->mem;
+        else if (a->kind == BN_V_REAL) {
+            value = is_double ? (const void *)&a->value.r : &single;
+            bytes = is_double ? sizeof(double) : sizeof(float);
+        } else {
+            value = &a->value.i;
+            bytes = 4;
+        }
+        BN_TRY(bn_set_arg(k, box, i, bytes, value));
+    }
+    return BN_OK;
+}
+
+/* Offset, global and local size of one box; see bn_range. */
+static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3], size_t global[3])
+{
+    for (int i = 0; i < 3; i++) {
+        offset[i] = k->desc->range == BN_ONCE ? 0 : box->offset[i];
+        size_t items = k->desc->range == BN_ONCE ? 1 : box->n[i];
+        if (i == 0 && k->desc->range == BN_PER_SEGMENT)
+            items = (items + BN_SEGMENT - 1) / BN_SEGMENT * k->group[0];
+        global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
+    }
+}
+
+bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
+{
+    bn_domain *d = k->program->domain;
+    BN_TRY(check_args(k, args, count));
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_READ && args[i].reach > args[i].field->halo_valid)
+            BN_TRY(bn_halo_exchange(args[i].field, args[i].reach));
+    size_t boxes = k->desc->range == BN_ONCE ? 1 : d->box_count;
+    for (size_t b = 0; b < boxes; b++) {
+        size_t offset[3], global[3];
+        BN_TRY(set_args(k, b, args, count));
+        shape_launch(k, &d->boxes[b], offset, global);
+        BN_TRY(bn_enqueue(k, b, offset, global, k->group));
+    }
+    double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
+    k->calls++;
+    k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
+    k->flops += k->desc->cost.flops * cells;
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_WRITE || args[i].access == BN_A_UPDATE) {
+            args[i].field->halo_valid = 0;
+            if (bn_context_debug(d->ctx))
+                BN_TRY(bn_halo_poison(args[i].field));
+        }
+    return BN_OK;
+}
+
+size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
+{
+    size_t count = 0;
+    for (bn_program *p = d->programs; p; p = p->next)
+        for (bn_kernel *k = p->kernels; k; k = k->next) {
+            if (k->calls == 0)
+                continue;
+            bool timed = d->device->profile && collect_events(k) == BN_OK;
+            if (count < room)
+                rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes, k->flops };
+            count++;
+        }
+    return count;
+}

@@ -1,0 +1,219 @@
+/* program.c: a kernel file built for every box shape of a domain, and the kernels in it. */
+#include "internal/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const bn_define *)a)->name, ((const bn_define *)b)->name);
+}
+
+/* The sizes that kernels/lib/index.h lists, for one shape. */
+enum { BN_OWN_DEFINES = 21 };
+
+static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_OWN_DEFINES])
+{
+    const uint32_t *g = d->desc.grid.n;
+    const bn_device_info *info = &d->device->info;
+    const struct { const char *name; long long value; } rows[BN_OWN_DEFINES] = {
+        { "NX", s->n[0] }, { "NY", s->n[1] }, { "NZ", s->n[2] }, { "GNX", g[0] }, { "GNY", g[1] }, { "GNZ", g[2] },
+        { "DIMS", d->desc.grid.dims }, { "HALO", d->desc.halo }, { "PITCH", (long long)s->layout.pitch },
+        { "SLICE", (long long)s->layout.slice }, { "PLANE", (long long)s->layout.plane },
+        { "FIRST", (long long)s->layout.first }, { "SEGMENTS", d->segments }, { "PARTIALS", (long long)d->partials },
+        { "REAL_BYTES", (long long)bn_domain_real_bytes(d) }, { "INDEX_BITS", d->index_bits },
+        { "HAS_FP64", info->fp64 }, { "HAS_INT64_ATOMICS", info->int64_atomics }, { "IS_CPU", info->cpu },
+        { "PERIODIC_X", d->desc.grid.periodic[0] }, { "PERIODIC_Y", d->desc.grid.periodic[1] },
+    };
+    for (size_t i = 0; i < BN_OWN_DEFINES; i++)
+        out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
+}
+
+/* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
+static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_define *given, size_t count, bn_define **out)
+{
+    bn_define *all = calloc(BN_OWN_DEFINES + count, sizeof *all);
+    if (!all)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
+    own_defines(d, s, all);
+    if (count > 0)
+        memcpy(all + BN_OWN_DEFINES, given, count * sizeof *given);
+    qsort(all, BN_OWN_DEFINES + count, sizeof *all, by_name);
+    for (size_t i = 1; i < BN_OWN_DEFINES + count; i++)
+        if (strcmp(all[i - 1].name, all[i].name) == 0) {
+            bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is defined twice", all[i].name);
+            free(all);
+            return BN_USAGE;
+        }
+    *out = all;
+    return BN_OK;
+}
+
+bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defines, size_t count, bn_program **out)
+{
+    *out = NULL;
+    if (!d->device)
+        return bn_fail(d->ctx, BN_USAGE, "kernels/%s.cl can't be built for the CPU reference", file);
+    bn_status st = BN_OK;
+    char *text = NULL, *options = NULL;
+    bn_define *all = NULL;
+    const double start = seconds_now();
+    bn_program *p = calloc(1, sizeof *p);
+    if (!p || !(p->file = strdup(file)) || !(p->cl = calloc(d->shape_count, sizeof *p->cl))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file);
+        goto out;
+    }
+    p->domain = d;
+    for (size_t s = 0; s < d->shape_count; s++) {
+        BN_GO(all_defines(d, &d->shapes[s], defines, count, &all));
+        BN_GO(bn_kernel_text(d->ctx, file, all, BN_OWN_DEFINES + count, d->desc.precision, &text, &options));
+        bool cached = false;
+        BN_GO(bn_cl_build(d->device, file, text, options, &p->cl[s], &cached));
+        d->build.built++;
+        d->build.cached += cached;
+        free(text);
+        free(options);
+        free(all);
+        text = options = NULL;
+        all = NULL;
+    }
+    d->build.seconds += seconds_now() - start;
+    d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
+    p->next = d->programs;
+    d->programs = p;
+    *out = p;
+    p = NULL;
+out:
+    free(text);
+    free(options);
+    free(all);
+    bn_program_destroy(&p);
+    return st;
+}
+
+static void kernel_destroy(bn_kernel *k)
+{
+    for (size_t i = 0; i < k->pending_count; i++)
+        clReleaseEvent(k->pending[i]);
+    for (size_t b = 0; k->cl && b < k->program->domain->box_count; b++)
+        if (k->cl[b])
+            clReleaseKernel(k->cl[b]);
+    free(k->cl);
+    free(k);
+}
+
+void bn_program_destroy(bn_program **program)
+{
+    if (!program || !*program)
+        return;
+    bn_program *p = *program;
+    bn_domain *d = p->domain;
+    for (bn_program **at = d ? &d->programs : NULL; at && *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    while (p->kernels) {
+        bn_kernel *next = p->kernels->next;
+        kernel_destroy(p->kernels);
+        p->kernels = next;
+    }
+    for (size_t s = 0; p->cl && d && s < d->shape_count; s++)
+        if (p->cl[s])
+            clReleaseProgram(p->cl[s]);
+    free(p->cl);
+    free(p->file);
+    free(p);
+    *program = NULL;
+}
+
+/* Local size of a kernel: the caller's wish or the default for its range, cut down to what the device and the kernel allow. */
+static void choose_group(bn_kernel *k)
+{
+    const bn_domain *d = k->program->domain;
+    const bn_device_info *info = &d->device->info;
+    const size_t *wish = d->desc.work_group;
+    size_t wished = wish[0] * (wish[1] ? wish[1] : 1) * (wish[2] ? wish[2] : 1);
+    size_t g[3] = { 1, 1, 1 };
+    if (k->desc->range == BN_PER_CELL) {
+        for (int i = 0; i < 3; i++)
+            g[i] = wished ? (wish[i] ? wish[i] : 1) : 1;
+        if (!wished) {
+            size_t room = d->device->quirks.preferred_work_group ? d->device->quirks.preferred_work_group : 256;
+            g[0] = d->desc.grid.dims > 1 ? 64 : room;
+            g[1] = d->desc.grid.dims > 1 && room > 64 ? room / 64 : 1;
+        }
+        for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
+            g[0] *= g[i], g[i] = 1;
+    } else {
+        g[0] = wished ? wished : (k->desc->range == BN_ONCE ? 256 : 64);
+    }
+    size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
+    for (int i = 0; i < 3; i++)
+        if (g[i] > info->max_work_item[i])
+            g[i] = info->max_work_item[i];
+    while (g[0] * g[1] * g[2] > limit) {
+        int largest = g[2] > 1 ? 2 : g[1] > 1 ? 1 : 0;
+        g[largest] = (g[largest] + 1) / 2;
+    }
+    memcpy(k->group, g, sizeof g);
+}
+
+bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **lent)
+{
+    *lent = NULL;
+    bn_domain *d = p->domain;
+    for (bn_kernel *k = p->kernels; k; k = k->next)
+        if (strcmp(k->desc->name, desc->name) == 0) {
+            *lent = k;
+            return BN_OK;
+        }
+    bn_kernel *k = calloc(1, sizeof *k);
+    if (!k || !(k->cl = calloc(d->box_count, sizeof *k->cl))) {
+        free(k);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
+    }
+    k->program = p;
+    k->desc = desc;
+    k->max_group = SIZE_MAX;
+    k->next = p->kernels;
+    p->kernels = k; /* from here on the program frees it */
+    for (size_t b = 0; b < d->box_count; b++) {
+        cl_int status;
+        k->cl[b] = clCreateKernel(p->cl[d->boxes[b].shape], desc->name, &status);
+        if (status != CL_SUCCESS) {
+            k->cl[b] = NULL;
+            bn_cl_fail(d->device, status, "clCreateKernel", desc->name);
+            bn_note(d->ctx, "while looking for kernel %s in kernels/%s.cl", desc->name, p->file);
+            return bn_error_status(d->ctx);
+        }
+        size_t group = 0;
+        cl_ulong local = 0;
+        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_WORK_GROUP_SIZE,
+              sizeof group, &group, NULL);
+        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+              sizeof local, &local, NULL);
+        BN_CL(d->device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
+              &k->argument_count, NULL);
+        if (group < 1)
+            group = 1;
+        if (group < k->max_group)
+            k->max_group = group;
+        if (local > d->device->info.local_bytes) /* some implementations abort at the launch instead */
+            return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
+                           (unsigned long long)local, d->device->info.name,
+                           (unsigned long long)d->device->info.local_bytes);
+    }
+    choose_group(k);
+    *lent = k;
+    return BN_OK;
+}

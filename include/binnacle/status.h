@@ -1,0 +1,57 @@
+/* status.h: every outcome of a call, its exit code and its text, in one list (style: one X-macro). */
+#ifndef BINNACLE_STATUS_H
+#define BINNACLE_STATUS_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(name, exit code of the program, text) */
+#define BN_STATUS_LIST(X)                             \
+    X(OK, 0, "success")                               \
+    X(USAGE, 1, "wrong command line")                 \
+    X(CASE, 2, "case file rejected")                  \
+    X(DEVICE, 3, "device or kernel build failed")     \
+    X(MEMORY, 3, "out of memory")                     \
+    X(DIVERGED, 4, "diverged or not converged")       \
+    X(MISMATCH, 5, "verification or self-test failed") \
+    X(IO, 6, "input or output failed")                \
+    X(INTERRUPTED, 130, "interrupted")
+
+#define BN_ENUM(name, code, text) BN_##name,
+typedef enum bn_status { BN_STATUS_LIST(BN_ENUM) BN_STATUS_COUNT } bn_status;
+#undef BN_ENUM
+
+/* A returned status must be looked at; gcc and clang warn when it is dropped. */
+#if defined(__GNUC__)
+#define BN_CHECKED __attribute__((warn_unused_result))
+#define BN_PRINTF(text_, first_) __attribute__((format(printf, text_, first_)))
+#else
+#define BN_CHECKED
+#define BN_PRINTF(text_, first_)
+#endif
+
+#define BN_TRY(call)                      \
+    do {                                  \
+        bn_status bn_try_ = (call);       \
+        if (bn_try_ != BN_OK)             \
+            return bn_try_;               \
+    } while (0)
+
+/* For functions with one exit label: `bn_status st = BN_OK; ... BN_GO(call); ... out: release; return st;` */
+#define BN_GO(call)                       \
+    do {                                  \
+        if ((st = (call)) != BN_OK)       \
+            goto out;                     \
+    } while (0)
+
+/* The process exit code that stands for a status (documented in the manual: 0, 1, 2, 3, 4, 5, 6, 130). */
+int bn_exit_code(bn_status status);
+
+/* A short English text for a status; never NULL, static storage. */
+const char *bn_status_text(bn_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

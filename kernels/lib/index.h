@@ -1,0 +1,45 @@
+/* index.h: where a cell stands. The host injects, for every distinct box shape:
+ *   NX NY NZ        cells of the box (1 in dimensions that are not there)
+ *   HALO            cells around the box in every dimension that is there
+ *   PITCH PLANE     elements from row to row, and of one component with all of its padding
+ *   FIRST           element of cell (0, 0, 0)
+ *   SLICE           elements from layer to layer (3-D)
+ *   GNX GNY GNZ     cells of the whole grid
+ *   SEGMENTS        segments of a row of the whole grid; PARTIALS = SEGMENTS * GNY * GNZ
+ *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
+ *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
+ * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same shape
+ * share one program.
+ *
+ *   one component of one box, HALO = 1:        o o o o o o          o halo or padding
+ *                                              o c c c c o          c cells, x fastest
+ *                                              o c c c c o   rows are PITCH apart
+ *                                              o o o o o o
+ */
+#if INDEX_BITS == 64
+typedef long index_t;
+#else
+typedef int index_t;
+#endif
+
+/* The element of a cell of the box; -HALO <= i < NX + HALO and so on. Component c: AT(i, j) + c * PLANE. */
+#define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
+#define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
+
+/* The box's first cell in the whole grid. */
+#define X0 ((int)get_global_offset(0))
+#define Y0 ((int)get_global_offset(1))
+#define Z0 ((int)get_global_offset(2))
+
+/* This work-item's cell; returns from the kernel outside the box, so that any work-group shape is right. No barrier after it. */
+#define CELL(i, j)                                             \
+    const int i = (int)(get_global_id(0) - get_global_offset(0)); \
+    const int j = (int)(get_global_id(1) - get_global_offset(1)); \
+    if (i >= NX || j >= NY)                                    \
+    return
+#define CELL3(i, j, k)                                         \
+    const int i = (int)(get_global_id(0) - get_global_offset(0)); \
+    const int j = (int)(get_global_id(1) - get_global_offset(1)); \
+    const int k = (int)(get_global_id(2) - get_global_offset(2)); \
+    if (i >= NX || j >= NY || k >= NZ)                         \
+    return

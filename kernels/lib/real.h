@@ -1,0 +1,27 @@
+/* real.h: the floating-point type of the build and the switches that give the same bits everywhere.
+ * Contraction is off: a * b + c rounds twice on every device; where one rounding is wanted the kernel says fma(). */
+#pragma OPENCL FP_CONTRACT OFF
+
+#if REAL_BYTES == 8
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double real;
+typedef double2 real2;
+#define REAL(x) x
+#else
+typedef float real;
+typedef float2 real2;
+#define REAL(x) x##f /* no literal of type double reaches a device without fp64 */
+#endif
+
+/* The type of sums that decide; the same as real, so that devices without fp64 give the same bits. */
+typedef real acc;
+
+/* Not finite, by the exponent's bits: survives options that assume finite mathematics. */
+static inline int not_finite(real x)
+{
+#if REAL_BYTES == 8
+    return (as_ulong(x) & 0x7ff0000000000000UL) == 0x7ff0000000000000UL;
+#else
+    return (as_uint(x) & 0x7f800000U) == 0x7f800000U;
+#endif
+}

@@ -1,0 +1,35 @@
+/* probe.cl: kernels for the tests of launches, halos and sums. */
+kernel void probe_diffuse(global const real *restrict a, global real *restrict b)
+{
+    CELL(i, j);
+    const real around = (a[AT(i - 1, j)] + a[AT(i + 1, j)]) + (a[AT(i, j - 1)] + a[AT(i, j + 1)]);
+    b[AT(i, j)] = a[AT(i, j)] + K * (around - 4 * a[AT(i, j)]);
+}
+
+/* The cell and its 26 neighbours, so that edges and corners of the halo count; two components. */
+kernel void probe_corners(global const real *restrict a, global real *restrict b)
+{
+    CELL3(i, j, k);
+    for (int c = 0; c < 2; c++) {
+        real sum = 0;
+        for (int dz = -1; dz <= 1; dz++)
+            for (int dy = -1; dy <= 1; dy++)
+                for (int dx = -1; dx <= 1; dx++)
+                    sum += a[AT3(i + dx, j + dy, k + dz) + c * PLANE];
+        b[AT3(i, j, k) + c * PLANE] = sum * K;
+    }
+}
+
+/* The cell's number in the whole grid. */
+kernel void probe_number(global int *restrict number)
+{
+    CELL3(i, j, k);
+    number[AT3(i, j, k)] = ((Z0 + k) * GNY + Y0 + j) * GNX + X0 + i;
+}
+
+kernel void probe_overflow(global real *a)
+{
+    CELL(i, j);
+    if (i == 0 && j == 0)
+        a[PLANE + 3] = 1; /* behind the buffer's end */
+}

@@ -1,0 +1,405 @@
+/* test_domain.c: domains, fields, launches, halos, sums and snapshots, on the first device that the tests are given. The same bits are
+ * asked for whatever the boxes and work-groups, and from plain C. */
+#include "support.h"
+
+#include "api/launch.h"
+#include "binnacle/binnacle.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX = 37, NY = 29, STEPS = 12 };
+
+static bn_context *context_new(bool debug)
+{
+    bn_context *ctx;
+    const bn_context_desc desc = { .kernel_dir = BN_TEST_KERNELS, .debug = debug };
+    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+    return ctx;
+}
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static bn_device *device_new(bn_context *ctx)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, "auto", false, &device));
+    return device;
+}
+
+static double bump(const double x[3], const void *user)
+{
+    (void)user;
+    return sin(3 * x[0]) + cos(5 * x[1]) * x[0] + 0.125 * x[2];
+}
+
+/* STEPS steps of diffusion on the device, read back. */
+static void diffuse(bn_context *ctx, bn_device *device, bn_domain_desc desc, void *values, size_t bytes)
+{
+    static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    bn_domain *domain;
+    bn_field *a, *b;
+    bn_program *program;
+    bn_kernel *advance;
+    desc.device = device;
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
+    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
+    OK(bn_program_build(domain, "probe", &k, 1, &program));
+    OK(bn_kernel_find(program, &kernel, &advance));
+    OK(bn_field_fill(a, 0, bump, NULL));
+    for (int s = 0; s < STEPS; s++) {
+        OK(BN_RUN(advance, BN_READ(a, 1), BN_WRITE(b)));
+        bn_field_swap(a, b);
+    }
+    OK(bn_field_read(a, values, bytes));
+    OK(bn_domain_check_canaries(domain));
+    bn_program_destroy(&program);
+    bn_field_destroy(&a);
+    bn_field_destroy(&b);
+    bn_domain_destroy(&domain);
+}
+
+#define DIFFUSE_IN_C(real, suffix)                                                                             \
+    static void diffuse_##suffix(real *a)                                                                      \
+    {                                                                                                          \
+        const real k = (real)0.2;                                                                              \
+        static real b[NX * NY];                                                                                \
+        for (int j = 0; j < NY; j++)                                                                           \
+            for (int i = 0; i < NX; i++)                                                                       \
+                a[j * NX + i] = (real)bump((const double[3]){ 0.1 * i, 0.1 * j, 0 }, NULL);                    \
+        for (int s = 0; s < STEPS; s++) {                                                                      \
+            for (int j = 0; j < NY; j++)                                                                       \
+                for (int i = 0; i < NX; i++) {                                                                 \
+                    real w = a[j * NX + (i + NX - 1) % NX], e = a[j * NX + (i + 1) % NX];                      \
+                    real u = a[(j + NY - 1) % NY * NX + i], o = a[(j + 1) % NY * NX + i];                      \
+                    b[j * NX + i] = a[j * NX + i] + k * (((w + e) + (u + o)) - 4 * a[j * NX + i]);             \
+                }                                                                                              \
+            memcpy(a, b, sizeof b);                                                                            \
+        }                                                                                                      \
+    }
+DIFFUSE_IN_C(float, single)
+DIFFUSE_IN_C(double, double)
+
+static bn_domain_desc square(bn_precision precision)
+{
+    return (bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 0.1, 0.1, 1 }, .periodic = { true, true } },
+                             .precision = precision, .halo = 1 };
+}
+
+START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
+{
+    static const int boxes[] = { 1, 2, 3, 7 };
+    static const size_t groups[][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 64, 1, 1 }, { 5, 3, 1 } };
+    for (size_t b = 0; b < 4; b++) {
+        bn_context *ctx = context_new(b % 2 == 1);
+        bn_device *device = device_new(ctx);
+        for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++)
+            for (size_t g = 0; g < 4; g++) {
+                bn_domain_desc desc = square(precision == 0 ? BN_SINGLE : BN_DOUBLE);
+                desc.boxes = boxes[b];
+                memcpy(desc.work_group, groups[g], sizeof groups[g]);
+                static float single[NX * NY], expected_single[NX * NY];
+                static double full[NX * NY], expected_full[NX * NY];
+                diffuse(ctx, device, desc, precision ? (void *)full : single, precision ? sizeof full : sizeof single);
+                diffuse_single(expected_single);
+                diffuse_double(expected_full);
+                ck_assert_msg(precision ? memcmp(full, expected_full, sizeof full) == 0
+                                        : memcmp(single, expected_single, sizeof single) == 0,
+                              "precision %d, %d boxes, group %zu: other bits than plain C", precision, boxes[b], g);
+            }
+        bn_device_close(&device);
+        bn_context_destroy(&ctx);
+    }
+}
+END_TEST
+
+START_TEST(corners_of_halos_in_three_dimensions)
+{
+    enum { N = 12, WIDE = 2 * BN_SEGMENT + 40 }; /* wide enough to be cut along x too */
+    static const bn_kernel_desc kernel = { "probe_corners", BN_PER_CELL, { 27, 1, 27 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.03125 } };
+    static float first[2 * WIDE * N * N], other[2 * WIDE * N * N];
+    static const int boxes[] = { 1, 8, 12, 3 };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    for (size_t b = 0; b < 4; b++) {
+        bn_domain *domain;
+        bn_field *a, *c;
+        bn_program *program;
+        bn_kernel *run;
+        const bn_domain_desc desc = { .grid = { .dims = 3, .n = { WIDE, N, N }, .h = { 0.1, 0.1, 0.1 },
+                                                .periodic = { true, true, true } },
+                                      .precision = BN_SINGLE, .halo = 2, .boxes = boxes[b], .device = device };
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 2, 0 }, &a));
+        OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL, 2, 0 }, &c));
+        OK(bn_program_build(domain, "probe", &k, 1, &program));
+        OK(bn_kernel_find(program, &kernel, &run));
+        OK(bn_field_fill(a, 0, bump, NULL));
+        OK(bn_field_fill(a, 1, bump, NULL));
+        for (int s = 0; s < 3; s++) {
+            OK(BN_RUN(run, BN_READ(a, 1), BN_WRITE(c)));
+            bn_field_swap(a, c);
+        }
+        OK(bn_field_read(a, b ? other : first, sizeof first));
+        ck_assert_msg(b == 0 || memcmp(first, other, sizeof first) == 0, "%d boxes: other bits than one", boxes[b]);
+        ck_assert(isfinite(first[0]) && isfinite(first[WIDE * N * N]));
+        bn_program_destroy(&program);
+        bn_field_destroy(&a);
+        bn_field_destroy(&c);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(every_cell_once_in_odd_shapes)
+{
+    static const uint32_t sizes[][3] = { { 1, 1, 1 }, { 300, 1, 1 }, { 3, 5, 1 }, { 257, 3, 2 }, { 64, 64, 1 } };
+    static const bn_kernel_desc kernel = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        bn_domain_desc desc = { .grid = { .dims = s == 1 ? 1 : s == 3 ? 3 : 2, .h = { 1, 1, 1 } }, .halo = 1,
+                                .device = device, .boxes = s == 0 ? 1 : 2 };
+        memcpy(desc.grid.n, sizes[s], sizeof desc.grid.n);
+        bn_domain *domain;
+        bn_field *number;
+        bn_program *program;
+        bn_kernel *run;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &number));
+        OK(bn_program_build(domain, "probe", &k, 1, &program));
+        OK(bn_kernel_find(program, &kernel, &run));
+        OK(BN_RUN(run, BN_WRITE(number)));
+        static int32_t values[300 * 64];
+        OK(bn_field_read(number, values, bn_field_bytes(number)));
+        for (size_t i = 0; i < bn_domain_points(domain); i++)
+            ck_assert_int_eq(values[i], (int32_t)i);
+        bn_program_destroy(&program);
+        bn_field_destroy(&number);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(a_reach_declared_too_small_shows_as_nan)
+{
+    static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    bn_domain_desc desc = square(BN_SINGLE);
+    bn_domain *domain;
+    bn_field *a, *b;
+    bn_program *program;
+    bn_kernel *advance;
+    double sum;
+    desc.device = device;
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
+    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
+    OK(bn_program_build(domain, "probe", &k, 1, &program));
+    OK(bn_kernel_find(program, &kernel, &advance));
+    OK(bn_field_fill(a, 0, bump, NULL));
+    OK(bn_reduce(a, 0, BN_SUM, &sum));
+    ck_assert(isfinite(sum));
+    OK(BN_RUN(advance, BN_READ(a, 0), BN_WRITE(b)));
+    OK(bn_reduce(b, 0, BN_SUM, &sum));
+    ck_assert_msg(!isfinite(sum), "a kernel read its halo without saying so, and nobody noticed");
+    OK(bn_reduce(b, 0, BN_MAX_ABS, &sum));
+    ck_assert(!isfinite(sum));
+    bn_program_destroy(&program);
+    bn_field_destroy(&a);
+    bn_field_destroy(&b);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(a_write_behind_the_end_is_caught)
+{
+    static const bn_kernel_desc kernel = { "probe_overflow", BN_PER_CELL, { 0, 1, 0 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    bn_domain_desc desc = square(BN_SINGLE);
+    bn_domain *domain;
+    bn_field *a;
+    bn_program *program;
+    bn_kernel *run;
+    desc.device = device;
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
+    OK(bn_program_build(domain, "probe", &k, 1, &program));
+    OK(bn_kernel_find(program, &kernel, &run));
+    OK(bn_domain_check_canaries(domain));
+    OK(BN_RUN(run, BN_UPDATE(a)));
+    ck_assert_int_eq(bn_domain_check_canaries(domain), BN_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "behind the end of a"));
+    bn_program_destroy(&program);
+    bn_field_destroy(&a);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+/* Sum, sum of squares and largest magnitude of a field on one domain. */
+static void reduce_all(bn_context *ctx, const bn_domain_desc *desc, double results[3])
+{
+    bn_domain *domain;
+    bn_field *f;
+    OK(bn_domain_create(ctx, desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
+    OK(bn_field_fill(f, 0, bump, NULL));
+    for (int op = BN_SUM; op <= BN_MAX_ABS; op++)
+        OK(bn_reduce(f, 0, (bn_reduce_op)op, &results[op]));
+    bn_field_destroy(&f);
+    bn_domain_destroy(&domain);
+}
+
+START_TEST(sums_have_the_same_bits_everywhere)
+{
+    static const uint32_t sizes[][2] = { { 37, 29 }, { 700, 13 }, { 1, 17 } };
+    static const size_t groups[][3] = { { 0, 0, 0 }, { 16, 1, 1 }, { 3, 5, 1 } };
+    bn_context *ctx = context_new(false);
+    bn_device *device = device_new(ctx);
+    for (size_t s = 0; s < 3; s++)
+        for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++) {
+            bn_domain_desc desc = { .grid = { .dims = 2, .n = { sizes[s][0], sizes[s][1], 1 }, .h = { 0.01, 0.1, 1 } },
+                                    .precision = precision ? BN_DOUBLE : BN_SINGLE, .halo = 1 };
+            double expected[3], found[3];
+            reduce_all(ctx, &desc, expected); /* no device: the reference */
+            for (size_t g = 0; g < 3; g++) {
+                desc.device = device;
+                desc.boxes = (int)g + 1;
+                memcpy(desc.work_group, groups[g], sizeof groups[0]);
+                reduce_all(ctx, &desc, found);
+                ck_assert_msg(memcmp(found, expected, sizeof found) == 0,
+                              "size %zu, %zu boxes: sums %.17g %.17g %.17g, not %.17g %.17g %.17g", s, g + 1, found[0],
+                              found[1], found[2], expected[0], expected[1], expected[2]);
+            }
+        }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(a_snapshot_keeps_its_moment)
+{
+    bn_context *ctx = context_new(false);
+    bn_device *device = device_new(ctx);
+    for (int on_device = 0; on_device < 2; on_device++) {
+        bn_domain_desc desc = square(BN_SINGLE);
+        bn_domain *domain;
+        bn_field *f;
+        bn_snapshot *first, *second;
+        const void *data;
+        static float before[NX * NY];
+        desc.device = on_device ? device : NULL;
+        desc.boxes = 3;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
+        OK(bn_field_fill(f, 0, bump, NULL));
+        OK(bn_field_read(f, before, sizeof before));
+        OK(bn_snapshot_begin(f, &first));
+        OK(bn_field_zero(f));
+        OK(bn_snapshot_begin(f, &second));
+        OK(bn_snapshot_wait(ctx, first, &data));
+        ck_assert(memcmp(data, before, sizeof before) == 0);
+        OK(bn_snapshot_wait(ctx, second, &data));
+        for (size_t i = 0; i < NX * NY; i++)
+            ck_assert(((const float *)data)[i] == 0.0f);
+        bn_snapshot_release(&first);
+        bn_snapshot_release(&second);
+        bn_field_destroy(&f);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(wrong_calls_are_refused)
+{
+    static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
+    static const bn_kernel_desc absent = { "no_such_kernel", BN_PER_CELL, { 1, 1, 6 } };
+    const bn_define k[] = { { "K", BN_DEF_REAL, { .r = 0.2 } }, { "NX", BN_DEF_INT, { .i = 3 } } };
+    bn_context *ctx = context_new(false);
+    bn_device *device = device_new(ctx);
+    bn_domain_desc desc = square(BN_SINGLE);
+    bn_domain *domain, *other;
+    bn_field *a, *b, *foreign;
+    bn_program *program;
+    bn_kernel *run;
+    desc.device = device;
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_domain_create(ctx, &desc, &other));
+    OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
+    OK(bn_field_create(domain, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
+    OK(bn_field_create(other, &(bn_field_desc){ "foreign", "", BN_T_REAL, 1, 0 }, &foreign));
+    OK(bn_program_build(domain, "probe", k, 1, &program));
+    OK(bn_kernel_find(program, &kernel, &run));
+#define REFUSED(call, status, words)                                                                        \
+    do {                                                                                                    \
+        ck_assert_int_eq((call), status);                                                                   \
+        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx));                 \
+        bn_error_clear(ctx);                                                                                \
+    } while (0)
+    REFUSED(BN_RUN(run, BN_READ(a, 1)), BN_USAGE, "takes 2 arguments");
+    REFUSED(BN_RUN(run, BN_READ(foreign, 1), BN_WRITE(b)), BN_USAGE, "another domain");
+    REFUSED(BN_RUN(run, BN_READ(a, 2), BN_WRITE(b)), BN_USAGE, "the halo is 1");
+    REFUSED(BN_RUN(run, BN_READ(a, 1), BN_WRITE(a)), BN_USAGE, "and writes it");
+    REFUSED(BN_RUN(run, BN_READ(NULL, 1), BN_WRITE(b)), BN_USAGE, "missing");
+    bn_kernel *none;
+    REFUSED(bn_kernel_find(program, &absent, &none), BN_DEVICE, "no_such_kernel");
+    bn_program *twice;
+    REFUSED(bn_program_build(domain, "probe", k, 2, &twice), BN_USAGE, "NX is defined twice");
+    float few[3];
+    REFUSED(bn_field_read(a, few, sizeof few), BN_USAGE, "bytes");
+    bn_domain *bad = NULL;
+    desc.boxes = 4000;
+    REFUSED(bn_domain_create(ctx, &desc, &bad), BN_USAGE, "can't be cut into 4000 boxes");
+    desc.boxes = 1;
+    desc.grid.n[0] = desc.grid.n[1] = 1000000;
+    if (bn_domain_create(ctx, &desc, &bad) == BN_OK) {
+        bn_field *huge;
+        REFUSED(bn_field_create(bad, &(bn_field_desc){ "huge", "", BN_T_REAL, 1, 0 }, &huge), BN_MEMORY, "GiB");
+        bn_domain_destroy(&bad);
+    }
+    bn_program_destroy(&program);
+    bn_field_destroy(&a);
+    bn_field_destroy(&b);
+    bn_field_destroy(&foreign);
+    bn_domain_destroy(&domain);
+    bn_domain_destroy(&other);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, same_bits_as_plain_c_for_any_boxes_and_groups);
+    tcase_add_test(tests, corners_of_halos_in_three_dimensions);
+    tcase_add_test(tests, every_cell_once_in_odd_shapes);
+    tcase_add_test(tests, a_reach_declared_too_small_shows_as_nan);
+    tcase_add_test(tests, a_write_behind_the_end_is_caught);
+    tcase_add_test(tests, sums_have_the_same_bits_everywhere);
+    tcase_add_test(tests, a_snapshot_keeps_its_moment);
+    tcase_add_test(tests, wrong_calls_are_refused);
+}
+
+int main(void)
+{
+    return bn_test_main("domain", add);
+}
