@@ -1,0 +1,25 @@
+/* base64.h: bytes as text after RFC 4648, as a stream of pieces, and back. */
+#ifndef BN_BASE64_H
+#define BN_BASE64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Encodes pieces of any length into one text: up to two bytes wait for the next piece. Start with {0}. */
+typedef struct bn_base64 {
+    unsigned char kept[3];
+    size_t count;
+} bn_base64;
+
+void bn_base64_put(bn_base64 *, FILE *, const void *data, size_t bytes); /* write errors stay in the stream's flag */
+void bn_base64_end(bn_base64 *, FILE *);                                 /* the last group, padded */
+
+/* Characters that `bytes` bytes become; `bytes` <= SIZE_MAX / 2. */
+size_t bn_base64_length(size_t bytes);
+
+/* Decodes `length` characters, a multiple of 4, padding at the end alone, into at most length / 4 * 3 bytes. False if
+ * it is no base64. */
+bool bn_base64_decode(const char *text, size_t length, unsigned char *data, size_t *bytes);
+
+#endif

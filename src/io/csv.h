@@ -1,0 +1,20 @@
+/* csv.h: tables as comma-separated text, numbers with enough digits to read back the same bits, "name [unit]" heads. */
+#ifndef BN_CSV_H
+#define BN_CSV_H
+
+#include "binnacle/results.h"
+#include "binnacle/context.h"
+
+/* A whole table, written aside and renamed. NaN is an empty cell. */
+BN_CHECKED bn_status bn_csv_write(bn_context *, const char *path, const bn_column *columns, size_t count, size_t rows);
+
+/* A series that grows while the program runs. Rows are kept in memory as text; `publish` writes all of them aside and renames, so
+ * that a reader always finds whole rows, and does nothing when no row came since the last one. */
+typedef struct bn_csv_series bn_csv_series;
+BN_CHECKED bn_status bn_csv_series_open(bn_context *, const char *path, const bn_column *heads, size_t count,
+                                        bn_csv_series **out);
+BN_CHECKED bn_status bn_csv_series_add(bn_csv_series *, const double *row);
+BN_CHECKED bn_status bn_csv_series_publish(bn_csv_series *);
+BN_CHECKED bn_status bn_csv_series_close(bn_csv_series **); /* publishes; accepts NULL */
+
+#endif

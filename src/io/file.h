@@ -1,0 +1,27 @@
+/* file.h: files that appear whole or not at all: written under a temporary name in the same folder, flushed to the disk, renamed. */
+#ifndef BN_FILE_H
+#define BN_FILE_H
+
+#include "binnacle/context.h"
+#include <stdio.h>
+
+typedef struct bn_file bn_file;
+
+/* Opens a temporary file beside `path`. BN_IO names the path and the reason. */
+BN_CHECKED bn_status bn_file_begin(bn_context *, const char *path, bn_file **out);
+FILE *bn_file_stream(bn_file *);
+/* Flushes, syncs, renames onto `path`; on any failure removes the temporary file and reports path, bytes and reason. NULLs *file. */
+BN_CHECKED bn_status bn_file_commit(bn_file **file);
+/* Removes the temporary file. Accepts NULL. */
+void bn_file_abort(bn_file **file);
+
+/* A whole file from memory. */
+BN_CHECKED bn_status bn_file_write(bn_context *, const char *path, const void *data, size_t bytes);
+/* A whole file into memory, NUL-terminated, at most `limit` bytes; free() it. */
+BN_CHECKED bn_status bn_file_read(bn_context *, const char *path, size_t limit, char **data, size_t *bytes);
+/* Makes a folder and its parents. */
+BN_CHECKED bn_status bn_folder_create(bn_context *, const char *path);
+/* "folder/name" in fresh memory; NULL when out of memory. */
+char *bn_path_join(const char *folder, const char *name);
+
+#endif

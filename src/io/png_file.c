@@ -1,0 +1,96 @@
+/* png_file.c: libpng on a bn_file. libpng leaves its calls by longjmp when something fails, so all of them stand in
+ * encode(), which owns nothing that would have to be released on the way. */
+#include "io/png_file.h"
+
+#include "io/file.h"
+
+#include <png.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct png_job {
+    FILE *stream;
+    png_structp png;
+    png_infop info;
+    unsigned char *row;
+    char message[160];
+} png_job;
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    png_job *job = png_get_error_ptr(png);
+    snprintf(job->message, sizeof job->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+/* Doubts about our own calls, such as an odd text: nothing that the user could act on. */
+static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+static void on_write(png_structp png, png_bytep data, png_size_t bytes)
+{
+    if (fwrite(data, 1, bytes, png_get_io_ptr(png)) != bytes)
+        png_error(png, "short write");
+}
+
+static void on_flush(png_structp png) { (void)png; /* bn_file_commit flushes */ }
+
+static void set_texts(png_job *job, const char *title)
+{
+    png_text texts[2] = {
+        { .compression = PNG_TEXT_COMPRESSION_NONE, .key = (char *)"Software", .text = (char *)"Binnacle" },
+        { .compression = PNG_ITXT_COMPRESSION_NONE, .key = (char *)"Title", .text = (char *)title },
+    };
+    bool ascii = true;
+    for (const char *at = title; *at; at++)
+        ascii = ascii && (unsigned char)*at < 0x80;
+    if (ascii)
+        texts[1].compression = PNG_TEXT_COMPRESSION_NONE; /* the older form, which every reader knows */
+    png_set_text(job->png, job->info, texts, title[0] ? 2 : 1);
+}
+
+/* False when libpng gave up; then job->message says why. */
+static bool encode(png_job *job, const bn_png_pixels *p, const char *title)
+{
+    if (setjmp(png_jmpbuf(job->png)))
+        return false;
+    png_set_write_fn(job->png, job->stream, on_write, on_flush);
+    png_set_IHDR(job->png, job->info, (png_uint_32)p->width, (png_uint_32)p->height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    set_texts(job, title);
+    png_write_info(job->png, job->info);
+    for (int y = 0; y < p->height; y++) {
+        for (int x = 0; x < p->width; x++) {
+            uint32_t pixel;
+            memcpy(&pixel, p->data + (size_t)y * (size_t)p->stride + 4 * (size_t)x, sizeof pixel);
+            job->row[3 * x] = (unsigned char)(pixel >> 16);
+            job->row[3 * x + 1] = (unsigned char)(pixel >> 8);
+            job->row[3 * x + 2] = (unsigned char)pixel;
+        }
+        png_write_row(job->png, job->row);
+    }
+    png_write_end(job->png, job->info);
+    return true;
+}
+
+bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title)
+{
+    bn_status st = BN_OK;
+    bn_file *file = NULL;
+    png_job job = { 0 };
+    BN_TRY(bn_file_begin(ctx, path, &file));
+    job.stream = bn_file_stream(file);
+    job.row = malloc(3 * (size_t)pixels->width);
+    job.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &job, on_error, on_warning);
+    job.info = job.png ? png_create_info_struct(job.png) : NULL;
+    if (!job.row || !job.info)
+        st = bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
+    else if (!encode(&job, pixels, title) && !ferror(job.stream))
+        st = bn_fail(ctx, BN_IO, "cannot write %s: libpng says %s", path, job.message);
+    else
+        st = bn_file_commit(&file); /* a failed stream is told here, with its reason */
+    bn_file_abort(&file);
+    png_destroy_write_struct(&job.png, &job.info);
+    free(job.row);
+    return st;
+}

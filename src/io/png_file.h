@@ -1,0 +1,16 @@
+/* png_file.h: pixels into a PNG file. */
+#ifndef BN_PNG_FILE_H
+#define BN_PNG_FILE_H
+
+#include "binnacle/context.h"
+
+/* Rows from the top, `stride` bytes apart, each pixel a native 32-bit word 0x??RRGGBB. */
+typedef struct bn_png_pixels {
+    int width, height, stride;
+    const unsigned char *data;
+} bn_png_pixels;
+
+/* Eight bits per channel, with the texts Title (UTF-8; "": none) and Software; whole or not at all. */
+BN_CHECKED bn_status bn_png_write(bn_context *, const char *path, const bn_png_pixels *, const char *title);
+
+#endif

@@ -1,0 +1,278 @@
+/* vtk_write.c: VTK XML ImageData and collections. Values are cut into blocks, each compressed by zlib; all compressed
+ * blocks of an array make one base64 text behind a base64 text of their sizes (the layout that vtkXMLDataParser reads;
+ * raw appended data is not XML and newer VTK refuses it). The sizes are known last, so their place is kept free and
+ * filled in afterwards. */
+#include "io/vtk_layout.h"
+
+#include "io/base64.h"
+#include "io/decimal.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { COMPRESSION_LEVEL = 4 }; /* of 9: near the size of 6 at half the time on smooth fields */
+
+/* Buffers that live as long as one file is written. */
+typedef struct vtk_writer {
+    bn_context *ctx;
+    const char *path;
+    FILE *stream;
+    unsigned char *block, *packed;
+    uLong packed_room;
+    uint64_t *head; /* of the present array: BN_VTK_HEAD_WORDS words and a size per block */
+} vtk_writer;
+
+/* Text as an XML attribute or element; control characters, which XML forbids, become blanks. */
+static void write_escaped(FILE *stream, const char *text)
+{
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        switch (c) {
+        case '&': fputs("&amp;", stream); break;
+        case '<': fputs("&lt;", stream); break;
+        case '>': fputs("&gt;", stream); break;
+        case '"': fputs("&quot;", stream); break;
+        default: fputc(c < 0x20 || c == 0x7f ? ' ' : c, stream);
+        }
+    }
+}
+
+static void write_real(FILE *stream, double value)
+{
+    char text[BN_DECIMAL_BYTES];
+    bn_decimal_format(text, value);
+    fputs(text, stream);
+}
+
+static bn_status check_array(bn_context *ctx, const char *path, const bn_vtk_image *image, const bn_vtk_array *a)
+{
+    size_t bytes;
+    if (!a->name || !a->name[0] || !a->data)
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: an array has no name or no data", path);
+    if (bn_vtk_type_bytes(a->type) == 0)
+        return bn_fail(ctx, BN_USAGE,
+                       "cannot write %s: array %s has type '%s'; use Float32, Float64, Int32, Int64 or UInt8", path,
+                       a->name, a->type ? a->type : "");
+    if (a->components < 1 || a->components > BN_VTK_COMPONENTS_MAX)
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: array %s has %d components; 1 to %d are possible", path,
+                       a->name, a->components, BN_VTK_COMPONENTS_MAX);
+    if (!bn_vtk_array_bytes(image, a, &bytes))
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: array %s is too large for this machine's addresses", path,
+                       a->name);
+    return BN_OK;
+}
+
+static bn_status check_image(bn_context *ctx, const char *path, const bn_vtk_image *image)
+{
+    if (image->dims < 1 || image->dims > 3)
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: %d dimensions; 1 to 3 are possible", path, image->dims);
+    for (int d = 0; d < image->dims; d++) {
+        if (image->n[d] < 1 || image->n[d] > INT_MAX - 1)
+            return bn_fail(ctx, BN_USAGE, "cannot write %s: %lu values along %c; VTK takes 1 to %d", path,
+                           (unsigned long)image->n[d], "xyz"[d], INT_MAX - 1);
+        if (!(image->h[d] > 0) || !isfinite(image->h[d]) || !isfinite(image->origin[d]))
+            return bn_fail(ctx, BN_USAGE, "cannot write %s: spacing %g m or origin %g m along %c makes no grid", path,
+                           image->h[d], image->origin[d], "xyz"[d]);
+    }
+    if (!isfinite(image->time))
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: the time is not finite", path);
+    if (image->count > BN_VTK_ARRAYS_MAX)
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: %zu arrays; at most %d are possible", path, image->count,
+                       BN_VTK_ARRAYS_MAX);
+    if (image->title && strlen(image->title) > BN_VTK_TITLE_MAX)
+        return bn_fail(ctx, BN_USAGE, "cannot write %s: the title is longer than %d bytes", path, BN_VTK_TITLE_MAX);
+    for (size_t i = 0; i < image->count; i++)
+        BN_TRY(check_array(ctx, path, image, &image->arrays[i]));
+    return BN_OK;
+}
+
+static void write_head(FILE *s, const bn_vtk_image *image)
+{
+    fprintf(s,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
+            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <ImageData WholeExtent=\"",
+            bn_vtk_byte_order());
+    for (int d = 0; d < 3; d++)
+        fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
+    fputs("\" Origin=\"", s);
+    for (int d = 0; d < 3; d++) {
+        fputs(d ? " " : "", s);
+        write_real(s, d < image->dims ? image->origin[d] : 0);
+    }
+    fputs("\" Spacing=\"", s);
+    for (int d = 0; d < 3; d++) {
+        fputs(d ? " " : "", s);
+        write_real(s, d < image->dims ? image->h[d] : 1);
+    }
+    fputs("\">\n    <FieldData>\n"
+          "      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">",
+          s);
+    write_real(s, image->time);
+    fputs("</DataArray>\n", s);
+    if (image->title) {
+        /* VTK keeps texts in XML as the codes of their bytes, ended by 0. */
+        fputs("      <Array type=\"String\" Name=\"Title\" NumberOfTuples=\"1\" format=\"ascii\">", s);
+        for (const char *at = image->title; *at; at++)
+            fprintf(s, "%d ", (unsigned char)*at);
+        fputs("0</Array>\n", s);
+    }
+    fputs("    </FieldData>\n    <Piece Extent=\"", s);
+    for (int d = 0; d < 3; d++)
+        fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
+    fputs("\">\n", s);
+}
+
+/* Opens PointData or CellData and names the arrays that ParaView shows first: the first scalar and the first vector. */
+static void write_data_tag(FILE *s, const bn_vtk_image *image)
+{
+    static const struct {
+        const char *attribute;
+        int components;
+    } first[] = { { "Scalars", 1 }, { "Vectors", 3 } };
+    fputs(image->nodes ? "      <PointData" : "      <CellData", s);
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++) {
+        for (size_t i = 0; i < image->count; i++) {
+            if (image->arrays[i].components != first[k].components)
+                continue;
+            fprintf(s, " %s=\"", first[k].attribute);
+            write_escaped(s, image->arrays[i].name);
+            fputs("\"", s);
+            break;
+        }
+    }
+    fputs(">\n", s);
+}
+
+/* The sizes' text at the present place; written twice, the first time as a place holder of the same length. */
+static void write_sizes(const vtk_writer *w, size_t words)
+{
+    bn_base64 code = { { 0 }, 0 };
+    bn_base64_put(&code, w->stream, w->head, words * sizeof *w->head);
+    bn_base64_end(&code, w->stream);
+}
+
+/* Overwrites the place holder at `at` by the true sizes; false when the file cannot be positioned. */
+static bool fill_in_sizes(const vtk_writer *w, off_t at, size_t words)
+{
+    const off_t end = ftello(w->stream);
+    if (at < 0 || end < 0 || fseeko(w->stream, at, SEEK_SET) != 0)
+        return false;
+    write_sizes(w, words);
+    return fseeko(w->stream, end, SEEK_SET) == 0;
+}
+
+/* Compresses and writes block after block, one in memory at a time, and notes their sizes. A failed stream ends it
+ * early. */
+static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes, size_t blocks)
+{
+    const size_t components = (size_t)a->components, size = bn_vtk_type_bytes(a->type);
+    const size_t elements = bytes / size, tuples = elements / components, per_block = BN_VTK_BLOCK_BYTES / size;
+    bn_base64 code = { { 0 }, 0 };
+    for (size_t b = 0; b < blocks && !ferror(w->stream); b++) {
+        const size_t first = b * per_block, count = elements - first < per_block ? elements - first : per_block;
+        bn_vtk_interleave(w->block, a->data, tuples, components, size, first, count);
+        uLong packed = w->packed_room;
+        const int outcome = compress2(w->packed, &packed, w->block, (uLong)(count * size), COMPRESSION_LEVEL);
+        if (outcome != Z_OK)
+            return bn_fail(w->ctx, BN_MEMORY, "cannot compress array %s of %s: %s", a->name, w->path, zError(outcome));
+        w->head[BN_VTK_HEAD_WORDS + b] = packed;
+        bn_base64_put(&code, w->stream, w->packed, packed);
+    }
+    bn_base64_end(&code, w->stream);
+    return BN_OK;
+}
+
+static bn_status write_array(vtk_writer *w, const bn_vtk_array *a, size_t bytes)
+{
+    bn_status st = BN_OK;
+    FILE *s = w->stream;
+    const size_t rest = bytes % BN_VTK_BLOCK_BYTES, blocks = bytes / BN_VTK_BLOCK_BYTES + (rest != 0);
+    w->head = calloc(BN_VTK_HEAD_WORDS + blocks, sizeof *w->head);
+    if (!w->head)
+        return bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory", w->path);
+    w->head[0] = blocks;
+    w->head[1] = BN_VTK_BLOCK_BYTES;
+    w->head[2] = rest;
+
+    fprintf(s, "        <DataArray type=\"%s\" Name=\"", a->type);
+    write_escaped(s, a->name);
+    fprintf(s, "\" NumberOfComponents=\"%d\" format=\"binary\">\n          ", a->components);
+    const off_t sizes_at = ftello(s);
+    write_sizes(w, BN_VTK_HEAD_WORDS + blocks);
+    BN_GO(write_blocks(w, a, bytes, blocks));
+    if (!fill_in_sizes(w, sizes_at, BN_VTK_HEAD_WORDS + blocks) && !ferror(s)) { /* a failed stream: commit tells why */
+        st = bn_fail(w->ctx, BN_IO, "cannot write %s: %s while going back in the file", w->path, strerror(errno));
+        goto out;
+    }
+    fputs("\n", s);
+    if (a->unit && a->unit[0]) {
+        /* VTK's own key for units; behind the values, since its reader takes them right after the opening tag. */
+        fputs("          <InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\">", s);
+        write_escaped(s, a->unit);
+        fputs("</InformationKey>\n", s);
+    }
+    fputs("        </DataArray>\n", s);
+out:
+    free(w->head);
+    w->head = NULL;
+    return st;
+}
+
+bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *image)
+{
+    bn_status st = BN_OK;
+    bn_file *file = NULL;
+    vtk_writer w = { .ctx = ctx, .path = path, .packed_room = compressBound(BN_VTK_BLOCK_BYTES) };
+    BN_TRY(check_image(ctx, path, image));
+    w.block = malloc(BN_VTK_BLOCK_BYTES);
+    w.packed = malloc(w.packed_room);
+    if (!w.block || !w.packed) {
+        st = bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
+        goto out;
+    }
+    BN_GO(bn_file_begin(ctx, path, &file));
+    w.stream = bn_file_stream(file);
+    write_head(w.stream, image);
+    write_data_tag(w.stream, image);
+    for (size_t i = 0; i < image->count && !ferror(w.stream); i++) {
+        size_t bytes = 0;
+        if (bn_vtk_array_bytes(image, &image->arrays[i], &bytes)) /* always: check_image has asked */
+            BN_GO(write_array(&w, &image->arrays[i], bytes));
+    }
+    fputs(image->nodes ? "      </PointData>\n" : "      </CellData>\n", w.stream);
+    fputs("    </Piece>\n  </ImageData>\n</VTKFile>\n", w.stream);
+    st = bn_file_commit(&file);
+out:
+    bn_file_abort(&file);
+    free(w.block);
+    free(w.packed);
+    return st;
+}
+
+bn_status bn_vtk_collection_write(bn_context *ctx, const char *path, const char *const *files, const double *times,
+                                  size_t count)
+{
+    bn_file *file = NULL;
+    BN_TRY(bn_file_begin(ctx, path, &file));
+    FILE *s = bn_file_stream(file);
+    fprintf(
+        s,
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"%s\">\n"
+        "  <Collection>\n",
+        bn_vtk_byte_order());
+    for (size_t i = 0; i < count; i++) {
+        fputs("    <DataSet timestep=\"", s);
+        write_real(s, times[i]);
+        fputs("\" group=\"\" part=\"0\" file=\"", s);
+        write_escaped(s, files[i]);
+        fputs("\"/>\n", s);
+    }
+    fputs("  </Collection>\n</VTKFile>\n", s);
+    return bn_file_commit(&file);
+}
