@@ -189,7 +189,7 @@ SUPPORT_O := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(TEST_C),$(TEST_ALL)))
 TEST_SH   := $(sort $(wildcard tests/cli/*.sh))
 LONG_SH   := $(sort $(wildcard tests/long/*.sh))
 
-TEST_FLAGS = -Iinclude -Ihost -Isrc -Itests $(HOST_CFLAGS) $(CASE_CFLAGS) $(FILE_CFLAGS) $(CHECK_CFLAGS)
+TEST_FLAGS = -Iinclude -Ihost -Isrc -Itests -DBN_TEST_KERNELS='"tests/kernels"' $(HOST_CFLAGS) $(CASE_CFLAGS) $(FILE_CFLAGS) $(CHECK_CFLAGS)
 $(BUILD)/tests/%.o: tests/%.c $(STAMP)
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(C_FLAGS) $(TEST_FLAGS) -c -o $@ $<

@@ -1,0 +1,52 @@
+#!/bin/sh
+# all_devices.sh: `verify --device all` over every OpenCL implementation that can be had without a GPU, side by side: PoCL, Mesa's rusticl on
+# llvmpipe (no double, no 64-bit atomics) and Oclgrind, which watches for races and accesses out of bounds. BN_TEST_LONG: the
+# case as it is; else a smaller grid.
+set -u
+passed=0 failed=0 skipped=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT INT TERM
+mkdir "$work/vendors"
+cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$work/vendors" 2>/dev/null
+have=
+for vendor in pocl rusticl; do
+    if cp /etc/OpenCL/vendors/$vendor.icd "$work/vendors" 2>/dev/null; then have="$have $vendor"; fi
+done
+grind=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*liboclgrind-rt-icd\.so[^ ]*\)$/\1/p' | head -n 1)
+[ -n "$grind" ] || grind=$(find /usr/lib /usr/local/lib -name 'liboclgrind-rt-icd.so*' 2>/dev/null | head -n 1)
+if [ -n "$grind" ]; then
+    echo "$grind" >"$work/vendors/oclgrind.icd"
+    have="$have oclgrind"
+fi
+OCL_ICD_VENDORS=$work/vendors RUSTICL_ENABLE=llvmpipe
+OCLGRIND_DATA_RACES=1 OCLGRIND_LOG=$work/oclgrind.log
+export OCL_ICD_VENDORS RUSTICL_ENABLE OCLGRIND_DATA_RACES OCLGRIND_LOG
+: >"$OCLGRIND_LOG"
+
+nodes=[21,17] steps=2 limit=300
+[ -z "${BN_TEST_LONG:-}" ] || { nodes=[129,129] steps=5 limit=3000; }
+
+timeout "$limit" "$BINNACLE" verify data/cases/flow/cavity-re100.toml --device all --steps "$steps" \
+    --set "grid.nodes=$nodes" >"$work/table" 2>&1
+code=$?
+cat "$work/table"
+if [ "$code" = 0 ]; then passed=$((passed + 1)); else echo "FAILED: verify --device all, exit $code"; failed=$((failed + 1)); fi
+for vendor in pocl rusticl oclgrind; do
+    name=$vendor
+    [ "$vendor" != rusticl ] || name=llvmpipe
+    case "$have" in
+        *$vendor*)
+            if grep -qi "$name.*ok" "$work/table"; then passed=$((passed + 1))
+            else echo "FAILED: no row of $vendor is ok"; failed=$((failed + 1)); fi ;;
+        *) echo "$vendor is not installed"; skipped=$((skipped + 1)) ;;
+    esac
+done
+if [ -s "$OCLGRIND_LOG" ]; then
+    echo 'FAILED: Oclgrind reports'
+    head -n 40 "$OCLGRIND_LOG"
+    failed=$((failed + 1))
+else
+    passed=$((passed + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+test "$failed" = 0

@@ -1,0 +1,191 @@
+/* test_conformance.c: what every registered solver must pass, on its own self-test case: the device against the reference in both
+ * precisions, any work-group, any number of boxes, the same twice, with canaries behind every buffer and NaN in padding and stale halos. A new
+ * solver gets this free. The device is the first that the tests are given. */
+#include "support.h"
+
+#include "api/embedded_files.h"
+#include "api/launch.h"
+#include "binnacle/binnacle.h"
+#include "sim/solver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *self_test(const char *solver)
+{
+    char name[128];
+    snprintf(name, sizeof name, "selftest/%s.toml", solver);
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f->text;
+    ck_abort_msg("solver %s has no data/cases/%s/selftest.toml", solver, solver);
+    return NULL;
+}
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+/* All fields to compare, one after the other, and every result, after the whole self-test case. */
+typedef struct outcome { unsigned char *bits; size_t bytes; double results[64]; size_t result_count; } outcome;
+
+/* `device` NULL: the reference. Also checks canaries, and that every kernel of the table was launched. */
+static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
+                        const size_t group[3])
+{
+    outcome out = { 0 };
+    bn_case *c;
+    bn_sim *sim;
+    char override[64];
+    snprintf(override, sizeof override, "case.precision=%s", precision);
+    const char *overrides[] = { override };
+    OK(bn_case_parse(ctx, "selftest.toml", self_test(solver), overrides, 1, &c));
+    bn_sim_desc desc = { .device = device, .boxes = boxes };
+    if (group)
+        memcpy(desc.work_group, group, sizeof desc.work_group);
+    OK(bn_sim_create(ctx, c, &desc, &sim));
+    while (!bn_sim_done(sim))
+        OK(bn_sim_step(sim));
+    OK(bn_sim_measure(sim));
+    for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
+        const bn_sim_field_info *info = bn_sim_field_at(sim, f);
+        if (!info->compare)
+            continue;
+        size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components * info->element_bytes;
+        out.bits = realloc(out.bits, out.bytes + bytes);
+        ck_assert_ptr_nonnull(out.bits);
+        OK(bn_sim_read(sim, info->name, out.bits + out.bytes, bytes));
+        out.bytes += bytes;
+    }
+    ck_assert_msg(out.bytes > 0, "solver %s compares no field", solver);
+    const bn_results *results = bn_sim_results(sim);
+    for (size_t r = 0; r < bn_results_count(results) && r < 64; r++)
+        out.results[out.result_count++] = bn_results_at(results, r)->value;
+    if (device) {
+        OK(bn_domain_check_canaries(bn_sim_domain(sim)));
+        bn_profile_row rows[64];
+        size_t count = bn_domain_profile(bn_sim_domain(sim), rows, 64);
+        for (const bn_kernel_desc *k = bn_solver_find(solver)->kernels; k->name; k++) {
+            bool launched = false;
+            for (size_t i = 0; i < count && i < 64; i++)
+                launched = launched || strcmp(rows[i].kernel, k->name) == 0;
+            ck_assert_msg(launched, "the self-test of %s never launches %s", solver, k->name);
+        }
+    }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    return out;
+}
+
+static void same(const outcome *a, const outcome *b, const char *solver, const char *what)
+{
+    ck_assert_msg(a->bytes == b->bytes && memcmp(a->bits, b->bits, a->bytes) == 0, "%s: %s: fields differ", solver, what);
+    ck_assert_msg(a->result_count == b->result_count &&
+                      memcmp(a->results, b->results, a->result_count * sizeof(double)) == 0,
+                  "%s: %s: results differ", solver, what);
+}
+
+/* A device domain of a solver that does not promise equal bits is compared by `binnacle verify` with its own tolerance instead. */
+static bool promises_bits(const char *solver)
+{
+    return bn_solver_find(solver)->tolerance == NULL;
+}
+
+static void every_precision(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision), bool debug)
+{
+    static const char *const precisions[] = { "single", "double" };
+    bn_context *ctx;
+    bn_device *device;
+    const bn_context_desc desc = { .debug = debug };
+    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    for (const char *const *solver = bn_solver_names(); *solver; solver++)
+        for (int p = 0; p < 2; p++)
+            if (p == 0 || bn_device_describe(device)->fp64)
+                check(ctx, device, *solver, precisions[p]);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+
+static void check_reference(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
+{
+    outcome reference = run_case(ctx, NULL, solver, precision, 1, NULL);
+    outcome on_device = run_case(ctx, device, solver, precision, 1, NULL);
+    if (promises_bits(solver))
+        same(&reference, &on_device, solver, "device and reference");
+    free(reference.bits);
+    free(on_device.bits);
+}
+
+START_TEST(device_equals_reference)
+{
+    every_precision(check_reference, true);
+}
+END_TEST
+
+static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
+{
+    static const size_t groups[][3] = { { 64, 1, 1 }, { 1, 1, 1 }, { 7, 3, 1 }, { 16, 16, 1 } };
+    outcome first = run_case(ctx, device, solver, precision, 1, NULL);
+    for (size_t g = 0; g < 4; g++) {
+        outcome other = run_case(ctx, device, solver, precision, 1, groups[g]);
+        same(&first, &other, solver, "another work-group");
+        free(other.bits);
+    }
+    outcome again = run_case(ctx, device, solver, precision, 1, NULL);
+    same(&first, &again, solver, "the same again");
+    free(again.bits);
+    free(first.bits);
+}
+
+START_TEST(bits_do_not_depend_on_work_groups)
+{
+    every_precision(check_groups, false);
+}
+END_TEST
+
+static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
+{
+    static const int boxes[] = { 2, 3, 7 };
+    outcome first = run_case(ctx, device, solver, precision, 1, NULL);
+    for (size_t b = 0; b < 3; b++) {
+        outcome other = run_case(ctx, device, solver, precision, boxes[b], NULL);
+        same(&first, &other, solver, "another cut into boxes");
+        free(other.bits);
+    }
+    free(first.bits);
+}
+
+START_TEST(bits_do_not_depend_on_boxes)
+{
+    every_precision(check_boxes, true);
+}
+END_TEST
+
+START_TEST(every_solver_has_a_starter_case_that_passes)
+{
+    bn_context *ctx;
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    for (const char *const *solver = bn_solver_names(); *solver; solver++) {
+        char *text;
+        bn_case *c;
+        OK(bn_solver_starter(ctx, *solver, &text));
+        OK(bn_case_parse(ctx, "starter.toml", text, NULL, 0, &c));
+        bn_case_destroy(&c);
+        free(text);
+    }
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, device_equals_reference);
+    tcase_add_test(tests, bits_do_not_depend_on_work_groups);
+    tcase_add_test(tests, bits_do_not_depend_on_boxes);
+    tcase_add_test(tests, every_solver_has_a_starter_case_that_passes);
+}
+
+int main(void)
+{
+    return bn_test_main("conformance", add);
+}
