@@ -5,7 +5,7 @@
 
 function c_text(line)
 {
-    gsub(/\\/, "\\\\", line)
+    gsub(/\\/, "&&", line) # the portable way to double it
     gsub(/"/, "\\\"", line)
     gsub(/\?/, "\\?", line) # two in a row would begin a trigraph
     gsub(/\t/, "\\t", line)

@@ -1,0 +1,250 @@
+/* device.c: finds the OpenCL devices of this machine, describes them, opens and closes one. */
+#include "internal/device_list.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { BN_PLATFORMS_MAX = 64, BN_DEVICES_MAX = 256 };
+
+/* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use. Ours is private. */
+static void choose_pocl_cache(bn_context *ctx)
+{
+    const char *dir = bn_context_cache_dir(ctx);
+    if (getenv("POCL_CACHE_DIR") || !dir)
+        return;
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/pocl", dir) >= (int)sizeof path)
+        return;
+    (void)mkdir(path, 0700); /* PoCL makes it too; an error shows there */
+    (void)setenv("POCL_CACHE_DIR", path, 0);
+}
+
+/* A text property in fresh memory, white space folded; "" when it can't be read. */
+static char *text_of(cl_device_id device, cl_platform_id platform, cl_uint what)
+{
+    char raw[65536] = "";
+    cl_int status = device ? clGetDeviceInfo(device, what, sizeof raw - 1, raw, NULL)
+                           : clGetPlatformInfo(platform, what, sizeof raw - 1, raw, NULL);
+    if (status != CL_SUCCESS)
+        raw[0] = '\0';
+    char *out = malloc(strlen(raw) + 1);
+    size_t n = 0;
+    for (const char *p = raw; out && *p; p++)
+        if (!isspace((unsigned char)*p) || (n > 0 && out[n - 1] != ' '))
+            out[n++] = isspace((unsigned char)*p) ? ' ' : *p;
+    if (out)
+        out[n > 0 && out[n - 1] == ' ' ? n - 1 : n] = '\0';
+    return out;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+#define NUMBER(id, what, target) (void)clGetDeviceInfo((id), (what), sizeof(target), &(target), NULL)
+
+static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
+                          struct bn_device_entry *entry)
+{
+    char *extensions = text_of(id, NULL, CL_DEVICE_EXTENSIONS);
+    cl_device_type type = 0;
+    cl_ulong memory = 0, largest = 0, local = 0;
+    cl_device_fp_config single = 0, full = 0;
+    cl_uint align_bits = 1024;
+    info->name = text_of(id, NULL, CL_DEVICE_NAME);
+    info->platform = text_of(NULL, platform, CL_PLATFORM_NAME);
+    info->vendor = text_of(id, NULL, CL_DEVICE_VENDOR);
+    info->driver = text_of(id, NULL, CL_DRIVER_VERSION);
+    info->version = text_of(id, NULL, CL_DEVICE_VERSION);
+    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version) {
+        free(extensions);
+        return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
+    }
+    NUMBER(id, CL_DEVICE_TYPE, type);
+    NUMBER(id, CL_DEVICE_GLOBAL_MEM_SIZE, memory);
+    NUMBER(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
+    NUMBER(id, CL_DEVICE_LOCAL_MEM_SIZE, local);
+    NUMBER(id, CL_DEVICE_MAX_COMPUTE_UNITS, info->compute_units);
+    NUMBER(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, info->clock_mhz);
+    NUMBER(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, info->max_work_group);
+    NUMBER(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, info->max_work_item);
+    NUMBER(id, CL_DEVICE_SINGLE_FP_CONFIG, single);
+    NUMBER(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, align_bits);
+    info->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    info->bytes = memory;
+    info->largest_buffer = largest;
+    info->local_bytes = local;
+    if (has_word(extensions, "cl_khr_fp64"))
+        NUMBER(id, CL_DEVICE_DOUBLE_FP_CONFIG, full);
+    info->fp64 = full != 0;
+    info->int64_atomics = has_word(extensions, "cl_khr_int64_base_atomics");
+    info->exact_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    if (info->max_work_group < 1)
+        info->max_work_group = 1;
+    for (int i = 0; i < 3; i++)
+        if (info->max_work_item[i] < 1)
+            info->max_work_item[i] = 1;
+    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8 };
+    entry->quirks.exact_division_flag = info->exact_division;
+    info->bandwidth = bn_bandwidth_known(ctx, info);
+    free(extensions);
+    return BN_OK;
+}
+
+static void free_texts(bn_device_info *info)
+{
+    free((char *)info->name);
+    free((char *)info->platform);
+    free((char *)info->vendor);
+    free((char *)info->driver);
+    free((char *)info->version);
+    *info = (bn_device_info){ 0 };
+}
+
+/* Adds the devices of one platform; one that fails or has none is skipped. */
+static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index)
+{
+    cl_device_id ids[BN_DEVICES_MAX];
+    cl_uint count = 0;
+    cl_int status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, BN_DEVICES_MAX, ids, &count);
+    if (status != CL_SUCCESS) {
+        char *name = text_of(NULL, platform, CL_PLATFORM_NAME);
+        bn_log(ctx, BN_LOG_INFO, "platform %zu (%s): %s", platform_index, name ? name : "",
+               status == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(status));
+        free(name);
+        return BN_OK;
+    }
+    for (size_t i = 0; i < count && i < BN_DEVICES_MAX && list->count < BN_DEVICES_MAX; i++) {
+        bn_device_info *info = &list->info[list->count];
+        BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));
+        if (list->entry[list->count].quirks.excluded) {
+            bn_log(ctx, BN_LOG_INFO, "%s (%s) is left out: %s", info->name, info->platform,
+                   list->entry[list->count].quirks.why_excluded);
+            free_texts(info);
+            continue;
+        }
+        info->index = list->count++;
+        info->platform_index = platform_index;
+        info->index_in_platform = i;
+    }
+    return BN_OK;
+}
+
+bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
+{
+    *lent = ctx->devices;
+    if (ctx->devices)
+        return BN_OK;
+    choose_pocl_cache(ctx);
+    cl_platform_id platforms[BN_PLATFORMS_MAX];
+    cl_uint count = 0;
+    cl_int status = clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count);
+    if (status != CL_SUCCESS)
+        count = 0;
+    if (count > BN_PLATFORMS_MAX)
+        count = BN_PLATFORMS_MAX;
+    bn_status st = BN_OK;
+    bn_device_list *list = calloc(1, sizeof *list);
+    if (!list || !(list->info = calloc(BN_DEVICES_MAX, sizeof *list->info)) ||
+        !(list->entry = calloc(BN_DEVICES_MAX, sizeof *list->entry))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the list of devices");
+        goto out;
+    }
+    for (size_t p = 0; p < count; p++)
+        BN_GO(add_platform(ctx, list, platforms[p], p));
+    if (list->count == 0) {
+        st = bn_fail_no_device(ctx, status, count);
+        goto out;
+    }
+    ctx->devices = list;
+    *lent = list;
+    list = NULL;
+out:
+    bn_device_list_destroy(&list);
+    return st;
+}
+
+void bn_device_list_destroy(bn_device_list **list)
+{
+    if (!list || !*list)
+        return;
+    for (size_t i = 0; (*list)->info && i < BN_DEVICES_MAX; i++)
+        free_texts(&(*list)->info[i]);
+    free((*list)->info);
+    free((*list)->entry);
+    free(*list);
+    *list = NULL;
+}
+
+bn_status bn_devices(bn_context *ctx, const bn_device_info **lent, size_t *count)
+{
+    const bn_device_list *list;
+    *lent = NULL;
+    *count = 0;
+    BN_TRY(bn_device_list_get(ctx, &list));
+    *lent = list->info;
+    *count = list->count;
+    return BN_OK;
+}
+
+bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn_device **out)
+{
+    *out = NULL;
+    size_t index, count;
+    const bn_device_list *list;
+    BN_TRY(bn_device_select(ctx, selector, &index, 1, &count, NULL));
+    if (count != 1)
+        return bn_fail(ctx, BN_USAGE, "--device %s names %zu devices; one at a time is possible so far", selector, count);
+    BN_TRY(bn_device_list_get(ctx, &list));
+    bn_status st = BN_OK;
+    cl_int status;
+    bn_device *d = calloc(1, sizeof *d);
+    if (!d)
+        return bn_fail(ctx, BN_MEMORY, "no memory to open %s", list->info[index].name);
+    const struct bn_device_entry *entry = &list->entry[index];
+    *d = (bn_device){ .ctx = ctx, .info = list->info[index], .quirks = entry->quirks, .platform = entry->platform,
+                      .id = entry->id, .profile = profile, .align_bytes = entry->align_bytes };
+    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
+    d->cl = clCreateContext(properties, 1, &d->id, NULL, NULL, &status);
+    if (status != CL_SUCCESS) {
+        d->cl = NULL;
+        st = bn_cl_fail(d, status, "clCreateContext", NULL);
+        goto out;
+    }
+    d->queue = clCreateCommandQueue(d->cl, d->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
+    if (status != CL_SUCCESS) {
+        d->queue = NULL;
+        st = bn_cl_fail(d, status, "clCreateCommandQueue", NULL);
+        goto out;
+    }
+    *out = d;
+    d = NULL;
+out:
+    bn_device_close(&d);
+    return st;
+}
+
+void bn_device_close(bn_device **device)
+{
+    if (!device || !*device)
+        return;
+    bn_device *d = *device;
+    if (d->queue) {
+        clFinish(d->queue); /* some implementations abort when the process ends with work in flight */
+        clReleaseCommandQueue(d->queue);
+    }
+    if (d->cl)
+        clReleaseContext(d->cl);
+    free(d);
+    *device = NULL;
+}
+
+const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }

@@ -1,0 +1,23 @@
+/* device_list.h: the devices found, with the handles behind their descriptions. */
+#ifndef BN_INTERNAL_DEVICE_LIST_H
+#define BN_INTERNAL_DEVICE_LIST_H
+
+#include "internal/context.h"
+#include "internal/opencl.h"
+
+struct bn_device_list {
+    size_t count;
+    bn_device_info *info;
+    struct bn_device_entry { cl_platform_id platform; cl_device_id id; bn_quirks quirks; cl_uint align_bytes; } *entry;
+};
+
+/* Finds the devices once per context. */
+BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
+
+/* bandwidth.c: the bandwidth kept from an earlier look, 0 when there is none. */
+double bn_bandwidth_known(bn_context *, const bn_device_info *);
+
+/* no_device.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
+bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
+
+#endif

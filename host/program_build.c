@@ -1,0 +1,129 @@
+/* program_build.c: compiles a program text for a device, or takes the compiled program from the cache. */
+#include "internal/binary_cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool use_own_cache(const bn_device *d)
+{
+    const char *wish = getenv("BINNACLE_CACHE");
+    if (!bn_context_cache_dir(d->ctx))
+        return false;
+    return (wish && strcmp(wish, "on") == 0) || d->quirks.cache == BN_CACHE_OURS;
+}
+
+/* Everything that shapes the binary, one after the other. */
+static char *cache_key(const bn_device *d, const char *text, const char *options, size_t *bytes)
+{
+    const char *const parts[] = { bn_version(),    d->info.platform, d->info.name, d->info.vendor,
+                                  d->info.version, d->info.driver,   options,      text };
+    size_t total = 0, at = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        total += strlen(parts[i]) + 1;
+    char *key = malloc(total);
+    for (size_t i = 0; key && i < sizeof parts / sizeof *parts; i++) {
+        size_t n = strlen(parts[i]) + 1;
+        memcpy(key + at, parts[i], n);
+        at += n;
+    }
+    *bytes = total;
+    return key;
+}
+
+static char *build_log(const bn_device *d, cl_program program)
+{
+    size_t bytes = 0;
+    char *log = NULL;
+    if (clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS || bytes == 0 ||
+        !(log = calloc(1, bytes + 1)) ||
+        clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) != CL_SUCCESS) {
+        free(log);
+        return NULL;
+    }
+    while (bytes > 0 && (log[bytes - 1] == '\0' || log[bytes - 1] == '\n' || log[bytes - 1] == ' '))
+        log[--bytes] = '\0';
+    return log;
+}
+
+static bn_status build_from_text(bn_device *d, const char *name, const char *text, const char *options, cl_program *out)
+{
+    cl_int status;
+    cl_program program = clCreateProgramWithSource(d->cl, 1, &text, NULL, &status);
+    if (status != CL_SUCCESS)
+        return bn_cl_fail(d, status, "clCreateProgramWithSource", name);
+    status = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
+    char *log = build_log(d, program);
+    if (status != CL_SUCCESS) {
+        bn_fail(d->ctx, BN_DEVICE, "kernels/%s.cl does not compile on %s (%s, driver %s): %s\n%s", name, d->info.name,
+                d->info.platform, d->info.driver, bn_cl_name(status), log ? log : "(the compiler says nothing)");
+        bn_note(d->ctx, bn_context_kernel_dir(d->ctx)
+                            ? "kernels come from BINNACLE_KERNEL_PATH; unset it to use those of the program"
+                            : "please report it with this text; --device picks another device meanwhile");
+        free(log);
+        clReleaseProgram(program);
+        return BN_DEVICE;
+    }
+    if (log && log[0])
+        bn_log(d->ctx, BN_LOG_DEBUG, "kernels/%s.cl: %s", name, log);
+    free(log);
+    *out = program;
+    return BN_OK;
+}
+
+/* A program from a cached binary; false when the driver will not have it. */
+static bool build_from_binary(bn_device *d, const unsigned char *binary, size_t bytes, const char *options, cl_program *out)
+{
+    cl_int status, one = CL_SUCCESS;
+    cl_program program = clCreateProgramWithBinary(d->cl, 1, &d->id, &bytes, &binary, &one, &status);
+    if (status != CL_SUCCESS)
+        return false;
+    if (one != CL_SUCCESS || clBuildProgram(program, 1, &d->id, options, NULL, NULL) != CL_SUCCESS) {
+        clReleaseProgram(program);
+        return false;
+    }
+    *out = program;
+    return true;
+}
+
+static void keep_binary(bn_device *d, cl_program program, const char *key, size_t key_bytes)
+{
+    size_t bytes = 0;
+    unsigned char *binary = NULL;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) == CL_SUCCESS && bytes > 0 &&
+        (binary = malloc(bytes)) != NULL &&
+        clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        bn_binary_cache_put(d->ctx, key, key_bytes, binary, bytes);
+    free(binary);
+}
+
+bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const char *options, cl_program *out,
+                      bool *cached)
+{
+    *out = NULL;
+    if (cached)
+        *cached = false;
+    size_t room = strlen(options) + 64, key_bytes = 0, bytes = 0;
+    char *all = malloc(room), *key = NULL;
+    unsigned char *binary = NULL;
+    if (!all)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to build %s", name);
+    snprintf(all, room, "%s%s", options,
+             d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
+    if (own)
+        bn_binary_cache_get(d->ctx, key, key_bytes, &binary, &bytes);
+    bn_status st = BN_OK;
+    if (binary && build_from_binary(d, binary, bytes, all, out)) {
+        if (cached)
+            *cached = true;
+    } else {
+        st = build_from_text(d, name, text, all, out);
+        if (st == BN_OK && own)
+            keep_binary(d, *out, key, key_bytes);
+    }
+    free(binary);
+    free(key);
+    free(all);
+    return st;
+}

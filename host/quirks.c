@@ -1,0 +1,43 @@
+/* quirks.c: what implementations of OpenCL do differently, one row each: test, remedy, reason, source, date. No vendor's name stands anywhere
+ * else in the program. */
+#include "internal/opencl.h"
+
+#include <string.h>
+
+typedef struct bn_quirk {
+    const char *platform;       /* part of CL_PLATFORM_NAME */
+    const char *version;        /* beginning of CL_DEVICE_VERSION; NULL: any */
+    void (*remedy)(bn_quirks *);
+    const char *reason, *source, *date;
+} bn_quirk;
+
+static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
+static void one_thread(bn_quirks *q) { q->single_threaded = true; }
+
+static void exclude_old(bn_quirks *q)
+{
+    q->excluded = true;
+    q->why_excluded = "it offers OpenCL 1.1 only";
+}
+
+static const bn_quirk rows[] = {
+    { "Portable Computing Language", NULL, platform_cache,
+      "its own cache serves work-group sizes too; fetching a binary costs a second compile", "measured: 3.25 s against 0.03 s",
+      "2025-11" },
+    { "NVIDIA", NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented", "2026-11" },
+    { "Oclgrind", NULL, one_thread, "the simulator asserts when two threads call it", "jrprice/Oclgrind issue 28", "2026-11" },
+    { "Clover", NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
+    { "", "OpenCL 1.0", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },
+    { "", "OpenCL 1.1", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },
+};
+
+bn_quirks bn_quirks_find(const bn_device_info *info, const char *device_extensions)
+{
+    bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = 256 };
+    (void)device_extensions;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(info->platform, rows[i].platform) &&
+            (!rows[i].version || strncmp(info->version, rows[i].version, strlen(rows[i].version)) == 0))
+            rows[i].remedy(&q);
+    return q;
+}

@@ -1,0 +1,139 @@
+/* case.c: a checked case: its values, its rejection by a solver, its end. */
+#include "case_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_SHOWN = 40 }; /* bytes; a longer value is not repeated in a message */
+
+/* The value of a key that must exist. */
+static const bn_value *find(const bn_case *c, const char *key)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->values[i].key->name, key) == 0)
+            return &c->values[i];
+    assert(!"no such key in the schema");
+    abort();
+}
+
+static const bn_value *find_typed(const bn_case *c, const char *key, bn_key_type type, size_t index)
+{
+    const bn_value *v = find(c, key);
+    assert(v->key->type == type && "the key has another type");
+    assert(index < bn_key_length(v->key) && "the array is shorter");
+    (void)type;
+    (void)index;
+    return v;
+}
+
+static const bn_value *find_single(const bn_case *c, const char *key, bn_key_type type)
+{
+    const bn_value *v = find_typed(c, key, type, 0);
+    assert(bn_key_length(v->key) == 1 && "the key is an array");
+    return v;
+}
+
+double bn_case_real(const bn_case *c, const char *key) { return find_single(c, key, BN_KEY_REAL)->is.real[0]; }
+
+double bn_case_real_at(const bn_case *c, const char *key, size_t index)
+{
+    return find_typed(c, key, BN_KEY_REAL, index)->is.real[index];
+}
+
+long long bn_case_int(const bn_case *c, const char *key) { return find_single(c, key, BN_KEY_INT)->is.integer[0]; }
+
+long long bn_case_int_at(const bn_case *c, const char *key, size_t index)
+{
+    return find_typed(c, key, BN_KEY_INT, index)->is.integer[index];
+}
+
+bool bn_case_bool(const bn_case *c, const char *key) { return find_single(c, key, BN_KEY_BOOL)->is.boolean; }
+
+const char *bn_case_text(const bn_case *c, const char *key) { return find_single(c, key, BN_KEY_TEXT)->text; }
+
+int bn_case_choice(const bn_case *c, const char *key) { return find_single(c, key, BN_KEY_CHOICE)->is.choice; }
+
+bool bn_case_given(const bn_case *c, const char *key) { return find(c, key)->given; }
+
+const char *bn_case_solver(const bn_case *c) { return bn_case_text(c, "case.solver"); }
+
+const char *bn_case_path(const bn_case *c) { return c->path; }
+
+bool bn_case_double(const bn_case *c) { return bn_case_choice(c, "case.precision") == 1; }
+
+bn_source bn_case_source(const bn_case *c)
+{
+    return (bn_source){
+        .name = c->path, .text = c->text, .bytes = c->bytes, .overrides = (const char *const *)c->overrides
+    };
+}
+
+void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, size_t element, bn_builder *out)
+{
+    const char *name = v->key->name;
+    bn_builder_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
+    if (element)
+        bn_builder_add(out, ", element %zu", element);
+    bn_source source = bn_case_source(c);
+    size_t bytes = 0;
+    const char *slice = v->given && !v->override ? bn_source_slice(&source, shown, &bytes) : NULL;
+    if (slice && bytes > 0 && bytes <= VALUE_SHOWN) {
+        bn_builder_add(out, " = ");
+        bn_builder_add_shown(out, slice, bytes, VALUE_SHOWN);
+    }
+}
+
+bn_status bn_case_reject(const bn_case *c, const char *key, const char *hint, const char *format, ...)
+{
+    const bn_value *v = find(c, key);
+    bn_builder b = { 0 };
+    bn_value_add_subject(c, v, v->place, 0, &b);
+    if (!v->given) {
+        bn_builder_add(&b, " = ");
+        bn_value_add(v, &b);
+        bn_builder_add(&b, " (the default)");
+    }
+    bn_builder_add(&b, ": ");
+    va_list args;
+    va_start(args, format);
+    bn_builder_add_list(&b, format, args);
+    va_end(args);
+    if (hint)
+        bn_builder_add(&b, "; %s", hint);
+    bn_problems_add(&c->reports->problems, v->place, v->override, bn_builder_take(&b));
+    return BN_CASE;
+}
+
+const char *bn_case_problems(const bn_case *c)
+{
+    struct bn_reports *r = c->reports;
+    free(r->text);
+    r->text = NULL;
+    if (r->problems.total == 0)
+        return "";
+    bn_source source = bn_case_source(c);
+    source.solver = bn_case_solver(c);
+    r->text = bn_problems_text(&r->problems, &source);
+    return r->text ? r->text : "the case was rejected, but there is no memory to say why";
+}
+
+void bn_case_destroy(bn_case **case_)
+{
+    bn_case *c = *case_;
+    if (!c)
+        return;
+    if (c->reports) {
+        bn_problems_clear(&c->reports->problems);
+        free(c->reports->text);
+        free(c->reports);
+    }
+    bn_values_destroy(&c->values, c->count);
+    for (size_t i = 0; c->overrides && i < c->override_count; i++)
+        free(c->overrides[i]);
+    free(c->overrides);
+    free(c->text);
+    free(c->path);
+    free(c);
+    *case_ = NULL;
+}

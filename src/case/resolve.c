@@ -1,0 +1,81 @@
+/* resolve.c: defaults filled in, and a case written back as TOML. */
+#include "case_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bn_status bn_value_default(bn_value *v, const char *def_text)
+{
+    const bn_key *key = v->key;
+    switch (key->type) {
+    case BN_KEY_INT:
+        for (size_t i = 0; i < bn_key_length(key); i++)
+            v->is.integer[i] = (long long)key->def;
+        break;
+    case BN_KEY_REAL:
+        for (size_t i = 0; i < bn_key_length(key); i++)
+            v->is.real[i] = key->def;
+        break;
+    case BN_KEY_BOOL: v->is.boolean = key->def > 0; break;
+    case BN_KEY_CHOICE: v->is.choice = bn_choice_find(key, def_text); break;
+    case BN_KEY_TEXT:
+        def_text = def_text ? def_text : "";
+        v->text = malloc(strlen(def_text) + 1);
+        if (!v->text)
+            return BN_MEMORY;
+        memcpy(v->text, def_text, strlen(def_text) + 1);
+        break;
+    }
+    return BN_OK;
+}
+
+/* A real number as TOML: one without point or exponent would be an integer, and too large for one. */
+static void add_real(bn_builder *out, double value)
+{
+    char text[BN_TOML_NUMBER_BYTES];
+    bn_toml_format(value, text);
+    bn_builder_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+void bn_value_add(const bn_value *v, bn_builder *out)
+{
+    const bn_key *key = v->key;
+    size_t length = bn_key_length(key), bytes = 0;
+    const char *choice = NULL;
+    if (length > 1)
+        bn_builder_add(out, "[");
+    for (size_t i = 0; i < length; i++) {
+        if (i)
+            bn_builder_add(out, ", ");
+        switch (key->type) {
+        case BN_KEY_INT: bn_builder_add(out, "%lld", v->is.integer[i]); break;
+        case BN_KEY_REAL: add_real(out, v->is.real[i]); break;
+        case BN_KEY_BOOL: bn_builder_add(out, "%s", v->is.boolean ? "true" : "false"); break;
+        case BN_KEY_CHOICE:
+            choice = bn_key_choice(key, v->is.choice, &bytes);
+            bn_builder_add(out, "\"%.*s\"", (int)bytes, choice);
+            break;
+        case BN_KEY_TEXT: bn_builder_add_quoted(out, v->text); break;
+        }
+    }
+    if (length > 1)
+        bn_builder_add(out, "]");
+}
+
+bn_status bn_case_resolved(const bn_case *c, char **text)
+{
+    bn_builder b = { 0 };
+    bn_builder_add(&b, "# Every key of the case as it was run, in SI; defaults are filled in.\n");
+    for (size_t i = 0; i < c->count; i++) {
+        const bn_key *key = c->values[i].key;
+        if (i == 0 || !bn_key_same_table(c->values[i - 1].key->name, key->name))
+            bn_builder_add(&b, "\n[%.*s]\n", (int)bn_key_table(key->name), key->name);
+        bn_builder_add(&b, "%s = ", bn_key_leaf(key->name));
+        bn_value_add(&c->values[i], &b);
+        if (key->unit && *key->unit)
+            bn_builder_add(&b, " # %s", key->unit);
+        bn_builder_add(&b, "\n");
+    }
+    *text = bn_builder_take(&b);
+    return *text ? BN_OK : bn_fail(c->ctx, BN_MEMORY, "no memory for the text of the resolved case");
+}

@@ -1,0 +1,51 @@
+/* schema.h: a key of a case file, declared once; parser, messages, starter case, manual, resolved case all read it. */
+#ifndef BN_SCHEMA_H
+#define BN_SCHEMA_H
+
+#include "binnacle/case.h"
+
+enum { BN_ARRAY_MAX = 8 };
+
+typedef enum bn_key_type { BN_KEY_INT, BN_KEY_REAL, BN_KEY_TEXT, BN_KEY_BOOL, BN_KEY_CHOICE } bn_key_type;
+
+/* Numbers must lie in [min, max] where min < max (HUGE_VAL: no limit on that side), or > min where `above` is set;
+ * min == max == 0 means any value. A key without default (`required`) must be given. `count` > 1: an array of exactly
+ * that many numbers, all with the same default, unit and range. */
+typedef struct bn_key {
+    const char *name;      /* "grid.size": table and key, at most one dot more ("boundary.left.kind") */
+    bn_key_type type;
+    int count;             /* 0 and 1: a single value; else the length of the array, at most BN_ARRAY_MAX */
+    const char *unit;      /* SI unit for reals in UDUNITS notation ("m s-1"), "" or NULL: dimensionless */
+    double def;            /* default of numbers and bools, in SI */
+    double min, max;
+    const char *def_text;  /* default of texts and choices; where required, `def` and this are the starter's example */
+    const char *choices;   /* BN_KEY_CHOICE: "thom|woods" */
+    bool required, above;
+    const char *help;      /* one line; stands in the starter case and the manual */
+} bn_key;
+
+/* The keys that every solver has ([case], [output], [stop]); ends with a NULL name. A solver's key of the same name
+ * replaces it, so that a default or range can differ; its own keys may stand in these tables too. */
+extern const bn_key bn_common_keys[];
+
+/* Who finds a solver's schema: NULL when the name is unknown. Given by src/sim, so that src/case knows no solver. */
+typedef struct bn_schema_source {
+    const bn_key *(*find)(const char *solver);
+    const char *const *names;  /* NULL-terminated, for "did you mean" */
+} bn_schema_source;
+
+/* bn_case_read and bn_case_parse (binnacle/case.h) end here. `text` may be NULL: then `path` is read. */
+BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *text, const char *const *overrides,
+                                  size_t count, const bn_schema_source *, bn_case **out);
+
+/* A commented starter case for a solver: every key with unit, default and range, made from the schema; free() it. */
+BN_CHECKED bn_status bn_case_starter(bn_context *, const char *solver, const bn_schema_source *, char **text);
+
+/* Problems that bn_case_reject has recorded since the case was read, as one text in the form of bn_case_read's; "" if
+ * none. */
+const char *bn_case_problems(const bn_case *);
+
+/* Nearest of `names` (NULL-terminated) to `word` by edit distance, or NULL when none is near. */
+const char *bn_nearest(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,225 @@
+/* values.c: checks one value of a case against its key. */
+#include "case_parts.h"
+#include "nearest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)BN_TOML_ELEMENTS >= (int)BN_ARRAY_MAX, "an array of a case must be read whole");
+
+/* The value being read: element `element` of `v` counted from 1, or 0 when it is no array. */
+typedef struct spot {
+    bn_reader *r;
+    const bn_value *v;
+    const bn_toml *node;
+    size_t element;
+} spot;
+
+/* Reports "[grid] nodes = 2: " and the rest. */
+static void report(const spot *s, const char *rest)
+{
+    bn_builder b = { 0 };
+    bn_value_add_subject(s->r->c, s->v, s->node->value, s->element, &b);
+    bn_builder_add(&b, ": %s", rest);
+    bn_problems_add(&s->r->c->reports->problems, s->node->value, s->r->override, bn_builder_take(&b));
+}
+
+static const char *type_name(const bn_toml *node)
+{
+    static const char *const names[] = {
+        "a table", "an array", "a text", "an integer", "a number with a point", "true or false", "a date or time"
+    };
+    return names[node->type];
+}
+
+static void report_type(const spot *s, const char *expected)
+{
+    bn_builder b = { 0 };
+    bn_builder_add(&b, "expected %s, got %s", expected, type_name(s->node));
+    report(s, bn_builder_text(&b));
+    bn_builder_clear(&b);
+}
+
+static bool in_range(const spot *s, double x)
+{
+    const bn_key *key = s->v->key;
+    bool good = key->above ? x > key->min : !(key->min < key->max) || x >= key->min;
+    if (good && (!(key->min < key->max) || x <= key->max))
+        return true;
+    bn_builder b = { 0 };
+    bn_builder_add(&b, "must be ");
+    bn_key_add_range(key, &b);
+    report(s, bn_builder_text(&b));
+    bn_builder_clear(&b);
+    return false;
+}
+
+/* Texts are C strings in one line everywhere behind this point. */
+static bool plain_text(const spot *s)
+{
+    const bn_toml *n = s->node;
+    bn_builder b = { 0 };
+    if (n->bytes > BN_TEXT_MAX)
+        bn_builder_add(&b, "a text has at most %d bytes, this one has %zu", BN_TEXT_MAX, n->bytes);
+    for (size_t i = 0; i < n->bytes && !b.bytes; i++)
+        if ((unsigned char)n->text[i] < 0x20 || n->text[i] == 0x7f)
+            bn_builder_add(&b, "a text has no line ends, tabs or other control characters");
+    bool good = !b.bytes;
+    if (!good)
+        report(s, bn_builder_text(&b));
+    bn_builder_clear(&b);
+    return good;
+}
+
+static void read_int(const spot *s, long long *out)
+{
+    const bn_toml *n = s->node;
+    if (n->type == BN_TOML_REAL && fabs(n->real) < 1e15 && floor(n->real) == n->real) {
+        bn_builder b = { 0 };
+        bn_builder_add(&b, "expected an integer: write %lld, without point or exponent", (long long)n->real);
+        report(s, bn_builder_text(&b));
+        bn_builder_clear(&b);
+    } else if (n->type != BN_TOML_INT) {
+        report_type(s, "an integer");
+    } else if (in_range(s, (double)n->integer)) {
+        *out = n->integer;
+    }
+}
+
+/* A number with a unit; the database of units is loaded for the first. */
+static bool read_unit(const spot *s, double *out)
+{
+    bn_reader *r = s->r;
+    if (!plain_text(s) || (!r->units && (r->status = bn_units_create(r->c->ctx, &r->units)) != BN_OK))
+        return false;
+    bn_builder why = { 0 };
+    const char *unit = s->v->key->unit;
+    bool good = bn_units_read(r->units, s->node->text, unit ? unit : "", out, &why);
+    if (!good)
+        report(s, bn_builder_text(&why));
+    bn_builder_clear(&why);
+    return good;
+}
+
+static void read_real(const spot *s, double *out)
+{
+    const bn_toml *n = s->node;
+    double x = n->type == BN_TOML_INT ? (double)n->integer : n->real;
+    if (n->type == BN_TOML_TEXT) {
+        if (!read_unit(s, &x))
+            return;
+    } else if (n->type != BN_TOML_INT && n->type != BN_TOML_REAL) {
+        const char *unit = s->v->key->unit;
+        bn_builder b = { 0 };
+        if (unit && *unit)
+            bn_builder_add(&b, "a number (%s) or a text such as \"1 %s\"", unit, unit);
+        else
+            bn_builder_add(&b, "a number");
+        report_type(s, bn_builder_text(&b));
+        bn_builder_clear(&b);
+        return;
+    } else if (!isfinite(x)) {
+        report(s, "must be a finite number");
+        return;
+    }
+    if (in_range(s, x))
+        *out = x;
+}
+
+int bn_choice_find(const bn_key *key, const char *text)
+{
+    size_t bytes = 0;
+    const char *choice = NULL;
+    for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++)
+        if (strlen(text) == bytes && memcmp(text, choice, bytes) == 0)
+            return i;
+    return -1;
+}
+
+static void read_choice(const spot *s, int *out)
+{
+    const bn_key *key = s->v->key;
+    if (s->node->type != BN_TOML_TEXT) {
+        report_type(s, "a text");
+        return;
+    }
+    if (!plain_text(s))
+        return;
+    int index = bn_choice_find(key, s->node->text);
+    if (index >= 0) {
+        *out = index;
+        return;
+    }
+    bn_builder b = { 0 };
+    size_t bytes = 0, near_bytes = 0, best = BN_NEAR_NONE;
+    const char *choice = NULL, *near = NULL;
+    bn_builder_add(&b, "expected one of");
+    for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++) {
+        bn_builder_add(&b, "%s %.*s", i ? "," : "", (int)bytes, choice);
+        if (bn_nearer(s->node->text, choice, bytes, &best))
+            near = choice, near_bytes = bytes;
+    }
+    if (near)
+        bn_builder_add(&b, "; did you mean \"%.*s\"?", (int)near_bytes, near);
+    report(s, bn_builder_text(&b));
+    bn_builder_clear(&b);
+}
+
+static void read_text(const spot *s, char **out)
+{
+    if (s->node->type != BN_TOML_TEXT) {
+        report_type(s, "a text in quotes");
+        return;
+    }
+    if (!plain_text(s))
+        return;
+    free(*out);
+    *out = malloc(s->node->bytes + 1);
+    if (!*out)
+        s->r->status = bn_fail(s->r->c->ctx, BN_MEMORY, "no memory for a text of %zu bytes", s->node->bytes);
+    else
+        memcpy(*out, s->node->text, s->node->bytes + 1);
+}
+
+static void read_one(const spot *s, bn_value *v, size_t index)
+{
+    switch (v->key->type) {
+    case BN_KEY_INT: read_int(s, &v->is.integer[index]); break;
+    case BN_KEY_REAL: read_real(s, &v->is.real[index]); break;
+    case BN_KEY_TEXT: read_text(s, &v->text); break;
+    case BN_KEY_BOOL:
+        if (s->node->type == BN_TOML_BOOL)
+            v->is.boolean = s->node->boolean;
+        else
+            report_type(s, "true or false");
+        break;
+    case BN_KEY_CHOICE: read_choice(s, &v->is.choice); break;
+    }
+}
+
+void bn_value_read(bn_reader *r, bn_value *v, const bn_toml *node)
+{
+    spot s = { r, v, node, 0 };
+    v->given = true;
+    v->override = r->override;
+    v->place = node->value;
+    size_t length = bn_key_length(v->key);
+    if (length == 1) {
+        read_one(&s, v, 0);
+        return;
+    }
+    if (node->type != BN_TOML_ARRAY || node->count != length) {
+        bn_builder b = { 0 };
+        bn_builder_add(&b, "expected an array of %zu %s, got %s", length,
+                       v->key->type == BN_KEY_INT ? "integers" : "numbers", type_name(node));
+        if (node->type == BN_TOML_ARRAY)
+            bn_builder_add(&b, " of %zu", node->count);
+        report(&s, bn_builder_text(&b));
+        bn_builder_clear(&b);
+        return;
+    }
+    const bn_toml *element = node->child;
+    for (size_t i = 0; i < length; i++, element = element->next)
+        read_one(&(spot){ r, v, element, i + 1 }, v, i);
+}
