@@ -1,0 +1,219 @@
+/* test_device.c: finding and naming devices, and what a user is told when there is none. Each test runs in a process of its own and sets the
+ * loader's variables before the first call. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+#include "internal/opencl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bn_context *context_new(void)
+{
+    bn_context *ctx;
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    return ctx;
+}
+
+#define REFUSED(call, status, words)                                                             \
+    do {                                                                                         \
+        ck_assert_int_eq((call), (status));                                                      \
+        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx));      \
+        bn_error_clear(ctx);                                                                     \
+    } while (0)
+
+/* A vendor folder with one file that holds `library`; NULL: an empty one. */
+static void vendors(const char *library)
+{
+    static char folder[] = "/tmp/binnacle-vendors-XXXXXX";
+    char path[256];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    if (library) {
+        snprintf(path, sizeof path, "%s/some.icd", folder);
+        FILE *f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        fprintf(f, "%s\n", library);
+        fclose(f);
+    }
+    ck_assert_int_eq(setenv("OCL_ICD_VENDORS", folder, 1), 0);
+}
+
+START_TEST(without_platform_it_says_what_to_install)
+{
+    vendors(NULL);
+    bn_context *ctx = context_new();
+    const bn_device_info *info;
+    size_t count;
+    REFUSED(bn_devices(ctx, &info, &count), BN_DEVICE, "pocl-opencl-icd");
+    REFUSED(bn_devices(ctx, &info, &count), BN_DEVICE, "holds no vendor file");
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(a_vendor_file_that_names_no_library_is_told)
+{
+    vendors("libno-such-opencl.so.7");
+    bn_context *ctx = context_new();
+    const bn_device_info *info;
+    size_t count;
+    char *text;
+    REFUSED(bn_devices(ctx, &info, &count), BN_DEVICE, "libno-such-opencl.so.7 does not load");
+    ck_assert_int_eq(bn_device_check_loader(ctx, &text), BN_OK);
+    ck_assert_msg(strstr(text, "does not load") != NULL, "%s", text);
+    free(text);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(selectors)
+{
+    bn_context *ctx = context_new();
+    const bn_device_info *info;
+    size_t count, index, n;
+    const char *reason;
+    char name[16];
+    unsetenv("BINNACLE_DEVICE");
+    ck_assert_int_eq(bn_devices(ctx, &info, &count), BN_OK);
+    ck_assert_int_ge((int)count, 1);
+    ck_assert_int_eq(bn_device_select(ctx, "auto", &index, 1, &n, &reason), BN_OK);
+    ck_assert_uint_eq(n, 1);
+    ck_assert(reason[0] != '\0');
+    ck_assert_int_eq(bn_device_select(ctx, NULL, &index, 1, &n, NULL), BN_OK);
+    ck_assert_int_eq(bn_device_select(ctx, "0", &index, 1, &n, NULL), BN_OK);
+    ck_assert_uint_eq(index, 0);
+    ck_assert_int_eq(bn_device_select(ctx, "0:0", &index, 1, &n, NULL), BN_OK);
+    ck_assert_int_eq(bn_device_select(ctx, "ALL", &index, 1, &n, NULL), BN_OK);
+    snprintf(name, sizeof name, "%.8s", info[0].platform); /* part of a name, any case */
+    for (char *p = name; *p; p++)
+        *p = (char)(*p >= 'a' && *p <= 'z' ? *p - 32 : *p);
+    if (count == 1)
+        ck_assert_int_eq(bn_device_select(ctx, name, &index, 1, &n, NULL), BN_OK);
+    REFUSED(bn_device_select(ctx, "99", &index, 1, &n, NULL), BN_DEVICE, "not so many");
+    REFUSED(bn_device_select(ctx, "7:7", &index, 1, &n, NULL), BN_DEVICE, "there is none");
+    REFUSED(bn_device_select(ctx, "no such name", &index, 1, &n, NULL), BN_DEVICE, info[0].name);
+    REFUSED(bn_device_select(ctx, "gpu:9", &index, 1, &n, NULL), BN_DEVICE, "there is none");
+    REFUSED(bn_device_select(ctx, "0,", &index, 1, &n, NULL), BN_DEVICE, "an empty");
+    REFUSED(bn_device_select(ctx, "0,0", &index, 1, &n, NULL), BN_USAGE, "names more than 1 device");
+    size_t two[2];
+    ck_assert_int_eq(bn_device_select(ctx, "0,0", two, 2, &n, NULL), BN_OK);
+    ck_assert_uint_eq(n, 2);
+    setenv("BINNACLE_DEVICE", "no such name", 1);
+    REFUSED(bn_device_select(ctx, NULL, &index, 1, &n, NULL), BN_DEVICE, "no such name");
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(opening_closing_and_bandwidth)
+{
+    char folder[] = "/tmp/binnacle-device-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    bn_context *ctx;
+    const bn_context_desc desc = { .cache_dir = folder };
+    double first, kept;
+    for (int round = 0; round < 2; round++) {
+        bn_device *device;
+        ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+        ck_assert_int_eq(bn_device_open(ctx, "auto", round == 1, &device), BN_OK);
+        if (round == 1) /* known before anything is measured */
+            ck_assert(bn_device_describe(device)->bandwidth > 0);
+        ck_assert_int_eq(bn_device_bandwidth(device, round ? &kept : &first), BN_OK);
+        bn_device_close(&device);
+        bn_context_destroy(&ctx);
+    }
+    ck_assert_msg(first > 1e7 && fabs(kept / first - 1) < 1e-4, "measured %g, kept %g", first, kept);
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+START_TEST(a_build_failure_shows_the_log_with_our_file_and_line)
+{
+    bn_context *ctx = context_new();
+    bn_device *device;
+    cl_program program;
+    ck_assert_int_eq(bn_device_open(ctx, "auto", false, &device), BN_OK);
+    REFUSED(bn_cl_build(device, "broken", "#line 7 \"kernels/broken.cl\"\nkernel void k(global int *a) { a[0] = nonsense; }\n",
+                        "-cl-std=CL1.2", &program, NULL),
+            BN_DEVICE, "kernels/broken.cl:7");
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(the_kernel_override)
+{
+    char folder[] = "/tmp/binnacle-kernels-XXXXXX", path[256], *text, *options;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const bn_context_desc desc = { .kernel_dir = folder };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.1 } };
+    bn_context *ctx;
+    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", &k, 1, BN_SINGLE, &text, &options), BN_OK); /* not overridden: embedded */
+    ck_assert_ptr_nonnull(strstr(text, "reduce_sum"));
+    ck_assert_ptr_nonnull(strstr(text, "#line 1 \"kernels/reduce.cl\""));
+    ck_assert_str_eq(options, "-cl-std=CL1.2 -DK=0x1.99999ap-4f");
+    free(text);
+    free(options);
+    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", &k, 1, BN_DOUBLE, &text, &options), BN_OK);
+    ck_assert_str_eq(options, "-cl-std=CL1.2 -DK=0x1.999999999999ap-4");
+    free(text);
+    free(options);
+    snprintf(path, sizeof path, "%s/reduce.cl", folder);
+    FILE *f = fopen(path, "w");
+    fputs("kernel void mine(void) {}\n", f);
+    fclose(f);
+    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_OK);
+    ck_assert_ptr_nonnull(strstr(text, "mine"));
+    free(text);
+    free(options);
+    ck_assert_int_eq(truncate(path, 0), 0);
+    REFUSED(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_DEVICE, "it is empty");
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    REFUSED(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_DEVICE, path);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(chmod(folder, 0777), 0);
+    REFUSED(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_DEVICE, "somebody else");
+    ck_assert_int_eq(rmdir(folder), 0);
+    REFUSED(bn_kernel_text(ctx, "reduce", NULL, 0, BN_SINGLE, &text, &options), BN_DEVICE, folder);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+START_TEST(the_first_failure_is_told_with_its_story)
+{
+    bn_context *ctx = context_new();
+    ck_assert_int_eq(bn_fail(ctx, BN_IO, "no %s", "disk"), BN_IO);
+    ck_assert_int_eq(bn_fail(ctx, BN_DEVICE, "later"), BN_DEVICE);
+    bn_note(ctx, "while testing %d", 7);
+    ck_assert_str_eq(bn_error_text(ctx), "no disk\n  while testing 7");
+    ck_assert_int_eq(bn_error_status(ctx), BN_IO);
+    ck_assert_int_eq(bn_exit_code(BN_IO), 6);
+    ck_assert_int_eq(bn_exit_code(BN_MEMORY), 3);
+    ck_assert_int_eq(bn_exit_code(BN_INTERRUPTED), 130);
+    bn_error_clear(ctx);
+    bn_note(ctx, "nothing to add to");
+    ck_assert_str_eq(bn_error_text(ctx), "");
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, without_platform_it_says_what_to_install);
+    tcase_add_test(tests, a_vendor_file_that_names_no_library_is_told);
+    tcase_add_test(tests, selectors);
+    tcase_add_test(tests, opening_closing_and_bandwidth);
+    tcase_add_test(tests, a_build_failure_shows_the_log_with_our_file_and_line);
+    tcase_add_test(tests, the_kernel_override);
+    tcase_add_test(tests, the_first_failure_is_told_with_its_story);
+}
+
+int main(void)
+{
+    return bn_test_main("device", add);
+}
