@@ -248,3 +248,4 @@ void bn_device_close(bn_device **device)
 }
 
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
+bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }

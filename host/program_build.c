@@ -46,6 +46,53 @@ static char *build_log(const bn_device *d, cl_program program)
     return log;
 }
 
+/* Our file and line for a line of the whole text, from its own #line directives; false before the first of them. */
+static bool line_of_text(const char *text, unsigned long number, char *file, size_t room, unsigned long *line)
+{
+    bool found = false;
+    unsigned long here = 0, at = 1;
+    for (const char *p = text; p && *p && at <= number; at++) {
+        unsigned long first;
+        int begin = 0, end = 0;
+        if (sscanf(p, "#line %lu \"%n%*[^\"\n]%n", &first, &begin, &end) == 1 && end > begin) {
+            snprintf(file, room, "%.*s", end - begin, p + begin);
+            here = first - 1;
+            found = true;
+        } else {
+            here++;
+        }
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    *line = here;
+    return found;
+}
+
+/* A compiler that ignores #line names the whole text "<kernel>:2:39": puts our file and line there. Returns fresh memory, or NULL. */
+static char *with_our_lines(const char *text, const char *log)
+{
+    static const char mark[] = "<kernel>:";
+    size_t marks = 0;
+    for (const char *p = log; (p = strstr(p, mark)) != NULL; p++)
+        marks++;
+    const size_t room = strlen(log) + marks * 280 + 1;
+    char *out = malloc(room), *at = out;
+    for (const char *p = log; out && *p;) {
+        char file[256], *end;
+        unsigned long number, line;
+        if (strncmp(p, mark, sizeof mark - 1) == 0 && (number = strtoul(p + sizeof mark - 1, &end, 10)) > 0 &&
+            line_of_text(text, number, file, sizeof file, &line)) {
+            at += snprintf(at, room - (size_t)(at - out), "%s:%lu", file, line);
+            p = end;
+        } else {
+            *at++ = *p++;
+        }
+    }
+    if (out)
+        *at = '\0';
+    return out;
+}
+
 static bn_status build_from_text(bn_device *d, const char *name, const char *text, const char *options, cl_program *out)
 {
     cl_int status;
@@ -55,8 +102,11 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
     status = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
     char *log = build_log(d, program);
     if (status != CL_SUCCESS) {
+        char *ours = log ? with_our_lines(text, log) : NULL;
         bn_fail(d->ctx, BN_DEVICE, "kernels/%s.cl does not compile on %s (%s, driver %s): %s\n%s", name, d->info.name,
-                d->info.platform, d->info.driver, bn_cl_name(status), log ? log : "(the compiler says nothing)");
+                d->info.platform, d->info.driver, bn_cl_name(status),
+                ours ? ours : log ? log : "(the compiler says nothing)");
+        free(ours);
         bn_note(d->ctx, bn_context_kernel_dir(d->ctx)
                             ? "kernels come from BINNACLE_KERNEL_PATH; unset it to use those of the program"
                             : "please report it with this text; --device picks another device meanwhile");

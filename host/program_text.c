@@ -148,3 +148,19 @@ out:
     free(o.text);
     return st;
 }
+
+bn_status bn_kernels_hash(bn_context *ctx, uint64_t *hash)
+{
+    *hash = BN_HASH_START;
+    if (ctx->kernel_dir)
+        BN_TRY(check_override(ctx, ctx->kernel_dir));
+    for (const bn_embedded *e = bn_embedded_kernels; e->name; e++) {
+        char *override = NULL;
+        if (ctx->kernel_dir)
+            BN_TRY(read_override(ctx, ctx->kernel_dir, e->name, &override));
+        const char *text = override ? override : e->text;
+        *hash = bn_hash(*hash, text, strlen(text));
+        free(override);
+    }
+    return BN_OK;
+}

@@ -9,4 +9,14 @@ typedef struct bn_embedded {
 /* The self-test case of each solver, "selftest/flow.toml" (data/cases/flow/selftest.toml); ends with a NULL name. */
 extern const bn_embedded bn_embedded_files[];
 
+#include "binnacle/context.h"
+#include <stdint.h>
+
+/* A hash over all kernel texts in use (embedded, or from the override folder): whatever was learned about kernels holds for it. */
+BN_CHECKED bn_status bn_kernels_hash(bn_context *, uint64_t *hash);
+
+/* The same hash for other data: FNV-1a, 64 bit. Begin with BN_HASH_START. */
+#define BN_HASH_START 0xcbf29ce484222325u
+uint64_t bn_hash(uint64_t hash, const void *data, size_t bytes);
+
 #endif

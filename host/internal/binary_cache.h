@@ -2,6 +2,7 @@
 #ifndef BN_INTERNAL_BINARY_CACHE_H
 #define BN_INTERNAL_BINARY_CACHE_H
 
+#include "api/embedded_files.h"
 #include "internal/opencl.h"
 
 /* Looks an entry up by its whole key; NULL in *binary when there is none that is whole, ours and private. Never fails. */
@@ -9,9 +10,5 @@ void bn_binary_cache_get(bn_context *, const char *key, size_t key_bytes, unsign
 
 /* Keeps a binary under its key; what goes wrong is logged at debug level. */
 void bn_binary_cache_put(bn_context *, const char *key, size_t key_bytes, const unsigned char *binary, size_t bytes);
-
-/* FNV-1a, 64 bit, continued from `hash` (begin with BN_HASH_START). */
-#define BN_HASH_START 0xcbf29ce484222325u
-uint64_t bn_hash(uint64_t hash, const void *data, size_t bytes);
 
 #endif

@@ -49,6 +49,9 @@ BN_CHECKED bn_status bn_device_open(bn_context *, const char *selector, bool pro
 void bn_device_close(bn_device **);
 const bn_device_info *bn_device_describe(const bn_device *);
 
+/* The implementation must not be called from two threads: output is then written in place. */
+bool bn_device_single_threaded(const bn_device *);
+
 /* Measured copy bandwidth [B/s], read + write; measures (about 0.2 s) when it isn't known yet and keeps it in the cache. */
 BN_CHECKED bn_status bn_device_bandwidth(bn_device *, double *bytes_per_second);
 

@@ -41,8 +41,9 @@ typedef struct bn_picture_desc {
     double low, high;                /* low == high: from the data */
 } bn_picture_desc;
 
-/* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, self_test (a case of few cells and steps that
- * launches every kernel). Checked at start-up and by the conformance suite. */
+/* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
+ * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up and by the
+ * conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
     const bn_key *schema;            /* ends with a NULL name */
@@ -69,6 +70,9 @@ BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell updates a step. */
 void bn_plan_effort(bn_plan *, double steps, double kernels_per_step);
+/* The run is meant to end with bn_step.converged: reaching stop.steps first is a failure (exit 4). `tolerance` > 0 is what the
+ * residual has to fall below; progress and summary show it. */
+void bn_plan_wants_convergence(bn_plan *, double tolerance);
 
 /* --- for init, setup, step, measure --- */
 bn_field *bn_sim_field(bn_sim *, const char *name);              /* announced by plan; asserts that it exists */

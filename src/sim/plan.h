@@ -1,0 +1,47 @@
+/* plan.h: what a solver's plan() announced: for the simulation, for `check`, for the observers. */
+#ifndef BN_PLAN_H
+#define BN_PLAN_H
+
+#include "sim/solver.h"
+
+enum {
+    BN_PLAN_FIELDS = 64,
+    BN_PLAN_DEFINES = 128,
+    BN_PLAN_RESULTS = 64,
+    BN_PLAN_PICTURES = 16,
+    BN_PLAN_NOTES = 32
+};
+
+/* A derived number, or a result without its value. */
+typedef struct bn_plan_number { const char *name, *unit, *help; double value; } bn_plan_number;
+
+/* Names and units are lent by the solver: literals, or texts that live as long as the case. */
+struct bn_plan {
+    bn_context *ctx;
+    const bn_solver *solver;
+    bn_precision precision;
+    bool has_grid;
+    bn_grid grid;
+    int halo;
+    bn_field_desc fields[BN_PLAN_FIELDS];
+    bn_define defines[BN_PLAN_DEFINES];
+    bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
+    bn_picture_desc pictures[BN_PLAN_PICTURES];
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count;
+    double effort_steps, effort_kernels;
+    double tolerance;          /* > 0: the case asks for convergence to it */
+};
+
+/* Runs the plan of the case's solver into `state` (zeroed, state_size bytes). Contradictions of the case are one BN_CASE with all of them. */
+BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, void *state, bn_plan **out);
+void bn_plan_destroy(bn_plan **);
+
+/* Bytes that all fields take on a device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
+uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
+/* Bytes that the reference takes on the host. */
+uint64_t bn_plan_host_bytes(const bn_plan *);
+
+/* BN_MEMORY with the grid that would fit, when the plan is too large for a device, or (NULL) for the host. */
+BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *);
+
+#endif

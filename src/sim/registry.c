@@ -1,0 +1,67 @@
+/* registry.c: the solvers that are built in, from src/sim/solvers.def, and reading a case against the schema of its solver. */
+#include "sim/solver.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define BN_SOLVER(name) extern const bn_solver bn_solver_##name;
+#include "sim/solvers.def"
+#undef BN_SOLVER
+
+static const bn_solver *const solvers[] = {
+#define BN_SOLVER(name) &bn_solver_##name,
+#include "sim/solvers.def"
+#undef BN_SOLVER
+    NULL,
+};
+
+static const char *const names[] = {
+#define BN_SOLVER(name) #name,
+#include "sim/solvers.def"
+#undef BN_SOLVER
+    NULL,
+};
+
+const char *const *bn_solver_names(void) { return names; }
+
+const bn_solver *bn_solver_find(const char *name)
+{
+    for (size_t i = 0; solvers[i]; i++)
+        if (strcmp(names[i], name) == 0) {
+            const bn_solver *s = solvers[i];
+            assert(s->name && strcmp(s->name, name) == 0 && s->summary && s->schema && s->kernels && s->state_size > 0);
+            assert(s->device && s->reference[BN_SINGLE] && s->reference[BN_DOUBLE] && s->plan && s->init);
+            return s;
+        }
+    return NULL;
+}
+
+const char *bn_solver_summary(const char *name)
+{
+    const bn_solver *s = bn_solver_find(name);
+    return s ? s->summary : NULL;
+}
+
+static const bn_key *find_schema(const char *solver)
+{
+    const bn_solver *s = bn_solver_find(solver);
+    return s ? s->schema : NULL;
+}
+
+static const bn_schema_source schemas = { find_schema, names };
+
+bn_status bn_case_read(bn_context *ctx, const char *path, const char *const *overrides, size_t count, bn_case **out)
+{
+    return bn_case_load(ctx, path, NULL, overrides, count, &schemas, out);
+}
+
+bn_status bn_case_parse(bn_context *ctx, const char *name, const char *text, const char *const *overrides, size_t count,
+                        bn_case **out)
+{
+    return bn_case_load(ctx, name, text, overrides, count, &schemas, out);
+}
+
+bn_status bn_solver_starter(bn_context *ctx, const char *solver, char **text)
+{
+    return bn_case_starter(ctx, solver, &schemas, text);
+}

@@ -1,0 +1,269 @@
+/* sim.c: one case on one engine: builds what the plan asks for, steps, watches for values that are not finite. */
+#include "sim/sim_parts.h"
+
+#include "sim/results_list.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BN_FINITE_EVERY = 100 }; /* steps between looks at the whole fields */
+
+struct bn_sim {
+    bn_context *ctx;
+    const bn_case *config;
+    const bn_solver *solver;
+    const bn_engine *engine;
+    bn_plan *plan;
+    void *state;
+    bool set_up;
+    bn_domain *domain;
+    bn_field **fields;
+    bn_sim_field_info *infos;
+    bn_program *program;
+    bn_kernel **kernels;          /* in the order of the solver's table */
+    bn_results *results;
+    bn_sim_state now;
+    bn_step last;
+    long long stop_steps;
+    double stop_time;
+};
+
+static bn_status create_fields(bn_sim *sim)
+{
+    const bn_plan *p = sim->plan;
+    sim->fields = calloc(p->field_count, sizeof *sim->fields);
+    sim->infos = calloc(p->field_count, sizeof *sim->infos);
+    if (!sim->fields || !sim->infos)
+        return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of fields");
+    for (size_t i = 0; i < p->field_count; i++) {
+        const bn_field_desc *d = &p->fields[i];
+        BN_TRY(bn_field_create(sim->domain, d, &sim->fields[i]));
+        bn_sim_field_info *info = &sim->infos[i];
+        *info = (bn_sim_field_info){
+            .name = d->name,
+            .unit = d->unit ? d->unit : "",
+            .components = (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1),
+            .dims = p->grid.dims,
+            .nodes = p->grid.nodes,
+            .element_bytes = bn_field_element_bytes(sim->fields[i]) / (d->type == BN_T_REAL2 ? 2 : 1),
+            .real = d->type == BN_T_REAL || d->type == BN_T_REAL2,
+            .output = (d->role & BN_OUTPUT) != 0,
+            .compare = (d->role & BN_COMPARE) != 0,
+        };
+        for (int k = 0; k < 3; k++) {
+            info->n[k] = p->grid.n[k];
+            info->origin[k] = p->grid.origin[k];
+            info->h[k] = p->grid.h[k];
+        }
+    }
+    return BN_OK;
+}
+
+static bn_status build_kernels(bn_sim *sim)
+{
+    size_t count = 0;
+    while (sim->solver->kernels[count].name)
+        count++;
+    sim->kernels = calloc(count + 1, sizeof *sim->kernels);
+    if (!sim->kernels)
+        return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
+    BN_TRY(bn_program_build(sim->domain, sim->solver->name, sim->plan->defines, sim->plan->define_count, &sim->program));
+    for (size_t i = 0; i < count; i++)
+        BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
+    return BN_OK;
+}
+
+bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    bn_sim *sim = calloc(1, sizeof *sim);
+    if (!sim)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a simulation");
+    sim->ctx = ctx;
+    sim->config = config;
+    sim->solver = bn_solver_find(bn_case_solver(config));
+    const bn_precision precision = bn_case_double(config) ? BN_DOUBLE : BN_SINGLE;
+    sim->engine = desc->device ? sim->solver->device : sim->solver->reference[precision];
+    sim->stop_steps = bn_case_int(config, "stop.steps");
+    sim->stop_time = bn_case_real(config, "stop.time");
+    sim->now.residual = (double)NAN;
+    if (!(sim->state = calloc(1, sim->solver->state_size))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
+        goto out;
+    }
+    BN_GO(bn_plan_create(ctx, config, sim->state, &sim->plan));
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL));
+    const bn_domain_desc domain = {
+        .grid = sim->plan->grid,
+        .precision = precision,
+        .halo = sim->plan->halo,
+        .boxes = desc->boxes,
+        .device = desc->device,
+        .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
+    };
+    BN_GO(bn_domain_create(ctx, &domain, &sim->domain));
+    BN_GO(bn_results_create(sim->plan, &sim->results));
+    BN_GO(create_fields(sim));
+    if (desc->device)
+        BN_GO(build_kernels(sim));
+    BN_GO(sim->solver->init(sim, sim->state));
+    sim->set_up = true;
+    if (sim->engine->setup)
+        BN_GO(sim->engine->setup(sim, sim->state));
+    *out = sim;
+    sim = NULL;
+out:
+    bn_sim_destroy(&sim);
+    return st;
+}
+
+void bn_sim_destroy(bn_sim **simulation)
+{
+    if (!simulation || !*simulation)
+        return;
+    bn_sim *sim = *simulation;
+    if (sim->set_up && sim->engine->teardown)
+        sim->engine->teardown(sim->state);
+    bn_program_destroy(&sim->program);
+    for (size_t i = 0; sim->fields && i < sim->plan->field_count; i++)
+        bn_field_destroy(&sim->fields[i]);
+    bn_domain_destroy(&sim->domain);
+    bn_results_destroy(&sim->results);
+    bn_plan_destroy(&sim->plan);
+    free(sim->fields);
+    free(sim->infos);
+    free(sim->kernels);
+    free(sim->state);
+    free(sim);
+    *simulation = NULL;
+}
+
+/* Adds to the story of a failure where the first value stands that is not finite; other failures stay as they are. */
+static void tell_bad_value(bn_sim *sim)
+{
+    const bn_plan *p = sim->plan;
+    for (size_t f = 0; f < p->field_count; f++) {
+        if (!(p->fields[f].role & (BN_STATE | BN_COMPARE)) || p->fields[f].type != BN_T_REAL)
+            continue;
+        size_t points = bn_domain_points(sim->domain), count = points * (size_t)sim->infos[f].components;
+        double *values = malloc(count * sizeof *values);
+        if (values && bn_field_get(sim->fields[f], values, count) == BN_OK)
+            for (size_t i = 0; i < count; i++)
+                if (!isfinite(values[i])) {
+                    size_t at = i % points, nx = p->grid.n[0], ny = p->grid.n[1];
+                    bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m",
+                            p->fields[f].name, at % nx, at / nx % ny, at / nx / ny,
+                            p->grid.origin[0] + (double)(at % nx) * p->grid.h[0],
+                            p->grid.origin[1] + (double)(at / nx % ny) * p->grid.h[1]);
+                    free(values);
+                    return;
+                }
+        free(values);
+    }
+}
+
+/* BN_DIVERGED when a field of the state holds a value that is not finite. */
+static bn_status check_finite(bn_sim *sim)
+{
+    const bn_plan *p = sim->plan;
+    for (size_t f = 0; f < p->field_count; f++)
+        for (int c = 0; (p->fields[f].role & BN_STATE) && p->fields[f].type == BN_T_REAL && c < sim->infos[f].components; c++) {
+            double largest;
+            BN_TRY(bn_reduce(sim->fields[f], c, BN_MAX_ABS, &largest));
+            if (!isfinite(largest))
+                return bn_fail(sim->ctx, BN_DIVERGED, "%s is not finite any more; try a smaller time step",
+                               p->fields[f].name);
+        }
+    return BN_OK;
+}
+
+bn_status bn_sim_step(bn_sim *sim)
+{
+    sim->last = (bn_step){ .residual = (double)NAN };
+    bn_status st = sim->engine->step(sim, sim->state, &sim->last);
+    if (st == BN_OK) {
+        sim->now.step++;
+        sim->now.time += sim->last.dt;
+        sim->now.items += bn_domain_points(sim->domain);
+        sim->now.residual = sim->last.residual;
+        sim->now.converged = sim->last.converged;
+        if (isinf(sim->last.residual))
+            st = bn_fail(sim->ctx, BN_DIVERGED, "the residual is not finite; try a smaller time step");
+        else if (sim->now.step % BN_FINITE_EVERY == 0)
+            st = check_finite(sim);
+    }
+    if (st != BN_OK) {
+        if (st == BN_DIVERGED)
+            tell_bad_value(sim);
+        bn_note(sim->ctx, "in step %llu (t = %g s) of %s, %s", sim->now.step + (sim->last.dt == 0), sim->now.time,
+                bn_case_path(sim->config), sim->engine->name);
+    }
+    return st;
+}
+
+bool bn_sim_done(const bn_sim *sim)
+{
+    return sim->now.converged || sim->now.step >= (unsigned long long)sim->stop_steps ||
+           (sim->stop_time > 0 && sim->now.time >= sim->stop_time * (1 - 1e-12));
+}
+
+bn_status bn_sim_measure(bn_sim *sim)
+{
+    bn_status st = check_finite(sim);
+    if (st == BN_DIVERGED)
+        tell_bad_value(sim);
+    if (st == BN_OK && sim->solver->measure)
+        st = sim->solver->measure(sim, sim->state, sim->results);
+    if (st != BN_OK)
+        bn_note(sim->ctx, "while measuring after step %llu", sim->now.step);
+    return st;
+}
+
+bn_sim_state bn_sim_now(const bn_sim *sim) { return sim->now; }
+const bn_results *bn_sim_results(const bn_sim *sim) { return sim->results; }
+size_t bn_sim_field_count(const bn_sim *sim) { return sim->plan->field_count; }
+const bn_sim_field_info *bn_sim_field_at(const bn_sim *sim, size_t index) { return &sim->infos[index]; }
+const bn_plan *bn_sim_plan(const bn_sim *sim) { return sim->plan; }
+const bn_step *bn_sim_last_step(const bn_sim *sim) { return &sim->last; }
+const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
+
+static long field_index(const bn_sim *sim, const char *name)
+{
+    for (size_t i = 0; i < sim->plan->field_count; i++)
+        if (strcmp(sim->plan->fields[i].name, name) == 0)
+            return (long)i;
+    return -1;
+}
+
+bn_status bn_sim_read(bn_sim *sim, const char *field, void *values, size_t bytes)
+{
+    long i = field_index(sim, field);
+    if (i < 0)
+        return bn_fail(sim->ctx, BN_USAGE, "%s has no field %s", sim->solver->name, field);
+    return bn_field_read(sim->fields[i], values, bytes);
+}
+
+bn_field *bn_sim_field(bn_sim *sim, const char *name)
+{
+    long i = field_index(sim, name);
+    assert(i >= 0 && "the plan announced no field of that name");
+    return sim->fields[i];
+}
+
+bn_kernel *bn_sim_kernel(bn_sim *sim, const char *name)
+{
+    size_t i = 0;
+    while (sim->solver->kernels[i].name && strcmp(sim->solver->kernels[i].name, name) != 0)
+        i++;
+    assert(sim->kernels && sim->kernels[i] && "the solver's table has no kernel of that name");
+    return sim->kernels[i];
+}
+
+bn_domain *bn_sim_domain(bn_sim *sim) { return sim->domain; }
+bn_context *bn_sim_context(bn_sim *sim) { return sim->ctx; }
+const bn_case *bn_sim_case(const bn_sim *sim) { return sim->config; }
+double bn_sim_time(const bn_sim *sim) { return sim->now.time; }
+unsigned long long bn_sim_steps(const bn_sim *sim) { return sim->now.step; }

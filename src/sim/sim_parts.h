@@ -1,0 +1,11 @@
+/* sim_parts.h: what observers and the program may see of a simulation beyond its public interface. */
+#ifndef BN_SIM_PARTS_H
+#define BN_SIM_PARTS_H
+
+#include "sim/plan.h"
+
+const bn_plan *bn_sim_plan(const bn_sim *);
+const bn_step *bn_sim_last_step(const bn_sim *);
+const char *bn_sim_engine_name(const bn_sim *);   /* "opencl" or "reference" */
+
+#endif

@@ -1,0 +1,111 @@
+/* verify.c: device against reference. The comparison is written so that NaN never passes. */
+#include "sim/verify.h"
+
+#include "sim/sim_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Place of a float or double on the line of all representable numbers: neighbours differ by one. */
+static int64_t place(const void *at, size_t bytes)
+{
+    if (bytes == 4) {
+        int32_t i;
+        memcpy(&i, at, 4);
+        return i < 0 ? -(int64_t)(i & INT32_MAX) : i;
+    }
+    int64_t i;
+    memcpy(&i, at, 8);
+    return i < 0 ? -(i & INT64_MAX) : i;
+}
+
+static double value(const void *at, size_t bytes)
+{
+    float f;
+    double d;
+    if (bytes == 4)
+        return memcpy(&f, at, 4), (double)f;
+    return memcpy(&d, at, 8), d;
+}
+
+static void compare_reals(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes, bn_verify_row *row)
+{
+    double squares = 0, reference = 0;
+    for (size_t i = 0; i < count; i++, a += bytes, b += bytes) {
+        double x = value(a, bytes), y = value(b, bytes), difference = fabs(x - y);
+        double ulps = fabs((double)place(a, bytes) - (double)place(b, bytes));
+        if (isnan(x) && isnan(y))
+            continue; /* the same failure on both sides is told by the run itself */
+        if (!(difference <= row->max_difference))
+            row->max_difference = difference;
+        if (!(ulps <= row->ulps))
+            row->ulps = ulps;
+        squares += difference * difference;
+        reference += y * y;
+    }
+    row->relative_l2 = squares == 0 ? 0 : sqrt(squares / reference);
+}
+
+/* Integers differ or do not. */
+static void compare_bytes(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes, bn_verify_row *row)
+{
+    for (size_t i = 0; i < count; i++)
+        row->max_difference += memcmp(a + i * bytes, b + i * bytes, bytes) != 0;
+    row->ulps = row->max_difference;
+}
+
+static bn_status compare_field(bn_context *ctx, bn_sim *device, bn_sim *reference, size_t f, const bn_case *c,
+                               bn_verify_row *row)
+{
+    const bn_sim_field_info *info = bn_sim_field_at(device, f);
+    const bn_solver *solver = bn_sim_plan(device)->solver;
+    size_t count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
+    bn_status st = BN_OK;
+    unsigned char *a = malloc(count * info->element_bytes), *b = malloc(count * info->element_bytes);
+    if (!a || !b) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory to compare field %s", info->name);
+        goto out;
+    }
+    BN_GO(bn_sim_read(device, info->name, a, count * info->element_bytes));
+    BN_GO(bn_sim_read(reference, info->name, b, count * info->element_bytes));
+    *row = (bn_verify_row){ .field = info->name, .values = count,
+                            .tolerance = solver->tolerance ? solver->tolerance(c, info->name) : 0 };
+    if (info->real)
+        compare_reals(a, b, count, info->element_bytes, row);
+    else
+        compare_bytes(a, b, count, info->element_bytes, row);
+    row->ok = row->tolerance == 0 ? memcmp(a, b, count * info->element_bytes) == 0 : row->max_difference <= row->tolerance;
+out:
+    free(a);
+    free(b);
+    return st;
+}
+
+bn_status bn_verify_run(bn_context *ctx, bn_case *c, const bn_sim_desc *desc, unsigned long long steps,
+                        bn_verify_report *report)
+{
+    *report = (bn_verify_report){ .ok = true };
+    bn_status st = BN_OK;
+    bn_sim *device = NULL, *reference = NULL;
+    BN_GO(bn_sim_create(ctx, c, desc, &device));
+    BN_GO(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &reference));
+    while (report->steps < steps && !bn_sim_done(device)) {
+        BN_GO(bn_sim_step(device));
+        BN_GO(bn_sim_step(reference));
+        report->steps++;
+    }
+    if (bn_context_debug(ctx))
+        BN_GO(bn_domain_check_canaries(bn_sim_domain(device)));
+    for (size_t f = 0; f < bn_sim_field_count(device) && report->count < BN_VERIFY_FIELDS; f++)
+        if (bn_sim_field_at(device, f)->compare) {
+            bn_verify_row *row = &report->rows[report->count++];
+            BN_GO(compare_field(ctx, device, reference, f, c, row));
+            report->ok = report->ok && row->ok;
+        }
+out:
+    bn_sim_destroy(&device);
+    bn_sim_destroy(&reference);
+    return st;
+}
