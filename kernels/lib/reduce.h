@@ -28,7 +28,12 @@
 #define segment_end() min(segment_first() + SEGMENT, NX)
 
 #define FOR_LANES(lane) for (int lane = (int)get_local_id(0); lane < LANES; lane += (int)get_local_size(0))
-#define FOR_CELLS(i, lane) for (int i = segment_first() + (lane); i < segment_end(); i += LANES)
+#define FOR_CELLS(i, lane) FOR_CELLS_IF(1, i, lane)
+
+/* The same, or nothing unless `active`. A kernel that has nothing to do must still reach its barriers: PoCL 3.1 hangs when a kernel
+ * returns before them, even if all work-items do. */
+#define FOR_CELLS_IF(active, i, lane)                                                                  \
+    for (int i = segment_first() + (lane), end_ = (active) ? segment_end() : 0; i < end_; i += LANES)
 
 /* Place of this work-group's segment among those of the whole grid. */
 static inline int partial_index(void)
