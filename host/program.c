@@ -155,7 +155,8 @@ static void choose_group(bn_kernel *k)
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;
     } else {
-        g[0] = wished ? wished : (k->desc->range == BN_ONCE ? 256 : 64);
+        /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
+        g[0] = wished ? wished : info->cpu ? 1 : k->desc->range == BN_ONCE ? 256 : 64;
     }
     size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
     for (int i = 0; i < 3; i++)

@@ -37,11 +37,12 @@ kernel void flow_advance(global const real *restrict omega, global const real *r
 
 /* Right-hand side of A psi = omega + (values given at the border). */
 kernel void flow_source(global const real *restrict omega, global const real *restrict psi,
-                        global const int *restrict node, global real *restrict rhs)
+                        global const int *restrict node, global real *restrict before, global real *restrict rhs)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at];
+    before[at] = psi[at] + (psi[at] - before[at]);
     real sum = 0;
     if (n & NODE_PSI) {
         sum = omega[at] + (CX * FIXED_X(psi, n, PSI_FIXED) + CY * FIXED_Y(psi, n, PSI_FIXED));
@@ -57,49 +58,46 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
                        global real *restrict omega, global real *restrict velocity, global acc *restrict partials)
 {
     local acc changes[LANES], sizes[LANES], speeds[LANES];
-    FOR_LANES(lane) {
-        acc change = 0, size = 0, speed = 0;
-        FOR_CELLS(i, lane) {
-            const index_t at = AT(i, row_j());
-            const int n = node[at], side = n / NODE_SIDE & 3;
-            const real old = omega[at];
-            real w = next[at], u = velocity[at], v = velocity[at + PLANE];
-            if (n & NODE_OMEGA) {
-                u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
-                v = IX2 * (psi[at - 1] - psi[at + 1]);
-            } else if (n & (NODE_WALL | NODE_FREE | NODE_OUT)) {
-                const index_t inner = at + (side == 0 ? 1 : side == 1 ? -1 : side == 2 ? PITCH : -PITCH);
-                const real drop = psi[inner] - psi[at];
-                if (n & NODE_WALL) {
-                    const real slip = side == 0 ? SLIP_LEFT : side == 1 ? SLIP_RIGHT : side == 2 ? SLIP_BOTTOM : SLIP_TOP;
-                    const real wall = -(side < 2 ? WALL_X : WALL_Y) * drop - WALL_OMEGA * next[inner] - slip;
-                    w = old + THETA * (wall - old);
-                } else if (n & NODE_FREE) { /* omega = 0: psi is straight along the normal */
-                    w = 0;
-                    if (side < 2)
-                        v = 2 * IX2 * (side == 0 ? -drop : drop);
-                    else
-                        u = 2 * IY2 * (side == 2 ? drop : -drop);
-                } else { /* outflow: carried out by the normal velocity, upwind */
-                    if (side < 2)
-                        u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
-                    else
-                        v = IX2 * (psi[at - 1] - psi[at + 1]);
-                    const real out = side == 0 ? -u : side == 1 ? u : side == 2 ? -v : v;
-                    const real c = (side < 2 ? CONVECT_X : CONVECT_Y) * out;
-                    w = old - (c > 1 ? 1 : c > 0 ? c : 0) * (old - next[inner]);
-                }
+    CLEAR_LANES(changes);
+    CLEAR_LANES(sizes);
+    CLEAR_LANES(speeds);
+    FOR_CELLS(1, i, lane) {
+        const index_t at = AT(i, row_j());
+        const int n = node[at], side = n / NODE_SIDE & 3;
+        const real old = omega[at];
+        real w = next[at], u = velocity[at], v = velocity[at + PLANE];
+        if (n & NODE_OMEGA) {
+            u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
+            v = IX2 * (psi[at - 1] - psi[at + 1]);
+        } else if (n & (NODE_WALL | NODE_FREE | NODE_OUT)) {
+            const index_t inner = at + (side == 0 ? 1 : side == 1 ? -1 : side == 2 ? PITCH : -PITCH);
+            const real drop = psi[inner] - psi[at];
+            if (n & NODE_WALL) {
+                const real slip = side == 0 ? SLIP_LEFT : side == 1 ? SLIP_RIGHT : side == 2 ? SLIP_BOTTOM : SLIP_TOP;
+                const real wall = -(side < 2 ? WALL_X : WALL_Y) * drop - WALL_OMEGA * next[inner] - slip;
+                w = old + THETA * (wall - old);
+            } else if (n & NODE_FREE) { /* omega = 0: psi is straight along the normal */
+                w = 0;
+                if (side < 2)
+                    v = 2 * IX2 * (side == 0 ? -drop : drop);
+                else
+                    u = 2 * IY2 * (side == 2 ? drop : -drop);
+            } else { /* outflow: carried out by the normal velocity, upwind */
+                if (side < 2)
+                    u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
+                else
+                    v = IX2 * (psi[at - 1] - psi[at + 1]);
+                const real out = side == 0 ? -u : side == 1 ? u : side == 2 ? -v : v;
+                const real c = (side < 2 ? CONVECT_X : CONVECT_Y) * out;
+                w = old - (c > 1 ? 1 : c > 0 ? c : 0) * (old - next[inner]);
             }
-            omega[at] = w;
-            velocity[at] = u;
-            velocity[at + PLANE] = v;
-            change += (w - old) * (w - old);
-            size += w * w;
-            speed = larger(speed, fabs(u) + fabs(v));
         }
-        changes[lane] = change;
-        sizes[lane] = size;
-        speeds[lane] = speed;
+        omega[at] = w;
+        velocity[at] = u;
+        velocity[at + PLANE] = v;
+        changes[lane] += (w - old) * (w - old);
+        sizes[lane] += w * w;
+        speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
     }
     put_partial_sum(partials, 0, changes);
     put_partial_sum(partials, 1, sizes);

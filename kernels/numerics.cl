@@ -34,24 +34,21 @@ kernel void cg_residual(global const real *restrict A, global const real *restri
 {
     local acc rr[LANES], bb[LANES], xx[LANES];
     const int active = !check || s[CG_STATE] == CG_CLAIMED;
-    FOR_LANES(lane) {
-        acc sum_r = 0, sum_b = 0, sum_x = 0;
-        FOR_CELLS_IF(active, i, lane) {
-            const index_t at = AT(i, row_j());
-            real residual = 0;
-            if (A[at] != 0) {
+    CLEAR_LANES(rr);
+    CLEAR_LANES(bb);
+    CLEAR_LANES(xx);
+    FOR_CELLS(active, i, lane) {
+        const index_t at = AT(i, row_j());
+        real residual = 0;
+        if (A[at] != 0) {
 #define VALUE(place) x[place]
-                residual = b[at] - PRODUCT(A, at, x[at], VALUE);
+            residual = b[at] - PRODUCT(A, at, x[at], VALUE);
 #undef VALUE
-                sum_r += residual * residual;
-                sum_b += b[at] * b[at];
-                sum_x += x[at] * x[at];
-            }
-            r[at] = residual;
+            rr[lane] += residual * residual;
+            bb[lane] += b[at] * b[at];
+            xx[lane] += x[at] * x[at];
         }
-        rr[lane] = sum_r;
-        bb[lane] = sum_b;
-        xx[lane] = sum_x;
+        r[at] = residual;
     }
     put_partial_sum(partials, 0, rr);
     put_partial_sum(partials, 1, bb);
@@ -100,20 +97,17 @@ kernel void cg_direction(global const real *restrict A, global const real *restr
     local acc lanes[LANES];
     const int active = s[CG_STATE] == CG_RUN;
     const real beta = s[CG_BETA];
-    FOR_LANES(lane) {
-        acc sum = 0;
-        FOR_CELLS_IF(active, i, lane) {
-            const index_t at = AT(i, row_j());
-            real next = 0;
-            if (A[at] != 0) {
+    CLEAR_LANES(lanes);
+    FOR_CELLS(active, i, lane) {
+        const index_t at = AT(i, row_j());
+        real next = 0;
+        if (A[at] != 0) {
 #define VALUE(place) (r[place] + beta * p[place])
-                next = VALUE(at);
-                sum += next * PRODUCT(A, at, next, VALUE);
+            next = VALUE(at);
+            lanes[lane] += next * PRODUCT(A, at, next, VALUE);
 #undef VALUE
-            }
-            p_next[at] = next;
         }
-        lanes[lane] = sum;
+        p_next[at] = next;
     }
     put_partial_sum(partials, 0, lanes);
 }
@@ -137,20 +131,17 @@ kernel void cg_update(global const real *restrict A, global const real *restrict
     local acc lanes[LANES];
     const int active = s[CG_STATE] == CG_RUN;
     const real alpha = s[CG_ALPHA];
-    FOR_LANES(lane) {
-        acc sum = 0;
-        FOR_CELLS_IF(active, i, lane) {
-            const index_t at = AT(i, row_j());
-            if (A[at] != 0) {
+    CLEAR_LANES(lanes);
+    FOR_CELLS(active, i, lane) {
+        const index_t at = AT(i, row_j());
+        if (A[at] != 0) {
 #define VALUE(place) p[place]
-                const real residual = r[at] - alpha * PRODUCT(A, at, p[at], VALUE);
+            const real residual = r[at] - alpha * PRODUCT(A, at, p[at], VALUE);
 #undef VALUE
-                x[at] = x[at] + alpha * p[at];
-                r[at] = residual;
-                sum += residual * residual;
-            }
+            x[at] = x[at] + alpha * p[at];
+            r[at] = residual;
+            lanes[lane] += residual * residual;
         }
-        lanes[lane] = sum;
     }
     put_partial_sum(partials, 0, lanes);
 }

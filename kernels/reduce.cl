@@ -1,22 +1,20 @@
 /* reduce.cl: one number from a field (host/api/reduce.h): partial results per segment, then the total, in fixed order. */
-#define PARTIAL_KERNEL(name, start, take, put)                                                          \
+#define PARTIAL_KERNEL(name, take, put)                                                                 \
     kernel void name(global const real *restrict field, int component, global acc *restrict partials)   \
     {                                                                                                   \
         local acc lanes[LANES];                                                                         \
-        FOR_LANES(lane) {                                                                               \
-            acc total = start;                                                                          \
-            FOR_CELLS(i, lane) {                                                                        \
-                const real x = field[AT3(i, row_j(), row_k()) + (index_t)component * PLANE];            \
-                total = take;                                                                           \
-            }                                                                                           \
-            lanes[lane] = total;                                                                        \
+        CLEAR_LANES(lanes);                                                                             \
+        FOR_CELLS(1, i, lane) {                                                                         \
+            const real x = field[AT3(i, row_j(), row_k()) + (index_t)component * PLANE];                \
+            const acc total = lanes[lane];                                                              \
+            lanes[lane] = take;                                                                         \
         }                                                                                               \
         put(partials, 0, lanes);                                                                        \
     }
 
-PARTIAL_KERNEL(reduce_sum, 0, total + x, put_partial_sum)
-PARTIAL_KERNEL(reduce_squares, 0, total + x * x, put_partial_sum)
-PARTIAL_KERNEL(reduce_max_abs, 0, larger(total, fabs(x)), put_partial_max)
+PARTIAL_KERNEL(reduce_sum, total + x, put_partial_sum)
+PARTIAL_KERNEL(reduce_squares, total + x * x, put_partial_sum)
+PARTIAL_KERNEL(reduce_max_abs, larger(total, fabs(x)), put_partial_max)
 
 kernel void reduce_total_sum(global const acc *restrict partials, global acc *restrict result)
 {

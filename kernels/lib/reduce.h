@@ -5,13 +5,10 @@
  * takes several lanes. The reference adds in the same order (src/sim/reference.h).
  *
  * In a kernel of range BN_PER_SEGMENT:
- *     local acc lane_sum[LANES];
- *     FOR_LANES(lane) {
- *         acc sum = 0;
- *         FOR_CELLS(i, lane) { ... AT(i, row_j()) ...; sum += value; }
- *         lane_sum[lane] = sum;
- *     }
- *     put_partial_sum(partials, 0, lane_sum);
+ *     local acc sum[LANES];
+ *     CLEAR_LANES(sum);
+ *     FOR_CELLS(1, i, lane) { ... AT(i, row_j()) ...; sum[lane] += value; }
+ *     put_partial_sum(partials, 0, sum);
  * In a kernel of range BN_ONCE (FINISH_LANES lanes in the same way over all partials):
  *     local acc scratch[FINISH_LANES];
  *     const acc total = total_sum(partials, 0, scratch);      every work-item gets it
@@ -27,13 +24,25 @@
 #define segment_first() ((int)get_group_id(0) * SEGMENT)
 #define segment_end() min(segment_first() + SEGMENT, NX)
 
-#define FOR_LANES(lane) for (int lane = (int)get_local_id(0); lane < LANES; lane += (int)get_local_size(0))
-#define FOR_CELLS(i, lane) FOR_CELLS_IF(1, i, lane)
+/* Lanes of this work-item. */
+#define FOR_LANES(lane, count) for (int lane = (int)get_local_id(0); lane < (count); lane += (int)get_local_size(0))
+#define CLEAR_LANES(sum)       \
+    FOR_LANES(l_, LANES)       \
+    (sum)[l_] = 0
 
-/* The same, or nothing unless `active`. A kernel that has nothing to do must still reach its barriers: PoCL 3.1 hangs when a kernel
- * returns before them, even if all work-items do. */
-#define FOR_CELLS_IF(active, i, lane)                                                                  \
+/* The cells of this work-item's lanes, or nothing unless `active`. A kernel that has nothing to do must still reach its barriers: PoCL
+ * 3.1 hangs when a kernel returns before them, even if all work-items do. On a CPU (work-groups of one) neighbouring lanes follow each
+ * other, which its compiler turns into vectors; each lane meets its cells in the same order either way. */
+#if IS_CPU
+#define FOR_CELLS(active, i, lane)                                                                             \
+    for (int begin_ = segment_first(), end_ = (active) ? segment_end() : 0; begin_ < end_; begin_ += LANES)    \
+        for (int lane = (int)get_local_id(0), i = begin_ + lane; lane < LANES && i < end_;                     \
+             lane += (int)get_local_size(0), i += (int)get_local_size(0))
+#else
+#define FOR_CELLS(active, i, lane)                                                                             \
+    FOR_LANES(lane, LANES)                                                                                     \
     for (int i = segment_first() + (lane), end_ = (active) ? segment_end() : 0; i < end_; i += LANES)
+#endif
 
 /* Place of this work-group's segment among those of the whole grid. */
 static inline int partial_index(void)
@@ -85,11 +94,12 @@ static inline void put_partial_max(global acc *partials, int component, local ac
 
 static inline acc total_sum(global const acc *partials, int component, local acc *scratch)
 {
-    for (int l = (int)get_local_id(0); l < FINISH_LANES; l += (int)get_local_size(0)) {
-        acc sum = 0;
-        for (int p = l; p < PARTIALS; p += FINISH_LANES)
-            sum += partials[component * PARTIALS + p];
-        scratch[l] = sum;
+    FOR_LANES(l, FINISH_LANES)
+    scratch[l] = 0;
+    for (int first = 0; first < PARTIALS; first += FINISH_LANES) {
+        const int count = min(FINISH_LANES, PARTIALS - first);
+        FOR_LANES(l, count)
+        scratch[l] += partials[component * PARTIALS + first + l];
     }
     fold_sum(scratch, FINISH_LANES);
     const acc total = scratch[0];
@@ -99,11 +109,12 @@ static inline acc total_sum(global const acc *partials, int component, local acc
 
 static inline acc total_max(global const acc *partials, int component, local acc *scratch)
 {
-    for (int l = (int)get_local_id(0); l < FINISH_LANES; l += (int)get_local_size(0)) {
-        acc largest = 0;
-        for (int p = l; p < PARTIALS; p += FINISH_LANES)
-            largest = larger(largest, partials[component * PARTIALS + p]);
-        scratch[l] = largest;
+    FOR_LANES(l, FINISH_LANES)
+    scratch[l] = 0;
+    for (int first = 0; first < PARTIALS; first += FINISH_LANES) {
+        const int count = min(FINISH_LANES, PARTIALS - first);
+        FOR_LANES(l, count)
+        scratch[l] = larger(scratch[l], partials[component * PARTIALS + first + l]);
     }
     fold_max(scratch, FINISH_LANES);
     const acc total = scratch[0];

@@ -168,6 +168,7 @@ static bn_status plan_fields(bn_plan *p)
         { "psi", "m2 s-1", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE },
         { "omega", "s-1", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE },
         { "velocity", "m s-1", BN_T_REAL, 2, BN_STATE | BN_OUTPUT | BN_COMPARE },
+        { "psi_before", "m2 s-1", BN_T_REAL, 1, BN_STATE },
         { "node", "", BN_T_I32, 1, 0 },
         { "A_psi", "m-2", BN_T_REAL, 5, 0 },
         { "A_omega", "", BN_T_REAL, 5, 0 },
@@ -262,6 +263,7 @@ static bn_status init(bn_sim *sim, void *state)
 {
     flow *s = state;
     s->psi = bn_sim_field(sim, "psi");
+    s->before = bn_sim_field(sim, "psi_before");
     s->omega = bn_sim_field(sim, "omega");
     s->velocity = bn_sim_field(sim, "velocity");
     s->node = bn_sim_field(sim, "node");

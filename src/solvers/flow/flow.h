@@ -52,7 +52,7 @@ typedef struct flow {
     double steady;              /* steady_tolerance; 0: none */
     double reference_time;      /* length / speed [s]: makes the residual dimensionless */
     bn_cg_target target_psi, target_omega;
-    bn_field *psi, *omega, *next, *velocity, *node, *A_psi, *A_omega, *rhs, *r, *p, *p_next;
+    bn_field *psi, *before, *omega, *next, *velocity, *node, *A_psi, *A_omega, *rhs, *r, *p, *p_next;
     bn_cg_report report_psi, report_omega;   /* of the last step */
     double total_iterations;
     double totals[3];           /* sum of squared changes of omega, sum of its squares, largest |u| + |v| */

@@ -203,6 +203,7 @@ bn_status flow_fill(bn_sim *sim, flow *s)
     set_rows(s, node, A_psi, A_omega);
     BN_GO(bn_field_write(s->node, node, points * sizeof *node));
     BN_GO(bn_field_set(s->psi, psi, points));
+    BN_GO(bn_field_set(s->before, psi, points));
     BN_GO(bn_field_set(s->omega, omega, points));
     BN_GO(bn_field_set(s->velocity, u, 2 * points));
     BN_GO(bn_field_set(s->A_psi, A_psi, 5 * points));

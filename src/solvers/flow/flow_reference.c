@@ -127,12 +127,13 @@ static void advance(const flow *s, const real *omega, const real *u, const real 
 }
 
 /* The stream function's right-hand side. */
-static void source(const flow *s, const real *omega, const real *psi, const int32_t *node, real *rhs)
+static void source(const flow *s, const real *omega, const real *psi, const int32_t *node, real *before, real *rhs)
 {
     const real cx = (real)s->k.cx, cy = (real)s->k.cy;
     const size_t nx = s->nx;
     for (size_t at = 0; at < nx * s->ny; at++) {
         const int n = node[at];
+        before[at] = psi[at] + (psi[at] - before[at]);
         rhs[at] = 0;
         if (!(n & FLOW_NODE_PSI))
             continue;
@@ -219,6 +220,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     bn_context *ctx = bn_sim_context(sim);
     const size_t nx = s->nx, points = nx * s->ny;
     real *omega = bn_field_host(s->omega), *next = bn_field_host(s->next), *psi = bn_field_host(s->psi);
+    real *before = bn_field_host(s->before);
     real *u = bn_field_host(s->velocity), *v = u + points, *rhs = bn_field_host(s->rhs);
     real *r = bn_field_host(s->r), *p = bn_field_host(s->p);
     const int32_t *node = bn_field_host(s->node);
@@ -227,10 +229,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     advance(s, omega, u, v, node, rhs, next);
     conjugate_gradients(&A_omega, w, next, rhs, r, p, &s->target_omega, &s->report_omega);
     BN_TRY(bn_cg_judge(ctx, "the system for omega", &s->target_omega, &s->report_omega));
-    source(s, next, psi, node, rhs);
-    conjugate_gradients(&A_psi, w, psi, rhs, r, p, &s->target_psi, &s->report_psi);
+    source(s, next, psi, node, before, rhs);
+    conjugate_gradients(&A_psi, w, before, rhs, r, p, &s->target_psi, &s->report_psi);
     BN_TRY(bn_cg_judge(ctx, "the system for psi", &s->target_psi, &s->report_psi));
-    walls(s, psi, next, node, omega, u, v, w);
+    bn_field_swap(s->psi, s->before);
+    walls(s, before, next, node, omega, u, v, w);
 
     s->totals[0] = (double)bn_ordered_dot(w->q, w->q, nx, s->ny, w->partials);
     s->totals[1] = (double)bn_ordered_dot(omega, omega, nx, s->ny, w->partials);

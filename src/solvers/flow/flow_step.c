@@ -31,9 +31,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
                   BN_WRITE(s->next)));
     BN_TRY(bn_cg_solve(s->cg, s->A_omega, s->next, s->rhs, &s->target_omega, &s->report_omega));
     BN_TRY(bn_cg_judge(ctx, "the system for omega", &s->target_omega, &s->report_omega));
-    BN_TRY(BN_RUN(s->source, BN_READ(s->next, 0), BN_READ(s->psi, 1), BN_READ(s->node, 0), BN_WRITE(s->rhs)));
-    BN_TRY(bn_cg_solve(s->cg, s->A_psi, s->psi, s->rhs, &s->target_psi, &s->report_psi));
+    BN_TRY(BN_RUN(s->source, BN_READ(s->next, 0), BN_READ(s->psi, 1), BN_READ(s->node, 0), BN_UPDATE(s->before),
+                  BN_WRITE(s->rhs)));
+    BN_TRY(bn_cg_solve(s->cg, s->A_psi, s->before, s->rhs, &s->target_psi, &s->report_psi));
     BN_TRY(bn_cg_judge(ctx, "the system for psi", &s->target_psi, &s->report_psi));
+    bn_field_swap(s->psi, s->before);
     BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->node, 0), BN_UPDATE(s->omega),
                   BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
     BN_TRY(BN_RUN(s->total, BN_PARTIALS(s->partials), BN_SCALARS(s->scalars)));
