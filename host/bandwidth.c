@@ -119,6 +119,8 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     }
     BN_GO(measure(d, kernel, bytes, bytes_per_second));
     d->info.bandwidth = *bytes_per_second;
+    if (d->ctx->devices)
+        d->ctx->devices->info[d->info.index].bandwidth = *bytes_per_second;
     keep(d->ctx, &d->info, *bytes_per_second);
 out:
     if (from)

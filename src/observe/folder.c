@@ -1,0 +1,208 @@
+/* folder.c: the output folder. Ours is one whose case.toml begins with our mark. */
+#include "observe/folder.h"
+
+#include "io/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char mark[] = "# Written by binnacle: the case with every default resolved.\n";
+static const char lock_name[] = ".binnacle-lock";
+
+struct bn_folder {
+    bn_context *ctx;
+    char *path, *lock;
+};
+
+const char *bn_folder_path(const bn_folder *f) { return f->path; }
+
+bn_status bn_folder_name(bn_folder *f, char **out, const char *format, ...)
+{
+    char name[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    *out = n < 0 || n >= (int)sizeof name ? NULL : bn_path_join(f->path, name);
+    return *out ? BN_OK : bn_fail(f->ctx, BN_MEMORY, "no memory for a file's name in %s", f->path);
+}
+
+/* Whether the folder's case.toml is ours; whether anything is in it; whether a run has finished there. */
+static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours, bool *finished)
+{
+    *empty = true;
+    *ours = *finished = false;
+    DIR *dir = opendir(path);
+    if (!dir)
+        return errno == ENOENT ? BN_OK : bn_fail(ctx, BN_IO, "output folder %s: %s", path, strerror(errno));
+    for (struct dirent *e; (e = readdir(dir)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, "STOP") != 0) {
+            *empty = *empty && strcmp(e->d_name, lock_name) == 0;
+            *finished = *finished || strcmp(e->d_name, "summary.json") == 0;
+        }
+    closedir(dir);
+    char *file = bn_path_join(path, "case.toml"), head[sizeof mark] = "";
+    FILE *f = file ? fopen(file, "r") : NULL;
+    if (f) {
+        *ours = fgets(head, sizeof head, f) && strcmp(head, mark) == 0;
+        fclose(f);
+    }
+    free(file);
+    return BN_OK;
+}
+
+/* The process that wrote the lock, or 0 when it can't be told, or when it is on another host. */
+static long lock_holder(const char *lock, char *host, size_t room)
+{
+    long pid = 0;
+    FILE *f = fopen(lock, "r");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%ld ", &pid) != 1 || !fgets(host, (int)room, f))
+        pid = 0;
+    host[strcspn(host, "\n")] = '\0';
+    fclose(f);
+    return pid;
+}
+
+static bn_status take_lock(bn_folder *f)
+{
+    char here[256] = "", host[256] = "", text[300];
+    gethostname(here, sizeof here - 1);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int fd = open(f->lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd >= 0) {
+            int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), here);
+            bool ok = write(fd, text, (size_t)n) == n;
+            if (close(fd) == 0 && ok)
+                return BN_OK;
+            (void)unlink(f->lock);
+            return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock, strerror(errno));
+        }
+        if (errno != EEXIST)
+            return bn_fail(f->ctx, BN_IO, "output folder %s can't be written: %s; choose another with --out", f->path,
+                           strerror(errno));
+        long pid = lock_holder(f->lock, host, sizeof host);
+        bool gone = pid > 0 && strcmp(host, here) == 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+        if (!gone)
+            return bn_fail(f->ctx, BN_IO, "another run (process %ld on %s) is writing to %s; if it is not, remove %s", pid,
+                           host[0] ? host : "an unknown host", f->path, f->lock);
+        bn_log(f->ctx, BN_LOG_INFO, "removing the lock of process %ld, which is gone", pid);
+        (void)unlink(f->lock);
+    }
+    return bn_fail(f->ctx, BN_IO, "another run has just begun in %s", f->path);
+}
+
+/* Removes the files that a run leaves in a folder (not in folders below), by their endings. */
+static void remove_files(bn_context *ctx, const char *path)
+{
+    static const char *const endings[] = { ".vti", ".pvd", ".png", ".csv", ".json", ".toml" };
+    DIR *dir = opendir(path);
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        size_t n = strlen(e->d_name);
+        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+            size_t m = strlen(endings[i]);
+            if (n > m && strcmp(e->d_name + n - m, endings[i]) == 0) {
+                char *file = bn_path_join(path, e->d_name);
+                if (file && unlink(file) != 0)
+                    bn_log(ctx, BN_LOG_WARNING, "cannot remove %s: %s", file, strerror(errno));
+                free(file);
+            }
+        }
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void remove_old_run(bn_folder *f)
+{
+    static const char *const below[] = { "fields", "pictures" };
+    for (size_t i = 0; i < 2; i++) {
+        char *path = bn_path_join(f->path, below[i]);
+        if (path)
+            remove_files(f->ctx, path);
+        free(path);
+    }
+    remove_files(f->ctx, f->path);
+}
+
+static bn_status write_case(bn_folder *f, const bn_case *c)
+{
+    char *resolved = NULL, *text = NULL, *path = NULL;
+    bn_status st = BN_OK;
+    BN_GO(bn_case_resolved(c, &resolved));
+    size_t bytes = sizeof mark + strlen(resolved);
+    if (!(text = malloc(bytes))) {
+        st = bn_fail(f->ctx, BN_MEMORY, "no memory for case.toml");
+        goto out;
+    }
+    snprintf(text, bytes, "%s%s", mark, resolved);
+    BN_GO(bn_folder_name(f, &path, "case.toml"));
+    BN_GO(bn_file_write(f->ctx, path, text, strlen(text)));
+out:
+    free(resolved);
+    free(text);
+    free(path);
+    return st;
+}
+
+bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bool force, bn_folder **out)
+{
+    *out = NULL;
+    bool empty, ours, finished;
+    BN_TRY(look(ctx, path, &empty, &ours, &finished));
+    if (!empty && !ours)
+        return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out", path);
+    if (finished && !force)
+        return bn_fail(ctx, BN_IO, "%s holds the results of an earlier run; --force overwrites them, --out takes another folder", path);
+    BN_TRY(bn_folder_create(ctx, path));
+    bn_status st = BN_OK;
+    bn_folder *f = calloc(1, sizeof *f);
+    if (!f || !(f->path = strdup(path)) || !(f->lock = bn_path_join(path, lock_name))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
+        goto out;
+    }
+    f->ctx = ctx;
+    st = take_lock(f);
+    if (st != BN_OK) { /* not ours to remove */
+        free(f->lock);
+        f->lock = NULL;
+        goto out;
+    }
+    if (ours)
+        remove_old_run(f);
+    BN_GO(write_case(f, c));
+    *out = f;
+    f = NULL;
+out:
+    bn_folder_close(&f);
+    return st;
+}
+
+void bn_folder_close(bn_folder **folder)
+{
+    if (!folder || !*folder)
+        return;
+    if ((*folder)->lock)
+        (void)unlink((*folder)->lock);
+    free((*folder)->lock);
+    free((*folder)->path);
+    free(*folder);
+    *folder = NULL;
+}
+
+bool bn_folder_stop_wanted(bn_folder *f)
+{
+    char *path = bn_path_join(f->path, "STOP");
+    bool wanted = path && unlink(path) == 0;
+    free(path);
+    return wanted;
+}

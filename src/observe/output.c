@@ -1,0 +1,420 @@
+/* output.c: fields, pictures and series of a run. A field is copied to pinned memory behind the steps launched so far; a job of the writer's thread
+ * waits for the copy, converts, draws and writes, while the stepping thread goes on. */
+#include "observe/output.h"
+
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/picture.h"
+#include "io/vtk.h"
+#include "io/writer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BN_SERIES_FIXED = 3 }; /* step, time, residual */
+
+struct bn_output {
+    bn_context *ctx;
+    bn_sim *sim;
+    bn_folder *folder;
+    bn_writer *writer;
+    bn_csv_series *series;
+    long long every, series_every;
+    bool vtk, pictures;
+    unsigned long long written_step;  /* of the last fields; ULLONG_MAX: none yet */
+    char **files;                     /* relative to the folder, with their times: for the .pvd */
+    double *times;
+    size_t file_count;
+    double *steps_seen, *residuals;   /* for the chart */
+    size_t seen;
+    double seconds;
+};
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bn_status open_series(bn_output *o)
+{
+    const bn_plan *p = bn_sim_plan(o->sim);
+    bn_column heads[BN_SERIES_FIXED + BN_SERIES_MAX] = { { "step", "", NULL }, { "time", "s", NULL }, { "residual", "", NULL } };
+    for (size_t i = 0; i < p->series_count; i++)
+        heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
+    char *path = NULL;
+    BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
+    bn_status st = bn_csv_series_open(o->ctx, path, heads, BN_SERIES_FIXED + p->series_count, &o->series);
+    free(path);
+    return st;
+}
+
+bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool synchronous, bn_output **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    const bn_case *c = bn_sim_case(sim);
+    bn_output *o = calloc(1, sizeof *o);
+    if (!o)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the output");
+    o->ctx = ctx;
+    o->sim = sim;
+    o->folder = folder;
+    o->every = bn_case_int(c, "output.every");
+    o->series_every = bn_case_int(c, "output.series_every");
+    o->vtk = bn_case_bool(c, "output.vtk");
+    o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims == 2;
+    o->written_step = ~0ull;
+    BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
+    BN_GO(open_series(o));
+    static const char *const below[] = { "fields", "pictures" };
+    for (size_t i = 0; i < 2; i++)
+        if (i == 0 ? o->vtk : o->pictures) {
+            char *path = NULL;
+            BN_GO(bn_folder_name(folder, &path, "%s", below[i]));
+            st = bn_folder_create(ctx, path);
+            free(path);
+            if (st != BN_OK)
+                goto out;
+        }
+    if (bn_case_bool(c, "output.first"))
+        BN_GO(bn_output_fields(o));
+    *out = o;
+    o = NULL;
+out:
+    bn_output_destroy(&o);
+    return st;
+}
+
+void bn_output_destroy(bn_output **output)
+{
+    if (!output || !*output)
+        return;
+    bn_output *o = *output;
+    bn_writer_destroy(&o->writer);
+    if (bn_csv_series_close(&o->series) != BN_OK)
+        bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
+    for (size_t i = 0; i < o->file_count; i++)
+        free(o->files[i]);
+    free(o->files);
+    free(o->times);
+    free(o->steps_seen);
+    free(o->residuals);
+    free(o);
+    *output = NULL;
+}
+
+double bn_output_seconds(const bn_output *o) { return o->seconds; }
+
+/* Everything one output time needs, owned by the job. Texts of the plan and the case outlive it. */
+typedef struct moment {
+    const bn_plan *plan;
+    const char *title;
+    double time;
+    size_t count;
+    bn_snapshot **snapshots;    /* of the fields at index field[i] of the plan */
+    size_t *field;
+    char *vtk_path, *pvd_path;  /* NULL: no VTK */
+    char **files;               /* for the .pvd, with times */
+    double *times;
+    size_t file_count;
+    char *picture_path[BN_PLAN_PICTURES];
+} moment;
+
+static void moment_release(void *data)
+{
+    moment *m = data;
+    for (size_t i = 0; i < m->count; i++)
+        bn_snapshot_release(&m->snapshots[i]);
+    for (size_t i = 0; i < m->file_count; i++)
+        free(m->files[i]);
+    for (size_t i = 0; i < BN_PLAN_PICTURES; i++)
+        free(m->picture_path[i]);
+    free(m->snapshots);
+    free(m->field);
+    free(m->files);
+    free(m->times);
+    free(m->vtk_path);
+    free(m->pvd_path);
+    free(m);
+}
+
+static const char *vtk_type(const bn_plan *p, bn_type type)
+{
+    switch (type) {
+    case BN_T_I32: return "Int32";
+    case BN_T_I64: return "Int64";
+    case BN_T_U8: return "UInt8";
+    default: return p->precision == BN_DOUBLE ? "Float64" : "Float32";
+    }
+}
+
+static bn_status write_vtk(bn_context *ctx, const moment *m, const void *const *data)
+{
+    const bn_grid *g = &m->plan->grid;
+    bn_vtk_array arrays[BN_PLAN_FIELDS];
+    size_t count = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const bn_field_desc *d = &m->plan->fields[m->field[i]];
+        if (d->role & BN_OUTPUT)
+            arrays[count++] = (bn_vtk_array){ d->name, d->unit, vtk_type(m->plan, d->type),
+                                              (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1), data[i] };
+    }
+    bn_vtk_image image = { .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title };
+    for (int k = 0; k < 3; k++) {
+        image.n[k] = g->n[k];
+        image.h[k] = g->h[k];
+        image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* VTK wants the cell's corner */
+    }
+    BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
+    return bn_vtk_collection_write(ctx, m->pvd_path, (const char *const *)m->files, m->times, m->file_count);
+}
+
+/* First component of a field as doubles, or NULL when it isn't there or memory is out. */
+static double *as_doubles(const moment *m, const void *const *data, const char *name)
+{
+    const size_t points = (size_t)m->plan->grid.n[0] * m->plan->grid.n[1];
+    for (size_t i = 0; name && i < m->count; i++)
+        if (strcmp(m->plan->fields[m->field[i]].name, name) == 0) {
+            double *values = malloc(points * sizeof *values);
+            for (size_t k = 0; values && k < points; k++)
+                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[k] : (double)((const float *)data[i])[k];
+            return values;
+        }
+    return NULL;
+}
+
+static const char *unit_of(const bn_plan *p, const char *field)
+{
+    for (size_t i = 0; i < p->field_count; i++)
+        if (strcmp(p->fields[i].name, field) == 0)
+            return p->fields[i].unit;
+    return "";
+}
+
+static bn_status draw(bn_context *ctx, const moment *m, const void *const *data, size_t which)
+{
+    const bn_picture_desc *d = &m->plan->pictures[which];
+    const bn_grid *g = &m->plan->grid;
+    bn_status st = BN_OK;
+    char title[512], label[256] = "";
+    double *values = as_doubles(m, data, d->field), *lines = as_doubles(m, data, d->contour_field);
+    if (!values || (d->contour_field && !lines)) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
+        goto out;
+    }
+    snprintf(title, sizeof title, "%s%s%s, t = %.4g s", m->title && m->title[0] ? m->title : "",
+             m->title && m->title[0] ? ": " : "", d->title, m->time);
+    if (d->contour_field)
+        snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
+    const bn_picture picture = {
+        .n = { g->n[0], g->n[1] },
+        .origin = { g->origin[0], g->origin[1] },
+        .h = { g->h[0], g->h[1] },
+        .nodes = g->nodes,
+        .values = values,
+        .low = d->low,
+        .high = d->high,
+        .map = (bn_colour_map)d->map,
+        .title = title,
+        .name = d->field,
+        .unit = unit_of(m->plan, d->field),
+        .contours = { lines, d->contour_levels, lines ? d->contour_count : 0, d->contour_field ? label : NULL },
+    };
+    st = bn_picture_write(ctx, m->picture_path[which], &picture);
+out:
+    free(values);
+    free(lines);
+    return st;
+}
+
+static bn_status moment_run(bn_context *ctx, void *data)
+{
+    const moment *m = data;
+    const void *values[BN_PLAN_FIELDS];
+    for (size_t i = 0; i < m->count; i++)
+        BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], &values[i]));
+    if (m->vtk_path)
+        BN_TRY(write_vtk(ctx, m, values));
+    for (size_t i = 0; i < m->plan->picture_count; i++)
+        if (m->picture_path[i])
+            BN_TRY(draw(ctx, m, values, i));
+    return BN_OK;
+}
+
+static bool drawn(const bn_plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->picture_count; i++)
+        if (strcmp(p->pictures[i].field, name) == 0 ||
+            (p->pictures[i].contour_field && strcmp(p->pictures[i].contour_field, name) == 0))
+            return true;
+    return false;
+}
+
+/* Enters the next file into the list for the .pvd. */
+static bn_status add_file(bn_output *o, const char *name, double time)
+{
+    char **files = realloc(o->files, (o->file_count + 1) * sizeof *files);
+    if (files)
+        o->files = files;
+    double *times = realloc(o->times, (o->file_count + 1) * sizeof *times);
+    if (times)
+        o->times = times;
+    char *copy = strdup(name);
+    if (!files || !times || !copy) {
+        free(copy);
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
+    }
+    o->files[o->file_count] = copy;
+    o->times[o->file_count++] = time;
+    return BN_OK;
+}
+
+static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
+{
+    char name[256];
+    snprintf(name, sizeof name, "fields/%s-%06llu.vti", m->plan->solver->name, step);
+    BN_TRY(add_file(o, name, m->time));
+    BN_TRY(bn_folder_name(o->folder, &m->vtk_path, "%s", name));
+    BN_TRY(bn_folder_name(o->folder, &m->pvd_path, "fields.pvd"));
+    m->files = calloc(o->file_count, sizeof *m->files);
+    m->times = calloc(o->file_count, sizeof *m->times);
+    if (!m->files || !m->times)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
+    for (; m->file_count < o->file_count; m->file_count++) {
+        m->times[m->file_count] = o->times[m->file_count];
+        if (!(m->files[m->file_count] = strdup(o->files[m->file_count])))
+            return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
+    }
+    return BN_OK;
+}
+
+static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
+{
+    const bn_plan *p = m->plan;
+    m->snapshots = calloc(p->field_count, sizeof *m->snapshots);
+    m->field = calloc(p->field_count, sizeof *m->field);
+    if (!m->snapshots || !m->field)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
+    if (o->vtk)
+        BN_TRY(prepare_vtk(o, m, step));
+    for (size_t i = 0; o->pictures && i < p->picture_count; i++)
+        BN_TRY(bn_folder_name(o->folder, &m->picture_path[i], "pictures/%s-%06llu.png", p->pictures[i].name, step));
+    for (size_t i = 0; i < p->field_count; i++)
+        if ((o->vtk && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
+            m->field[m->count] = i;
+            BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
+            m->count++;
+        }
+    return BN_OK;
+}
+
+bn_status bn_output_fields(bn_output *o)
+{
+    const bn_sim_state now = bn_sim_now(o->sim);
+    if (now.step == o->written_step || (!o->vtk && !o->pictures))
+        return BN_OK;
+    const double start = seconds_now();
+    moment *m = calloc(1, sizeof *m);
+    if (!m)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
+    m->plan = bn_sim_plan(o->sim);
+    m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
+    m->time = now.time;
+    bn_status st = prepare(o, m, now.step);
+    if (st != BN_OK) {
+        moment_release(m);
+    } else {
+        o->written_step = now.step;
+        st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
+    }
+    o->seconds += seconds_now() - start;
+    return st;
+}
+
+/* Keeps at most a few thousand points of the residual for the chart: every second one is dropped when they are too many. */
+static bn_status note_residual(bn_output *o, const bn_sim_state *now)
+{
+    enum { MOST = 4096 };
+    if (!o->steps_seen) {
+        o->steps_seen = malloc(MOST * sizeof *o->steps_seen);
+        o->residuals = malloc(MOST * sizeof *o->residuals);
+        if (!o->steps_seen || !o->residuals)
+            return bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of the residual");
+    }
+    if (o->seen == MOST) {
+        for (size_t i = 0; i < MOST / 2; i++) {
+            o->steps_seen[i] = o->steps_seen[2 * i];
+            o->residuals[i] = o->residuals[2 * i];
+        }
+        o->seen = MOST / 2;
+    }
+    o->steps_seen[o->seen] = (double)now->step;
+    o->residuals[o->seen++] = now->residual;
+    return BN_OK;
+}
+
+static bn_status add_row(bn_output *o)
+{
+    const bn_sim_state now = bn_sim_now(o->sim);
+    double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)now.step, now.time, now.residual };
+    memcpy(row + BN_SERIES_FIXED, bn_sim_last_step(o->sim)->series, sizeof bn_sim_last_step(o->sim)->series);
+    if (isfinite(now.residual) && now.residual > 0)
+        BN_TRY(note_residual(o, &now));
+    return bn_csv_series_add(o->series, row);
+}
+
+bn_status bn_output_after_step(bn_output *o)
+{
+    const bn_sim_state now = bn_sim_now(o->sim);
+    if (now.step % (unsigned long long)o->series_every == 0 || bn_sim_done(o->sim))
+        BN_TRY(add_row(o));
+    if (o->every > 0 && now.step % (unsigned long long)o->every == 0) {
+        BN_TRY(bn_csv_series_publish(o->series));
+        BN_TRY(bn_output_fields(o));
+    }
+    return BN_OK;
+}
+
+static bn_status write_tables(bn_output *o)
+{
+    const bn_results *r = bn_sim_results(o->sim);
+    for (size_t i = 0; i < bn_results_tables(r); i++) {
+        const bn_column *columns;
+        size_t count, rows;
+        char *path = NULL;
+        const char *name = bn_results_table_at(r, i, &columns, &count, &rows);
+        BN_TRY(bn_folder_name(o->folder, &path, "%s.csv", name));
+        bn_status st = bn_csv_write(o->ctx, path, columns, count, rows);
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+static bn_status draw_residual(bn_output *o)
+{
+    char *path = NULL;
+    const bn_chart_line line = { .label = "residual", .x = o->steps_seen, .y = o->residuals, .count = o->seen };
+    BN_TRY(bn_folder_name(o->folder, &path, "pictures/residual.png"));
+    bn_status st = bn_chart_write(o->ctx, path, &(bn_chart){ .title = "Residual", .x_label = "step", .y_label = "residual",
+                                                             .log_y = true, .lines = &line, .count = 1 });
+    free(path);
+    return st;
+}
+
+bn_status bn_output_finish(bn_output *o)
+{
+    const double start = seconds_now();
+    BN_TRY(write_tables(o));
+    if (o->pictures && o->seen > 1)
+        BN_TRY(draw_residual(o));
+    BN_TRY(bn_csv_series_publish(o->series));
+    BN_TRY(bn_writer_drain(o->writer));
+    o->seconds += seconds_now() - start;
+    return BN_OK;
+}

@@ -1,0 +1,28 @@
+/* progress.h: the line that tells how far a run is, and how fast. */
+#ifndef BN_PROGRESS_H
+#define BN_PROGRESS_H
+
+#include "sim/sim_parts.h"
+
+typedef struct bn_progress {
+    bool quiet, json, terminal;
+    double start, last;               /* seconds of the monotonic clock */
+    double limit;                     /* copy bandwidth of the device [B/s]; 0: unknown */
+    double steps_end;                 /* step at which the run ends at the latest */
+    double trend_time, trend_log;     /* where the slope of the residual is taken from */
+    size_t width;                     /* of the line on the terminal */
+} bn_progress;
+
+double bn_seconds_now(void);
+void bn_progress_begin(bn_progress *, bool quiet, bool json, double limit, double steps_end);
+
+/* Prints when it is time to (`wanted`: now). */
+void bn_progress_show(bn_progress *, bn_sim *, bool wanted);
+
+/* Ends the rewritten line. */
+void bn_progress_end(bn_progress *);
+
+/* Bytes that all launches so far have declared. */
+double bn_declared_bytes(bn_sim *);
+
+#endif
