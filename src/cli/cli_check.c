@@ -1,138 +1,199 @@
-/* cli_check.c: `binnacle check`: what a case will take, before anything runs. Opens no device. */
-#include "cli/options.h"
+/* cli_check.c: `binnacle check`: what a case is, what it takes, and where it fits. Opens no device. */
+#include "cli/cli_text.h"
+#include "cli/commands.h"
+
+#include "binnacle/case.h"
+#include "binnacle/device.h"
 #include "sim/plan.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* Seconds on a device, from the measured bandwidth and the bytes that an average kernel of the solver moves; NaN where unknown. */
-static double estimate_seconds(const bn_plan *p, const bn_device_info *d)
+/* Fields that a launch reads and writes on average, for the estimate of time: a stencil with a coefficient. */
+enum { FIELDS_PER_LAUNCH = 3 };
+
+typedef struct needs {
+    uint64_t device, largest, host, output; /* [B]; 0 where it can't be addressed */
+    double steps, seconds_bytes;            /* steps expected, 0: unknown; bytes moved by all of them */
+    double points, outputs;
+} needs;
+
+static needs needs_of(const bn_plan *p, const bn_case *c)
 {
-    double words = 0, kernels = 0;
-    for (const bn_kernel_desc *k = p->solver->kernels; k->name; k++)
-        if (k->range != BN_ONCE) {
-            words += k->cost.reads + k->cost.writes;
-            kernels++;
-        }
-    const double points = (double)p->grid.n[0] * p->grid.n[1] * p->grid.n[2];
-    if (d->bandwidth <= 0 || p->effort_steps <= 0 || kernels == 0)
-        return (double)NAN;
-    const double bytes = words / kernels * (p->precision == BN_DOUBLE ? 8 : 4) * points;
-    const double launch = d->cpu ? 20e-6 : 4e-6; /* a launch has a price of its own */
-    return p->effort_steps * p->effort_kernels * (bytes / d->bandwidth + launch);
+    needs n = { .points = 1 };
+    double real = p->precision == BN_DOUBLE ? 8 : 4, per_point = 0;
+    n.device = bn_plan_device_bytes(p, &n.largest);
+    n.host = bn_plan_host_bytes(p);
+    for (int k = 0; k < p->grid.dims; k++)
+        n.points *= (double)p->grid.n[k];
+    double most = (double)bn_case_int(c, "stop.steps");
+    n.steps = p->effort_steps > 0 && p->effort_steps < most ? p->effort_steps : most;
+    if (p->effort_kernels > 0)
+        n.seconds_bytes = n.steps * p->effort_kernels * n.points * real * FIELDS_PER_LAUNCH;
+    for (size_t f = 0; f < p->field_count; f++)
+        if (p->fields[f].role & BN_OUTPUT)
+            per_point += real * (p->fields[f].type == BN_T_REAL2 ? 2 : 1) *
+                         (p->fields[f].components > 0 ? p->fields[f].components : 1);
+    long long every = bn_case_int(c, "output.every");
+    n.outputs = (every > 0 ? floor(n.steps / (double)every) : 1) + (bn_case_bool(c, "output.first") ? 1 : 0);
+    double bytes = bn_case_bool(c, "output.vtk") ? n.outputs * n.points * per_point * 4 / 3 : 0; /* base64 */
+    n.output = bytes < 9e18 ? (uint64_t)bytes : INT64_MAX;
+    return n;
 }
 
-static void time_text(double s, char *out, size_t room)
+/* Whether the plan fits; the message of the one who says no is dropped. */
+static bool fits(bn_context *ctx, const bn_plan *p, const bn_device_info *info)
 {
-    if (!isfinite(s))
-        snprintf(out, room, "not measured");
-    else if (s < 120)
-        snprintf(out, room, "at most about %.0f s", ceil(s));
-    else if (s < 7200)
-        snprintf(out, room, "at most about %.0f min", s / 60);
+    bool ok = bn_plan_check_memory(ctx, p, info) == BN_OK;
+    if (!ok)
+        bn_error_clear(ctx);
+    return ok;
+}
+
+static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
+{
+    printf("%s  %s  %s precision\ngrid", bn_case_path(c), p->solver->name,
+           p->precision == BN_DOUBLE ? "double" : "single");
+    for (int k = 0; k < p->grid.dims; k++)
+        printf("%s%u", k ? " x " : " ", p->grid.n[k]);
+    printf(" = %.4g %s, spacing", n->points, p->grid.nodes ? "nodes" : "cells");
+    for (int k = 0; k < p->grid.dims; k++)
+        printf("%s%.6g", k ? " x " : " ", p->grid.h[k]);
+    printf(" m\n");
+    for (size_t i = 0; i < p->note_count; i++)
+        printf("  %s: %.6g%s%s\n", p->notes[i].name, p->notes[i].value,
+               p->notes[i].unit && p->notes[i].unit[0] ? " " : "", p->notes[i].unit ? p->notes[i].unit : "");
+    if (p->tolerance > 0)
+        printf("steps: until the residual is below %g, at most %.0f\n", p->tolerance,
+               (double)bn_case_int(c, "stop.steps"));
     else
-        snprintf(out, room, "at most about %.0f h", s / 3600);
+        printf("steps: at most %.0f\n", n->steps);
 }
 
-static bool fits(const bn_plan *p, const bn_device_info *d)
+static void print_device(const bn_device_info *d, const needs *n, bool ok)
 {
-    uint64_t largest = 0, bytes = bn_plan_device_bytes(p, &largest);
-    return bytes > 0 && bytes <= d->bytes && largest <= d->largest_buffer;
-}
-
-static uint64_t host_memory(void) { return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE); }
-
-static void print_text(const bn_case *c, const bn_plan *p, const bn_device_info *d, size_t count)
-{
-    static const char axes[] = "xyz";
-    uint64_t largest = 0, bytes = bn_plan_device_bytes(p, &largest), host = bn_plan_host_bytes(p);
-    printf("%s: %s, %s precision\ngrid ", bn_case_path(c), p->solver->summary, p->precision == BN_DOUBLE ? "double" : "single");
-    for (int k = 0; k < p->grid.dims; k++)
-        printf("%s%u", k ? " x " : "", p->grid.n[k]);
-    printf(" %s", p->grid.nodes ? "nodes" : "cells");
-    for (int k = 0; k < p->grid.dims; k++)
-        printf(", h%c = %.4g m", axes[k], p->grid.h[k]);
+    char name[BN_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT], time[BN_SHORT_TEXT];
+    bn_text_device(name, d);
+    bn_text_bytes(memory, n->device);
+    bn_text_bytes(largest, n->largest);
+    bn_text_bytes(have, d->bytes);
+    printf("device %zu  %s: %s of %s, largest buffer %s: %s", d->index, name, memory, have, largest,
+           ok ? "fits" : "does not fit");
+    if (ok && n->seconds_bytes > 0 && d->bandwidth > 0) {
+        bn_text_seconds(time, n->seconds_bytes / d->bandwidth);
+        printf("; about %s (from the copy bandwidth; within a factor of 3)", time);
+    } else if (ok) {
+        printf("; time unknown%s", d->bandwidth > 0 ? "" : ": bandwidth not measured (binnacle devices --measure)");
+    }
     printf("\n");
-    for (size_t i = 0; i < p->note_count; i++)
-        printf("  %-24s %.6g %s\n", p->notes[i].name, p->notes[i].value, p->notes[i].unit);
-    printf("memory %.4g MiB, largest buffer %.4g MiB\n", (double)bytes / 0x1p20, (double)largest / 0x1p20);
-    for (size_t i = 0; i < count; i++) {
-        char estimate[64];
-        time_text(estimate_seconds(p, &d[i]), estimate, sizeof estimate);
-        printf("  device %zu  %-40.40s %s%s%s\n", i, d[i].name, fits(p, &d[i]) ? "fits" : "does NOT fit",
-               p->precision == BN_DOUBLE && !d[i].fp64 ? ", has no double precision" : ", time: ",
-               p->precision == BN_DOUBLE && !d[i].fp64 ? "" : estimate);
-    }
-    if (count == 0)
-        printf("  no OpenCL device here (binnacle devices tells why); --reference runs on the host\n");
-    printf("  reference  %.4g MiB of host memory: %s\n", (double)host / 0x1p20, host > 0 && host <= host_memory() ? "fits" : "does NOT fit");
-    uint64_t output = 0;
-    for (size_t i = 0; i < p->field_count; i++)
-        if (p->fields[i].role & BN_OUTPUT)
-            output += (uint64_t)(p->fields[i].components > 0 ? p->fields[i].components : 1) * (p->precision == BN_DOUBLE ? 8 : 4) *
-                      p->grid.n[0] * p->grid.n[1] * p->grid.n[2];
-    const long long every = bn_case_int(c, "output.every"), steps = bn_case_int(c, "stop.steps");
-    printf("output at most %lld times %.4g MiB before compression; at most %lld steps\n", 1 + (every > 0 ? steps / every : 0), (double)output / 0x1p20,
-           steps);
 }
 
-static bn_status print_json(bn_context *ctx, const bn_case *c, const bn_plan *p, const bn_device_info *d, size_t count)
+static void print_rest(const needs *n, bool on_host)
 {
-    uint64_t largest = 0, bytes = bn_plan_device_bytes(p, &largest);
-    json_t *notes = json_object(), *devices = json_array();
-    for (size_t i = 0; i < p->note_count; i++)
-        json_object_set_new(notes, p->notes[i].name, isfinite(p->notes[i].value) ? json_real(p->notes[i].value) : json_null());
-    for (size_t i = 0; i < count; i++) {
-        const double seconds = estimate_seconds(p, &d[i]);
-        json_array_append_new(devices, json_pack("{s:s,s:b,s:b,s:o}", "name", d[i].name, "fits", fits(p, &d[i]), "fp64", d[i].fp64, "seconds_at_most",
-                                                 isfinite(seconds) ? json_real(seconds) : json_null()));
+    char text[BN_SHORT_TEXT];
+    if (n->host > 0) {
+        bn_text_bytes(text, n->host);
+        printf("reference (run --reference, verify): %s of host memory: %s\n", text, on_host ? "fits" : "does not fit");
+    } else {
+        printf("reference (run --reference, verify): can't be addressed\n");
     }
-    json_t *out = json_pack("{s:s,s:s,s:s,s:[I,I,I],s:I,s:I,s:I,s:o,s:o}", "case", bn_case_path(c), "solver", p->solver->name, "precision",
-                            p->precision == BN_DOUBLE ? "double" : "single", "grid", (json_int_t)p->grid.n[0], (json_int_t)p->grid.n[1],
-                            (json_int_t)p->grid.n[2], "device_bytes", (json_int_t)bytes, "largest_buffer", (json_int_t)largest,
-                            "reference_bytes", (json_int_t)bn_plan_host_bytes(p), "notes", notes, "devices", devices);
-    char *text = out ? json_dumps(out, JSON_INDENT(2)) : NULL;
-    json_decref(out);
-    if (!text)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the report");
-    puts(text);
-    free(text);
-    return BN_OK;
+    bn_text_bytes(text, n->output);
+    printf("output: %.0f time%s, at most about %s of fields\n", n->outputs, n->outputs > 1 ? "s" : "", text);
 }
 
-bn_status bn_cli_check(bn_context *ctx, const bn_options *o)
+static json_t *notes_json(const bn_plan *p)
 {
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->note_count; i++)
+        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", bn_json_text(p->notes[i].name), "value",
+                                              bn_json_real(p->notes[i].value), "unit", bn_json_text(p->notes[i].unit)));
+    return list;
+}
+
+static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *c, const needs *n, json_t *devices,
+                            bool on_host)
+{
+    json_t *points = json_array(), *spacing = json_array();
+    for (int k = 0; k < p->grid.dims; k++) {
+        json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
+        json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
+    }
+    return bn_json_print(
+        cli->ctx, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}", "case",
+                            bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
+                            p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
+                            "notes", notes_json(p), "steps", bn_json_real(n->steps), "devices", devices, "device_bytes",
+                            (json_int_t)n->device, "largest_buffer", (json_int_t)n->largest, "host_bytes",
+                            (json_int_t)n->host, "fits_host", (int)on_host, "output_bytes", (json_int_t)n->output));
+}
+
+/* Devices to look at: those asked for, or all; none is not a failure. */
+static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, size_t indices[64], size_t *count)
+{
+    size_t found = 0;
+    *count = 0;
+    if (bn_devices(cli->ctx, all, &found) != BN_OK) {
+        bn_error_clear(cli->ctx);
+        return BN_OK;
+    }
+    return bn_device_select(cli->ctx, cli->options->device ? cli->options->device : "all", indices, 64, count, NULL);
+}
+
+static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
+{
+    const bn_device_info *all = NULL;
+    size_t indices[64], count = 0;
+    BN_TRY(find_devices(cli, &all, indices, &count));
+    const needs n = needs_of(p, c);
+    bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->json;
+    json_t *devices = json_array();
+    if (!json)
+        print_grid(p, c, &n);
+    for (size_t i = 0; i < count; i++) {
+        const bn_device_info *d = &all[indices[i]];
+        bool here = fits(cli->ctx, p, d);
+        bool double_missing = p->precision == BN_DOUBLE && !d->fp64;
+        double seconds = d->bandwidth > 0 && n.seconds_bytes > 0 ? n.seconds_bytes / d->bandwidth : (double)NAN;
+        anywhere = anywhere || here;
+        json_array_append_new(devices,
+                              json_pack("{s:I, s:o, s:o, s:b, s:b, s:o}", "index", (json_int_t)d->index, "name",
+                                        bn_json_text(d->name), "platform", bn_json_text(d->platform), "fits", (int)here,
+                                        "precision_supported", (int)!double_missing, "seconds", bn_json_real(seconds)));
+        if (json)
+            continue;
+        print_device(d, &n, here);
+        if (double_missing)
+            printf("          it has no fp64: use --set case.precision=single there\n");
+    }
+    if (json) {
+        BN_TRY(print_json(cli, p, c, &n, devices, on_host));
+    } else {
+        json_decref(devices);
+        if (count == 0)
+            printf("device: no OpenCL device was found (binnacle devices --check says why)\n");
+        print_rest(&n, on_host);
+    }
+    return anywhere ? BN_OK : bn_plan_check_memory(cli->ctx, p, count > 0 ? &all[indices[0]] : NULL);
+}
+
+bn_status bn_cli_check(const bn_cli *cli)
+{
+    const bn_options *o = cli->options;
     bn_case *c = NULL;
-    bn_plan *p = NULL;
+    bn_plan *plan = NULL;
     void *state = NULL;
-    const bn_device_info *d = NULL;
-    size_t count = 0;
     bn_status st = BN_OK;
-    BN_GO(bn_options_case(ctx, o, &c));
-    if (!(state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the plan");
+    BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
+    state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
+    if (!state) {
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
         goto out;
     }
-    BN_GO(bn_plan_create(ctx, c, state, &p));
-    if (bn_devices(ctx, &d, &count) != BN_OK) { /* a machine without OpenCL can check all the same */
-        bn_error_clear(ctx);
-        count = 0;
-    }
-    if (o->json)
-        BN_GO(print_json(ctx, c, p, d, count));
-    else
-        print_text(c, p, d, count);
-    bool anywhere = bn_plan_host_bytes(p) > 0 && bn_plan_host_bytes(p) <= host_memory();
-    for (size_t i = 0; i < count; i++)
-        anywhere = anywhere || fits(p, &d[i]);
-    if (!anywhere)
-        st = bn_plan_check_memory(ctx, p, count > 0 ? &d[0] : NULL);
+    BN_GO(bn_plan_create(cli->ctx, c, state, &plan));
+    BN_GO(report(cli, plan, c));
 out:
-    bn_plan_destroy(&p);
+    bn_plan_destroy(&plan);
     free(state);
     bn_case_destroy(&c);
     return st;

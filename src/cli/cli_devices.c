@@ -1,116 +1,166 @@
-/* cli_devices.c: `binnacle devices`: what can run here and how to name it. */
-#include "cli/options.h"
+/* cli_devices.c: `binnacle devices`: what can run here, and which one auto takes. Opens no device unless it
+ * measures. */
+#include "cli/cli_text.h"
+#include "cli/commands.h"
 
-#include <jansson.h>
+#include "binnacle/device.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Measures each device; one that fails keeps its place without a number. */
-static void measure_all(bn_context *ctx, size_t count)
+enum { DEVICES_MAX = 64 };
+
+/* The first word of the name that names this device alone (and no other), to be pasted behind --device; else P:D. */
+static void paste_text(const bn_device_info *all, size_t count, const bn_device_info *info, char text[BN_SHORT_TEXT])
 {
-    for (size_t i = 0; i < count; i++) {
-        char selector[32];
-        bn_device *device;
-        double value;
-        snprintf(selector, sizeof selector, "%zu", i);
-        bn_status st = bn_device_open(ctx, selector, false, &device);
-        if (st == BN_OK)
-            st = bn_device_bandwidth(device, &value);
-        if (st != BN_OK) {
-            bn_log(ctx, BN_LOG_WARNING, "device %zu can't be measured: %s", i, bn_error_text(ctx));
-            bn_error_clear(ctx);
+    snprintf(text, BN_SHORT_TEXT, "%zu:%zu", info->platform_index, info->index_in_platform);
+    for (const char *at = info->name; *at;) {
+        char word[BN_SHORT_TEXT];
+        size_t bytes = strcspn(at, " (),");
+        snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 0, at);
+        size_t matches = 0;
+        for (size_t i = 0; i < count; i++)
+            matches += strstr(all[i].name, word) != NULL || strstr(all[i].platform, word) != NULL;
+        if (bytes >= 3 && matches == 1 && !isdigit((unsigned char)word[0]) && strcmp(word, "cpu") != 0) {
+            snprintf(text, BN_SHORT_TEXT, "%s", word);
+            return;
         }
-        bn_device_close(&device);
+        at += bytes;
+        at += strspn(at, " (),");
     }
 }
 
-static const char *bandwidth_text(double value, char *room, size_t bytes)
+static bn_status print_table(const bn_cli *cli, const bn_device_info *all, size_t count, size_t chosen,
+                             const char *reason)
 {
-    if (value <= 0)
-        return "-";
-    if (value >= 1e12)
-        snprintf(room, bytes, "%.2f TB/s", value * 1e-12);
+    static const char *const heads[] = { "",         "#",      "P:D",           "type",
+                                         "--device", "device", "memory",        "largest buffer",
+                                         "copy",     "fp64",   "int64 atomics", "driver" };
+    bn_table t = { .columns = sizeof heads / sizeof *heads, .right = 0x1c2 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(cli->ctx, &t);
+    for (size_t c = 0; cells && c < t.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t i = 0; cells && i < count; i++) {
+        const bn_device_info *d = &all[i];
+        if ((cells = bn_table_row(cli->ctx, &t)) == NULL)
+            break;
+        snprintf(cells[0], BN_TABLE_CELL, "%s", i == chosen ? "*" : "");
+        snprintf(cells[1], BN_TABLE_CELL, "%zu", d->index);
+        snprintf(cells[2], BN_TABLE_CELL, "%zu:%zu", d->platform_index, d->index_in_platform);
+        snprintf(cells[3], BN_TABLE_CELL, "%s", d->cpu ? "cpu" : "gpu");
+        paste_text(all, count, d, cells[4]);
+        bn_text_device(cells[5], d);
+        bn_text_bytes(cells[6], d->bytes);
+        bn_text_bytes(cells[7], d->largest_buffer);
+        bn_text_rate(cells[8], d->bandwidth);
+        snprintf(cells[9], BN_TABLE_CELL, "%s", d->fp64 ? "yes" : "no");
+        snprintf(cells[10], BN_TABLE_CELL, "%s", d->int64_atomics ? "yes" : "no");
+        snprintf(cells[11], BN_TABLE_CELL, "%.100s", d->driver);
+    }
+    if (cells) {
+        bn_table_print(&t);
+        printf("* = auto: %s. A GPU before a CPU, then measured copy bandwidth, then compute units times clock.\n"
+               "Details: binnacle devices 0    Bandwidth: --measure    Loader problems: --check\n",
+               reason ? reason : "the rule");
+    }
+    bn_table_release(&t);
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+static void print_details(const bn_device_info *d, bool chosen)
+{
+    char text[BN_SHORT_TEXT];
+    printf("device %zu%s  %s\n", d->index, chosen ? " (auto)" : "", d->name);
+    printf("  platform             %s (%zu:%zu)\n", d->platform, d->platform_index, d->index_in_platform);
+    printf("  vendor               %s\n  driver               %s\n  version              %s\n", d->vendor, d->driver,
+           d->version);
+    printf("  type                 %s\n", d->cpu ? "cpu" : "gpu");
+    bn_text_bytes(text, d->bytes);
+    printf("  memory               %s\n", text);
+    bn_text_bytes(text, d->largest_buffer);
+    printf("  largest buffer       %s\n", text);
+    bn_text_bytes(text, d->local_bytes);
+    printf("  local memory         %s\n", text);
+    bn_text_rate(text, d->bandwidth);
+    printf("  copy bandwidth       %s\n", d->bandwidth > 0 ? text : "not measured (binnacle devices --measure)");
+    printf("  compute units        %u at %u MHz\n", d->compute_units, d->clock_mhz);
+    printf("  work-group           at most %zu (%zu x %zu x %zu)\n", d->max_work_group, d->max_work_item[0],
+           d->max_work_item[1], d->max_work_item[2]);
+    printf("  fp64                 %s\n  int64 atomics        %s\n  exact / and sqrt     %s\n", d->fp64 ? "yes" : "no",
+           d->int64_atomics ? "yes" : "no", d->exact_division ? "yes" : "no");
+}
+
+static json_t *device_json(const bn_device_info *d, bool chosen)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:o}", "index",
+        (json_int_t)d->index, "platform_index", (json_int_t)d->platform_index, "index_in_platform",
+        (json_int_t)d->index_in_platform, "auto", (int)chosen, "name", bn_json_text(d->name), "platform",
+        bn_json_text(d->platform), "vendor", bn_json_text(d->vendor), "driver", bn_json_text(d->driver), "version",
+        bn_json_text(d->version), "type", d->cpu ? "cpu" : "gpu", "fp64", (int)d->fp64, "int64_atomics",
+        (int)d->int64_atomics, "exact_division", (int)d->exact_division, "bytes", (json_int_t)d->bytes,
+        "largest_buffer", (json_int_t)d->largest_buffer, "local_bytes", (json_int_t)d->local_bytes, "compute_units",
+        (int)d->compute_units, "clock_mhz", (int)d->clock_mhz, "max_work_group", (json_int_t)d->max_work_group,
+        "bandwidth", d->bandwidth > 0 ? json_real(d->bandwidth) : json_null());
+}
+
+/* A device that fails is told and left out: the others are measured. */
+static void measure(const bn_cli *cli, size_t index)
+{
+    char selector[32];
+    bn_device *device = NULL;
+    double rate;
+    snprintf(selector, sizeof selector, "%zu", index);
+    if (bn_device_open(cli->ctx, selector, false, &device) != BN_OK || bn_device_bandwidth(device, &rate) != BN_OK) {
+        bn_log(cli->ctx, BN_LOG_WARNING, "%s", bn_error_text(cli->ctx));
+        bn_error_clear(cli->ctx);
+    }
+    bn_device_close(&device);
+}
+
+static bn_status print_loader(const bn_cli *cli)
+{
+    char *text = NULL;
+    BN_TRY(bn_device_check_loader(cli->ctx, &text));
+    bn_status st = BN_OK;
+    if (cli->options->json)
+        st = bn_json_print(cli->ctx, json_pack("{s:o}", "loader", bn_json_text(text)));
     else
-        snprintf(room, bytes, "%.1f GB/s", value * 1e-9);
-    return room;
-}
-
-static void print_table(const bn_device_info *d, size_t count, size_t chosen, const char *why)
-{
-    printf("   #  P:D  type  %-44s %10s %11s %11s  fp64 int64-atomics  driver\n", "device", "memory", "largest", "copy");
-    for (size_t i = 0; i < count; i++) {
-        char speed[32], name[64];
-        snprintf(name, sizeof name, "%.44s", d[i].name);
-        printf(" %c %-2zu %zu:%zu  %-4s  %-44s %6.1f GiB %7.1f GiB %11s  %-4s %-13s  %s %s\n", i == chosen ? '*' : ' ', i,
-               d[i].platform_index, d[i].index_in_platform, d[i].cpu ? "cpu" : "gpu", name, (double)d[i].bytes / 0x1p30,
-               (double)d[i].largest_buffer / 0x1p30, bandwidth_text(d[i].bandwidth, speed, sizeof speed), d[i].fp64 ? "yes" : "no",
-               d[i].int64_atomics ? "yes" : "no", d[i].platform, d[i].driver);
-    }
-    printf("* = auto: %s. Choose with --device or BINNACLE_DEVICE: the number, P:D, gpu, cpu, or a part of the name.\n"
-           "Details: binnacle devices N.  Loader problems: --check.  Copy bandwidth: --measure\n",
-           why);
-}
-
-static void print_details(const bn_device_info *d)
-{
-    char speed[32];
-    printf("device %zu (%zu:%zu)\n  name            %s\n  platform        %s\n  vendor          %s\n  version         %s\n  driver          %s\n",
-           d->index, d->platform_index, d->index_in_platform, d->name, d->platform, d->vendor, d->version, d->driver);
-    printf("  type            %s\n  memory          %.2f GiB\n  largest buffer  %.2f GiB\n  local memory    %llu B\n"
-           "  compute units   %u at %u MHz\n  work-group      at most %zu work-items, %zu x %zu x %zu\n"
-           "  double          %s\n  int64 atomics   %s\n  exact fp32 division and square root  %s\n  copy bandwidth  %s\n",
-           d->cpu ? "cpu" : "gpu or accelerator", (double)d->bytes / 0x1p30, (double)d->largest_buffer / 0x1p30,
-           (unsigned long long)d->local_bytes, d->compute_units, d->clock_mhz, d->max_work_group, d->max_work_item[0],
-           d->max_work_item[1], d->max_work_item[2], d->fp64 ? "yes" : "no", d->int64_atomics ? "yes" : "no",
-           d->exact_division ? "promised" : "not promised", bandwidth_text(d->bandwidth, speed, sizeof speed));
-}
-
-static bn_status print_json(bn_context *ctx, const bn_device_info *d, size_t count, size_t chosen, const char *why)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{s:I,s:I,s:I,s:s,s:s,s:s,s:s,s:s,s:b,s:I,s:I,s:I,s:i,s:i,s:b,s:b,s:f,s:b}", "index", (json_int_t)i,
-                            "platform_index", (json_int_t)d[i].platform_index, "index_in_platform",
-                            (json_int_t)d[i].index_in_platform, "name", d[i].name, "platform", d[i].platform, "vendor", d[i].vendor,
-                            "driver", d[i].driver, "version", d[i].version, "cpu", d[i].cpu, "bytes", (json_int_t)d[i].bytes,
-                            "largest_buffer", (json_int_t)d[i].largest_buffer, "local_bytes", (json_int_t)d[i].local_bytes,
-                            "compute_units", (int)d[i].compute_units, "clock_mhz", (int)d[i].clock_mhz, "fp64", d[i].fp64,
-                            "int64_atomics", d[i].int64_atomics, "copy_bytes_per_second", d[i].bandwidth, "auto", i == chosen));
-    json_t *out = json_pack("{s:o,s:s}", "devices", list, "auto_because", why);
-    char *text = out ? json_dumps(out, JSON_INDENT(2)) : NULL;
-    json_decref(out);
-    if (!text)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the list of devices");
-    puts(text);
-    free(text);
-    return BN_OK;
-}
-
-bn_status bn_cli_devices(bn_context *ctx, const bn_options *o)
-{
-    const bn_device_info *d;
-    size_t count, chosen, n;
-    const char *why = "";
-    if (o->check) {
-        char *text;
-        BN_TRY(bn_device_check_loader(ctx, &text));
         fputs(text, stdout);
-        free(text);
+    free(text);
+    return st;
+}
+
+bn_status bn_cli_devices(const bn_cli *cli)
+{
+    const bn_options *o = cli->options;
+    const bn_device_info *all = NULL;
+    size_t count = 0, chosen = 0, one = 0, indices[DEVICES_MAX], shown = 0;
+    const char *reason = NULL;
+    if (o->check)
+        BN_TRY(print_loader(cli));
+    BN_TRY(bn_devices(cli->ctx, &all, &count));
+    if (o->check)
         return BN_OK;
+    BN_TRY(bn_device_select(cli->ctx, o->arg_count ? o->args[0] : "all", indices, DEVICES_MAX, &shown, NULL));
+    if (o->measure) {
+        for (size_t i = 0; i < shown; i++)
+            measure(cli, indices[i]);
+        BN_TRY(bn_devices(cli->ctx, &all, &count));
     }
-    BN_TRY(bn_devices(ctx, &d, &count));
-    if (o->measure)
-        measure_all(ctx, count);
-    BN_TRY(bn_device_select(ctx, o->device, &chosen, 1, &n, &why));
-    if (o->json)
-        return print_json(ctx, d, count, chosen, why);
-    if (o->argument_count == 1) {
-        BN_TRY(bn_device_select(ctx, o->arguments[0], &chosen, 1, &n, &why));
-        print_details(&d[chosen]);
-        return BN_OK;
+    BN_TRY(bn_device_select(cli->ctx, "auto", &chosen, 1, &one, &reason));
+    if (o->json) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < shown; i++)
+            json_array_append_new(list, device_json(&all[indices[i]], indices[i] == chosen));
+        return bn_json_print(cli->ctx, json_pack("{s:o, s:I, s:s}", "devices", list, "auto", (json_int_t)chosen,
+                                                 "reason", reason ? reason : ""));
     }
-    print_table(d, count, chosen, why);
+    if (o->arg_count == 0)
+        return print_table(cli, all, count, chosen, reason);
+    for (size_t i = 0; i < shown; i++)
+        print_details(&all[indices[i]], indices[i] == chosen);
     return BN_OK;
 }

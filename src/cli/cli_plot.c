@@ -1,199 +1,147 @@
-/* cli_plot.c: `binnacle plot`: pictures of fields (.vti) and charts of tables (.csv) that this program wrote. */
-#include "cli/options.h"
+/* cli_plot.c: `binnacle plot`: pictures of the fields in a .vti, a chart for each column of a .csv. */
+#include "cli/commands.h"
+
 #include "io/file.h"
 #include "io/picture.h"
 #include "io/vtk.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *text, const char *end)
+bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name, char **out)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
+    const char *to = cli->options->out;
+    size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + sizeof "-.png";
+    *out = malloc(room);
+    if (!*out)
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a picture of %s", path);
+    int n = to ? snprintf(*out, room, "%s/", to) : snprintf(*out, room, "%.*s", (int)folder, path);
+    size_t at = (size_t)n;
+    at += (size_t)snprintf(*out + at, room - at, "%.*s-", (int)stem, base);
+    for (; *name; name++) /* names of fields may hold what file names should not */
+        (*out)[at++] = (char)(isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_');
+    snprintf(*out + at, room - at, ".png");
+    return BN_OK;
 }
 
-/* "out/fields/flow-000100.vti" -> "<folder>/flow-000100-psi.png", folder beside the file unless given. */
-static char *picture_path(const char *file, const char *folder, const char *field)
+static double element(const bn_vtk_array *a, size_t i)
 {
-    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
-    char text[1024];
-    snprintf(text, sizeof text, "%.*s%s%s.png", (int)(dot ? dot - name : (long)strlen(name)), name, field[0] ? "-" : "", field);
-    char beside[1024];
-    snprintf(beside, sizeof beside, "%.*s", slash ? (int)(slash - file) : 1, slash ? file : ".");
-    return bn_path_join(folder ? folder : beside, text);
+    if (strcmp(a->type, "Float32") == 0)
+        return (double)((const float *)a->data)[i];
+    if (strcmp(a->type, "Float64") == 0)
+        return ((const double *)a->data)[i];
+    if (strcmp(a->type, "Int32") == 0)
+        return (double)((const int32_t *)a->data)[i];
+    if (strcmp(a->type, "Int64") == 0)
+        return (double)((const int64_t *)a->data)[i];
+    return (double)((const uint8_t *)a->data)[i];
 }
 
-/* One value per point: the component, or the magnitude of several. */
-static double *values_of(const bn_vtk_image *image, const bn_vtk_array *a, size_t points)
+/* The field itself, or the length of a vector. */
+static void scalars(const bn_vtk_array *a, size_t points, double *values)
 {
-    double *out = calloc(points, sizeof *out);
-    for (int c = 0; out && c < a->components; c++)
-        for (size_t i = 0; i < points; i++) {
-            const size_t at = (size_t)c * points + i;
-            double x = strcmp(a->type, "Float64") == 0   ? ((const double *)a->data)[at]
-                       : strcmp(a->type, "Float32") == 0 ? (double)((const float *)a->data)[at]
-                       : strcmp(a->type, "Int32") == 0   ? (double)((const int32_t *)a->data)[at]
-                       : strcmp(a->type, "Int64") == 0   ? (double)((const int64_t *)a->data)[at]
-                                                         : (double)((const uint8_t *)a->data)[at];
-            out[i] = a->components == 1 ? x : out[i] + x * x;
+    for (size_t i = 0; i < points; i++) {
+        double squares = 0;
+        for (int k = 0; k < a->components; k++) {
+            double v = element(a, i + (size_t)k * points);
+            squares += v * v;
         }
-    for (size_t i = 0; out && a->components > 1 && i < points; i++)
-        out[i] = sqrt(out[i]);
-    (void)image;
-    return out;
+        values[i] = a->components == 1 ? element(a, i) : sqrt(squares);
+    }
 }
 
-static bn_status plot_array(bn_context *ctx, const char *file, const bn_options *o, const bn_vtk_image *image, const bn_vtk_array *a)
+/* Colours around zero when both signs take a real share of the range. */
+static bn_colour_map map_for(const double *values, size_t points)
 {
-    const size_t points = (size_t)image->n[0] * image->n[1];
-    bn_status st = BN_OK;
-    char title[512], name[128];
-    char *path = picture_path(file, o->out, a->name);
-    double *values = values_of(image, a, points);
-    if (!path || !values) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a picture of %s", a->name);
-        goto out;
+    double low = 0, high = 0;
+    for (size_t i = 0; i < points; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
     }
-    bool signs[2] = { false, false };
-    for (size_t i = 0; i < points; i++)
-        signs[values[i] > 0] = signs[values[i] > 0] || (isfinite(values[i]) && values[i] != 0);
-    snprintf(name, sizeof name, a->components > 1 ? "|%s|" : "%s", a->name);
-    snprintf(title, sizeof title, "%s%s%s, t = %.4g s", image->title ? image->title : "", image->title && image->title[0] ? ": " : "", name,
-             image->time);
-    const bn_picture picture = {
-        .n = { image->n[0], image->n[1] },
-        .origin = { image->origin[0] + (image->nodes ? 0 : 0.5 * image->h[0]), image->origin[1] + (image->nodes ? 0 : 0.5 * image->h[1]) },
-        .h = { image->h[0], image->h[1] },
-        .nodes = image->nodes,
-        .values = values,
-        .map = signs[0] && signs[1] ? BN_MAP_DIVERGING : BN_MAP_SEQUENTIAL,
-        .title = title,
-        .name = name,
-        .unit = a->unit,
-    };
-    BN_GO(bn_picture_write(ctx, path, &picture));
-    printf("%s\n", path);
+    return -low > 0.1 * high && high > -0.1 * low ? BN_MAP_DIVERGING : BN_MAP_SEQUENTIAL;
+}
+
+static bn_status plot_array(const bn_cli *cli, const char *path, const bn_vtk_image *image, const bn_vtk_array *a)
+{
+    size_t points = (size_t)image->n[0] * image->n[1];
+    char *to = NULL, name[128], title[256];
+    double shift = image->nodes ? 0 : 0.5;
+    bn_status st = BN_OK;
+    double *values = calloc(points, sizeof *values);
+    if (!values)
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory to plot %s of %s", a->name, path);
+    scalars(a, points, values);
+    snprintf(name, sizeof name, a->components == 1 ? "%.120s" : "|%.120s|", a->name);
+    snprintf(title, sizeof title, "%.180s%st = %.6g s", image->title ? image->title : "",
+             image->title && image->title[0] ? ", " : "", image->time);
+    BN_GO(bn_cli_plot_name(cli, path, a->name, &to));
+    BN_GO(bn_picture_write(
+        cli->ctx, to,
+        &(bn_picture){ .n = { image->n[0], image->n[1] },
+                       .origin = { image->origin[0] + shift * image->h[0], image->origin[1] + shift * image->h[1] },
+                       .h = { image->h[0], image->h[1] },
+                       .nodes = image->nodes,
+                       .values = values,
+                       .map = map_for(values, points),
+                       .title = title,
+                       .name = name,
+                       .unit = a->unit }));
+    printf("%s\n", to);
 out:
-    free(path);
+    free(to);
     free(values);
     return st;
 }
 
-static bn_status plot_image(bn_context *ctx, const char *file, const bn_options *o)
+static bn_status plot_image(const bn_cli *cli, const char *path)
 {
-    bn_vtk_image image;
+    bn_vtk_image image = { 0 };
+    size_t drawn = 0;
     bn_status st = BN_OK;
-    bool any = false;
-    BN_TRY(bn_vtk_read(ctx, file, &image));
-    if (image.n[2] != 1 || image.n[0] < 2 || image.n[1] < 2)
-        st = bn_fail(ctx, BN_USAGE, "%s: only planes can be drawn, this is %u x %u x %u", file, image.n[0], image.n[1], image.n[2]);
-    for (size_t i = 0; st == BN_OK && i < image.count; i++)
-        if (!o->field || strcmp(o->field, image.arrays[i].name) == 0) {
-            any = true;
-            st = plot_array(ctx, file, o, &image, &image.arrays[i]);
-        }
-    if (st == BN_OK && !any)
-        st = bn_fail(ctx, BN_USAGE, "%s has no field %s", file, o->field ? o->field : "at all");
+    BN_TRY(bn_vtk_read(cli->ctx, path, &image));
+    if (image.dims != 2) {
+        st = bn_fail(cli->ctx, BN_IO, "%s has %d dimensions: pictures are made of two; ParaView opens the others", path,
+                     image.dims);
+        goto out;
+    }
+    for (size_t i = 0; i < image.count; i++) {
+        if (cli->options->field && strcmp(cli->options->field, image.arrays[i].name) != 0)
+            continue;
+        BN_GO(plot_array(cli, path, &image, &image.arrays[i]));
+        drawn++;
+    }
+    if (drawn == 0)
+        st = bn_fail(cli->ctx, BN_USAGE, "%s has no array %s", path,
+                     cli->options->field ? cli->options->field : "at all");
+out:
     bn_vtk_free(&image);
     return st;
 }
 
-enum { BN_COLUMNS_MAX = 32, BN_TABLE_BYTES = 256 << 20 };
-
-/* A table read back: heads in `text` (cut at commas), values column by column. */
-typedef struct table { char *text, *heads[BN_COLUMNS_MAX]; double *values[BN_COLUMNS_MAX]; size_t count, rows; } table;
-
-static void table_free(table *t)
+static bool ends_with(const char *text, const char *end)
 {
-    for (size_t c = 0; c < t->count; c++)
-        free(t->values[c]);
-    free(t->text);
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static bn_status table_read(bn_context *ctx, const char *file, table *t)
+bn_status bn_cli_plot(const bn_cli *cli)
 {
-    size_t bytes, lines = 0;
-    *t = (table){ 0 };
-    BN_TRY(bn_file_read(ctx, file, BN_TABLE_BYTES, &t->text, &bytes));
-    for (const char *p = t->text; *p; p++)
-        lines += *p == '\n';
-    char *line = t->text, *next = strchr(line, '\n');
-    if (!next)
-        return bn_fail(ctx, BN_IO, "%s is no table that binnacle wrote", file);
-    *next++ = '\0';
-    for (char *head = line; head && t->count < BN_COLUMNS_MAX; t->count++) {
-        t->heads[t->count] = head;
-        if ((head = strchr(head, ',')) != NULL)
-            *head++ = '\0';
-        if (!(t->values[t->count] = malloc((lines + 1) * sizeof(double))))
-            return bn_fail(ctx, BN_MEMORY, "no memory for the table %s", file);
-    }
-    for (char *p = next; *p; t->rows++) {
-        for (size_t c = 0; c < t->count; c++) {
-            char *end = p;
-            double x = *p == ',' || *p == '\n' || *p == '\0' ? (double)NAN : strtod(p, &end);
-            if ((*end != ',' && *end != '\n' && *end != '\0' && *end != '\r') || t->rows > lines)
-                return bn_fail(ctx, BN_IO, "%s, line %zu: not a number", file, t->rows + 2);
-            t->values[c][t->rows] = x;
-            p = *end == '\r' ? end + 1 : end;
-            if (*p == ',')
-                p++;
-        }
-        p = strchr(p, '\n');
-        if (!p)
-            break;
-        p++;
-    }
-    return BN_OK;
-}
-
-static bn_status plot_table(bn_context *ctx, const char *file, const bn_options *o)
-{
-    table t;
-    bn_chart_line lines[BN_COLUMNS_MAX];
-    bn_status st = table_read(ctx, file, &t);
-    char *path = st == BN_OK ? picture_path(file, o->out, o->field ? o->field : "") : NULL;
-    size_t count = 0;
-    bool logarithmic = false;
-    for (size_t c = 1; st == BN_OK && c < t.count; c++) {
-        size_t n = strcspn(t.heads[c], " [");
-        bool residual = n == 8 && strncmp(t.heads[c], "residual", 8) == 0;
-        /* A series' own chart is that of its residual, unless a column is named. */
-        if (o->field ? strlen(o->field) != n || strncmp(t.heads[c], o->field, n) != 0 : strcmp(t.heads[0], "step") == 0 && !residual)
-            continue;
-        logarithmic = logarithmic || residual;
-        lines[count++] = (bn_chart_line){ .label = t.heads[c], .x = t.values[0], .y = t.values[c], .count = t.rows };
-    }
-    if (st == BN_OK && count == 0)
-        st = bn_fail(ctx, BN_USAGE, "%s has no column %s", file, o->field ? o->field : "to draw");
-    if (st == BN_OK && !path)
-        st = bn_fail(ctx, BN_MEMORY, "no memory for a chart");
-    if (st == BN_OK)
-        st = bn_chart_write(ctx, path, &(bn_chart){ .title = file, .x_label = t.heads[0], .y_label = count == 1 ? lines[0].label : "",
-                                                    .log_y = logarithmic, .lines = lines, .count = count });
-    if (st == BN_OK)
-        printf("%s\n", path);
-    free(path);
-    table_free(&t);
-    return st;
-}
-
-bn_status bn_cli_plot(bn_context *ctx, const bn_options *o)
-{
+    const bn_options *o = cli->options;
     if (o->out)
-        BN_TRY(bn_folder_create(ctx, o->out));
-    for (size_t i = 0; i < o->argument_count; i++) {
-        const char *file = o->arguments[i];
-        if (ends_with(file, ".vti"))
-            BN_TRY(plot_image(ctx, file, o));
-        else if (ends_with(file, ".csv"))
-            BN_TRY(plot_table(ctx, file, o));
+        BN_TRY(bn_folder_create(cli->ctx, o->out));
+    for (size_t i = 0; i < o->arg_count; i++) {
+        if (ends_with(o->args[i], ".vti"))
+            BN_TRY(plot_image(cli, o->args[i]));
+        else if (ends_with(o->args[i], ".csv"))
+            BN_TRY(bn_cli_plot_csv(cli, o->args[i]));
         else
-            return bn_fail(ctx, BN_USAGE, "%s: only .vti fields and .csv tables can be drawn", file);
+            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti and .csv files that binnacle run wrote",
+                           o->args[i]);
     }
     return BN_OK;
 }

@@ -1,41 +1,33 @@
-/* cli_run.c: `binnacle run`, `new` and the hidden `self-test`: thin layers over the library. */
-#include "cli/options.h"
+/* cli_run.c: `binnacle run`. */
+#include "cli/commands.h"
+
+#include "binnacle/case.h"
 #include "observe/run.h"
-#include "sim/selftest.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-bn_status bn_cli_run(bn_context *ctx, const bn_options *o)
+bn_status bn_cli_run(const bn_cli *cli)
 {
+    const bn_options *o = cli->options;
     bn_case *c = NULL;
-    BN_TRY(bn_options_case(ctx, o, &c));
-    bn_run_desc desc = { .device = o->device, .reference = o->reference, .out = o->out, .force = o->force, .profile = o->profile,
-                         .boxes = o->boxes, .steps = o->steps, .quiet = o->quiet, .json = o->json, .program = o->program,
-                         .stop = o->stop, .status_wanted = o->status_wanted };
-    memcpy(desc.work_group, o->work_group, sizeof desc.work_group);
-    bn_status st = bn_run_case(ctx, c, &desc);
+    bn_status st = BN_OK;
+    bn_run_desc desc = { .device = o->device,
+                         .reference = o->reference,
+                         .out = o->out,
+                         .force = o->force,
+                         .profile = o->profile,
+                         .boxes = o->boxes,
+                         .steps = o->steps,
+                         .quiet = o->quiet,
+                         .json = o->json,
+                         .program = cli->program,
+                         .stop = cli->stop,
+                         .status_wanted = cli->status_wanted };
+    for (int k = 0; k < 3; k++)
+        desc.work_group[k] = o->work_group[k];
+    if (o->reference && o->device)
+        return bn_fail(cli->ctx, BN_USAGE, "--reference computes without a device: leave out --device");
+    BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
+    BN_GO(bn_run_case(cli->ctx, c, &desc));
+out:
     bn_case_destroy(&c);
     return st;
-}
-
-bn_status bn_cli_new(bn_context *ctx, const bn_options *o)
-{
-    char *text = NULL;
-    if (o->argument_count == 0) {
-        printf("Solvers that a case can be made for:\n");
-        for (const char *const *s = bn_solver_names(); *s; s++)
-            printf("  %-10s %s\n", *s, bn_solver_summary(*s));
-        return BN_OK;
-    }
-    BN_TRY(bn_solver_starter(ctx, o->arguments[0], &text));
-    fputs(text, stdout);
-    free(text);
-    return BN_OK;
-}
-
-bn_status bn_cli_self_test(bn_context *ctx, const bn_options *o)
-{
-    return bn_selftest_here(ctx, o->arguments[0], o->device, o->precision == BN_ONLY_DOUBLE);
 }

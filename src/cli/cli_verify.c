@@ -1,240 +1,272 @@
-/* cli_verify.c: `binnacle verify`: the user's own case on devices and on the CPU reference. Every device and precision is a child process: a driver that
- * crashes or hangs costs its row, not the table. */
-#include "cli/options.h"
+/* cli_verify.c: `binnacle verify`: every device and precision asked for, each in a child process, one table. */
+#include "cli/cli_child.h"
+#include "cli/cli_text.h"
+#include "cli/commands.h"
+
+#include "binnacle/case.h"
 #include "sim/verify.h"
 
-#include <errno.h>
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { BN_DEVICES_MAX = 256, BN_DEFAULT_STEPS = 20, BN_CHILD_SECONDS = 3600 };
+enum { DEVICES_MAX = 64, STEPS_DEFAULT = 20, TIME_LIMIT = 1800 };
 
-/* --- the child --- */
+typedef struct tally {
+    json_t *checks; /* one object a row: for the table and for --json */
+    size_t passed, failed, skipped;
+    unsigned long long steps;
+} tally;
 
-static bn_status child_rows(bn_context *ctx, const bn_verify_report *report)
+/* ------------------------------------------------------------------------------------------ in the child */
+
+static json_t *row_json(const bn_verify_row *r)
 {
-    json_t *rows = json_array();
-    for (size_t i = 0; i < report->count; i++) {
-        const bn_verify_row *r = &report->rows[i];
-        json_t *row = json_pack("{s:s,s:I,s:f,s:b}", "field", r->field, "values", (json_int_t)r->values, "tolerance", r->tolerance, "ok", r->ok);
-        json_object_set_new(row, "max_difference", isfinite(r->max_difference) ? json_real(r->max_difference) : json_null());
-        json_object_set_new(row, "relative_l2", isfinite(r->relative_l2) ? json_real(r->relative_l2) : json_null());
-        json_object_set_new(row, "ulps", isfinite(r->ulps) ? json_real(r->ulps) : json_null());
-        json_array_append_new(rows, row);
-    }
-    json_t *out = json_pack("{s:I,s:o}", "steps", (json_int_t)report->steps, "rows", rows);
-    char *text = out ? json_dumps(out, JSON_COMPACT) : NULL;
-    json_decref(out);
-    if (!text)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the comparison");
-    puts(text);
-    free(text);
-    return report->ok ? BN_OK : BN_MISMATCH;
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:s}", "field", bn_json_text(r->field), "values",
+                     (json_int_t)r->values, "max_difference", bn_json_real(r->max_difference), "relative_l2",
+                     bn_json_real(r->relative_l2), "ulps", bn_json_real(r->ulps), "tolerance",
+                     bn_json_real(r->tolerance), "verdict", r->ok ? "ok" : "FAILED");
 }
 
-static bn_status run_child(bn_context *ctx, const bn_options *o)
+static bn_status compare_here(const bn_cli *cli, json_t *rows, unsigned long long *steps)
 {
-    bn_options own = *o;
+    const bn_options *o = cli->options;
     bn_case *c = NULL;
     bn_device *device = NULL;
-    bn_verify_report report;
+    bn_verify_report report = { .count = 0 };
+    bn_sim_desc desc = { .boxes = o->boxes };
     bn_status st = BN_OK;
-    if (own.set_count == BN_SETS_MAX)
-        return bn_fail(ctx, BN_USAGE, "too many --set options");
-    own.sets[own.set_count++] = o->precision == BN_ONLY_DOUBLE ? "case.precision=double" : "case.precision=single";
-    BN_GO(bn_options_case(ctx, &own, &c));
-    BN_GO(bn_device_open(ctx, o->device, false, &device));
-    bn_sim_desc desc = { .device = device, .boxes = o->boxes };
     memcpy(desc.work_group, o->work_group, sizeof desc.work_group);
-    BN_GO(bn_verify_run(ctx, c, &desc, (unsigned long long)o->steps, &report));
-    st = child_rows(ctx, &report);
+    BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
+    BN_GO(bn_device_open(cli->ctx, o->device, false, &device));
+    desc.device = device;
+    BN_GO(bn_verify_run(cli->ctx, c, &desc, (unsigned long long)o->steps, &report));
+    *steps = report.steps;
+    for (size_t r = 0; r < report.count; r++)
+        json_array_append_new(rows, row_json(&report.rows[r]));
+    if (!report.ok)
+        st = bn_fail(cli->ctx, BN_MISMATCH, "the device and the reference differ");
 out:
     bn_device_close(&device);
     bn_case_destroy(&c);
     return st;
 }
 
-/* --- the parent --- */
-
-/* One device in one precision. */
-typedef struct check { const bn_device_info *device; const char *precision, *verdict; json_t *rows; int code; } check;
-
-/* Everything that a child says on its standard output, at most a mebibyte; free() it. */
-static char *read_all(int fd)
+/* What the parent reads: the rows, or the story of the failure. */
+static bn_status verify_child(const bn_cli *cli)
 {
-    size_t at = 0, room = 1 << 20;
-    char *text = malloc(room + 1);
-    for (ssize_t n; text && at < room && ((n = read(fd, text + at, room - at)) > 0 || (n < 0 && errno == EINTR));)
-        at += n > 0 ? (size_t)n : 0;
-    if (text)
-        text[at] = '\0';
-    return text;
+    unsigned long long steps = 0;
+    json_t *rows = json_array();
+    bn_status st = compare_here(cli, rows, &steps);
+    bn_status printed = bn_json_print(cli->ctx, json_pack("{s:I, s:o, s:o}", "steps", (json_int_t)steps, "rows", rows,
+                                                          "error", bn_json_text(bn_error_text(cli->ctx))));
+    return st != BN_OK ? st : printed;
 }
 
-static bn_status spawn(bn_context *ctx, const bn_options *o, check *c)
-{
-    const char *argv[BN_SETS_MAX * 2 + 20];
-    char index[32], steps[32], boxes[32], group[80];
-    size_t n = 0;
-    snprintf(index, sizeof index, "%zu", c->device->index);
-    snprintf(steps, sizeof steps, "%lld", o->steps);
-    snprintf(boxes, sizeof boxes, "%d", o->boxes > 0 ? o->boxes : 1);
-    const char *const fixed[] = { o->program, "verify", o->arguments[0], "--child", "--device", index, "--precision", c->precision,
-                                  "--steps", steps, "--boxes", boxes };
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        argv[n++] = fixed[i];
-    if (o->work_group[0]) {
-        snprintf(group, sizeof group, "%zux%zux%zu", o->work_group[0], o->work_group[1], o->work_group[2]);
-        argv[n++] = "--work-group";
-        argv[n++] = group;
-    }
-    for (size_t i = 0; i < o->set_count; i++) {
-        argv[n++] = "--set";
-        argv[n++] = o->sets[i];
-    }
-    argv[n] = NULL;
-    int channel[2], status = 0;
-    fflush(stdout);
-    if (pipe(channel) != 0)
-        return bn_fail(ctx, BN_IO, "no pipe for a child process: %s", strerror(errno));
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(channel[1], STDOUT_FILENO);
-        close(channel[0]);
-        close(channel[1]);
-        alarm(BN_CHILD_SECONDS); /* survives exec: a driver that hangs is ended by the signal */
-        execv(o->program, (char *const *)argv);
-        _exit(127);
-    }
-    close(channel[1]);
-    char *said = child > 0 ? read_all(channel[0]) : NULL;
-    close(channel[0]);
-    if (child < 0 || waitpid(child, &status, 0) != child) {
-        free(said);
-        return bn_fail(ctx, BN_IO, "no child process: %s", strerror(errno));
-    }
-    json_t *answer = said ? json_loads(said, 0, NULL) : NULL;
-    free(said);
-    c->rows = json_incref(json_object_get(answer, "rows"));
-    json_decref(answer);
-    c->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    c->verdict = c->code == 0               ? "ok"
-                 : c->code == 5             ? "FAILED"
-                 : c->code > 0              ? "could not run"
-                 : WTERMSIG(status) == SIGALRM ? "hung"
-                                            : "crashed";
-    return BN_OK;
-}
+/* ------------------------------------------------------------------------------------------ in the parent */
 
-static double real_or_nan(const json_t *row, const char *key)
+/* Takes over `row` (NULL: no numbers, the verdict alone) and puts device and precision to it. */
+static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision, json_t *row,
+                         const char *verdict)
 {
-    const json_t *x = json_object_get(row, key);
-    return json_is_number(x) ? json_number_value(x) : (double)NAN;
-}
-
-static void print_check(const check *c)
-{
-    char name[40];
-    snprintf(name, sizeof name, "%.36s", c->device->name);
-    if (!c->rows) {
-        printf("%-36s  %-9s  %-10s %9s  %10s %10s %8s %10s  %s\n", name, c->precision, "-", "", "", "", "", "", c->verdict);
-        return;
-    }
-    size_t i;
-    json_t *row;
-    json_array_foreach(c->rows, i, row)
-        printf("%-36s  %-9s  %-10s %9lld  %10.3g %10.3g %8.0f %10.3g  %s\n", name, c->precision,
-               json_string_value(json_object_get(row, "field")), (long long)json_integer_value(json_object_get(row, "values")),
-               real_or_nan(row, "max_difference"), real_or_nan(row, "relative_l2"), real_or_nan(row, "ulps"),
-               real_or_nan(row, "tolerance"), json_is_true(json_object_get(row, "ok")) ? "ok" : "FAILED");
-}
-
-static bn_status print_json(bn_context *ctx, const check *checks, size_t count, long long steps)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:O?}", "device", checks[i].device->name, "platform",
-                                              checks[i].device->platform, "driver", checks[i].device->driver, "precision",
-                                              checks[i].precision, "verdict", checks[i].verdict, "exit_code", checks[i].code, "fields",
-                                              checks[i].rows));
-    json_t *out = json_pack("{s:I,s:o}", "steps", (json_int_t)steps, "checks", list);
-    char *text = out ? json_dumps(out, JSON_INDENT(2)) : NULL;
-    json_decref(out);
-    if (!text)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the report");
-    puts(text);
-    free(text);
-    return BN_OK;
-}
-
-/* The case must be sound before any child starts: its errors are then told once. Also fills in the number of steps. */
-static bn_status check_case(bn_context *ctx, bn_options *o)
-{
-    bn_case *c = NULL;
-    BN_TRY(bn_options_case(ctx, o, &c));
-    const long long stop = bn_case_int(c, "stop.steps");
-    if (o->steps < 0)
-        o->steps = stop < BN_DEFAULT_STEPS ? stop : BN_DEFAULT_STEPS;
-    bn_case_destroy(&c);
-    return BN_OK;
-}
-
-bn_status bn_cli_verify(bn_context *ctx, const bn_options *given)
-{
-    if (given->child)
-        return run_child(ctx, given);
-    static const char *const precisions[] = { "single", "double" };
-    bn_options o = *given;
-    const bn_device_info *d;
-    size_t count, n, indices[BN_DEVICES_MAX], made = 0, failed = 0, skipped = 0;
-    bn_status st = BN_OK;
-    check *checks = NULL;
-    BN_TRY(check_case(ctx, &o));
-    BN_TRY(bn_devices(ctx, &d, &count));
-    BN_TRY(bn_device_select(ctx, o.device, indices, BN_DEVICES_MAX, &n, NULL));
-    if (!(checks = calloc(2 * n + 1, sizeof *checks)))
-        return bn_fail(ctx, BN_MEMORY, "no memory for the report");
-    if (!o.json)
-        printf("%-36s  %-9s  %-10s %9s  %10s %10s %8s %10s  verdict\n", "device", "precision", "field", "values", "max diff", "rel L2",
-               "ULPs", "tolerance");
-    int worst = 0;
-    for (size_t i = 0; i < n; i++)
-        for (int p = 0; p < 2; p++) {
-            if (o.precision == (p ? BN_ONLY_SINGLE : BN_ONLY_DOUBLE))
-                continue;
-            check *c = &checks[made++];
-            *c = (check){ .device = &d[indices[i]], .precision = precisions[p], .verdict = "skipped: no fp64" };
-            if (p == 1 && !c->device->fp64)
-                skipped++;
-            else
-                BN_GO(spawn(ctx, &o, c));
-            failed += c->code != 0;
-            if (c->code > worst || c->code < 0)
-                worst = c->code < 0 ? 5 : c->code;
-            if (!o.json)
-                print_check(c);
-            fflush(stdout);
-            if (o.stop && *o.stop) {
-                st = bn_fail(ctx, BN_INTERRUPTED, "interrupted");
-                goto out;
-            }
-        }
-    if (o.json)
-        BN_GO(print_json(ctx, checks, made, o.steps));
+    char name[BN_TABLE_CELL];
+    bn_text_device(name, info);
+    if (!row)
+        row = json_object();
+    int wrong = json_object_set_new(row, "device", bn_json_text(name)) |
+                json_object_set_new(row, "platform", bn_json_text(info->platform)) |
+                json_object_set_new(row, "driver", bn_json_text(info->driver)) |
+                json_object_set_new(row, "index", json_integer((json_int_t)info->index)) |
+                json_object_set_new(row, "precision", json_string(precision)) |
+                json_object_set_new(row, "verdict", json_string(verdict));
+    if (json_array_append_new(t->checks, row) | wrong)
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the rows of verify");
+    if (strcmp(verdict, "ok") == 0)
+        t->passed++;
+    else if (strncmp(verdict, "skipped", 7) == 0)
+        t->skipped++;
     else
-        printf("%zu checks, %zu failed, %zu skipped; compared after %lld steps; tolerance 0 asks for equal bits\n", made, failed, skipped, o.steps);
-    if (failed > 0)
-        st = worst == 5 || made > 1 ? bn_fail(ctx, BN_MISMATCH, "verification failed")
-                                    : bn_fail(ctx, worst == 4 ? BN_DIVERGED : worst == 6 ? BN_IO : worst == 2 ? BN_CASE : BN_DEVICE,
-                                              "the comparison could not be made");
+        t->failed++;
+    return BN_OK;
+}
+
+/* The status that a child's exit code stands for. */
+static bn_status status_of_code(int code)
+{
+    for (int s = 0; s < BN_STATUS_COUNT; s++)
+        if (bn_exit_code((bn_status)s) == code)
+            return (bn_status)s;
+    return BN_DEVICE;
+}
+
+/* A child's rows. An error of the case or of files ends everything; one of the device costs a row, and is told. */
+static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
+                             const bn_child_outcome *child)
+{
+    char verdict[BN_TABLE_CELL];
+    bn_status st = child->end == BN_CHILD_EXITED ? status_of_code(child->code) : BN_OK;
+    if (child->end == BN_CHILD_HUNG) {
+        snprintf(verdict, sizeof verdict, "FAILED: stopped after %d min", TIME_LIMIT / 60);
+        return add_row(cli, t, info, precision, NULL, verdict);
+    }
+    const char *from = strchr(child->said, '{'); /* a driver may have printed something before */
+    json_t *answer = child->end == BN_CHILD_EXITED && from ? json_loads(from, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+    json_t *rows = json_object_get(answer, "rows");
+    if (child->end == BN_CHILD_CRASHED || !json_is_array(rows)) {
+        snprintf(verdict, sizeof verdict, "crashed (%s %d)", child->end == BN_CHILD_CRASHED ? "signal" : "exit",
+                 child->code);
+        json_decref(answer);
+        return add_row(cli, t, info, precision, NULL, verdict);
+    }
+    const char *error = json_string_value(json_object_get(answer, "error"));
+    if (st == BN_OK || st == BN_MISMATCH) {
+        st = BN_OK;
+        t->steps = (unsigned long long)json_integer_value(json_object_get(answer, "steps"));
+        for (size_t r = 0; r < json_array_size(rows) && st == BN_OK; r++) {
+            json_t *row = json_incref(json_array_get(rows, r));
+            const char *word = json_string_value(json_object_get(row, "verdict"));
+            st = add_row(cli, t, info, precision, row, word && strcmp(word, "ok") == 0 ? "ok" : "FAILED");
+        }
+    } else if (st == BN_DEVICE || st == BN_DIVERGED) {
+        bn_log(cli->ctx, BN_LOG_WARNING, "%s, %s: %s", info->name, precision, error ? error : "no reason given");
+        snprintf(verdict, sizeof verdict, "FAILED: %s", bn_status_text(st));
+        BN_TRY(add_row(cli, t, info, precision, NULL, verdict));
+        bn_fail(cli->ctx, st, "%s, %s: %s", info->name, precision, error ? error : "no reason given");
+        st = BN_OK; /* the others go on; the error waits in the context */
+    } else {
+        st = bn_fail(cli->ctx, st, "%s", error ? error : "no reason given");
+        bn_note(cli->ctx, "on %s in %s precision", info->name, precision);
+    }
+    json_decref(answer);
+    return st;
+}
+
+static bn_status verify_one(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
+                            long long steps)
+{
+    const bn_options *o = cli->options;
+    char index[32], count[32], boxes[32], shape[96], precision_set[64];
+    size_t room = 2 * o->set_count + 24, n = 0;
+    const char **arguments = calloc(room, sizeof *arguments);
+    bn_child_outcome child = { .said = NULL };
+    if (!arguments)
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the arguments of a child process");
+    snprintf(index, sizeof index, "%zu", info->index);
+    snprintf(count, sizeof count, "%lld", steps);
+    snprintf(boxes, sizeof boxes, "%d", o->boxes);
+    snprintf(shape, sizeof shape, "%zux%zux%zu", o->work_group[0], o->work_group[1], o->work_group[2]);
+    snprintf(precision_set, sizeof precision_set, "case.precision=%s", precision);
+    const char *const fixed[] = { cli->program, "verify",  o->args[0], "--child",     "--device",
+                                  index,        "--steps", count,      "--precision", precision };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        arguments[n++] = fixed[i];
+    if (o->boxes > 0)
+        arguments[n++] = "--boxes", arguments[n++] = boxes;
+    if (o->work_group[0] > 0)
+        arguments[n++] = "--work-group", arguments[n++] = shape;
+    for (size_t i = 0; i < o->set_count; i++)
+        arguments[n++] = "--set", arguments[n++] = o->set[i];
+    arguments[n++] = "--set", arguments[n++] = precision_set; /* the last one counts */
+    if (!o->quiet)
+        fprintf(stderr, "verify: %s, %s\n", info->name, precision);
+    bn_status st = bn_child_run(cli, arguments, TIME_LIMIT, &child);
+    if (st == BN_OK)
+        st = take_answer(cli, t, info, precision, &child);
+    free(child.said);
+    free(arguments);
+    return st;
+}
+
+static bn_status verify_devices(const bn_cli *cli, tally *t, long long steps)
+{
+    const bn_device_info *devices = NULL;
+    size_t found = 0, indices[DEVICES_MAX], count = 0;
+    const bn_precision_wish wish = cli->options->precision;
+    BN_TRY(bn_devices(cli->ctx, &devices, &found));
+    BN_TRY(bn_device_select(cli->ctx, cli->options->device, indices, DEVICES_MAX, &count, NULL));
+    for (size_t i = 0; i < count && i < DEVICES_MAX; i++) {
+        const bn_device_info *info = &devices[indices[i]];
+        if (wish != BN_WISH_DOUBLE)
+            BN_TRY(verify_one(cli, t, info, "single", steps));
+        if (wish != BN_WISH_SINGLE && !info->fp64)
+            BN_TRY(add_row(cli, t, info, "double", NULL, "skipped: no fp64"));
+        else if (wish != BN_WISH_SINGLE)
+            BN_TRY(verify_one(cli, t, info, "double", steps));
+    }
+    return BN_OK;
+}
+
+static void put_number(char cell[BN_TABLE_CELL], const json_t *row, const char *key, const char *format)
+{
+    const json_t *value = json_object_get(row, key);
+    if (json_is_number(value))
+        snprintf(cell, BN_TABLE_CELL, strcmp(format, "0") == 0 ? "%.0f" : "%.1e", json_number_value(value));
+    else
+        snprintf(cell, BN_TABLE_CELL, "%s", value ? "NaN" : "-");
+}
+
+static bn_status print_table(bn_context *ctx, const tally *t)
+{
+    static const char *const heads[] = { "device", "precision", "field",     "values", "max diff",
+                                         "rel L2", "ULPs",      "tolerance", "verdict" };
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x8 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(t->checks); r++) {
+        const json_t *row = json_array_get(t->checks, r);
+        const char *field = json_string_value(json_object_get(row, "field"));
+        if ((cells = bn_table_row(ctx, &table)) == NULL)
+            break;
+        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "device")));
+        snprintf(cells[1], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
+        snprintf(cells[2], BN_TABLE_CELL, "%s", field ? field : "-");
+        put_number(cells[3], row, "values", "0");
+        put_number(cells[4], row, "max_difference", "e");
+        put_number(cells[5], row, "relative_l2", "e");
+        put_number(cells[6], row, "ulps", "0");
+        put_number(cells[7], row, "tolerance", "e");
+        snprintf(cells[8], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "verdict")));
+    }
+    if (cells)
+        bn_table_print(&table);
+    bn_table_release(&table);
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+static bn_status report(const bn_cli *cli, const tally *t, const bn_case *c)
+{
+    if (cli->options->json)
+        return bn_json_print(cli->ctx,
+                             json_pack("{s:o, s:s, s:I, s:O, s:I, s:I, s:I}", "case", bn_json_text(bn_case_path(c)),
+                                       "solver", bn_case_solver(c), "steps", (json_int_t)t->steps, "checks", t->checks,
+                                       "passed", (json_int_t)t->passed, "failed", (json_int_t)t->failed, "skipped",
+                                       (json_int_t)t->skipped));
+    BN_TRY(print_table(cli->ctx, t));
+    printf("%zu checks, %zu failed, %zu skipped; %llu steps each. Tolerance 0: equal bits.\n", t->passed + t->failed,
+           t->failed, t->skipped, t->steps);
+    return BN_OK;
+}
+
+bn_status bn_cli_verify(const bn_cli *cli)
+{
+    const bn_options *o = cli->options;
+    if (o->child)
+        return verify_child(cli);
+    bn_case *c = NULL;
+    tally t = { .checks = json_array() };
+    bn_status st = BN_OK;
+    BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
+    long long stop = bn_case_int(c, "stop.steps"), steps = o->steps > 0           ? o->steps
+                                                           : stop < STEPS_DEFAULT ? stop
+                                                                                  : STEPS_DEFAULT;
+    BN_GO(verify_devices(cli, &t, steps));
+    BN_GO(report(cli, &t, c));
+    st = bn_error_status(cli->ctx); /* of a device that could not even compute */
+    if (st == BN_OK && t.failed > 0)
+        st = bn_fail(cli->ctx, BN_MISMATCH, "%zu of %zu checks failed", t.failed, t.passed + t.failed);
 out:
-    for (size_t i = 0; i < made; i++)
-        json_decref(checks[i].rows);
-    free(checks);
+    json_decref(t.checks);
+    bn_case_destroy(&c);
     return st;
 }

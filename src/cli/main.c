@@ -1,38 +1,48 @@
-/* main.c: the program: finds the command, sets up signals and the context, runs it, tells what went wrong once. */
-#include "case/schema.h"
-#include "cli/options.h"
-#include "io/file.h"
+/* main.c: the program: its commands, signals, and how an outcome becomes messages and an exit code. */
+#include "cli/commands.h"
 
+#include <cairo.h>
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 const bn_command bn_commands[] = {
-    { "run", "CASE", "run a case", "device out set steps reference boxes work-group profile json force", 1, 1, bn_cli_run,
-      "Writes fields, pictures, series and summary.json to a folder (CASE.out, or --out). Ctrl-C ends after the step with\n"
-      "everything written, twice at once; SIGUSR1 prints the status; a file STOP in the folder ends the run.\n" },
-    { "check", "CASE", "validate it: grid, memory, time; runs nothing", "set json device", 1, 1, bn_cli_check, NULL },
+    { "run", "CASE", "run a case",
+      "While it runs: Ctrl-C ends after the step (twice: at once), SIGUSR1 prints the status, a file STOP in the "
+      "output folder\n"
+      "ends the run. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
+      BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
-      "device set steps precision boxes work-group json child", 1, 1, bn_cli_verify,
-      "Both precisions unless --precision says otherwise; double is skipped on devices without it. Compares after 20 steps,\n"
-      "or --steps. --device all: every device, each in a process of its own.\n" },
-    { "devices", "[N]", "what can run here, and how to name it", "check measure json device", 0, 1, bn_cli_devices, NULL },
-    { "new", "[SOLVER]", "a starter case, every key explained", "", 0, 1, bn_cli_new, NULL },
-    { "plot", "FILE...", "pictures of any field or table it wrote", "out field", 1, 100000, bn_cli_plot, NULL },
-    { "self-test", "SOLVER", NULL, "device precision", 1, 1, bn_cli_self_test, NULL },
+      "Compares after at most 20 steps unless --steps says otherwise, each device and precision in a process of its "
+      "own.",
+      BN_CMD_VERIFY, 1, 1, false, true, bn_cli_verify },
+    { "check", "CASE", "validate; memory and time; runs nothing", NULL, BN_CMD_CHECK, 1, 1, false, false,
+      bn_cli_check },
+    { "devices", "[SEL]", "what can run here", "With a selector: all about these devices.", BN_CMD_DEVICES, 0, 1, false,
+      false, bn_cli_devices },
+    { "new", "[SOLVER]", "starter case, every key explained", "Without a solver: the list of solvers.", BN_CMD_NEW, 0,
+      1, false, false, bn_cli_new },
+    { "plot", "FILE...", "pictures of any .vti or .csv that run wrote",
+      "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
+      1, 1, false, false, bn_cli_completion },
+    { "self-test", "SOLVER", "", NULL, BN_CMD_SELFTEST, 1, 1, true, false, bn_cli_selftest },
     { 0 },
 };
 
+/* The two words that a signal handler can reach. */
 static volatile sig_atomic_t stop_wanted, status_wanted;
 
 static void on_stop(int number)
 {
     (void)number;
     if (stop_wanted)
-        _exit(130); /* the second time: at once */
+        _exit(130);
     stop_wanted = 1;
 }
 
@@ -42,129 +52,118 @@ static void on_status(int number)
     status_wanted = 1;
 }
 
-static void set_up_signals(void)
+/* Without SA_RESTART: a wait is to return at once. */
+static void handle(int number, void (*handler)(int))
 {
-    struct sigaction stop = { .sa_handler = on_stop }, status = { .sa_handler = on_status }, ignore = { .sa_handler = SIG_IGN };
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
-    sigaction(SIGUSR1, &status, NULL);
-    sigaction(SIGPIPE, &ignore, NULL); /* a write that fails says so itself */
-    sigaction(SIGXFSZ, &ignore, NULL);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL); /* fails for no signal that is used here */
 }
 
+/* A pipe that is closed and a file that grew too large are errors of the write. A command that does not look at the
+ * flag keeps the ends that the system gives. */
+static void handle_signals(const bn_command *c, const bn_options *o)
+{
+    handle(SIGPIPE, SIG_IGN);
+    handle(SIGXFSZ, SIG_IGN);
+    if (!c || !c->stoppable || o->child)
+        return;
+    handle(SIGINT, on_stop);
+    handle(SIGTERM, on_stop);
+    handle(SIGUSR1, on_status);
+}
+
+/* A standard stream that is closed would be taken by the next file opened, and get our text into it. */
+static void hold_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF) {
+            int held = open("/dev/null", fd == 1 ? O_RDONLY : O_RDWR); /* writing to stdout still fails, as it should */
+            if (held > fd)
+                close(held);
+        }
+}
+
+/* Level up to which messages are shown. */
 static void log_line(void *user, int level, const char *text)
 {
-    const bn_options *o = user;
-    if (level <= BN_LOG_WARNING || (o->verbose && level <= BN_LOG_DEBUG))
-        fprintf(stderr, "binnacle: %s%s\n", level <= BN_LOG_WARNING ? "warning: " : "", text);
-}
-
-static const bn_command *find_command(const char *name)
-{
-    for (const bn_command *c = bn_commands; c->name; c++)
-        if (strcmp(c->name, name) == 0)
-            return c;
-    return NULL;
-}
-
-static int no_command(const char *word)
-{
-    const char *names[sizeof bn_commands / sizeof *bn_commands + 1];
-    size_t n = 0;
-    for (const bn_command *c = bn_commands; c->name; c++)
-        if (c->help)
-            names[n++] = c->name;
-    names[n] = NULL;
-    const char *near = bn_nearest(word, names);
-    fprintf(stderr, "binnacle: no command or case file `%s`%s%s%s\n  all commands: binnacle --help\n", word,
-            near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
-    return bn_exit_code(BN_USAGE);
+    const int *most = user;
+    if (level <= *most)
+        fprintf(stderr, "binnacle: %s%s\n", level == BN_LOG_WARNING ? "warning: " : "", text);
 }
 
 static void print_version(void)
 {
-    printf("binnacle %s\ncompiler %s, C%ld; solvers:", bn_version(), __VERSION__, (long)__STDC_VERSION__);
-    for (const char *const *s = bn_solver_names(); *s; s++)
-        printf(" %s", *s);
-    printf("\nOpenCL 1.2 host; several devices and MPI: not in this build\n");
+    printf("binnacle %s\n", bn_version());
+#if defined(__clang__)
+    printf("compiled by clang %s\n", __clang_version__);
+#elif defined(__GNUC__)
+    printf("compiled by gcc %s\n", __VERSION__);
+#endif
+    printf("with cairo %s, jansson %s, zlib %s\n", cairo_version_string(), JANSSON_VERSION, zlibVersion());
 }
 
-/* The path of this very program, for children. */
-static const char *own_path(const char *argv0, char *room)
+/* The story of a failure; problems of a case stand for themselves, as file:line:column lines. */
+static void print_error(bn_context *ctx, bn_status st)
 {
-    ssize_t n = readlink("/proc/self/exe", room, PATH_MAX);
-    if (n > 0 && n < PATH_MAX) {
-        room[n] = '\0';
-        return room;
-    }
-    return argv0;
+    const char *text = bn_error_text(ctx);
+    if (st == BN_CASE && text[0])
+        fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+    else
+        fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
 }
 
-static int run_command(const bn_command *command, int argc, char **argv, const char *argv0)
+static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_command *c, const char *argv0)
 {
-    char path[PATH_MAX + 1];
-    bn_options options;
-    bool help = false;
-    bn_context *ctx;
-    bn_status st = bn_options_parse(argc, argv, command, &options, &help);
-    if (st != BN_OK)
-        return bn_exit_code(st);
-    if (help) {
-        bn_help_command(command);
-        return 0;
+    if (o->version) {
+        print_version();
+        return BN_OK;
     }
-    options.program = own_path(argv0, path);
-    options.stop = &stop_wanted;
-    options.status_wanted = &status_wanted;
-    const char *debug = getenv("BINNACLE_DEBUG");
-    const bn_context_desc desc = { .log = log_line, .user = &options, .debug = debug && strcmp(debug, "1") == 0 };
-    st = bn_context_create(&desc, &ctx);
-    if (st != BN_OK) {
-        fprintf(stderr, "binnacle: %s\n", bn_status_text(st));
-        return bn_exit_code(st);
+    if (o->help || !c) {
+        bn_options_help(c, !o->help);
+        return o->help ? BN_OK : BN_USAGE;
     }
-    set_up_signals();
-    st = command->run(ctx, &options);
-    if (st != BN_OK && bn_error_text(ctx)[0])
-        fprintf(stderr, st == BN_CASE ? "%s\n" : "binnacle: %s\n", bn_error_text(ctx));
-    bn_context_destroy(&ctx);
-    return bn_exit_code(st);
-}
-
-/* What was printed must have arrived. */
-static int close_stdout(int code)
-{
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "binnacle: standard output can't be written: %s\n", strerror(errno));
-        return code == 0 ? bn_exit_code(BN_IO) : code;
-    }
-    return code;
+    char path[4096]; /* of this binary, also after a change of folder; where there is no /proc: as it was called */
+    ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+    bool known = bytes > 0 && (size_t)bytes < sizeof path;
+    path[known ? bytes : 0] = '\0';
+    return c->run(&(bn_cli){ .ctx = ctx,
+                             .options = o,
+                             .program = known ? path : argv0,
+                             .stop = &stop_wanted,
+                             .status_wanted = &status_wanted });
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        fprintf(stderr, "binnacle: no command; see binnacle --help\n");
-        return bn_exit_code(BN_USAGE);
+    hold_streams();
+    const char *debug = getenv("BINNACLE_DEBUG");
+    bool debugging = debug && strcmp(debug, "1") == 0;
+    int level = debugging ? BN_LOG_DEBUG : BN_LOG_WARNING;
+    bn_context *ctx = NULL;
+    bn_options options;
+    const bn_command *command = NULL;
+    if (bn_context_create(&(bn_context_desc){ .log = log_line, .user = &level, .debug = debugging }, &ctx) != BN_OK) {
+        fprintf(stderr, "binnacle: out of memory\n");
+        return bn_exit_code(BN_MEMORY);
     }
-    const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
-        const bn_command *about = argc > 2 ? find_command(argv[2]) : NULL;
-        if (about)
-            bn_help_command(about);
-        else
-            bn_help();
-        return close_stdout(0);
-    }
-    if (strcmp(word, "--version") == 0) {
-        print_version();
-        return close_stdout(0);
-    }
-    const bn_command *command = find_command(word);
-    if (command)
-        return close_stdout(run_command(command, argc - 1, argv + 1, argv[0]));
-    const size_t n = strlen(word);
-    if (n > 5 && strcmp(word + n - 5, ".toml") == 0) /* a case alone means run; getopt skips the word in front */
-        return close_stdout(run_command(find_command("run"), argc, argv, argv[0]));
-    return no_command(word);
+    bn_status st = bn_options_parse(ctx, argc, argv, &options, &command);
+    if (options.verbose && level < BN_LOG_INFO)
+        level = BN_LOG_INFO;
+    handle_signals(command, &options);
+    bool no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
+    if (st == BN_OK)
+        st = run_command(ctx, &options, command, argv[0]);
+    errno = 0;
+    bool failed_before = ferror(stdout) != 0;
+    if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)
+        st = bn_fail(ctx, BN_IO, "standard output can't be written%s%s", errno ? ": " : "",
+                     errno ? strerror(errno) : "");
+    if (st != BN_OK && !no_command && !options.child)
+        print_error(ctx, st);
+    bn_options_release(&options);
+    bn_context_destroy(&ctx);
+    return bn_exit_code(st);
 }

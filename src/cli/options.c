@@ -1,223 +1,326 @@
-/* options.c: one table of options; getopt_long, help and messages read it. */
+/* options.c: the table of options, the command line read by it, and help and completion written from it. */
 #include "cli/options.h"
 
+#include "binnacle/sim.h"
 #include "case/schema.h"
 
+#include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_FIRST = 1000 };
+enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
-typedef struct option_row { const char *name, *argument, *help; char letter; } option_row;
+/* How the text behind an option becomes a member of bn_options. */
+typedef enum option_kind { FLAG, TEXT, SET, STEPS, BOXES, WORK_GROUP, PRECISION } option_kind;
+
+typedef struct option_row {
+    const char *name;
+    char letter; /* 0: none */
+    option_kind kind;
+    const char *argument; /* NULL: a flag */
+    size_t offset;        /* of the member, for flags and texts */
+    unsigned commands;
+    bool hidden;
+    const char *help;
+} option_row;
+
+#define AT(member) offsetof(bn_options, member)
 
 static const option_row rows[] = {
-    { "device", "SEL", "auto, an index, PLATFORM:DEVICE, gpu, cpu, part of a name; all where several make sense", 'd' },
-    { "out", "DIR", "output folder", 'o' },
-    { "set", "KEY=VALUE", "change a key of the case for this time; may be repeated", 0 },
-    { "steps", "N", "end after N steps", 0 },
-    { "reference", NULL, "compute with the CPU reference; OpenCL is never touched", 0 },
-    { "boxes", "N", "cut the domain into N boxes; the results are the same bits", 0 },
-    { "work-group", "XxY", "work-group shape, like 64x1; the results are the same bits", 0 },
-    { "precision", "P", "single, double or both", 0 },
-    { "profile", NULL, "time every kernel and print the table", 0 },
-    { "field", "NAME", "only this field", 0 },
-    { "check", NULL, "what the OpenCL loader found, file by file", 0 },
-    { "measure", NULL, "measure the copy bandwidth of each device first", 0 },
-    { "json", NULL, "output for scripts, on stdout", 0 },
-    { "force", NULL, "overwrite an earlier run; run although the self-test failed", 0 },
-    { "quiet", NULL, "no progress", 'q' },
-    { "verbose", NULL, "tell more", 'v' },
-    { "help", NULL, "this help", 'h' },
-    { "child", NULL, NULL, 0 },
+    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_SELFTEST, false,
+      "auto, an index, P:D, gpu, cpu, or part of a name; verify: also all, or a list 0,2 (else $BINNACLE_DEVICE)" },
+    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT, false, "folder for output" },
+    { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL, false, "set a key of the case; may be given many times" },
+    { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
+    { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
+    { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
+      "cut the domain into pieces; the bits stay the same" },
+    { "work-group", 0, WORK_GROUP, "64x1", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
+      "shape of work-groups; the bits stay the same" },
+    { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST, false,
+      "single, double, or both (verify; without it both)" },
+    { "profile", 0, FLAG, NULL, AT(profile), BN_CMD_RUN, false, "time every kernel and print a table" },
+    { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test failed" },
+    { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
+    { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
+    { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES, false, "measure the copy bandwidth of each device" },
+    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_DEVICES, false, "output for scripts" },
+    { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY, true, "" },
+    { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
+    { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },
+    { "version", 0, FLAG, NULL, AT(version), BN_CMD_ALL, false, "version, compiler and libraries" },
+    { "help", 'h', FLAG, NULL, AT(help), BN_CMD_ALL, false, "this text" },
 };
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = sizeof rows / sizeof *rows, LONG_BASE = 1000 };
 
-static bool takes(const bn_command *c, const char *name)
+/* A whole decimal number in [low, high]. */
+static bool read_number(const char *text, const char **end, long long low, long long high, long long *value)
 {
-    static const char *const always[] = { "help", "quiet", "verbose" };
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(name, always[i]) == 0)
-            return true;
-    const size_t n = strlen(name);
-    for (const char *p = c->options; (p = strstr(p, name)) != NULL; p += n)
-        if ((p == c->options || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
-            return true;
-    return false;
-}
-
-/* A whole number of the whole string in [low, high]. */
-static bool whole(const char *text, long long low, long long high, long long *value)
-{
-    char *end;
-    if (!text[0] || text[0] == ' ')
+    char *stop = NULL;
+    if (text[0] < '0' || text[0] > '9')
         return false;
-    *value = strtoll(text, &end, 10);
-    return *end == '\0' && *value >= low && *value <= high;
+    errno = 0;
+    *value = strtoll(text, &stop, 10);
+    *end = stop;
+    return errno == 0 && *value >= low && *value <= high;
 }
 
-static bool work_group(const char *text, size_t shape[3])
+static bn_status set_number(bn_context *ctx, const option_row *row, const char *text, long long low, long long high,
+                            long long *value)
 {
-    char copy[64], *rest = copy;
-    if (strlen(text) >= sizeof copy)
-        return false;
-    snprintf(copy, sizeof copy, "%s", text);
-    for (int i = 0; i < 3; i++) {
-        shape[i] = 1;
-        long long n;
-        char *part = rest;
-        if (!part)
-            continue;
-        rest = strchr(part, 'x');
-        if (rest)
-            *rest++ = '\0';
-        if (!whole(part, 1, 65536, &n))
-            return false;
-        shape[i] = (size_t)n;
-    }
-    return rest == NULL;
+    const char *end = text;
+    if (read_number(text, &end, low, high, value) && *end == '\0')
+        return BN_OK;
+    return bn_fail(ctx, BN_USAGE, "--%s %s: expected a whole number from %lld to %lld", row->name, text, low, high);
 }
 
-static bool precision(const char *text, bn_which_precision *out)
+/* "64", "64x1" or "8x8x4". */
+static bn_status set_work_group(bn_context *ctx, const char *text, size_t shape[3])
 {
-    static const char *const names[] = { "single", "double", "both" };
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *out = (bn_which_precision)(BN_ONLY_SINGLE + i);
-            return true;
-        }
-    return false;
+    const char *at = text;
+    long long value = 0;
+    for (int k = 0; k < 3; k++)
+        shape[k] = 1;
+    for (int k = 0; k < 3; k++) {
+        if (!read_number(at, &at, 1, 65536, &value))
+            break;
+        shape[k] = (size_t)value;
+        if (*at == '\0')
+            return BN_OK;
+        if (*at++ != 'x')
+            break;
+    }
+    return bn_fail(ctx, BN_USAGE, "--work-group %s: expected one to three numbers like 64x1, each from 1 to 65536",
+                   text);
 }
 
-/* Stores one option; false when its argument is wrong. */
-static bool store(const char *name, const char *value, bn_options *o, bool *help)
+static bn_status set_override(bn_context *ctx, bn_options *o, const char *text)
 {
-    long long n = 0;
-    const struct { const char *name; bool *flag; } flags[] = {
-        { "reference", &o->reference }, { "profile", &o->profile }, { "json", &o->json },       { "quiet", &o->quiet },
-        { "verbose", &o->verbose },     { "force", &o->force },     { "check", &o->check },     { "measure", &o->measure },
-        { "help", help },               { "child", &o->child },
-    };
-    const struct { const char *name; const char **text; } texts[] = {
-        { "device", &o->device }, { "out", &o->out }, { "field", &o->field }
-    };
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (strcmp(name, flags[i].name) == 0) {
-            *flags[i].flag = true;
-            return true;
-        }
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(name, texts[i].name) == 0) {
-            *texts[i].text = value;
-            return value[0] != '\0';
-        }
-    if (strcmp(name, "set") == 0) {
-        if (!strchr(value, '=') || o->set_count == BN_SETS_MAX)
-            return false;
-        o->sets[o->set_count++] = value;
-        return true;
-    }
-    if (strcmp(name, "steps") == 0)
-        return whole(value, 0, 1000000000000, &o->steps);
-    if (strcmp(name, "boxes") == 0) {
-        bool ok = whole(value, 1, 4096, &n);
-        o->boxes = (int)n;
-        return ok;
-    }
-    if (strcmp(name, "work-group") == 0)
-        return work_group(value, o->work_group);
-    return precision(value, &o->precision);
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return bn_fail(ctx, BN_USAGE, "--set %s: expected KEY=VALUE, like --set stop.steps=100", text);
+    o->set[o->set_count++] = text; /* room for all of argv */
+    return BN_OK;
 }
 
-bn_status bn_options_parse(int argc, char **argv, const bn_command *command, bn_options *o, bool *help)
+static bn_status set_precision(bn_context *ctx, const char *text, bn_precision_wish *wish)
 {
-    struct option table[ROWS + 1];
-    const char *names[ROWS + 1];
-    char letters[2 * ROWS + 2] = ":";
-    size_t n = 0, at = 1;
-    for (size_t i = 0; i < ROWS; i++) {
-        if (!takes(command, rows[i].name))
-            continue;
-        names[n] = rows[i].name;
-        table[n++] = (struct option){ rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, OPT_FIRST + (int)i };
-        if (rows[i].letter) {
-            letters[at++] = rows[i].letter;
-            if (rows[i].argument)
-                letters[at++] = ':';
+    static const char *const names[] = { "both", "single", "double", NULL }; /* bn_precision_wish */
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], text) == 0) {
+            *wish = (bn_precision_wish)i;
+            return BN_OK;
         }
-    }
-    names[n] = NULL;
-    table[n] = (struct option){ 0 };
-    letters[at] = '\0';
-    *o = (bn_options){ .steps = -1 };
-    opterr = 0;
-    optind = 1;
-    for (int c; (c = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
-        size_t row = 0;
-        while (row < ROWS && c != OPT_FIRST + (int)row && !(c > ' ' && c == rows[row].letter))
-            row++;
-        if (c == ':' || c == '?' || row == ROWS) {
-            const char *word = argv[optind - 1];
-            const char *near = strncmp(word, "--", 2) == 0 ? bn_nearest(word + 2, names) : NULL;
-            fprintf(stderr, c == ':' ? "binnacle %s: %s needs an argument\n" : "binnacle %s: no option %s\n", command->name, word);
-            if (c != ':' && near)
-                fprintf(stderr, "  did you mean --%s?\n", near);
-            fprintf(stderr, "  all options: binnacle %s --help\n", command->name);
-            return BN_USAGE;
-        }
-        if (!store(rows[row].name, optarg ? optarg : "", o, help)) {
-            fprintf(stderr, "binnacle %s: --%s can't be `%s`; expected %s: %s\n", command->name, rows[row].name, optarg ? optarg : "",
-                    rows[row].argument, rows[row].help);
-            return BN_USAGE;
-        }
-    }
-    o->arguments = (const char *const *)argv + optind;
-    o->argument_count = (size_t)(argc - optind);
-    if (!*help && (o->argument_count < command->least || o->argument_count > command->most)) {
-        fprintf(stderr, "usage: binnacle %s %s [OPTION...]\n  more: binnacle %s --help\n", command->name, command->arguments,
-                command->name);
-        return BN_USAGE;
+    return bn_fail(ctx, BN_USAGE, "--precision %s: expected single, double or both", text);
+}
+
+static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, const char *text)
+{
+    unsigned char *member = (unsigned char *)o + row->offset;
+    long long value = 0;
+    if (row->argument && text[0] == '\0')
+        return bn_fail(ctx, BN_USAGE, "--%s: the text behind it is empty", row->name);
+    switch (row->kind) {
+    case FLAG: memcpy(member, &(bool){ true }, sizeof(bool)); return BN_OK;
+    case TEXT: memcpy(member, &text, sizeof text); return BN_OK;
+    case SET: return set_override(ctx, o, text);
+    case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->steps);
+    case BOXES:
+        BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
+        o->boxes = (int)value;
+        return BN_OK;
+    case WORK_GROUP: return set_work_group(ctx, text, o->work_group);
+    case PRECISION: return set_precision(ctx, text, &o->precision);
     }
     return BN_OK;
 }
 
-static const char exit_codes[] = "Exit codes: 0 ok, 1 usage, 2 case file, 3 device, build or memory, 4 diverged or not converged,\n"
-                                 "5 verification or self-test failed, 6 input or output, 130 interrupted.\n";
-
-void bn_help(void)
+static bn_status unknown_option(bn_context *ctx, const char *given)
 {
-    printf("Physics solvers for any OpenCL device.\n\n");
-    for (const bn_command *c = bn_commands; c->name; c++)
-        if (c->help) {
-            char usage[64];
-            snprintf(usage, sizeof usage, "binnacle %s %s", c->name, c->arguments);
-            printf("  %-28s %s\n", usage, c->help);
-        }
-    printf("\nSolvers:\n");
-    for (const char *const *s = bn_solver_names(); *s; s++)
-        printf("  %-10s %s\n", *s, bn_solver_summary(*s));
-    printf("\nStart:  binnacle new flow > mine.toml && binnacle run mine.toml\n"
-           "Options of a command:  binnacle COMMAND --help.  `binnacle CASE.toml` means run.\n\n%s"
-           "Environment: BINNACLE_DEVICE (like --device), BINNACLE_KERNEL_PATH (kernels instead of the built-in ones),\n"
-           "BINNACLE_CACHE=off|on, BINNACLE_SELFTEST=off, BINNACLE_DEBUG=1 (canaries, NaN in halos), XDG_CACHE_HOME.\n",
-           exit_codes);
-}
-
-void bn_help_command(const bn_command *c)
-{
-    printf("binnacle %s %s [OPTION...]\n%s.\n%s\n", c->name, c->arguments, c->help ? c->help : "", c->details ? c->details : "");
+    const char *names[ROWS + 1] = { NULL };
+    size_t count = 0;
     for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].help && takes(c, rows[i].name)) {
-            char usage[64];
-            snprintf(usage, sizeof usage, "%c%c%s --%s %s", rows[i].letter ? '-' : ' ', rows[i].letter ? rows[i].letter : ' ',
-                     rows[i].letter ? "," : " ", rows[i].name, rows[i].argument ? rows[i].argument : "");
-            printf("  %-26s %s\n", usage, rows[i].help);
-        }
-    printf("\n%s", exit_codes);
+        if (!rows[i].hidden)
+            names[count++] = rows[i].name;
+    if (strncmp(given, "--", 2) != 0)
+        return bn_fail(ctx, BN_USAGE, "unknown option `%s`; short ones are -d -o -q -v -h", given);
+    size_t bytes = strcspn(given + 2, "=");
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 63, given + 2);
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, word) == 0)
+            return bn_fail(ctx, BN_USAGE, "--%s takes no value", word);
+    const char *nearest = bn_nearest(word, names);
+    return bn_fail(ctx, BN_USAGE, "unknown or ambiguous option `--%s`%s%s%s (binnacle COMMAND --help lists them)", word,
+                   nearest ? "; did you mean `--" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
 
-bn_status bn_options_case(bn_context *ctx, const bn_options *o, bn_case **out)
+/* The command that the first argument names; a case file stands for `run`. */
+static bn_status find_command(bn_context *ctx, bn_options *o, const bn_command **command)
 {
-    return bn_case_read(ctx, o->arguments[0], o->sets, o->set_count, out);
+    const char *names[32] = { NULL };
+    size_t count = 0;
+    const bn_command *run = NULL;
+    for (const bn_command *c = bn_commands; c->name; c++) {
+        if (strcmp(c->name, o->args[0]) == 0)
+            *command = c;
+        if (c->bit == BN_CMD_RUN)
+            run = c;
+        if (!c->hidden && count + 1 < sizeof names / sizeof *names)
+            names[count++] = c->name;
+    }
+    if (!*command && strpbrk(o->args[0], "./")) {
+        *command = run;
+        return BN_OK;
+    }
+    if (!*command) {
+        const char *nearest = bn_nearest(o->args[0], names);
+        return bn_fail(ctx, BN_USAGE, "unknown command `%s`%s%s%s (binnacle --help lists them)", o->args[0],
+                       nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+    }
+    o->args++;
+    o->arg_count--;
+    return BN_OK;
+}
+
+static bn_status check_use(bn_context *ctx, const bn_options *o, const bn_command *c, const bool given[ROWS])
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (given[i] && !(rows[i].commands & c->bit))
+            return bn_fail(ctx, BN_USAGE, "binnacle %s takes no --%s; see binnacle %s --help", c->name, rows[i].name,
+                           c->name);
+    if (o->help || o->version || (o->arg_count >= c->least && o->arg_count <= c->most))
+        return BN_OK;
+    return bn_fail(ctx, BN_USAGE, "binnacle %s: %s; usage: binnacle %s %s", c->name,
+                   o->arg_count < c->least ? "something is missing" : "too many arguments", c->name, c->arguments);
+}
+
+bn_status bn_options_parse(bn_context *ctx, int argc, char **argv, bn_options *o, const bn_command **command)
+{
+    struct option longs[ROWS + 1];
+    char shorts[2 * ROWS + 2] = ":";
+    size_t at = 1;
+    bool given[ROWS] = { false };
+    *o = (bn_options){ .steps = -1 };
+    *command = NULL;
+    memset(longs, 0, sizeof longs);
+    for (size_t i = 0; i < ROWS; i++) {
+        longs[i] = (struct option){ .name = rows[i].name,
+                                    .has_arg = rows[i].argument ? required_argument : no_argument,
+                                    .val = LONG_BASE + (int)i };
+        if (rows[i].letter) {
+            shorts[at++] = rows[i].letter;
+            if (rows[i].argument)
+                shorts[at++] = ':';
+        }
+    }
+    o->set = calloc((size_t)argc + 1, sizeof *o->set);
+    if (!o->set)
+        return bn_fail(ctx, BN_MEMORY, "no memory for %d arguments", argc);
+    opterr = 0;
+    for (int code; (code = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+        if (code == ':')
+            return bn_fail(ctx, BN_USAGE, "option `%s` needs a value", argv[optind - 1]);
+        if (code == '?') { /* a short one may stand in a group, where only optopt knows it */
+            char letter[3] = { '-', (char)optopt, '\0' };
+            return unknown_option(ctx, optopt > 0 && optopt < LONG_BASE ? letter : argv[optind - 1]);
+        }
+        size_t i = code >= LONG_BASE ? (size_t)(code - LONG_BASE) : 0;
+        while (code < LONG_BASE && rows[i].letter != code)
+            i++;
+        given[i] = true;
+        BN_TRY(take(ctx, o, &rows[i], optarg));
+    }
+    o->args = (const char *const *)(argv + optind);
+    o->arg_count = (size_t)(argc - optind);
+    if (o->arg_count == 0)
+        return BN_OK;
+    BN_TRY(find_command(ctx, o, command));
+    return check_use(ctx, o, *command, given);
+}
+
+void bn_options_release(bn_options *o)
+{
+    free(o->set);
+    *o = (bn_options){ 0 };
+}
+
+static void help_of_options(FILE *to, unsigned commands)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const option_row *r = &rows[i];
+        char name[64];
+        if (r->hidden || !(r->commands & commands))
+            continue;
+        snprintf(name, sizeof name, "--%s%s%s", r->name, r->argument ? " " : "", r->argument ? r->argument : "");
+        fprintf(to, "  %c%c%c %-19s %s\n", r->letter ? '-' : ' ', r->letter ? r->letter : ' ', r->letter ? ',' : ' ',
+                name, r->help);
+    }
+}
+
+static void help_of_program(FILE *to)
+{
+    fprintf(to, "Physics solvers for any OpenCL device.\n\n");
+    for (const bn_command *c = bn_commands; c->name; c++)
+        if (!c->hidden)
+            fprintf(to, "  binnacle %-10s %-13s %s\n", c->name, c->arguments, c->summary);
+    fprintf(to, "\nSolvers:\n");
+    const char *const *names = bn_solver_names();
+    for (size_t i = 0; names[i]; i++)
+        fprintf(to, "  %-9s %s\n", names[i], bn_solver_summary(names[i]));
+    if (names[0])
+        fprintf(to, "Start: binnacle new %s > case.toml && binnacle run case.toml\n", names[0]);
+    fprintf(to, "\nOptions of all commands (those of one: binnacle COMMAND --help):\n");
+    fprintf(to, "  -q, --quiet  -v, --verbose  -h, --help  --version\n");
+    fprintf(to, "Environment: BINNACLE_DEVICE, BINNACLE_KERNEL_PATH, BINNACLE_CACHE=off, BINNACLE_SELFTEST=off, "
+                "BINNACLE_DEBUG=1, "
+                "NO_COLOR\n");
+}
+
+void bn_options_help(const bn_command *c, bool to_stderr)
+{
+    FILE *to = to_stderr ? stderr : stdout;
+    if (c) {
+        fprintf(to, "binnacle %s %s\n  %s\n", c->name, c->arguments, c->summary);
+        if (c->details)
+            fprintf(to, "\n%s\n", c->details);
+        fprintf(to, "\nOptions:\n");
+        help_of_options(to, c->bit);
+    } else {
+        help_of_program(to);
+    }
+    fprintf(
+        to,
+        "\nExit: 0 ok; 1 usage; 2 case file; 3 device or build; 4 diverged or not converged; 5 verification failed; "
+        "6 input or output;\n      130 interrupted\n");
+}
+
+bn_status bn_cli_completion(const bn_cli *cli)
+{
+    if (strcmp(cli->options->args[0], "bash") != 0)
+        return bn_fail(cli->ctx, BN_USAGE, "completion for `%s`: only bash is known", cli->options->args[0]);
+    printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
+    printf("    local word=${COMP_WORDS[COMP_CWORD]} words=\n    case ${COMP_WORDS[1]} in\n");
+    for (const bn_command *c = bn_commands; c->name; c++) {
+        if (c->hidden)
+            continue;
+        printf("        %s) words='", c->name);
+        for (size_t i = 0; i < ROWS; i++)
+            if (!rows[i].hidden && rows[i].commands & c->bit)
+                printf(" --%s", rows[i].name);
+        if (c->bit == BN_CMD_NEW)
+            for (const char *const *name = bn_solver_names(); *name; name++)
+                printf(" %s", *name);
+        printf("' ;;\n");
+    }
+    printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
+    for (const bn_command *c = bn_commands; c->name; c++)
+        if (!c->hidden)
+            printf("%s ", c->name);
+    printf("--help --version'\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n");
+    printf("complete -o default -F _binnacle binnacle\n");
+    return BN_OK;
 }

@@ -1,57 +1,68 @@
-/* options.h: the command line, parsed once from one table that also makes the help and the completion. */
+/* options.h: the command line as one table of commands and one of options; parsing, help and completion all
+ * read them. */
 #ifndef BN_OPTIONS_H
 #define BN_OPTIONS_H
 
-#include "binnacle/binnacle.h"
+#include "binnacle/context.h"
 #include <signal.h>
 
-enum { BN_SETS_MAX = 128 };
+/* Commands as bits, so that an option can say which ones take it. */
+enum {
+    BN_CMD_RUN = 1,
+    BN_CMD_VERIFY = 2,
+    BN_CMD_CHECK = 4,
+    BN_CMD_DEVICES = 8,
+    BN_CMD_NEW = 16,
+    BN_CMD_PLOT = 32,
+    BN_CMD_COMPLETION = 64,
+    BN_CMD_SELFTEST = 128,
+    BN_CMD_ALL = 255
+};
 
-typedef enum bn_which_precision { BN_AS_CASE, BN_ONLY_SINGLE, BN_ONLY_DOUBLE, BN_BOTH } bn_which_precision;
+typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
 
 typedef struct bn_options {
-    const char *device, *out, *field;
-    const char *sets[BN_SETS_MAX];
+    const char *device, *out, *field; /* NULL: not given */
+    const char **set;                 /* key=value texts, in the order given */
     size_t set_count;
-    long long steps;              /* -1: not given */
-    int boxes;
-    size_t work_group[3];
-    bn_which_precision precision;
-    bool reference, profile, json, quiet, verbose, force, check, measure, child;
-    const char *const *arguments; /* what is left: case files, names */
-    size_t argument_count;
-    const char *program;          /* path of this binary */
-    const volatile sig_atomic_t *stop;
-    volatile sig_atomic_t *status_wanted;
+    long long steps;      /* < 0: not given */
+    int boxes;            /* 0: not given */
+    size_t work_group[3]; /* {0}: not given */
+    bn_precision_wish precision;
+    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child;
+    const char *const *args; /* what is no option, behind the command */
+    size_t arg_count;
 } bn_options;
 
-/* A command of the program. */
+/* What a command gets from main. */
+typedef struct bn_cli {
+    bn_context *ctx;
+    const bn_options *options;
+    const char *program;                  /* path of this binary, for child processes */
+    const volatile sig_atomic_t *stop;    /* non-zero: end soon (SIGINT, SIGTERM) */
+    volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1) */
+} bn_cli;
+
 typedef struct bn_command {
-    const char *name, *arguments, *help;
-    const char *options;          /* names of the options it takes, separated by blanks */
-    size_t least, most;           /* arguments */
-    bn_status (*run)(bn_context *, const bn_options *);
-    const char *details;          /* more help; may be NULL */
+    const char *name, *arguments, *summary;
+    const char *details; /* more lines for `COMMAND --help` */
+    unsigned bit;
+    size_t least, most;     /* how many arguments it takes */
+    bool hidden, stoppable; /* stoppable: it looks at bn_cli.stop */
+    bn_status (*run)(const bn_cli *);
 } bn_command;
 
-/* Ends with a NULL name; commands without help are not listed. */
-extern const bn_command bn_commands[];
+extern const bn_command bn_commands[]; /* ends with a NULL name; stands in main.c */
 
-/* Parses argv[1...] behind the command. BN_USAGE with a message on stderr. `*help`: --help was given. */
-BN_CHECKED bn_status bn_options_parse(int argc, char **argv, const bn_command *, bn_options *, bool *help);
+/* Parses the command line; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
+ * Release the options also after a failure. */
+BN_CHECKED bn_status bn_options_parse(bn_context *, int argc, char **argv, bn_options *, const bn_command **command);
+void bn_options_release(bn_options *);
 
-void bn_help(void);                           /* all commands, to stdout */
-void bn_help_command(const bn_command *);
+/* Help of the program (NULL) or of a command, to stdout or stderr. */
+void bn_options_help(const bn_command *, bool to_stderr);
 
-/* Reads the case with the overrides of the command line. */
-BN_CHECKED bn_status bn_options_case(bn_context *, const bn_options *, bn_case **out);
-
-bn_status bn_cli_run(bn_context *, const bn_options *);
-bn_status bn_cli_verify(bn_context *, const bn_options *);
-bn_status bn_cli_check(bn_context *, const bn_options *);
-bn_status bn_cli_devices(bn_context *, const bn_options *);
-bn_status bn_cli_new(bn_context *, const bn_options *);
-bn_status bn_cli_plot(bn_context *, const bn_options *);
-bn_status bn_cli_self_test(bn_context *, const bn_options *);
+/* A completion script for bash on stdout. */
+bn_status bn_cli_completion(const bn_cli *);
 
 #endif

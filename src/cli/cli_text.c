@@ -1,0 +1,139 @@
+/* cli_text.c: tables, numbers for people, JSON. */
+#include "cli/cli_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char (*bn_table_row(bn_context *ctx, bn_table *t))[BN_TABLE_CELL]
+{
+    if (t->rows == t->room) {
+        size_t room = t->room ? 2 * t->room : 16;
+        void *grown = realloc(t->cells, room * sizeof *t->cells);
+        if (!grown) {
+            bn_fail(ctx, BN_MEMORY, "no memory for a table of %zu rows", room);
+            return NULL;
+        }
+        t->cells = grown;
+        t->room = room;
+    }
+    memset(t->cells[t->rows], 0, sizeof *t->cells);
+    return t->cells[t->rows++];
+}
+
+/* Characters of a UTF-8 text: bytes that continue one do not count. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+void bn_table_print(const bn_table *t)
+{
+    int widths[BN_TABLE_COLUMNS] = { 0 };
+    for (size_t r = 0; r < t->rows; r++)
+        for (size_t c = 0; c < t->columns; c++) {
+            int width = width_of(t->cells[r][c]);
+            widths[c] = width > widths[c] ? width : widths[c];
+        }
+    for (size_t r = 0; r < t->rows; r++) {
+        size_t last = t->columns; /* no blanks at the end of a line */
+        while (last > 0 && !t->cells[r][last - 1][0])
+            last--;
+        for (size_t c = 0; c < last; c++) {
+            const char *cell = t->cells[r][c];
+            int blanks = widths[c] - width_of(cell);
+            bool right = t->right >> c & 1;
+            printf("%*s%s", right ? blanks : 0, "", cell);
+            if (c + 1 < last)
+                printf("%*s", (right ? 0 : blanks) + 2, "");
+        }
+        putchar('\n');
+    }
+}
+
+void bn_table_release(bn_table *t)
+{
+    free(t->cells);
+    *t = (bn_table){ 0 };
+}
+
+void bn_text_bytes(char text[BN_SHORT_TEXT], uint64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    double value = (double)bytes;
+    size_t u = 0;
+    while (value >= 1000 && u + 1 < sizeof units / sizeof *units) {
+        value /= 1024;
+        u++;
+    }
+    snprintf(text, BN_SHORT_TEXT, "%.*f %s", u > 0 && value < 9.95 ? 1 : 0, value, units[u]);
+}
+
+void bn_text_rate(char text[BN_SHORT_TEXT], double bytes_per_second)
+{
+    if (!(bytes_per_second > 0))
+        snprintf(text, BN_SHORT_TEXT, "-");
+    else if (bytes_per_second >= 1e12)
+        snprintf(text, BN_SHORT_TEXT, "%.1f TB/s", bytes_per_second / 1e12);
+    else
+        snprintf(text, BN_SHORT_TEXT, "%.*f GB/s", bytes_per_second < 9.95e9 ? 1 : 0, bytes_per_second / 1e9);
+}
+
+void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds)
+{
+    if (!(seconds < 3.6e8))
+        snprintf(text, BN_SHORT_TEXT, "more than ten years");
+    else if (seconds < 10)
+        snprintf(text, BN_SHORT_TEXT, "%.1f s", seconds);
+    else if (seconds < 3600)
+        snprintf(text, BN_SHORT_TEXT, "%d:%02d", (int)seconds / 60, (int)seconds % 60);
+    else if (seconds < 48 * 3600)
+        snprintf(text, BN_SHORT_TEXT, "%.1f h", seconds / 3600);
+    else
+        snprintf(text, BN_SHORT_TEXT, "%.0f days", seconds / 86400);
+}
+
+void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *d)
+{
+    enum { NAME_WIDTH = 36 };
+    /* PoCL's platform spells its name out; its version does not. */
+    const char *platform = strstr(d->version, "PoCL") ? "PoCL" : d->platform;
+    bool cut = strlen(d->name) > NAME_WIDTH, same = strstr(d->name, platform) != NULL;
+    snprintf(text, BN_TABLE_CELL, "%.*s%s%s%.40s%s", NAME_WIDTH, d->name, cut ? "..." : "", same ? "" : " (",
+             same ? "" : platform, same ? "" : ")");
+}
+
+json_t *bn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *bn_json_text(const char *text)
+{
+    json_t *json = json_string(text ? text : "");
+    if (json || !text)
+        return json;
+    size_t bytes = strlen(text);
+    char *ascii = malloc(bytes + 1);
+    if (!ascii)
+        return NULL;
+    for (size_t i = 0; i <= bytes; i++)
+        ascii[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+    json = json_string(ascii);
+    free(ascii);
+    return json;
+}
+
+bn_status bn_json_print(bn_context *ctx, json_t *document)
+{
+    if (!document)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the JSON document");
+    /* A stdout that fails is told by main, as for any other output. */
+    int failed = json_dumpf(document, stdout, JSON_INDENT(2));
+    json_decref(document);
+    if (failed && !ferror(stdout))
+        return bn_fail(ctx, BN_MEMORY, "no memory to print the JSON document");
+    putchar('\n');
+    return BN_OK;
+}

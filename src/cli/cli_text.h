@@ -1,0 +1,37 @@
+/* cli_text.h: how the program prints: aligned tables, sizes and times for people, JSON for scripts. */
+#ifndef BN_CLI_TEXT_H
+#define BN_CLI_TEXT_H
+
+#include "binnacle/device.h"
+#include <jansson.h>
+#include <stdint.h>
+
+enum { BN_TABLE_COLUMNS = 16, BN_TABLE_CELL = 128 };
+
+/* Rows of texts, printed with columns as wide as their widest cell. */
+typedef struct bn_table {
+    size_t columns, rows, room;
+    unsigned right; /* bit c: column c stands at its right edge */
+    char (*cells)[BN_TABLE_COLUMNS][BN_TABLE_CELL];
+} bn_table;
+
+/* Adds an empty row and lends its cells until the next one; NULL when out of memory (told). */
+char (*bn_table_row(bn_context *, bn_table *))[BN_TABLE_CELL];
+void bn_table_print(const bn_table *);
+void bn_table_release(bn_table *);
+
+enum { BN_SHORT_TEXT = 32 };
+void bn_text_bytes(char text[BN_SHORT_TEXT], uint64_t bytes);         /* "1.5 GiB" */
+void bn_text_rate(char text[BN_SHORT_TEXT], double bytes_per_second); /* "11 GB/s"; "-" when it is 0 */
+/* A device in a table: its name, cut where it is long, and the platform in brackets: several implementations name
+ * themselves after the CPU. */
+void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *);
+void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds); /* "2:30", "15 h" */
+
+/* JSON knows no NaN and no infinity: null. Bytes that are no UTF-8 become '?'. */
+json_t *bn_json_real(double);
+json_t *bn_json_text(const char *);
+/* Prints a document on stdout and releases it; NULL is a lack of memory when it was made. */
+BN_CHECKED bn_status bn_json_print(bn_context *, json_t *document);
+
+#endif

@@ -1,0 +1,20 @@
+/* commands.h: one function a command. Each prints its results on stdout and returns a failure for main to tell. */
+#ifndef BN_COMMANDS_H
+#define BN_COMMANDS_H
+
+#include "cli/options.h"
+
+BN_CHECKED bn_status bn_cli_run(const bn_cli *);
+BN_CHECKED bn_status bn_cli_verify(const bn_cli *);
+BN_CHECKED bn_status bn_cli_check(const bn_cli *);
+BN_CHECKED bn_status bn_cli_devices(const bn_cli *);
+BN_CHECKED bn_status bn_cli_new(const bn_cli *);
+BN_CHECKED bn_status bn_cli_plot(const bn_cli *);
+BN_CHECKED bn_status bn_cli_selftest(const bn_cli *);
+
+/* One column of a table of numbers over its first one: what `plot` does with a .csv. */
+BN_CHECKED bn_status bn_cli_plot_csv(const bn_cli *, const char *path);
+/* "OUT/STEM-NAME.png" for a file to be plotted, beside it when there is no --out; free() it. */
+BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
+
+#endif

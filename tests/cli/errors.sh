@@ -1,0 +1,74 @@
+#!/bin/sh
+# errors.sh: everything that users and machines do to a program: a clear message, the documented exit code, no crash,
+# and no partial file under its final name.
+. tests/cli_lib.subr
+b=$BINNACLE
+case=$root/data/cases/flow/selftest.toml
+
+# --- command line: 1
+expect 1 'binnacle run' 'no arguments' "$b"
+expect 1 'did you mean `verify`' 'unknown command' "$b" verfy
+expect 1 'did you mean `--steps`' 'unknown option' "$b" run --stpes 3 "$case"
+expect 1 'needs a value' 'option without its value' "$b" run "$case" --steps
+expect 1 'whole number' 'number with a tail' "$b" run "$case" --steps 3x
+expect 1 'whole number' 'negative steps' "$b" run "$case" --steps -3
+expect 1 'whole number' 'number too large' "$b" run "$case" --boxes 99999999999999999999
+expect 1 '64x1' 'work-group of nothing' "$b" run "$case" --work-group 0x1
+expect 1 'KEY=VALUE' 'set without a value' "$b" run "$case" --set grid.nodes
+expect 1 'takes no --measure' 'option of another command' "$b" check "$case" --measure
+expect 1 'did you mean `flow`' 'unknown solver' "$b" new flwo
+for command in run verify check devices new plot completion; do
+    expect 0 '130 interrupted' "help of $command" "$b" "$command" --help
+done
+expect 0 'binnacle [0-9]' 'version' "$b" --version
+expect 0 'case.solver|solver' 'options behind arguments' "$b" check "$case" --json
+
+# --- case file: 2, and nothing is created; a file that can't be read: 6
+expect 6 'nowhere.toml' 'missing file' "$b" run "$work/nowhere.toml" --out "$work/none"
+expect 6 "$work" 'folder instead of a file' "$b" check "$work"
+printf '[case\nsolver = "flow"\n' >"$work/broken.toml"
+expect 2 'broken.toml:1' 'broken TOML' "$b" run "$work/broken.toml" --out "$work/none"
+sed 's/^nodes/noeds/' "$case" >"$work/unknown.toml"
+expect 2 'unknown.toml:[0-9]+.*did you mean `nodes`' 'unknown key' "$b" run "$work/unknown.toml" --out "$work/none"
+expect 2 'grid' 'negative size' "$b" run "$case" --set 'grid.nodes=[-5,13]' --out "$work/none"
+"$b" check "$case" --set 'grid.nodes=[1000000,1000000]' >"$work/out" 2>"$work/err"
+code=$?
+ok 'a grid of 10^6 x 10^6' test "$code" = 2 -o "$code" = 3
+ok '... says what would do' grep -Eq 'fit|must be|from' "$work/err"
+ok 'nothing was created' test ! -e "$work/none"
+
+# --- devices and kernels: 3
+mkdir "$work/empty" "$work/bad"
+echo /nonexistent/libnone.so >"$work/bad/bad.icd"
+for vendors in empty bad; do
+    expect 3 'OpenCL' "no platform ($vendors): run" env OCL_ICD_VENDORS="$work/$vendors" \
+        "$b" run "$case" --out "$work/none"
+    expect 3 'OpenCL' "no platform ($vendors): verify" env OCL_ICD_VENDORS="$work/$vendors" "$b" verify "$case"
+    expect 3 'OpenCL' "no platform ($vendors): devices" env OCL_ICD_VENDORS="$work/$vendors" "$b" devices
+    expect 0 'no OpenCL device' "no platform ($vendors): check" env OCL_ICD_VENDORS="$work/$vendors" "$b" check "$case"
+    expect 0 '' "no platform ($vendors): --reference" env OCL_ICD_VENDORS="$work/$vendors" \
+        "$b" run "$case" --reference --out "$work/reference-$vendors"
+    ok '... with a summary' test -s "$work/reference-$vendors/summary.json"
+done
+expect 3 'libnone' 'devices --check names the broken file' env OCL_ICD_VENDORS="$work/bad" "$b" devices --check
+expect 3 '/nonexistent' 'kernel override that is not there' env BINNACLE_KERNEL_PATH=/nonexistent "$b" run "$case" \
+    --out "$work/none"
+expect 3 'nosuchdevice' 'unknown device' "$b" run "$case" --device nosuchdevice --out "$work/none"
+ok 'nothing was created' test ! -e "$work/none"
+
+# --- files: 6
+: >"$work/file"
+expect 6 'file' 'output below a regular file' "$b" run "$case" --reference --out "$work/file/sub"
+expect 6 '/proc' 'output where nothing can be written' "$b" run "$case" --reference --out /proc/binnacle
+# A disk that is full, by the limit on a file's size (blocks of 512 bytes).
+expect 6 'small' 'full disk' \
+    sh -c 'ulimit -f 1; exec "$0" run "$1" --reference --quiet --set "grid.nodes=[120,120]" --out "$2"' \
+    "$b" "$case" "$work/small"
+ok 'no part of a field under its final name' sh -c '! ls "$0"/fields/*.vti 2>/dev/null' "$work/small"
+expect 6 'standard output' 'stdout is closed' sh -c 'exec "$0" new flow >&-' "$b"
+if [ -c /dev/full ]; then
+    expect 6 'standard output' 'stdout is full' sh -c 'exec "$0" check "$1" --json >/dev/full' "$b" "$case"
+fi
+expect 6 'no.vti' 'plot of a missing file' "$b" plot "$work/no.vti"
+expect 1 'plot takes' 'plot of something else' "$b" plot "$case"
+finish
