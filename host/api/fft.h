@@ -6,9 +6,9 @@
 
 typedef struct bn_fft bn_fft;
 
-/* complex: REAL2 -> REAL2, exp(-2 pi i j k / n). Sine and cosine are DST-I (zeros beyond both ends, over the points themselves)
- * and DCT-I (mirrored at the end points), REAL -> REAL, made by odd and even extension. real: REAL -> REAL2 of n[0]/2+1 values along x (the
- * output's domain has that size). */
+/* complex: REAL2 -> REAL2, sum of x_j exp(-2 pi i j k / n). real: REAL -> REAL2, of which the first n[0] / 2 + 1 values along x are kept (the output's
+ * domain has that size). sine: DST-I, y_k = 2 sum x_j sin(pi (j + 1)(k + 1) / (n + 1)), zero beyond both ends. cosine: DCT-I, y_k = x_0 +
+ * (-1)^k x_{n-1} + 2 sum x_j cos(pi j k / (n - 1)), mirrored at the end points. Both REAL -> REAL, by odd and even extension. */
 typedef enum bn_fft_kind { BN_FFT_COMPLEX, BN_FFT_REAL, BN_FFT_SINE, BN_FFT_COSINE } bn_fft_kind;
 
 /* Over all dimensions of the domain's grid, one box only. The plan is baked once, its time reported, and checked once per device and
