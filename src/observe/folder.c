@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char mark[] = "# Written by binnacle: the case with every default resolved.\n";
+static const char mark[] = "# binnacle: the case of this run with every default resolved\n";
 static const char lock_name[] = ".binnacle-lock";
 
 struct bn_folder {
@@ -93,45 +93,52 @@ static bn_status take_lock(bn_folder *f)
         long pid = lock_holder(f->lock, host, sizeof host);
         bool gone = pid > 0 && strcmp(host, here) == 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
         if (!gone)
-            return bn_fail(f->ctx, BN_IO, "another run (process %ld on %s) is writing to %s; if it is not, remove %s", pid,
-                           host[0] ? host : "an unknown host", f->path, f->lock);
+            return bn_fail(f->ctx, BN_IO, "another run (process %ld on %s) is writing to %s; if it is not, remove %s",
+                           pid, host[0] ? host : "an unknown host", f->path, f->lock);
         bn_log(f->ctx, BN_LOG_INFO, "removing the lock of process %ld, which is gone", pid);
         (void)unlink(f->lock);
     }
     return bn_fail(f->ctx, BN_IO, "another run has just begun in %s", f->path);
 }
 
-/* Removes the files that a run leaves in a folder (not in folders below), by their endings. */
-static void remove_files(bn_context *ctx, const char *path)
+static void remove_file(bn_folder *f, const char *folder, const char *name)
 {
-    static const char *const endings[] = { ".vti", ".pvd", ".png", ".csv", ".json", ".toml" };
-    DIR *dir = opendir(path);
-    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
-        size_t n = strlen(e->d_name);
-        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-            size_t m = strlen(endings[i]);
-            if (n > m && strcmp(e->d_name + n - m, endings[i]) == 0) {
-                char *file = bn_path_join(path, e->d_name);
-                if (file && unlink(file) != 0)
-                    bn_log(ctx, BN_LOG_WARNING, "cannot remove %s: %s", file, strerror(errno));
-                free(file);
-            }
-        }
-    }
-    if (dir)
-        closedir(dir);
+    char *path = NULL;
+    if (bn_folder_name(f, &path, "%s%s%s", folder, folder[0] ? "/" : "", name) == BN_OK && unlink(path) != 0 &&
+        errno != ENOENT)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
+    free(path);
 }
 
+/* Whether a run gave the file its name: NAME-000120.vti, that is a number before the ending. */
+static bool numbered(const char *name, const char *ending)
+{
+    const size_t n = strlen(name), m = strlen(ending);
+    size_t digits = 0;
+    if (n <= m || strcmp(name + n - m, ending) != 0)
+        return false;
+    while (digits < n - m && name[n - m - 1 - digits] >= '0' && name[n - m - 1 - digits] <= '9')
+        digits++;
+    return digits >= 6 && digits < n - m && name[n - m - 1 - digits] == '-';
+}
+
+/* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
 static void remove_old_run(bn_folder *f)
 {
-    static const char *const below[] = { "fields", "pictures" };
-    for (size_t i = 0; i < 2; i++) {
-        char *path = bn_path_join(f->path, below[i]);
-        if (path)
-            remove_files(f->ctx, path);
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png" };
+    static const char *const below[][2] = { { "fields", ".vti" }, { "pictures", ".png" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        remove_file(f, "", known[i]);
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        char *path = bn_path_join(f->path, below[i][0]);
+        DIR *dir = path ? opendir(path) : NULL;
+        for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+            if (numbered(e->d_name, below[i][1]))
+                remove_file(f, below[i][0], e->d_name);
+        if (dir)
+            closedir(dir);
         free(path);
     }
-    remove_files(f->ctx, f->path);
 }
 
 static bn_status write_case(bn_folder *f, const bn_case *c)
@@ -160,9 +167,12 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bo
     bool empty, ours, finished;
     BN_TRY(look(ctx, path, &empty, &ours, &finished));
     if (!empty && !ours)
-        return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out", path);
+        return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
+                       path);
     if (finished && !force)
-        return bn_fail(ctx, BN_IO, "%s holds the results of an earlier run; --force overwrites them, --out takes another folder", path);
+        return bn_fail(ctx, BN_IO,
+                       "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
+                       path);
     BN_TRY(bn_folder_create(ctx, path));
     bn_status st = BN_OK;
     bn_folder *f = calloc(1, sizeof *f);
@@ -177,7 +187,7 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bo
         f->lock = NULL;
         goto out;
     }
-    if (ours)
+    if (ours && force)
         remove_old_run(f);
     BN_GO(write_case(f, c));
     *out = f;

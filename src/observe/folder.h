@@ -6,8 +6,8 @@
 
 typedef struct bn_folder bn_folder;
 
-/* Makes or takes over `path`: refused (BN_IO) when it holds what Binnacle did not write, when a finished run is in it (unless `force`: then its
- * output is removed), or when another run is at work there. Writes case.toml. */
+/* Makes or takes over `path`: refused (BN_IO) when it holds what Binnacle did not write, when a finished run is in it
+ * (unless `force`: then its output is removed), or when another run is at work there. Writes case.toml. */
 BN_CHECKED bn_status bn_folder_open(bn_context *, const char *path, const bn_case *, bool force, bn_folder **out);
 
 /* Lets the next run in. Accepts NULL. */

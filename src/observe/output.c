@@ -1,6 +1,7 @@
-/* output.c: fields, pictures and series of a run. A field is copied to pinned memory behind the steps launched so far; a job of the writer's thread
- * waits for the copy, converts, draws and writes, while the stepping thread goes on. */
+/* output.c: fields, pictures and series of a run. A field is copied to pinned memory behind the steps launched so far;
+ * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
 #include "observe/output.h"
+#include "observe/progress.h"
 
 #include "io/csv.h"
 #include "io/file.h"
@@ -12,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { BN_SERIES_FIXED = 3 }; /* step, time, residual */
+enum {
+    BN_SERIES_FIXED = 3,   /* step, time, residual */
+    BN_PUBLISH_SECONDS = 5 /* between rewritings of series.csv */
+};
 
 struct bn_output {
     bn_context *ctx;
@@ -25,6 +28,8 @@ struct bn_output {
     long long every, series_every;
     bool vtk, pictures;
     unsigned long long written_step;  /* of the last fields; ULLONG_MAX: none yet */
+    unsigned long long row_step;      /* of the last row of the series; 0: none yet */
+    double published;                 /* when series.csv was last written */
     char **files;                     /* relative to the folder, with their times: for the .pvd */
     double *times;
     size_t file_count;
@@ -33,17 +38,12 @@ struct bn_output {
     double seconds;
 };
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bn_status open_series(bn_output *o)
 {
     const bn_plan *p = bn_sim_plan(o->sim);
-    bn_column heads[BN_SERIES_FIXED + BN_SERIES_MAX] = { { "step", "", NULL }, { "time", "s", NULL }, { "residual", "", NULL } };
+    bn_column heads[BN_SERIES_FIXED + BN_SERIES_MAX] = { { "step", "", NULL },
+                                                         { "time", "s", NULL },
+                                                         { "residual", "", NULL } };
     for (size_t i = 0; i < p->series_count; i++)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
     char *path = NULL;
@@ -161,14 +161,21 @@ static bn_status write_vtk(bn_context *ctx, const moment *m, const void *const *
     for (size_t i = 0; i < m->count; i++) {
         const bn_field_desc *d = &m->plan->fields[m->field[i]];
         if (d->role & BN_OUTPUT)
-            arrays[count++] = (bn_vtk_array){ d->name, d->unit, vtk_type(m->plan, d->type),
-                                              (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1), data[i] };
+            arrays[count++] = (bn_vtk_array){
+                .name = d->name,
+                .unit = d->unit,
+                .type = vtk_type(m->plan, d->type),
+                .components = (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1),
+                .data = data[i],
+            };
     }
-    bn_vtk_image image = { .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title };
+    bn_vtk_image image = {
+        .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title
+    };
     for (int k = 0; k < 3; k++) {
         image.n[k] = g->n[k];
         image.h[k] = g->h[k];
-        image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* VTK wants the cell's corner */
+        image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* the cell's corner */
     }
     BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
     return bn_vtk_collection_write(ctx, m->pvd_path, (const char *const *)m->files, m->times, m->file_count);
@@ -182,7 +189,8 @@ static double *as_doubles(const moment *m, const void *const *data, const char *
         if (strcmp(m->plan->fields[m->field[i]].name, name) == 0) {
             double *values = malloc(points * sizeof *values);
             for (size_t k = 0; values && k < points; k++)
-                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[k] : (double)((const float *)data[i])[k];
+                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[k]
+                                                            : (double)((const float *)data[i])[k];
             return values;
         }
     return NULL;
@@ -318,7 +326,7 @@ bn_status bn_output_fields(bn_output *o)
     const bn_sim_state now = bn_sim_now(o->sim);
     if (now.step == o->written_step || (!o->vtk && !o->pictures))
         return BN_OK;
-    const double start = seconds_now();
+    const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
     if (!m)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
@@ -332,11 +340,12 @@ bn_status bn_output_fields(bn_output *o)
         o->written_step = now.step;
         st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
     }
-    o->seconds += seconds_now() - start;
+    o->seconds += bn_seconds_now() - start;
     return st;
 }
 
-/* Keeps at most a few thousand points of the residual for the chart: every second one is dropped when they are too many. */
+/* Keeps at most a few thousand points of the residual for the chart: every second one is dropped when there are too
+ * many. */
 static bn_status note_residual(bn_output *o, const bn_sim_state *now)
 {
     enum { MOST = 4096 };
@@ -358,9 +367,13 @@ static bn_status note_residual(bn_output *o, const bn_sim_state *now)
     return BN_OK;
 }
 
+/* The last step's row, unless there is one. */
 static bn_status add_row(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
+    if (now.step == o->row_step)
+        return BN_OK;
+    o->row_step = now.step;
     double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)now.step, now.time, now.residual };
     memcpy(row + BN_SERIES_FIXED, bn_sim_last_step(o->sim)->series, sizeof bn_sim_last_step(o->sim)->series);
     if (isfinite(now.residual) && now.residual > 0)
@@ -368,16 +381,27 @@ static bn_status add_row(bn_output *o)
     return bn_csv_series_add(o->series, row);
 }
 
+/* Every output time of a fast run would be too often: the file is written as a whole. */
+static bn_status publish(bn_output *o, double now)
+{
+    if (o->published > 0 && now - o->published < 1)
+        return BN_OK;
+    o->published = now;
+    return bn_csv_series_publish(o->series);
+}
+
 bn_status bn_output_after_step(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step % (unsigned long long)o->series_every == 0 || bn_sim_done(o->sim))
+    const bool due = o->every > 0 && now.step % (unsigned long long)o->every == 0;
+    const double start = bn_seconds_now();
+    if (now.step % (unsigned long long)o->series_every == 0)
         BN_TRY(add_row(o));
-    if (o->every > 0 && now.step % (unsigned long long)o->every == 0) {
-        BN_TRY(bn_csv_series_publish(o->series));
-        BN_TRY(bn_output_fields(o));
+    if (due || start - o->published > BN_PUBLISH_SECONDS) {
+        BN_TRY(publish(o, start));
+        o->seconds += bn_seconds_now() - start;
     }
-    return BN_OK;
+    return due ? bn_output_fields(o) : BN_OK;
 }
 
 static bn_status write_tables(bn_output *o)
@@ -400,21 +424,31 @@ static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
     const bn_chart_line line = { .label = "residual", .x = o->steps_seen, .y = o->residuals, .count = o->seen };
+    const bn_chart chart = {
+        .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
+    };
     BN_TRY(bn_folder_name(o->folder, &path, "pictures/residual.png"));
-    bn_status st = bn_chart_write(o->ctx, path, &(bn_chart){ .title = "Residual", .x_label = "step", .y_label = "residual",
-                                                             .log_y = true, .lines = &line, .count = 1 });
+    bn_status st = bn_chart_write(o->ctx, path, &chart);
     free(path);
     return st;
 }
 
-bn_status bn_output_finish(bn_output *o)
+/* One file that fails keeps none of the others from being written. */
+static void keep_first(bn_status *st, bn_status next)
 {
-    const double start = seconds_now();
-    BN_TRY(write_tables(o));
+    if (*st == BN_OK)
+        *st = next;
+}
+
+bn_status bn_output_finish(bn_output *o, bool sound)
+{
+    const double start = bn_seconds_now();
+    bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
+    keep_first(&st, bn_csv_series_publish(o->series));
+    keep_first(&st, write_tables(o));
     if (o->pictures && o->seen > 1)
-        BN_TRY(draw_residual(o));
-    BN_TRY(bn_csv_series_publish(o->series));
-    BN_TRY(bn_writer_drain(o->writer));
-    o->seconds += seconds_now() - start;
-    return BN_OK;
+        keep_first(&st, draw_residual(o));
+    keep_first(&st, bn_writer_drain(o->writer));
+    o->seconds += bn_seconds_now() - start;
+    return st;
 }

@@ -10,14 +10,16 @@ typedef struct bn_output bn_output;
 /* `synchronous`: no writer thread (the implementation must not be called from two). */
 BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool synchronous, bn_output **out);
 
-/* After each step: a row of the series and the fields when they are due. Copies are enqueued; the writer's thread does the rest. */
+/* After each step: a row of the series and the fields when they are due. Copies are enqueued; the writer's thread does
+ * the rest. */
 BN_CHECKED bn_status bn_output_after_step(bn_output *);
 
 /* Fields and pictures of the present state, unless they have just been written. */
 BN_CHECKED bn_status bn_output_fields(bn_output *);
 
-/* Tables of the results, the chart of the residual, the series; waits for the writer. */
-BN_CHECKED bn_status bn_output_finish(bn_output *);
+/* Tables of the results, the chart of the residual, the series; waits for the writer. `sound`: the last step ended
+ * well and is worth a row. The first failure counts, but the rest is written all the same. */
+BN_CHECKED bn_status bn_output_finish(bn_output *, bool sound);
 void bn_output_destroy(bn_output **);
 
 double bn_output_seconds(const bn_output *);   /* spent by the stepping thread */

@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BN_PROFILE_ROWS = 64 };
-
 double bn_seconds_now(void)
 {
     struct timespec t;
@@ -16,14 +14,20 @@ double bn_seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+size_t bn_profile_rows(bn_sim *sim, bn_profile_row *rows)
+{
+    if (!bn_domain_device(bn_sim_domain(sim)))
+        return 0;
+    size_t count = bn_domain_profile(bn_sim_domain(sim), rows, BN_PROFILE_ROWS);
+    return count < BN_PROFILE_ROWS ? count : BN_PROFILE_ROWS;
+}
+
 double bn_declared_bytes(bn_sim *sim)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
     double bytes = 0;
-    if (!bn_domain_device(bn_sim_domain(sim)))
-        return 0;
-    size_t count = bn_domain_profile(bn_sim_domain(sim), rows, BN_PROFILE_ROWS);
-    for (size_t i = 0; i < count && i < BN_PROFILE_ROWS; i++)
+    size_t count = bn_profile_rows(sim, rows);
+    for (size_t i = 0; i < count; i++)
         bytes += rows[i].bytes;
     return bytes;
 }
@@ -88,9 +92,9 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
     const double share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN;
     bool guess;
     const double left = seconds_left(p, &now, tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);
-    if (p->json) {
-        printf("{\"event\":\"progress\",\"step\":%llu,\"time\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", now.step,
-               now.time, elapsed, rate);
+    if (p->json && !wanted) {
+        printf("{\"event\":\"progress\",\"step\":%llu,\"time\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g",
+               now.step, now.time, elapsed, rate);
         if (isfinite(now.residual))
             printf(",\"residual\":%.9g", now.residual);
         if (isfinite(share))
@@ -108,8 +112,8 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
         snprintf(residual, sizeof residual, "  residual %.2e -> %.0e", now.residual, tolerance);
     if (isfinite(share))
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * share);
-    snprintf(line, sizeof line, "step %llu  t %.5g s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step, now.time, residual,
-             rate, limit, done, guess ? "~" : "", rest);
+    snprintf(line, sizeof line, "step %llu  t %.5g s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step, now.time,
+             residual, rate, limit, done, guess ? "~" : "", rest);
     if (p->terminal) {
         const size_t n = strlen(line);
         fprintf(stderr, "\r%s%*s", line, (int)(p->width > n ? p->width - n : 0), "");

@@ -4,6 +4,8 @@
 
 #include "sim/sim_parts.h"
 
+enum { BN_PROFILE_ROWS = 64 };
+
 typedef struct bn_progress {
     bool quiet, json, terminal;
     double start, last;               /* seconds of the monotonic clock */
@@ -16,11 +18,14 @@ typedef struct bn_progress {
 double bn_seconds_now(void);
 void bn_progress_begin(bn_progress *, bool quiet, bool json, double limit, double steps_end);
 
-/* Prints when it is time to (`wanted`: now). */
+/* Prints when it is time to. `wanted`: a line on stderr now, whatever the mode. */
 void bn_progress_show(bn_progress *, bn_sim *, bool wanted);
 
 /* Ends the rewritten line. */
 void bn_progress_end(bn_progress *);
+
+/* Kernels that ran so far, at most BN_PROFILE_ROWS; none for the reference. */
+size_t bn_profile_rows(bn_sim *, bn_profile_row *rows);
 
 /* Bytes that all launches so far have declared. */
 double bn_declared_bytes(bn_sim *);

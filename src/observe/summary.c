@@ -11,155 +11,197 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BN_ROWS = 64 };
+/* An object being filled: the first entry that memory has no room for is remembered, and asked for once at the end. */
+typedef struct builder {
+    json_t *json;
+    bool *failed;
+} builder;
+
+static void put(builder b, const char *key, json_t *value)
+{
+    if (json_object_set_new(b.json, key, value) != 0)
+        *b.failed = true;
+}
+
+static builder put_object(builder b, const char *key)
+{
+    builder inner = { json_object(), b.failed };
+    put(b, key, inner.json);
+    return inner;
+}
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-static json_t *text(const char *s) { return s ? json_string(s) : json_null(); }
+
+/* Text from outside that is no UTF-8 (a path may be anything) keeps what can be read. */
+static json_t *text(const char *s)
+{
+    json_t *out = s ? json_string(s) : json_null();
+    char *copy = out ? NULL : strdup(s);
+    for (char *p = copy; p && *p; p++)
+        if ((unsigned char)*p >= 0x80)
+            *p = '?';
+    if (copy)
+        out = json_string(copy);
+    free(copy);
+    return out;
+}
+
+static json_t *count(unsigned long long n) { return json_integer((json_int_t)n); }
+
+static json_t *triple(unsigned long long x, unsigned long long y, unsigned long long z)
+{
+    return json_pack("[I,I,I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
+}
 
 /* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
-static bn_status hash_fields(bn_context *ctx, bn_sim *sim, json_t *out)
+static bn_status hash_fields(bn_context *ctx, bn_sim *sim, builder out)
 {
     for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
         const bn_sim_field_info *f = bn_sim_field_at(sim, i);
         if (!f->output && !f->compare)
             continue;
-        const size_t bytes = (size_t)f->n[0] * f->n[1] * f->n[2] * (size_t)f->components * f->element_bytes;
+        const size_t bytes = bn_field_bytes(bn_sim_field(sim, f->name));
         void *values = malloc(bytes);
         if (!values)
-            return bn_fail(ctx, BN_MEMORY, "no memory to hash field %s", f->name);
+            return bn_fail(ctx, BN_MEMORY, "no memory to hash field %s (%zu bytes)", f->name, bytes);
         bn_status st = bn_sim_read(sim, f->name, values, bytes);
         char hex[17];
-        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)bn_hash(BN_HASH_START, values, bytes));
+        if (st == BN_OK)
+            snprintf(hex, sizeof hex, "%016llx", (unsigned long long)bn_hash(BN_HASH_START, values, bytes));
         free(values);
         BN_TRY(st);
-        json_object_set_new(out, f->name, json_pack("{s:I, s:s}", "bytes", (json_int_t)bytes, "hash", hex));
+        builder field = put_object(out, f->name);
+        put(field, "bytes", count(bytes));
+        put(field, "hash", text(hex));
     }
     return BN_OK;
 }
 
-static json_t *profile(bn_sim *sim, double bandwidth)
+static void add_profile(builder o, bn_sim *sim, double bandwidth)
 {
-    json_t *out = json_array();
-    bn_profile_row rows[BN_ROWS];
-    size_t count = bn_domain_device(bn_sim_domain(sim)) ? bn_domain_profile(bn_sim_domain(sim), rows, BN_ROWS) : 0;
-    for (size_t i = 0; i < count && i < BN_ROWS; i++) {
-        json_t *row = json_object();
-        json_object_set_new(row, "kernel", text(rows[i].kernel));
-        json_object_set_new(row, "calls", json_integer((json_int_t)rows[i].calls));
-        json_object_set_new(row, "seconds", number(rows[i].seconds));
-        json_object_set_new(row, "bytes", number(rows[i].bytes));
-        json_object_set_new(row, "flops", number(rows[i].flops));
-        json_object_set_new(row, "share_of_bandwidth_limit",
-                            number(bandwidth > 0 ? rows[i].bytes / rows[i].seconds / bandwidth : (double)NAN));
-        json_array_append_new(out, row);
+    bn_profile_row rows[BN_PROFILE_ROWS];
+    const size_t found = bn_profile_rows(sim, rows);
+    json_t *list = json_array();
+    for (size_t i = 0; i < found; i++) {
+        builder row = { json_object(), o.failed };
+        put(row, "kernel", text(rows[i].kernel));
+        put(row, "calls", count(rows[i].calls));
+        put(row, "seconds", number(rows[i].seconds));
+        put(row, "bytes", number(rows[i].bytes));
+        put(row, "flops", number(rows[i].flops));
+        put(row, "share", number(rows[i].bytes / rows[i].seconds / bandwidth)); /* of what a copy reaches */
+        if (json_array_append_new(list, row.json) != 0)
+            *o.failed = true;
     }
-    return out;
+    put(o, "profile", list);
 }
 
-static json_t *device(const bn_summary *s)
+static void add_device(builder o, const bn_summary *s)
 {
-    if (!s->device)
-        return json_null();
-    json_t *d = json_object();
-    json_object_set_new(d, "index", json_integer((json_int_t)s->device->index));
-    json_object_set_new(d, "name", text(s->device->name));
-    json_object_set_new(d, "platform", text(s->device->platform));
-    json_object_set_new(d, "driver", text(s->device->driver));
-    json_object_set_new(d, "version", text(s->device->version));
-    json_object_set_new(d, "selected_because", text(s->selected_because));
-    return d;
+    if (!s->device) {
+        put(o, "device", json_null());
+        return;
+    }
+    builder d = put_object(o, "device");
+    put(d, "index", count(s->device->index));
+    put(d, "name", text(s->device->name));
+    put(d, "platform", text(s->device->platform));
+    put(d, "driver", text(s->device->driver));
+    put(d, "version", text(s->device->version));
+    put(d, "selected_because", text(s->selected_because));
 }
 
-static void add_run(json_t *o, bn_sim *sim, const bn_summary *s)
+static void add_run(builder o, bn_sim *sim, const bn_summary *s)
 {
     const bn_case *c = bn_sim_case(sim);
-    const bn_sim_state now = bn_sim_now(sim);
     const bn_plan *p = bn_sim_plan(sim);
-    json_object_set_new(o, "binnacle", text(bn_version()));
-    json_object_set_new(o, "solver", text(bn_case_solver(c)));
-    json_object_set_new(o, "case", text(bn_case_path(c)));
-    json_object_set_new(o, "title", text(bn_case_text(c, "case.title")));
-    json_object_set_new(o, "engine", text(bn_sim_engine_name(sim)));
-    json_object_set_new(o, "device", device(s));
-    json_object_set_new(o, "driver", s->device ? text(s->device->driver) : json_null());
-    json_object_set_new(o, "precision", text(p->precision == BN_DOUBLE ? "double" : "single"));
-    json_object_set_new(o, "grid", json_pack("[I,I,I]", (json_int_t)p->grid.n[0], (json_int_t)p->grid.n[1], (json_int_t)p->grid.n[2]));
-    json_object_set_new(o, "boxes", json_integer((json_int_t)bn_domain_boxes(bn_sim_domain(sim))));
-    json_object_set_new(o, "work_group", s->work_group[0] ? json_pack("[I,I,I]", (json_int_t)s->work_group[0], (json_int_t)s->work_group[1],
-                                                                       (json_int_t)s->work_group[2])
-                                                          : text("default"));
-    json_object_set_new(o, "steps", json_integer((json_int_t)now.step));
-    json_object_set_new(o, "time", number(now.time));
-    json_object_set_new(o, "residual", number(now.residual));
-    json_object_set_new(o, "converged", json_boolean(now.converged));
-    json_object_set_new(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED));
-    json_object_set_new(o, "stopped_by", text(s->stopped_by));
-    json_object_set_new(o, "status", text(bn_status_text(s->status)));
-    json_object_set_new(o, "exit_code", json_integer(bn_exit_code(s->status)));
-    json_object_set_new(o, "error", text(s->error));
-    json_object_set_new(o, "selftest", text(s->selftest));
+    const size_t *group = s->work_group;
+    put(o, "binnacle", text(bn_version()));
+    put(o, "solver", text(bn_case_solver(c)));
+    put(o, "case", text(bn_case_path(c)));
+    put(o, "title", text(bn_case_text(c, "case.title")));
+    put(o, "engine", text(bn_sim_engine_name(sim)));
+    add_device(o, s);
+    put(o, "precision", text(p->precision == BN_DOUBLE ? "double" : "single"));
+    put(o, "grid", triple(p->grid.n[0], p->grid.n[1], p->grid.n[2]));
+    put(o, "boxes", count(bn_domain_boxes(bn_sim_domain(sim))));
+    put(o, "work_group", group[0] ? triple(group[0], group[1], group[2]) : text("default"));
+    put(o, "selftest", text(s->selftest));
 }
 
-static void add_speed(json_t *o, bn_sim *sim, const bn_summary *s)
+static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
+{
+    const bn_sim_state now = bn_sim_now(sim);
+    put(o, "steps", count(now.step));
+    put(o, "time", number(now.time));
+    put(o, "residual", number(now.residual));
+    put(o, "converged", json_boolean(now.converged));
+    put(o, "status", text(bn_status_text(s->status)));
+    put(o, "exit_code", json_integer(bn_exit_code(s->status)));
+    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED));
+    put(o, "stopped_by", text(s->stopped_by));
+    put(o, "error", text(s->error));
+}
+
+static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
 {
     const bn_build_stats build = bn_domain_build_stats(bn_sim_domain(sim));
-    const double bytes = bn_declared_bytes(sim), steps = s->steps > 0 ? s->steps : (double)NAN;
-    json_t *t = json_object(), *r = json_object(), *b = json_object();
-    json_object_set_new(t, "total", number(s->total));
-    json_object_set_new(t, "setup", number(s->setup));
-    json_object_set_new(t, "build", number(build.seconds));
-    json_object_set_new(t, "steps", number(s->steps));
-    json_object_set_new(t, "output", number(s->output));
-    json_object_set_new(o, "timings", t);
-    json_object_set_new(r, "cells_per_second", number((double)bn_sim_now(sim).items / steps));
-    json_object_set_new(r, "bytes_per_second", number(bytes > 0 ? bytes / steps : (double)NAN));
-    json_object_set_new(r, "bandwidth_limit", number(s->bandwidth > 0 ? s->bandwidth : (double)NAN));
-    json_object_set_new(r, "share_of_bandwidth_limit", number(bytes > 0 && s->bandwidth > 0 ? bytes / steps / s->bandwidth : (double)NAN));
-    json_object_set_new(o, "rate", r);
-    json_object_set_new(b, "programs", json_integer(build.built));
-    json_object_set_new(b, "from_our_cache", json_integer(build.cached));
-    json_object_set_new(b, "cache", text(build.cache));
-    json_object_set_new(o, "build", b);
-    json_object_set_new(o, "profile", profile(sim, s->bandwidth));
+    const double bytes = bn_declared_bytes(sim);
+    builder t = put_object(o, "timings");
+    put(t, "total", number(s->total));
+    put(t, "setup", number(s->setup));
+    put(t, "build", number(build.seconds));
+    put(t, "steps", number(s->steps));
+    put(t, "output", number(s->output));
+    const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
+    builder r = put_object(o, "rate");
+    put(r, "cells_per_second", number((double)bn_sim_now(sim).items / s->steps));
+    put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
+    put(r, "bandwidth_bytes_per_second", number(limit));
+    builder b = put_object(o, "build");
+    put(b, "programs", count(build.built));
+    put(b, "cached", count(build.cached));
+    put(b, "cache", text(build.cache));
+    add_profile(o, sim, limit);
 }
 
-static void add_findings(json_t *o, bn_sim *sim)
+static void add_findings(builder o, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
     const bn_results *r = bn_sim_results(sim);
-    json_t *notes = json_object(), *results = json_object(), *units = json_object();
-    for (size_t i = 0; i < p->note_count; i++)
-        json_object_set_new(notes, p->notes[i].name, number(p->notes[i].value));
+    builder notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
+    for (size_t i = 0; i < p->note_count; i++) {
+        put(notes, p->notes[i].name, number(p->notes[i].value));
+        put(units, p->notes[i].name, text(p->notes[i].unit));
+    }
     for (size_t i = 0; i < bn_results_count(r); i++) {
         const bn_result_info *info = bn_results_at(r, i);
-        json_object_set_new(results, info->name, number(info->value));
-        json_object_set_new(units, info->name, text(info->unit));
+        put(results, info->name, number(info->value));
+        put(units, info->name, text(info->unit));
     }
-    json_object_set_new(o, "notes", notes);
-    json_object_set_new(o, "results", results);
-    json_object_set_new(o, "units", units);
 }
 
 bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, const bn_summary *s)
 {
-    bn_status st = BN_OK;
-    json_t *o = json_object(), *fields = json_object();
+    bool failed = false;
     char *dump = NULL, *path = NULL;
+    builder o = { json_object(), &failed };
     add_run(o, sim, s);
+    add_outcome(o, sim, s);
     add_speed(o, sim, s);
     add_findings(o, sim);
-    st = s->status == BN_DEVICE ? BN_OK : hash_fields(ctx, sim, fields); /* a lost device can't be read */
-    json_object_set_new(o, "fields", fields);
-    if (st != BN_OK)
-        goto out;
-    if (!(dump = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
+    builder fields = put_object(o, "fields");
+    bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(ctx, sim, fields); /* a lost device can't be read */
+    bn_status st = BN_OK;
+    if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
         goto out;
     }
     BN_GO(bn_folder_name(folder, &path, "summary.json"));
     BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
+    st = read;
 out:
-    json_decref(o);
+    json_decref(o.json);
     free(dump);
     free(path);
     return st;

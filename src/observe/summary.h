@@ -6,16 +6,17 @@
 #include "sim/sim_parts.h"
 
 typedef struct bn_summary {
-    const bn_device_info *device;   /* NULL: reference */
+    const bn_device_info *device; /* NULL: reference */
     const char *selected_because, *selftest, *stopped_by;
-    const char *error;              /* NULL: none */
+    const char *error; /* NULL: none */
     bn_status status;
-    int boxes;
-    size_t work_group[3];
-    double total, setup, steps, output; /* seconds; build is the domain's */
-    double bandwidth;               /* [B/s]; 0: unknown */
+    size_t work_group[3];               /* {0}: the default */
+    double total, setup, steps, output; /* [s]; the time of builds is the domain's */
+    double bandwidth;                   /* of copies on the device [B/s]; 0: unknown */
 } bn_summary;
 
+/* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the
+ * status is that of the reading. */
 BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_folder *, const bn_summary *);
 
 #endif
