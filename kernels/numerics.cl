@@ -22,16 +22,11 @@
 #define CG_BROKEN 5     /* p.Ap is not positive, or not finite */
 #define CG_LIMIT 6      /* as many iterations as are allowed */
 
-/* (A v) at one point from v there and at its neighbours. All five are read whatever A says, into the halo at most, so that the loops have no branch and
- * become vectors on CPUs; where A has no entry the neighbour does not count, not even a NaN. */
-static inline real entry(real a, real v) { return a == 0 ? 0 : a * v; }
-static inline real product(global const real *A, index_t at, real here, real west, real east, real south, real north)
-{
-    const real x = entry(A[at + PLANE], west) + entry(A[at + 2 * PLANE], east);
-    const real y = entry(A[at + 3 * PLANE], south) + entry(A[at + 4 * PLANE], north);
-    return A[at] * here + (x + y);
-}
-#define PRODUCT(A, at, v) product(A, at, v(at), v((at) - 1), v((at) + 1), v((at) - PITCH), v((at) + PITCH))
+/* (A v) at one point, from the values of v there; v(offset) gives a neighbour's. */
+#define PRODUCT(A, at, here, v)                                                                     \
+    (A[at] * (here) + ((ENTRY(A, at, 1, v, -1) + ENTRY(A, at, 2, v, 1)) +                           \
+                       (ENTRY(A, at, 3, v, -PITCH) + ENTRY(A, at, 4, v, PITCH))))
+#define ENTRY(A, at, c, v, offset) (A[(at) + c * PLANE] == 0 ? 0 : A[(at) + c * PLANE] * v((at) + (offset)))
 
 /* r = b - A x, and the sums r.r, b.b, x.x over the unknowns. With `check` only after the recurrence has claimed to be done. */
 kernel void cg_residual(global const real *restrict A, global const real *restrict x, global const real *restrict b,
@@ -44,14 +39,15 @@ kernel void cg_residual(global const real *restrict A, global const real *restri
     CLEAR_LANES(xx);
     FOR_CELLS(active, i, lane) {
         const index_t at = AT(i, row_j());
-        const int unknown = A[at] != 0;
+        real residual = 0;
+        if (A[at] != 0) {
 #define VALUE(place) x[place]
-        const real residual = unknown ? b[at] - PRODUCT(A, at, VALUE) : 0;
+            residual = b[at] - PRODUCT(A, at, x[at], VALUE);
 #undef VALUE
-        const real b_here = unknown ? b[at] : 0, x_here = unknown ? x[at] : 0;
-        rr[lane] += residual * residual;
-        bb[lane] += b_here * b_here;
-        xx[lane] += x_here * x_here;
+            rr[lane] += residual * residual;
+            bb[lane] += b[at] * b[at];
+            xx[lane] += x[at] * x[at];
+        }
         r[at] = residual;
     }
     put_partial_sum(partials, 0, rr);
@@ -104,11 +100,13 @@ kernel void cg_direction(global const real *restrict A, global const real *restr
     CLEAR_LANES(lanes);
     FOR_CELLS(active, i, lane) {
         const index_t at = AT(i, row_j());
-        const int unknown = A[at] != 0;
+        real next = 0;
+        if (A[at] != 0) {
 #define VALUE(place) (r[place] + beta * p[place])
-        const real next = unknown ? VALUE(at) : 0, image = unknown ? PRODUCT(A, at, VALUE) : 0;
+            next = VALUE(at);
+            lanes[lane] += next * PRODUCT(A, at, next, VALUE);
 #undef VALUE
-        lanes[lane] += next * image;
+        }
         p_next[at] = next;
     }
     put_partial_sum(partials, 0, lanes);
@@ -136,14 +134,14 @@ kernel void cg_update(global const real *restrict A, global const real *restrict
     CLEAR_LANES(lanes);
     FOR_CELLS(active, i, lane) {
         const index_t at = AT(i, row_j());
-        const int unknown = A[at] != 0;
+        if (A[at] != 0) {
 #define VALUE(place) p[place]
-        const real image = unknown ? PRODUCT(A, at, VALUE) : 0;
+            const real residual = r[at] - alpha * PRODUCT(A, at, p[at], VALUE);
 #undef VALUE
-        const real residual = r[at] - alpha * image;
-        x[at] = unknown ? x[at] + alpha * p[at] : x[at];
-        r[at] = residual;
-        lanes[lane] += residual * residual;
+            x[at] = x[at] + alpha * p[at];
+            r[at] = residual;
+            lanes[lane] += residual * residual;
+        }
     }
     put_partial_sum(partials, 0, lanes);
 }

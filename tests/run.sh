@@ -21,7 +21,7 @@ logs=$build/test-logs
 slow=1
 [ -z "$SAN" ] || slow=4
 [ -z "$BN_TEST_LONG" ] || slow=10
-: "${BN_TEST_TIMEOUT:=$((60 * slow))}" "${BN_TEST_PROGRAM_TIMEOUT:=$((600 * slow))}"
+: "${BN_TEST_TIMEOUT:=$((240 * slow))}" "${BN_TEST_PROGRAM_TIMEOUT:=$((600 * slow))}"
 cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 : "${BN_TEST_LANES:=$((cores >= 2 ? 2 : 1))}"
 export BINNACLE BN_TEST_TIMEOUT BN_TEST_LONG

@@ -93,15 +93,17 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_domain_precision(cg->domain));
     double s[CG_SCALARS];
-    unsigned batch = report->iterations > 0 ? report->iterations : 4;
+    const bool known = report->state != BN_CG_RUN;
+    unsigned batch = known ? report->iterations : 8;
     BN_TRY(residual(cg, A, x, b, &l, 0));
     do {
         for (unsigned i = 0; i < batch; i++)
             BN_TRY(iterate(cg, A, x, &l, target->iterations));
-        BN_TRY(residual(cg, A, x, b, &l, 1));
+        if (batch > 0)
+            BN_TRY(residual(cg, A, x, b, &l, 1));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
-        unsigned done = (unsigned)s[CG_ITERATIONS];
-        batch = done / 8 + 4; /* was too few: an eighth more, again and again */
+        const unsigned done = (unsigned)s[CG_ITERATIONS];
+        batch = known ? done / 8 + 4 : done + 8; /* was too few: an eighth more than the last solve, or twice as many without one */
     } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
     *report = (bn_cg_report){
         .state = (bn_cg_state)s[CG_STATE],

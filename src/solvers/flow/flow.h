@@ -24,6 +24,9 @@ enum {
     FLOW_OMEGA_FIXED = 4096
 };
 
+/* However fast the flow changes, linear solves are at least this exact. */
+#define FLOW_LOOSEST 1e-3
+
 /* One side of the rectangle. `speed` [m/s]: tangential, along +x or +y, of a wall; mean normal speed into the domain of an inflow. */
 typedef struct flow_side { flow_kind kind; flow_profile profile; double speed; } flow_side;
 
@@ -45,13 +48,17 @@ typedef struct flow {
     double size[2], h[2];       /* [m] */
     double nu;                  /* [m2/s] */
     double speed, length;       /* scales [m/s], [m] */
+    double strength;            /* of the initial vortex [m2/s] */
+    double dt_limit;            /* largest stable time step [s], infinite without motion */
+    double roundoff;            /* unit roundoff of the case's precision */
     flow_side side[FLOW_SIDES];
     flow_start start;
     bool upwind, woods;
     flow_constants k;
     double steady;              /* steady_tolerance; 0: none */
     double reference_time;      /* length / speed [s]: makes the residual dimensionless */
-    bn_cg_target target_psi, target_omega;
+    double cg_tolerance, cg_forcing;
+    bn_cg_target target_psi, target_omega;   /* their tolerance follows the flow, within cg_tolerance and FLOW_LOOSEST */
     bn_field *psi, *before, *omega, *next, *velocity, *node, *A_psi, *A_omega, *rhs, *r, *p, *p_next;
     bn_cg_report report_psi, report_omega;   /* of the last step */
     double total_iterations;
@@ -75,6 +82,8 @@ BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
 
 /* flow_step.c: what both engines report after a step. */
 BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
+/* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for omega. */
+void flow_set_tolerance(flow *, double tolerance);
 extern const bn_engine flow_device;
 
 extern const bn_engine bn_flow_reference_single, bn_flow_reference_double;

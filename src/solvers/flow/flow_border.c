@@ -101,10 +101,10 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
                 continue;
             if (s->start == FLOW_VORTEX) {
                 const double x = i * s->h[0], y = j * s->h[1];
-                psi[at] = sin(ax * x) * sin(ay * y);
+                psi[at] = s->strength * sin(ax * x) * sin(ay * y);
                 omega[at] = (ax * ax + ay * ay) * psi[at];
-                u[at] = ay * sin(ax * x) * cos(ay * y);
-                v[at] = -ax * cos(ax * x) * sin(ay * y);
+                u[at] = s->strength * ay * sin(ax * x) * cos(ay * y);
+                v[at] = -s->strength * ax * cos(ax * x) * sin(ay * y);
             } else {
                 const size_t inlet = (size_t)j * s->nx;
                 psi[at] = psi[inlet];
