@@ -65,7 +65,7 @@ COMMON   := $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -fPIC -pthread -MMD -MP
 C_FLAGS   := -std=c11 $(COMMON) -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
              $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS := -std=c++17 $(COMMON) -DCL_TARGET_OPENCL_VERSION=120 $(CPPFLAGS) $(CXXFLAGS)
-LD_FLAGS  := $(SANFLAGS) -pthread $(LDFLAGS)
+LD_FLAGS  := $(SANFLAGS) -pthread -Wl,--as-needed $(LDFLAGS)
 LINK      := $(CXX) $(LD_FLAGS)
 LIBS      := $(DEP_LIBS) $(LDLIBS) -lm
 

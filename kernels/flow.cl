@@ -3,15 +3,16 @@
  * lint: -DUPWIND=0 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.0 -DSLIP_LEFT=0.0 -DSLIP_RIGHT=0.0 -DSLIP_BOTTOM=0.0 -DSLIP_TOP=1.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_HALF=4 -DNODE_WALL=8 -DNODE_FREE=16 -DNODE_OUT=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096
  * lint: -DUPWIND=1 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.5 -DSLIP_LEFT=0.0 -DSLIP_RIGHT=0.0 -DSLIP_BOTTOM=0.0 -DSLIP_TOP=1.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_HALF=4 -DNODE_WALL=8 -DNODE_FREE=16 -DNODE_OUT=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096
  *
- * node: what a node is, in bits (src/solvers/flow/flow.h): vorticity unknown, stream function unknown, row weighted by one half, kind and side of the
- * border, and for each neighbour (west, east, south, north: four bits from PSI_FIXED and from OMEGA_FIXED) whether its value is given. */
+ * node: what a node is, in bits (src/solvers/flow/flow.h): vorticity unknown, stream function unknown, row weighted by
+ * one half, kind and side of the border, and for each neighbour (west, east, south, north: four bits from PSI_FIXED and
+ * from OMEGA_FIXED) whether its value is given. */
 
 /* Sum over neighbours whose value is given, along x and along y; `first` is PSI_FIXED or OMEGA_FIXED. */
 #define FIXED_X(f, n, first) (((n) & (first) ? f[at - 1] : 0) + ((n) & 2 * (first) ? f[at + 1] : 0))
 #define FIXED_Y(f, n, first) (((n) & 4 * (first) ? f[at - PITCH] : 0) + ((n) & 8 * (first) ? f[at + PITCH] : 0))
 
-/* Right-hand side of (I + dt nu A) omega_next = omega - dt (u omega_x + v omega_y) + dt nu (values given at the border); zero where
- * omega is no unknown. next starts from omega. velocity: u, then v a plane further. */
+/* Right-hand side of (I + dt nu A) omega_next = omega - dt (u omega_x + v omega_y) + dt nu (values given at the
+ * border); zero where omega is no unknown. next starts from omega. velocity: u, then v a plane further. */
 kernel void flow_advance(global const real *restrict omega, global const real *restrict velocity,
                          global const int *restrict node, global real *restrict rhs, global real *restrict next)
 {
@@ -52,10 +53,12 @@ kernel void flow_source(global const real *restrict omega, global const real *re
     rhs[at] = sum;
 }
 
-/* Velocity everywhere and vorticity at the border from the new psi; the sums (omega_new - omega_old)^2 and omega_new^2, and the largest |u| + |v|. At
- * walls Thom (1933) or Woods (1954), in one form: omega_w = -WALL (psi_1 - psi_w) - WALL_OMEGA omega_1 - SLIP. */
-kernel void flow_walls(global const real *restrict psi, global const real *restrict next, global const int *restrict node,
-                       global real *restrict omega, global real *restrict velocity, global acc *restrict partials)
+/* Velocity everywhere and vorticity at the border from the new psi; the sums (omega_new - omega_old)^2 and omega_new^2,
+ * and the largest |u| + |v|. At walls Thom (1933) or Woods (1954), in one form: omega_w = -WALL (psi_1 - psi_w) -
+ * WALL_OMEGA omega_1 - SLIP. */
+kernel void flow_walls(global const real *restrict psi, global const real *restrict next,
+                       global const int *restrict node, global real *restrict omega, global real *restrict velocity,
+                       global acc *restrict partials)
 {
     local acc changes[LANES], sizes[LANES], speeds[LANES];
     CLEAR_LANES(changes);

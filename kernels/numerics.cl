@@ -1,10 +1,13 @@
-/* numerics.cl: conjugate gradients (Hestenes and Stiefel 1952) on a matrix stored by diagonals, in two passes over the data per iteration.
+/* numerics.cl: conjugate gradients (Hestenes and Stiefel 1952) on a matrix stored by diagonals, in two passes over the
+ * data per iteration.
  *
- * The matrix has five components: the diagonal, then the entries to the west, east, south and north neighbour. An entry of zero means that the
- * neighbour is no unknown (it may not even exist: it is not read then); a zero diagonal means that the point itself is none.
+ * The matrix has five components: the diagonal, then the entries to the west, east, south and north neighbour. An entry
+ * of zero means that the neighbour is no unknown (it may not even exist: it is not read then); a zero diagonal means
+ * that the point itself is none.
  *
- * What decides stays on the device, in the scalars s (src/numerics/cg.c has the same list): the host may launch more iterations than are needed, they
- * do nothing once the state is no longer CG_RUN, and read the scalars when it likes. */
+ * What decides stays on the device, in the scalars s (src/numerics/cg.c has the same list): the host may launch more
+ * iterations than are needed, they do nothing once the state is no longer CG_RUN, and read the scalars when it
+ * likes. */
 #define CG_RR 0         /* r.r of the recurrence */
 #define CG_BB 1         /* b.b */
 #define CG_TRUE 2       /* r.r of the last residual that was computed as b - A x */
@@ -15,12 +18,12 @@
 #define CG_RESTARTS 7
 
 #define CG_RUN 0        /* iterating */
-#define CG_CLAIMED 1    /* the recurrence says that it is done; not checked yet */
+#define CG_CLAIMED 1    /* the recurrence says that it is done, or may not go on; not checked yet */
 #define CG_REACHED 2    /* the true residual is below the tolerance */
 #define CG_ROUNDED 3    /* the recurrence is below the tolerance, the true residual at the rounding of the precision */
 #define CG_STALLED 4    /* a restart no longer halves the true residual */
 #define CG_BROKEN 5     /* p.Ap is not positive, or not finite */
-#define CG_LIMIT 6      /* as many iterations as are allowed */
+#define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not below the tolerance */
 
 /* (A v) at one point, from the values of v there; v(offset) gives a neighbour's. */
 #define PRODUCT(A, at, here, v)                                                                     \
@@ -28,9 +31,11 @@
                        (ENTRY(A, at, 3, v, -PITCH) + ENTRY(A, at, 4, v, PITCH))))
 #define ENTRY(A, at, c, v, offset) (A[(at) + c * PLANE] == 0 ? 0 : A[(at) + c * PLANE] * v((at) + (offset)))
 
-/* r = b - A x, and the sums r.r, b.b, x.x over the unknowns. With `check` only after the recurrence has claimed to be done. */
+/* r = b - A x, and the sums r.r, b.b, x.x over the unknowns. With `check` only after the recurrence has claimed to be
+ * done. */
 kernel void cg_residual(global const real *restrict A, global const real *restrict x, global const real *restrict b,
-                        global real *restrict r, global const real *restrict s, int check, global acc *restrict partials)
+                        global real *restrict r, global const real *restrict s, int check,
+                        global acc *restrict partials)
 {
     local acc rr[LANES], bb[LANES], xx[LANES];
     const int active = !check || s[CG_STATE] == CG_CLAIMED;
@@ -55,10 +60,10 @@ kernel void cg_residual(global const real *restrict A, global const real *restri
     put_partial_sum(partials, 2, xx);
 }
 
-/* Judges the residual that cg_residual computed. tolerance2: square of the relative tolerance; floor_x, floor_b: squares of kappa u |A| and of
- * kappa u, u the unit roundoff (docs/flow.md). */
-kernel void cg_judge(global const acc *restrict partials, global real *restrict s, int check, real tolerance2, real floor_x,
-                     real floor_b)
+/* Judges the residual that cg_residual computed. tolerance2: square of the relative tolerance; floor_x, floor_b:
+ * squares of kappa u |A| and of kappa u, u the unit roundoff (docs/flow.md). */
+kernel void cg_judge(global const acc *restrict partials, global real *restrict s, int check, real tolerance2,
+                     real floor_x, real floor_b)
 {
     local acc scratch[FINISH_LANES];
     const acc rr = total_sum(partials, 0, scratch);
@@ -66,7 +71,7 @@ kernel void cg_judge(global const acc *restrict partials, global real *restrict 
     const acc xx = total_sum(partials, 2, scratch);
     if (get_local_id(0) != 0 || (check && s[CG_STATE] != CG_CLAIMED))
         return;
-    const real before = s[CG_TRUE];
+    const real before = s[CG_TRUE], recurrence = s[CG_RR];
     s[CG_RR] = rr;
     s[CG_BB] = bb;
     s[CG_TRUE] = rr;
@@ -79,6 +84,8 @@ kernel void cg_judge(global const acc *restrict partials, global real *restrict 
         s[CG_STATE] = CG_BROKEN;
     else if (rr <= tolerance2 * bb)
         s[CG_STATE] = CG_REACHED;
+    else if (check && recurrence > tolerance2 * bb)
+        s[CG_STATE] = CG_LIMIT;
     else if (check && rr <= floor_x * xx + floor_b * bb)
         s[CG_STATE] = CG_ROUNDED;
     else if (check && s[CG_RESTARTS] > 0 && 4 * rr > before)
@@ -157,8 +164,6 @@ kernel void cg_beta(global const acc *restrict partials, global real *restrict s
     s[CG_ITERATIONS] += 1;
     if (not_finite(rr))
         s[CG_STATE] = CG_BROKEN;
-    else if (rr <= tolerance2 * s[CG_BB])
+    else if (rr <= tolerance2 * s[CG_BB] || s[CG_ITERATIONS] >= limit)
         s[CG_STATE] = CG_CLAIMED;
-    else if (s[CG_ITERATIONS] >= limit)
-        s[CG_STATE] = CG_LIMIT;
 }

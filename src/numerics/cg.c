@@ -1,5 +1,5 @@
-/* cg.c: launches the iterations of kernels/numerics.cl. How many it launches between two looks at the scalars is a guess from the last solve; the
- * result does not depend on it, because the device stops by itself. */
+/* cg.c: launches the iterations of kernels/numerics.cl. How many it launches between two looks at the scalars is a
+ * guess from the last solve; the result does not depend on it, because the device stops by itself. */
 #include "numerics/cg.h"
 
 #include <math.h>
@@ -83,13 +83,14 @@ static bn_status iterate(bn_cg *cg, bn_field *A, bn_field *x, const bn_cg_limits
     BN_TRY(BN_RUN(cg->kernels[CG_FIND_ALPHA], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars)));
     BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], BN_READ(A, 0), BN_READ(w->p_next, 1), BN_UPDATE(x), BN_UPDATE(w->r),
                   BN_SCALARS(cg->scalars), BN_PARTIALS(cg->partials)));
-    BN_TRY(BN_RUN(cg->kernels[CG_FIND_BETA], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars), BN_REALV(l->tolerance2),
-                  BN_REALV((double)most)));
+    BN_TRY(BN_RUN(cg->kernels[CG_FIND_BETA], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars),
+                  BN_REALV(l->tolerance2), BN_REALV((double)most)));
     bn_field_swap(w->p, w->p_next);
     return BN_OK;
 }
 
-bn_status bn_cg_solve(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn_cg_target *target, bn_cg_report *report)
+bn_status bn_cg_solve(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn_cg_target *target,
+                      bn_cg_report *report)
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_domain_precision(cg->domain));
     double s[CG_SCALARS];
@@ -103,7 +104,8 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn
             BN_TRY(residual(cg, A, x, b, &l, 1));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
         const unsigned done = (unsigned)s[CG_ITERATIONS];
-        batch = known ? done / 8 + 4 : done + 8; /* was too few: an eighth more than the last solve, or twice as many without one */
+        /* Too few: an eighth more than the last solve had, or twice as many when there is none. */
+        batch = known ? done / 8 + 4 : done + 8;
     } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
     *report = (bn_cg_report){
         .state = (bn_cg_state)s[CG_STATE],
@@ -122,7 +124,8 @@ bn_status bn_cg_judge(bn_context *ctx, const char *system, const bn_cg_target *t
                       : r->state == BN_CG_LIMIT ? "the limit of iterations was reached"
                                                 : "the matrix is not positive definite, or values are not finite";
     return bn_fail(ctx, BN_DIVERGED,
-                   "%s was not solved: true residual %.3g of the right-hand side, asked for %.3g, after %u iterations and %u "
-                   "restarts; %s. A smaller time step, double precision, or another solver.cg_tolerance may help",
+                   "%s was not solved: true residual %.3g of the right-hand side, asked for %.3g, after %u iterations "
+                   "and %u restarts; %s. A smaller time step, double precision, more solver.cg_iterations or a larger "
+                   "solver.cg_tolerance may help",
                    system, r->residual, target->tolerance, r->iterations, r->restarts, why);
 }

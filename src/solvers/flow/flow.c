@@ -1,16 +1,17 @@
-/* flow.c: stream function and vorticity of a plane incompressible flow on a rectangle (docs/flow.md): the case's keys, the plan, the table. */
+/* flow.c: stream function and vorticity of a plane incompressible flow on a rectangle (docs/flow.md): the case's keys,
+ * the plan, the table. */
 #include "flow.h"
 
 #include <math.h>
 
 /* The defaults describe a lid-driven cavity, so that the starter case shows something. */
-#define SIDE(side_, at, along, speed_)                                                                                          \
-    { .name = "boundary." side_ ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow", .def_text = "wall", \
-      .help = "what the " at " side is; outflow on one side at most" },                                                \
-    { .name = "boundary." side_ ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = speed_, .min = -1e6, .max = 1e6,   \
-      .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" },              \
-    { .name = "boundary." side_ ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform", .def_text = "parabolic", \
-      .help = "of an inflow" }
+#define SIDE(side_, at, along, speed_)                                                                             \
+    { .name = "boundary." side_ ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow",             \
+      .def_text = "wall", .help = "what the " at " side is; outflow on one side at most" },                        \
+    { .name = "boundary." side_ ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = speed_, .min = -1e6,        \
+      .max = 1e6, .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }, \
+    { .name = "boundary." side_ ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform",                 \
+      .def_text = "parabolic", .help = "of an inflow" }
 
 static const bn_key schema[] = {
     { .name = "grid.nodes", .type = BN_KEY_INT, .count = 2, .def = 129, .min = 3, .max = 32768,
@@ -96,11 +97,13 @@ static void read_sides(const bn_case *c, flow *s)
                 told = 1;
             }
     if (s->start == FLOW_DEVELOPED && s->side[FLOW_LEFT].kind != FLOW_INFLOW)
-        (void)bn_case_reject(c, "initial.kind", "make the left side an inflow", "\"developed\" needs an inflow on the left");
+        (void)bn_case_reject(c, "initial.kind", "make the left side an inflow",
+                             "\"developed\" needs an inflow on the left");
 }
 
-/* Relaxation of the wall vorticity beyond which it oscillates and grows: the wall's value enters the implicit diffusion one step late. `spread` is
- * viscosity dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere (docs/flow.md). */
+/* Relaxation of the wall vorticity beyond which it oscillates and grows: the wall's value enters the implicit diffusion
+ * one step late. `spread` is viscosity dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere
+ * (docs/flow.md). */
 static double wall_limit(double spread, bool woods)
 {
     const double g = 0.5 * (sqrt(1 + 2 * spread) - 1);
@@ -113,11 +116,14 @@ static void choose_step(const bn_case *c, flow *s)
     const double h = fmin(s->h[0], s->h[1]), pi = 3.14159265358979323846;
     if (s->start == FLOW_VORTEX)
         s->speed = fmax(s->speed, s->strength * pi / fmin(s->size[0], s->size[1]));
-    const double limit = s->speed == 0 ? HUGE_VAL : s->upwind ? h / (sqrt(2) * s->speed) : 2 * s->nu / (s->speed * s->speed);
+    const double limit = s->speed == 0 ? HUGE_VAL
+                         : s->upwind   ? h / (sqrt(2) * s->speed)
+                                       : 2 * s->nu / (s->speed * s->speed);
     const double cross = s->speed == 0 ? h * h / s->nu : h / s->speed;
     double dt = bn_case_real(c, "time.dt");
     if (dt > limit * (1 + 1e-9))
-        (void)bn_case_reject(c, "time.dt", "0 chooses it", "unstable: with %s convection at %g m/s at most %.4g s are possible",
+        (void)bn_case_reject(c, "time.dt", "0 chooses it",
+                             "unstable: with %s convection at %g m/s at most %.4g s are possible",
                              s->upwind ? "upwind" : "explicit central", s->speed, limit);
     if (dt == 0)
         dt = fmin(0.9 * limit, cross);
@@ -149,7 +155,8 @@ static void set_constants(flow *s)
     k->convect_x = k->dt / s->h[0];
     k->convect_y = k->dt / s->h[1];
     for (int i = 0; i < FLOW_SIDES; i++)
-        k->slip[i] = s->side[i].kind == FLOW_WALL ? sign[i] * wall * s->side[i].speed / s->h[i < FLOW_BOTTOM ? 0 : 1] : 0;
+        k->slip[i] = s->side[i].kind == FLOW_WALL ? sign[i] * wall * s->side[i].speed / s->h[i < FLOW_BOTTOM ? 0 : 1]
+                                                  : 0;
     const double norm = 4 * (k->cx + k->cy);
     s->target_psi.norm = norm;
     s->target_omega = (bn_cg_target){ .norm = 1 + 4 * (k->nux + k->nuy), .iterations = s->target_psi.iterations };
@@ -225,17 +232,23 @@ static bn_status plan_results(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_series(p, "cg_iterations_psi", ""));
     BN_TRY(bn_plan_series(p, "cg_residual_psi", ""));
     BN_TRY(bn_plan_series(p, "speed_max", "m s-1"));
-    const bool cavity = s->side[FLOW_TOP].kind == FLOW_WALL && s->side[FLOW_TOP].speed == 1 && s->size[0] == 1 && s->size[1] == 1;
-    BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "psi", .field = "psi", .title = "Stream function",
-                                                  .map = BN_PICTURE_SEQUENTIAL, .contour_field = "psi",
-                                                  .contour_levels = cavity ? cavity_levels : NULL,
-                                                  .contour_count = cavity ? sizeof cavity_levels / sizeof *cavity_levels : 20 }));
-    const double bound = 5 * s->speed / s->length; /* the corners of a lid have no bound */
-    return bn_plan_picture(p, &(bn_picture_desc){ .name = "vorticity", .field = "omega", .title = "Vorticity and streamlines",
-                                                  .map = BN_PICTURE_DIVERGING, .contour_field = "psi",
-                                                  .contour_levels = cavity ? cavity_levels : NULL,
-                                                  .contour_count = cavity ? sizeof cavity_levels / sizeof *cavity_levels : 20,
-                                                  .low = cavity ? -bound : 0, .high = cavity ? bound : 0 });
+    const bool cavity = s->side[FLOW_TOP].kind == FLOW_WALL && s->side[FLOW_TOP].speed == 1 && s->size[0] == 1 &&
+                        s->size[1] == 1;
+    const double bound = cavity ? 5 * s->speed / s->length : 0; /* the corners of a lid have no bound */
+    bn_picture_desc picture = { .name = "psi", .field = "psi", .title = "Stream function", .map = BN_PICTURE_SEQUENTIAL,
+                                .contour_field = "psi", .contour_count = 20 };
+    if (cavity) {
+        picture.contour_levels = cavity_levels;
+        picture.contour_count = sizeof cavity_levels / sizeof *cavity_levels;
+    }
+    BN_TRY(bn_plan_picture(p, &picture));
+    picture.name = "vorticity";
+    picture.field = "omega";
+    picture.title = "Vorticity and streamlines";
+    picture.map = BN_PICTURE_DIVERGING;
+    picture.low = -bound;
+    picture.high = bound;
+    return bn_plan_picture(p, &picture);
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -263,7 +276,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->reference_time = s->speed > 0 ? s->length / s->speed : s->length * s->length / s->nu;
     s->roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
     flow_set_tolerance(s, s->cg_tolerance);
-    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { s->h[0], s->h[1], 1 }, .nodes = true }));
+    BN_TRY(bn_plan_grid(
+        p, &(bn_grid){ .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { s->h[0], s->h[1], 1 }, .nodes = true }));
     BN_TRY(plan_fields(p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(plan_results(s, p));

@@ -10,16 +10,16 @@ typedef enum flow_kind { FLOW_WALL, FLOW_SLIP, FLOW_INFLOW, FLOW_OUTFLOW } flow_
 typedef enum flow_profile { FLOW_PARABOLIC, FLOW_UNIFORM } flow_profile;
 typedef enum flow_start { FLOW_REST, FLOW_VORTEX, FLOW_DEVELOPED } flow_start;
 
-/* Bits of the field `node`. The four bits from PSI_FIXED and from OMEGA_FIXED say for the west, east, south and north neighbour that its value is
- * given. The kernels get these numbers injected. */
+/* Bits of the field `node`. The four bits from PSI_FIXED and from OMEGA_FIXED say for the west, east, south and north
+ * neighbour that its value is given. The kernels get these numbers injected. */
 enum {
-    FLOW_NODE_OMEGA = 1,        /* vorticity is an unknown */
-    FLOW_NODE_PSI = 2,          /* stream function is an unknown */
-    FLOW_NODE_HALF = 4,         /* its row is weighted by one half, which keeps the matrix symmetric at a mirrored border */
+    FLOW_NODE_OMEGA = 1, /* vorticity is an unknown */
+    FLOW_NODE_PSI = 2,   /* stream function is an unknown */
+    FLOW_NODE_HALF = 4,  /* its row is weighted by one half, which keeps the matrix symmetric at a mirrored border */
     FLOW_NODE_WALL = 8,
-    FLOW_NODE_FREE = 16,        /* slip */
+    FLOW_NODE_FREE = 16, /* slip */
     FLOW_NODE_OUT = 32,
-    FLOW_NODE_SIDE = 64,        /* times the side */
+    FLOW_NODE_SIDE = 64, /* times the side */
     FLOW_PSI_FIXED = 256,
     FLOW_OMEGA_FIXED = 4096
 };
@@ -27,7 +27,8 @@ enum {
 /* However fast the flow changes, linear solves are at least this exact. */
 #define FLOW_LOOSEST 1e-3
 
-/* One side of the rectangle. `speed` [m/s]: tangential, along +x or +y, of a wall; mean normal speed into the domain of an inflow. */
+/* One side of the rectangle. `speed` [m/s]: tangential, along +x or +y, of a wall; mean normal speed into the domain of
+ * an inflow. */
 typedef struct flow_side { flow_kind kind; flow_profile profile; double speed; } flow_side;
 
 /* Constants of the step, in double; both engines round them once to their precision. */
@@ -58,7 +59,7 @@ typedef struct flow {
     double steady;              /* steady_tolerance; 0: none */
     double reference_time;      /* length / speed [s]: makes the residual dimensionless */
     double cg_tolerance, cg_forcing;
-    bn_cg_target target_psi, target_omega;   /* their tolerance follows the flow, within cg_tolerance and FLOW_LOOSEST */
+    bn_cg_target target_psi, target_omega; /* their tolerance follows the flow, within cg_tolerance and FLOW_LOOSEST */
     bn_field *psi, *before, *omega, *next, *velocity, *node, *A_psi, *A_omega, *rhs, *r, *p, *p_next;
     bn_cg_report report_psi, report_omega;   /* of the last step */
     double total_iterations;

@@ -1,5 +1,5 @@
-/* flow_border.c: what every node is, the two matrices by diagonals, and the values at the border and at the start. Made once on the host in double, the
- * same for device and reference. */
+/* flow_border.c: what every node is, the two matrices by diagonals, and the values at the border and at the start. Made
+ * once on the host in double, the same for device and reference. */
 #include "flow.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static size_t side_node(const flow *s, int side, uint32_t m)
 
 static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
 
-/* psi along the border, counterclockwise: d psi = -(normal speed inwards) ds. Begins behind the outflow, where psi is left to the solve; the corner at the
- * origin has psi = 0 (unless it is swallowed by the outflow). */
+/* psi along the border, counterclockwise: d psi = -(normal speed inwards) ds. Begins behind the outflow, where psi is
+ * left to the solve; the corner at the origin has psi = 0 (unless it is swallowed by the outflow). */
 static void set_border_psi(const flow *s, const int32_t *node, double *psi)
 {
     static const int order[FLOW_SIDES] = { FLOW_BOTTOM, FLOW_RIGHT, FLOW_TOP, FLOW_LEFT };
@@ -58,7 +58,8 @@ static void set_border_psi(const flow *s, const int32_t *node, double *psi)
             continue;
         const double flux = b->kind == FLOW_INFLOW ? b->speed * side_length(s, side) : 0;
         for (uint32_t m = 0; m < n; m++)
-            psi[side_node(s, side, rising[side] ? m : n - 1 - m)] = value - flux * cumulative(b->profile, (double)m / (n - 1));
+            psi[side_node(s, side, rising[side] ? m : n - 1 - m)] = value -
+                                                                    flux * cumulative(b->profile, (double)m / (n - 1));
         value -= flux;
     }
     const double origin = psi[0];
@@ -84,7 +85,8 @@ static void set_border_motion(const flow *s, double *omega, double *u, double *v
                 across[at] = inwards * b->speed * shape(b->profile, eta);
                 /* omega = v_x - u_y, with no change along the normal */
                 if (m > 0 && m < n - 1)
-                    omega[at] = (side < FLOW_BOTTOM ? -1 : 1) * inwards * b->speed * slope(b->profile, eta) / side_length(s, side);
+                    omega[at] = (side < FLOW_BOTTOM ? -1 : 1) * inwards * b->speed * slope(b->profile, eta) /
+                                side_length(s, side);
             }
         }
     }
@@ -146,8 +148,8 @@ static long neighbour(const flow *s, uint32_t i, uint32_t j, int c)
     return x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny ? -1 : y * (long)s->nx + x;
 }
 
-/* Rows of A (for psi) and I + dt nu A (for omega), and the bits for neighbours whose value is given. A mirrored border has no node outside: its inner
- * neighbour counts twice, and half of the row keeps the matrix symmetric. */
+/* Rows of A (for psi) and I + dt nu A (for omega), and the bits for neighbours whose value is given. A mirrored border
+ * has no node outside: its inner neighbour counts twice, and half of the row keeps the matrix symmetric. */
 static void set_rows(const flow *s, int32_t *node, double *A_psi, double *A_omega)
 {
     const flow_constants *k = &s->k;

@@ -1,4 +1,5 @@
-/* flow_measure.c: what a run of flow found: the vortex' centre between the nodes, velocity profiles on the centre lines and their extrema. */
+/* flow_measure.c: what a run of flow found: the vortex' centre between the nodes, velocity profiles on the centre lines
+ * and their extrema. */
 #include "flow.h"
 
 #include <math.h>
@@ -78,7 +79,8 @@ static bn_status put_extremum(bn_results *results, const char *name, const char 
     return bn_result(results, place_name, place);
 }
 
-/* u along y in the middle of x, and v along x in the middle of y: the mean of two columns where no node lies in the middle. */
+/* u along y in the middle of x, and v along x in the middle of y: the mean of two columns where no node lies in the
+ * middle. */
 static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *room)
 {
     const size_t nx = s->nx, ny = s->ny, most = nx > ny ? nx : ny;
@@ -87,14 +89,16 @@ static bn_status measure_profiles(const flow *s, const double *u, const double *
         place[j] = (double)j * s->h[1];
         profile[j] = 0.5 * (u[j * nx + (nx - 1) / 2] + u[j * nx + nx / 2]);
     }
-    BN_TRY(bn_result_table(results, "centreline-u", (const bn_column[]){ { "y", "m", place }, { "u", "m s-1", profile } }, 2, ny));
+    BN_TRY(bn_result_table(results, "centreline-u",
+                           (const bn_column[]){ { "y", "m", place }, { "u", "m s-1", profile } }, 2, ny));
     BN_TRY(put_extremum(results, "u_min", "u_min_y", profile, ny, s->h[1], -1));
     BN_TRY(put_extremum(results, "u_max", "u_max_y", profile, ny, s->h[1], 1));
     for (size_t i = 0; i < nx; i++) {
         place[i] = (double)i * s->h[0];
         profile[i] = 0.5 * (v[(ny - 1) / 2 * nx + i] + v[ny / 2 * nx + i]);
     }
-    BN_TRY(bn_result_table(results, "centreline-v", (const bn_column[]){ { "x", "m", place }, { "v", "m s-1", profile } }, 2, nx));
+    BN_TRY(bn_result_table(results, "centreline-v",
+                           (const bn_column[]){ { "x", "m", place }, { "v", "m s-1", profile } }, 2, nx));
     BN_TRY(put_extremum(results, "v_min", "v_min_x", profile, nx, s->h[0], -1));
     return put_extremum(results, "v_max", "v_max_x", profile, nx, s->h[0], 1);
 }

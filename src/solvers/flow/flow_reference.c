@@ -1,5 +1,6 @@
-/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl and, with its own conjugate gradients, of kernels/numerics.cl.
- * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits. */
+/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl and, with its own conjugate
+ * gradients, of kernels/numerics.cl. Compiled for float and for double; every expression is associated as on the
+ * device, so that both give the same bits. */
 #include "flow.h"
 #include "sim/reference.h"
 
@@ -40,8 +41,8 @@ static real dot(const matrix *m, const work *w, const real *a, const real *b, bo
     return bn_ordered_dot(only ? w->product : a, only ? w->product : b, m->nx, m->ny, w->partials);
 }
 
-/* Conjugate gradients after Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x; the rules are those of
- * src/numerics/cg.h. r, p: work fields. */
+/* Conjugate gradients after Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x; the
+ * rules are those of src/numerics/cg.h. r, p: work fields. */
 static void conjugate_gradients(const matrix *m, const work *w, real *x, const real *b, real *r, real *p,
                                 const bn_cg_target *target, bn_cg_report *report)
 {
@@ -53,14 +54,17 @@ static void conjugate_gradients(const matrix *m, const work *w, real *x, const r
     for (bool check = false;; check = true) {
         for (size_t at = 0; at < points; at++)
             r[at] = m->d[0][at] != 0 ? b[at] - row(m, at, x) : 0;
+        const real recurrence = rr, before = last_true;
         rr = dot(m, w, r, r, false);
         bb = dot(m, w, b, b, true);
-        const real xx = dot(m, w, x, x, true), before = last_true;
+        const real xx = dot(m, w, x, x, true);
         last_true = rr;
         if (!isfinite(rr))
             report->state = BN_CG_BROKEN;
         else if (rr <= tolerance2 * bb)
             report->state = BN_CG_REACHED;
+        else if (check && recurrence > tolerance2 * bb)
+            report->state = BN_CG_LIMIT;
         else if (check && rr <= floor_x * xx + floor_b * bb)
             report->state = BN_CG_ROUNDED;
         else if (check && report->restarts > 0 && 4 * rr > before)
@@ -92,10 +96,8 @@ static void conjugate_gradients(const matrix *m, const work *w, real *x, const r
             report->iterations++;
             if (!isfinite(rr))
                 report->state = BN_CG_BROKEN;
-            else if (rr <= tolerance2 * bb)
+            else if (rr <= tolerance2 * bb || report->iterations >= target->iterations)
                 report->state = BN_CG_CLAIMED;
-            else if (report->iterations >= target->iterations)
-                report->state = BN_CG_LIMIT;
         }
         if (report->state != BN_CG_CLAIMED)
             break;
@@ -106,7 +108,8 @@ static void conjugate_gradients(const matrix *m, const work *w, real *x, const r
 }
 
 /* The vorticity equation's right-hand side; values of neighbours that are no unknowns go there. */
-static void advance(const flow *s, const real *omega, const real *u, const real *v, const int32_t *node, real *rhs, real *next)
+static void advance(const flow *s, const real *omega, const real *u, const real *v, const int32_t *node, real *rhs,
+                    real *next)
 {
     const flow_constants *k = &s->k;
     const real dt = (real)k->dt, ix2 = (real)k->ix2, iy2 = (real)k->iy2, nux = (real)k->nux, nuy = (real)k->nuy;
@@ -117,7 +120,8 @@ static void advance(const flow *s, const real *omega, const real *u, const real 
         rhs[at] = 0;
         if (!(n & FLOW_NODE_OMEGA))
             continue;
-        const real west = omega[at - 1], east = omega[at + 1], south = omega[at - nx], north = omega[at + nx], w = omega[at];
+        const real west = omega[at - 1], east = omega[at + 1], south = omega[at - nx], north = omega[at + nx],
+                   w = omega[at];
         const real w_x = s->upwind ? 2 * ix2 * (u[at] > 0 ? w - west : east - w) : ix2 * (east - west);
         const real w_y = s->upwind ? 2 * iy2 * (v[at] > 0 ? w - south : north - w) : iy2 * (north - south);
         const real fixed_x = (n & FLOW_OMEGA_FIXED ? west : 0) + (n & 2 * FLOW_OMEGA_FIXED ? east : 0);
@@ -145,8 +149,10 @@ static void source(const flow *s, const real *omega, const real *psi, const int3
 }
 
 /* Velocity from psi, and the vorticity at the border.
- *   walls:   Thom (1933), omega_w = -2 (psi_1 - psi_w) / h^2 - s 2 U / h, or Woods (1954), -3 (psi_1 - psi_w) / h^2 - omega_1 / 2 - s 3 U / h, with s = 1 at the top and
- *            left, -1 at the bottom and right, U along +x or +y; the change is taken by the share theta
+ *   walls:   Thom (1933), omega_w = -2 (psi_1 - psi_w) / h^2 - s 2 U / h, or
+ *            Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2 - s 3 U / h,
+ *            with s = 1 at the top and left, -1 at the bottom and right, U along +x or +y; the change is taken by the
+ *            share theta
  *   slip:    omega = 0
  *   outflow: omega_t + u_n omega_n = 0, upwind */
 static void walls(const flow *s, const real *psi, const real *next, const int32_t *node, real *omega, real *u, real *v,
@@ -164,10 +170,14 @@ static void walls(const flow *s, const real *psi, const real *next, const int32_
             u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
             v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
         } else if (n & (FLOW_NODE_WALL | FLOW_NODE_FREE | FLOW_NODE_OUT)) {
-            const size_t inner = side == FLOW_LEFT ? at + 1 : side == FLOW_RIGHT ? at - 1 : side == FLOW_BOTTOM ? at + nx : at - nx;
+            const size_t inner = side == FLOW_LEFT     ? at + 1
+                                 : side == FLOW_RIGHT  ? at - 1
+                                 : side == FLOW_BOTTOM ? at + nx
+                                                       : at - nx;
             const real drop = psi[inner] - psi[at];
             if (n & FLOW_NODE_WALL) {
-                const real formula = -(real)(upright ? k->wall_x : k->wall_y) * drop - wall_omega * next[inner] - (real)k->slip[side];
+                const real formula = -(real)(upright ? k->wall_x : k->wall_y) * drop - wall_omega * next[inner] -
+                                     (real)k->slip[side];
                 value = old + theta * (formula - old);
             } else if (n & FLOW_NODE_FREE) {
                 value = 0;
@@ -180,7 +190,10 @@ static void walls(const flow *s, const real *psi, const real *next, const int32_
                     u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
                 else
                     v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
-                const real out = side == FLOW_LEFT ? -u[at] : side == FLOW_RIGHT ? u[at] : side == FLOW_BOTTOM ? -v[at] : v[at];
+                const real out = side == FLOW_LEFT     ? -u[at]
+                                 : side == FLOW_RIGHT  ? u[at]
+                                 : side == FLOW_BOTTOM ? -v[at]
+                                                       : v[at];
                 const real c = (real)(upright ? k->convect_x : k->convect_y) * out;
                 value = old - (c > 1 ? 1 : c > 0 ? c : 0) * (old - next[inner]);
             }

@@ -43,8 +43,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return flow_report(sim, s, out);
 }
 
-/* Errors of psi do not outlive the step, those of omega add up over the steps of a reference time: omega gets the smaller share. Nothing below the
- * roundoff is asked for. */
+/* Errors of psi do not outlive the step, those of omega add up over the steps of a reference time: omega gets the
+ * smaller share. Nothing below the roundoff is asked for. */
 void flow_set_tolerance(flow *s, double tolerance)
 {
     s->target_psi.tolerance = fmax(tolerance, s->roundoff);
@@ -55,12 +55,13 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
 {
     const double change = s->totals[0], size = s->totals[1], speed = s->totals[2];
     if (!isfinite(change) || !isfinite(size) || !isfinite(speed))
-        return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the vorticity is not finite any more; try a smaller time.dt (now %g s)",
-                       s->k.dt);
+        return bn_fail(bn_sim_context(sim), BN_DIVERGED,
+                       "the vorticity is not finite any more; try a smaller time.dt (now %g s)", s->k.dt);
     s->total_iterations += s->report_psi.iterations + s->report_omega.iterations;
     *out = (bn_step){ .dt = s->k.dt };
     out->residual = size > 0 ? sqrt(change / size) * (s->reference_time / s->k.dt) : 0;
-    /* The next solve need not be more exact than what a step changes anyway: the error stays a share of the time step's own. */
+    /* The next solve need not be more exact than what a step changes anyway: the error stays a share of the time step's
+     * own. */
     if (s->cg_forcing > 0 && size > 0)
         flow_set_tolerance(s, fmax(s->cg_tolerance, fmin(s->cg_forcing * sqrt(change / size), FLOW_LOOSEST)));
     out->converged = s->steady > 0 && out->residual <= s->steady;

@@ -1,5 +1,6 @@
-/* test_flow.c: the physics of the solver `flow` through the library's public interface: exact solutions, published numbers, order, symmetry, honesty of
- * the residual, and cases that must be rejected. The reference everywhere; the device wherever a run is short, with equal bits. */
+/* test_flow.c: the physics of the solver `flow` through the library's public interface: exact solutions, published
+ * numbers, order, symmetry, honesty of the residual, and cases that must be rejected. The reference everywhere; the
+ * device wherever a run is short, with equal bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -118,7 +119,8 @@ END_TEST
 /* --- Poiseuille flow --- */
 
 static const char channel_case[] =
-    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [33, 17]\nsize = [2, 1]\n[fluid]\nviscosity = 0.1\n"
+    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [33, 17]\nsize = [2, 1]\n[fluid]\nviscosity = "
+    "0.1\n"
     "[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n[boundary.top]\nspeed = 0\n"
     "[initial]\nkind = \"developed\"\n[solver]\ncg_tolerance = 1e-12\ncg_forcing = 0\n";
 
@@ -173,8 +175,9 @@ END_TEST
 
 /* --- the driven cavity --- */
 
-static const char cavity_case[] = "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[boundary.top]\nkind = \"wall\"\nspeed = 1\n"
-                                  "[solver]\nsteady_tolerance = 1e-6\n[stop]\nsteps = 100000\n";
+static const char cavity_case[] =
+    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[boundary.top]\nkind = \"wall\"\nspeed = 1\n"
+    "[solver]\nsteady_tolerance = 1e-6\n[stop]\nsteps = 100000\n";
 
 /* A profile of the results at x, by a cubic through four nodes: its error, h^4, is small beside that of the flow. */
 static double profile_at(const run *r, const char *table, double x)
@@ -233,7 +236,8 @@ static const expected re100 = { 100, "fluid.viscosity=0.01", -0.1035209, 0.61575
 static const expected re1000 = { 1000, "fluid.viscosity=0.001", -0.11893865, 0.53079, 0.56524, -2.06777 };
 
 /* Runs the cavity to its steady state and returns the largest error on the centre lines. */
-static double cavity_error(const expected *e, int nodes, const char *steady, double psi_tolerance, double place_tolerance)
+static double cavity_error(const expected *e, int nodes, const char *steady, double psi_tolerance,
+                           double place_tolerance)
 {
     char grid[64];
     snprintf(grid, sizeof grid, "grid.nodes=[%d, %d]", nodes, nodes);
@@ -255,7 +259,8 @@ START_TEST(cavity_at_re_1)
 }
 END_TEST
 
-/* Errors on 129 and 257 nodes must stay below 0.0015 and 0.0005 at Re 100, 0.025 and 0.007 at Re 1000; four times as much on half of the nodes. */
+/* Errors on 129 and 257 nodes must stay below 0.0015 and 0.0005 at Re 100, 0.025 and 0.007 at Re 1000; four times as
+ * much on half of the nodes. */
 START_TEST(cavity_at_re_100_in_second_order)
 {
     const double coarse = cavity_error(&re100, 33, "solver.steady_tolerance=1e-6", 4e-3, 8e-3);
@@ -301,12 +306,13 @@ END_TEST
 
 /* --- honesty --- */
 
-/* In single precision on 256 x 256 nodes 1e-10 is out of reach: the recurrence gets there, the true residual does not. The result must say what
- * it is, recomputed here in double from the fields: with psi = 0 at the walls the right-hand side is omega. */
+/* In single precision on 256 x 256 nodes 1e-10 is out of reach: the recurrence gets there, the true residual does not.
+ * The result must say what it is, recomputed here in double from the fields: with psi = 0 at the walls the right-hand
+ * side is omega. */
 START_TEST(residual_in_single_precision_is_the_true_one)
 {
-    run r = RUN(cavity_case, NULL, "grid.nodes=[256, 256]", "case.precision=single", "stop.steps=2", "solver.cg_forcing=0",
-                "solver.cg_tolerance=1e-10");
+    run r = RUN(cavity_case, NULL, "grid.nodes=[256, 256]", "case.precision=single", "stop.steps=2",
+                "solver.cg_forcing=0", "solver.cg_tolerance=1e-10");
     double *psi = field(&r, "psi"), *omega = field(&r, "omega");
     const double cx = 255.0 * 255.0;
     double rr = 0, bb = 0;
@@ -400,16 +406,18 @@ START_TEST(device_equals_reference_in_all_variants)
           "boundary.right.profile=uniform", "initial.kind=rest" },
         { "boundary.left.kind=wall", "boundary.left.speed=1", "boundary.right.kind=slip", "boundary.top.kind=outflow",
           "boundary.bottom.kind=inflow", "boundary.bottom.speed=1", "initial.kind=rest" },
-        { "boundary.left.kind=wall", "boundary.left.speed=-1", "boundary.right.kind=wall", "boundary.bottom.kind=outflow",
-          "boundary.top.kind=inflow", "boundary.top.speed=1", "initial.kind=rest", "grid.nodes=[300, 7]" },
+        { "boundary.left.kind=wall", "boundary.left.speed=-1", "boundary.right.kind=wall",
+          "boundary.bottom.kind=outflow", "boundary.top.kind=inflow", "boundary.top.speed=1", "initial.kind=rest",
+          "grid.nodes=[300, 7]" },
     };
     bn_device *device;
     OK(bn_device_open(ctx, NULL, false, &device));
     const int precisions = bn_device_describe(device)->fp64 ? 2 : 1;
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
         for (int p = 0; p < precisions; p++) {
-            const char *overrides[MOST_OVERRIDES + 5] = { p ? "case.precision=double" : "case.precision=single", "stop.steps=4",
-                                                          "solver.cg_tolerance=1e-6", "solver.cg_forcing=0.1" };
+            const char *overrides[MOST_OVERRIDES + 5] = { p ? "case.precision=double" : "case.precision=single",
+                                                          "stop.steps=4", "solver.cg_tolerance=1e-6",
+                                                          "solver.cg_forcing=0.1" };
             for (size_t i = 0; variants[v][i]; i++)
                 overrides[4 + i] = variants[v][i];
             run a = run_case(channel_case, NULL, overrides), b = run_case(channel_case, device, overrides);
