@@ -231,8 +231,8 @@ uninstall: ## removes exactly what install put there
 deps: ## everything that build, demo and tests need, installed
 	@echo 'All that Binnacle needs is here.'
 
-format: ## clang-format over all C files
-	clang-format -i $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl' '*.cpp')
+format: ## clang-format over all C files (kernels are laid out by hand)
+	clang-format -i $(shell git ls-files --cached --others --exclude-standard 'host/*.c' 'host/*.h' 'include/*.h' 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' '*.cpp')
 
 clean: ## removes build/
 	rm -rf build $(BUILD)

@@ -1,5 +1,5 @@
-/* bandwidth.c: how fast a device copies its own memory, measured once per device and driver and kept in the cache. Every share of the limit
- * that the program prints is a share of this. */
+/* bandwidth.c: how fast a device copies its own memory, measured once per device and driver and kept in the cache.
+ * Every share of the limit that the program prints is a share of this. */
 #include "internal/binary_cache.h"
 #include "internal/device_list.h"
 
@@ -56,7 +56,8 @@ static void keep(bn_context *ctx, const bn_device_info *info, double value)
     FILE *f = fopen(aside, "w");
     if (!f)
         return;
-    bool ok = fprintf(f, "copy_bytes_per_second %.6g\n# %s, %s, driver %s\n", value, info->name, info->platform, info->driver) > 0;
+    bool ok = fprintf(f, "copy_bytes_per_second %.6g\n# %s, %s, driver %s\n", value, info->name, info->platform,
+                      info->driver) > 0;
     ok = fclose(f) == 0 && ok;
     if (!ok || rename(aside, path) != 0)
         (void)remove(aside);
@@ -78,7 +79,8 @@ static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *v
     for (int batch = 0; batch < 16 && (batch < 3 || seconds_now() - begin < 0.2); batch++) {
         const double start = seconds_now();
         for (int i = 0; i < BN_COPY_ROUNDS; i++)
-            BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+            BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
+                  NULL);
         BN_CL(d, "measuring bandwidth", clFinish, d->queue);
         const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (seconds_now() - start);
         if (batch > 0 && rate > *value)

@@ -1,6 +1,6 @@
-/* binary_cache.c: one file per compiled program: magic, sizes, checksum, the whole key, the binary. The file's name is a hash, and the key
- * inside decides. Damaged binaries crash drivers, so an entry is used only when the checksum is right and nobody else can have
- * written it; everything else means a silent rebuild. */
+/* binary_cache.c: one file per compiled program: magic, sizes, checksum, the whole key, the binary. The file's name is
+ * a hash, and the key inside decides. Damaged binaries crash drivers, so an entry is used only when the checksum is
+ * right and nobody else can have written it; everything else means a silent rebuild. */
 #include "internal/binary_cache.h"
 
 #include <errno.h>
@@ -118,7 +118,8 @@ void bn_binary_cache_put(bn_context *ctx, const char *key, size_t key_bytes, con
     head.checksum = checksum(&head, key, binary);
     snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
     int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool ok = fd >= 0 && write_all(fd, &head, sizeof head) && write_all(fd, key, key_bytes) && write_all(fd, binary, bytes);
+    bool ok = fd >= 0 && write_all(fd, &head, sizeof head) && write_all(fd, key, key_bytes) &&
+              write_all(fd, binary, bytes);
     if (fd >= 0 && close(fd) != 0)
         ok = false;
     if (ok)

@@ -1,5 +1,5 @@
-/* buffer.c: device memory. In debug contexts each buffer is painted with NaN and has a canary behind it, so that a kernel that reads
- * or writes where it should not shows as a number. */
+/* buffer.c: device memory. In debug contexts each buffer is painted with NaN and has a canary behind it, so that a
+ * kernel that reads or writes where it should not shows as a number. */
 #include "internal/runtime.h"
 
 #include <stdlib.h>
@@ -17,10 +17,12 @@ static bn_status fill_new(bn_domain *d, bn_buffer *b)
     size_t whole = b->bytes / 4 * 4; /* the pattern's size must divide the filled bytes */
     const cl_uint zero = 0;
     if (whole > 0)
-        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, debug ? &paint : &zero, 4, 0, whole, 0, NULL, NULL);
+        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, debug ? &paint : &zero, 4, 0, whole, 0, NULL,
+              NULL);
     if (debug) {
         size_t start = (b->bytes + 3) / 4 * 4;
-        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, &canary, 4, start, BN_CANARY_BYTES, 0, NULL, NULL);
+        BN_CL(d->device, b->name, clEnqueueFillBuffer, queue, b->mem, &canary, 4, start, BN_CANARY_BYTES, 0, NULL,
+              NULL);
     }
     return BN_OK;
 }
@@ -30,11 +32,13 @@ bn_status bn_buffer_create(bn_domain *d, const char *name, size_t bytes, bn_buff
     *out = NULL;
     const bn_device_info *info = &d->device->info;
     size_t total;
-    if (bytes == 0 || __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(d->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
+    if (bytes == 0 ||
+        __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(d->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
         return bn_fail(d->ctx, BN_MEMORY, "%s: a buffer of %zu bytes is not possible", name, bytes);
     if (total > info->largest_buffer)
         return bn_fail(d->ctx, BN_MEMORY,
-                       "%s needs a buffer of %.2f GiB, but the largest that %s gives is %.2f GiB; use a smaller grid, single precision, or more boxes",
+                       "%s needs a buffer of %.2f GiB, but the largest that %s gives is %.2f GiB; use a smaller grid, "
+                       "single precision, or more boxes",
                        name, (double)total / 0x1p30, info->name, (double)info->largest_buffer / 0x1p30);
     bn_status st = BN_OK;
     bn_buffer *b = calloc(1, sizeof *b);

@@ -172,8 +172,8 @@ const char *bn_context_cache_dir(bn_context *ctx)
         else if (access(ctx->cache_dir, W_OK | X_OK) != 0)
             why = strerror(errno);
         if (why)
-            bn_log(ctx, BN_LOG_WARNING, "no cache: %s can't be used (%s); kernels are compiled anew each time", ctx->cache_dir,
-                   why);
+            bn_log(ctx, BN_LOG_WARNING, "no cache: %s can't be used (%s); kernels are compiled anew each time",
+                   ctx->cache_dir, why);
         ctx->cache_state = why ? BN_CACHE_REFUSED : BN_CACHE_USABLE;
     }
     return ctx->cache_state == BN_CACHE_USABLE ? ctx->cache_dir : NULL;

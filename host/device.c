@@ -9,7 +9,8 @@
 
 enum { BN_PLATFORMS_MAX = 64, BN_DEVICES_MAX = 256 };
 
-/* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use. Ours is private. */
+/* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use.
+ * Ours is private. */
 static void choose_pocl_cache(bn_context *ctx)
 {
     const char *dir = bn_context_cache_dir(ctx);
@@ -202,7 +203,8 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
     const bn_device_list *list;
     BN_TRY(bn_device_select(ctx, selector, &index, 1, &count, NULL));
     if (count != 1)
-        return bn_fail(ctx, BN_USAGE, "--device %s names %zu devices; one at a time is possible so far", selector, count);
+        return bn_fail(ctx, BN_USAGE, "--device %s names %zu devices; one at a time is possible so far", selector,
+                       count);
     BN_TRY(bn_device_list_get(ctx, &list));
     bn_status st = BN_OK;
     cl_int status;
@@ -210,8 +212,13 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
     if (!d)
         return bn_fail(ctx, BN_MEMORY, "no memory to open %s", list->info[index].name);
     const struct bn_device_entry *entry = &list->entry[index];
-    *d = (bn_device){ .ctx = ctx, .info = list->info[index], .quirks = entry->quirks, .platform = entry->platform,
-                      .id = entry->id, .profile = profile, .align_bytes = entry->align_bytes };
+    *d = (bn_device){ .ctx = ctx,
+                      .info = list->info[index],
+                      .quirks = entry->quirks,
+                      .platform = entry->platform,
+                      .id = entry->id,
+                      .profile = profile,
+                      .align_bytes = entry->align_bytes };
     const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
     d->cl = clCreateContext(properties, 1, &d->id, NULL, NULL, &status);
     if (status != CL_SUCCESS) {

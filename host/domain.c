@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t round_up(size_t value, size_t step)
-{
-    return (value + step - 1) / step * step;
-}
+static size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
 
 /* Layout of one component of a box; false when a product overflows. */
 static bool layout_of(const uint32_t n[3], int dims, int halo, bn_layout *out)
@@ -65,7 +62,8 @@ static bn_status choose_lattice(bn_domain *d)
                 uint32_t units = k == 0 ? d->segments : g->n[k];
                 uint32_t thinnest = units / (uint32_t)b[k];
                 if (k == 0) /* the last segment of a row may be short */
-                    thinnest = bx == 1 ? g->n[0] : (thinnest > 1 ? BN_SEGMENT : g->n[0] - (d->segments - 1) * BN_SEGMENT);
+                    thinnest = bx == 1 ? g->n[0]
+                                       : (thinnest > 1 ? BN_SEGMENT : g->n[0] - (d->segments - 1) * BN_SEGMENT);
                 thick = thick && (b[k] == 1 || (thinnest >= 1 && thinnest >= (uint32_t)d->desc.halo));
             }
             double surface = (bx - 1) * (double)g->n[1] * g->n[2] + (by - 1) * (double)g->n[0] * g->n[2] +

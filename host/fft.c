@@ -1,5 +1,5 @@
-/* fft.c: transforms of fields (host/api/fft.h): spread the field into a dense complex array (extended for sine and cosine), transform, gather and
- * scale. On a device by kernels/fft.cl and clFFT, on the host in double by KISS FFT. */
+/* fft.c: transforms of fields (host/api/fft.h): spread the field into a dense complex array (extended for sine and
+ * cosine), transform, gather and scale. On a device by kernels/fft.cl and clFFT, on the host in double by KISS FFT. */
 #include "api/fft.h"
 
 #include "api/embedded_files.h"
@@ -25,12 +25,12 @@ static const bn_kernel_desc kernel_table[FFT_KERNELS] = {
 struct bn_fft {
     bn_domain *domain;
     bn_fft_kind kind;
-    size_t n[3], m[3], points;   /* of the field; of the dense array; product of m */
-    bn_clfft *plan;              /* device */
+    size_t n[3], m[3], points; /* of the field; of the dense array; product of m */
+    bn_clfft *plan;            /* device */
     bn_program *program;
     bn_kernel *kernels[FFT_KERNELS];
     bn_buffer *from, *to;
-    double *pairs;               /* host */
+    double *pairs; /* host */
     double bake_seconds, error;
 };
 
@@ -55,7 +55,8 @@ static bn_status measure(bn_fft *f)
         if (k < g->dims && f->kind == BN_FFT_COSINE)
             f->m[k] = 2 * (f->n[k] - 1);
         if (k < g->dims && f->kind == BN_FFT_COSINE && f->n[k] < 2)
-            return bn_fail(f->domain->ctx, BN_USAGE, "a cosine transform needs at least two points along each dimension");
+            return bn_fail(f->domain->ctx, BN_USAGE,
+                           "a cosine transform needs at least two points along each dimension");
         if (__builtin_mul_overflow(f->points, f->m[k], &f->points) || f->points > SIZE_MAX / 32)
             return bn_fail(f->domain->ctx, BN_MEMORY, "a Fourier transform of this grid is too large to address");
     }
@@ -136,11 +137,13 @@ static bool kept_path(const bn_fft *f, char *path, size_t room)
     return snprintf(path, room, "%s/fft/%016llx.txt", dir, (unsigned long long)h) < (int)room;
 }
 
-/* Once per device, driver and size: the plan must agree with the reference. Rounding grows with the logarithm of the length. */
+/* Once per device, driver and size: the plan must agree with the reference. Rounding grows with the logarithm of the
+ * length. */
 static bn_status check_plan(bn_fft *f)
 {
     bn_domain *d = f->domain;
-    const double unit = d->desc.precision == BN_DOUBLE ? 0x1p-53 : 0x1p-24, limit = 16 * unit * log2((double)f->points + 2);
+    const double unit = d->desc.precision == BN_DOUBLE ? 0x1p-53 : 0x1p-24,
+                 limit = 16 * unit * log2((double)f->points + 2);
     char path[4096];
     const bool keeps = kept_path(f, path, sizeof path);
     FILE *file = keeps ? fopen(path, "r") : NULL;
@@ -152,8 +155,9 @@ static bn_status check_plan(bn_fft *f)
     BN_TRY(find_error(f, &f->error));
     if (!(f->error <= limit))
         return bn_fail(d->ctx, BN_MISMATCH,
-                       "the Fourier transform of %zu x %zu x %zu points is wrong on %s (driver %s): off by %.3g, at most %.3g is rounding", f->m[0],
-                       f->m[1], f->m[2], d->device->info.name, d->device->info.driver, f->error, limit);
+                       "the Fourier transform of %zu x %zu x %zu points is wrong on %s (driver %s): off by %.3g, at "
+                       "most %.3g is rounding",
+                       f->m[0], f->m[1], f->m[2], d->device->info.name, d->device->info.driver, f->error, limit);
     char aside[4200];
     snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
     file = keeps ? fopen(aside, "w") : NULL;
@@ -173,9 +177,9 @@ static bn_status create_on_device(bn_fft *f)
     if (d->box_count != 1)
         return bn_fail(d->ctx, BN_USAGE, "a Fourier transform needs the grid in one box, not %zu", d->box_count);
     const bn_define defines[] = {
-        { "FN0", BN_DEF_INT, { .i = (long long)f->n[0] } }, { "FN1", BN_DEF_INT, { .i = (long long)f->n[1] } },
-        { "FN2", BN_DEF_INT, { .i = (long long)f->n[2] } }, { "M0", BN_DEF_INT, { .i = (long long)f->m[0] } },
-        { "M1", BN_DEF_INT, { .i = (long long)f->m[1] } },  { "M2", BN_DEF_INT, { .i = (long long)f->m[2] } },
+        { "FN0", BN_DEF_INT, { .i = (long long)f->n[0] } },     { "FN1", BN_DEF_INT, { .i = (long long)f->n[1] } },
+        { "FN2", BN_DEF_INT, { .i = (long long)f->n[2] } },     { "M0", BN_DEF_INT, { .i = (long long)f->m[0] } },
+        { "M1", BN_DEF_INT, { .i = (long long)f->m[1] } },      { "M2", BN_DEF_INT, { .i = (long long)f->m[2] } },
         { "ODD", BN_DEF_INT, { .i = f->kind == BN_FFT_SINE } },
     };
     BN_TRY(bn_program_build(d, "fft", defines, sizeof defines / sizeof *defines, &f->program));
@@ -186,7 +190,8 @@ static bn_status create_on_device(bn_fft *f)
     const double start = seconds_now();
     BN_TRY(bn_clfft_create(d->device, f->m, d->desc.grid.dims, d->desc.precision, &f->plan));
     f->bake_seconds = seconds_now() - start;
-    bn_log(d->ctx, BN_LOG_INFO, "Fourier transform of %zu x %zu x %zu points baked in %.2f s", f->m[0], f->m[1], f->m[2], f->bake_seconds);
+    bn_log(d->ctx, BN_LOG_INFO, "Fourier transform of %zu x %zu x %zu points baked in %.2f s", f->m[0], f->m[1],
+           f->m[2], f->bake_seconds);
     return check_plan(f);
 }
 
@@ -232,7 +237,8 @@ void bn_fft_destroy(bn_fft **fft)
 double bn_fft_bake_seconds(const bn_fft *f) { return f->bake_seconds; }
 double bn_fft_check_error(const bn_fft *f) { return f->error; }
 
-/* Factors of real and imaginary part in the result. The transform of an odd extension in D dimensions is (-i)^D times the sine transform. */
+/* Factors of real and imaginary part in the result. The transform of an odd extension in D dimensions is (-i)^D times
+ * the sine transform. */
 static void factors(const bn_fft *f, bool inverse, double *x, double *y)
 {
     const double scale = inverse ? 1.0 / (double)f->points : 1;
@@ -253,11 +259,12 @@ static bn_status check_field(const bn_fft *f, const bn_field *field, bool spectr
     const bn_type type = f->kind == BN_FFT_COMPLEX || half ? BN_T_REAL2 : BN_T_REAL;
     const bn_domain *d = field->domain;
     const size_t width = half ? half_width(f) : f->n[0];
-    if (field->desc.type != type || field->desc.components != 1 || d->device != f->domain->device || d->box_count != 1 ||
-        d->desc.precision != f->domain->desc.precision || d->desc.grid.n[0] != width || d->desc.grid.n[1] != f->n[1] ||
-        d->desc.grid.n[2] != f->n[2])
-        return bn_fail(f->domain->ctx, BN_USAGE, "field %s does not fit the Fourier transform: %zu x %zu x %zu %s are needed",
-                       field->desc.name, width, f->n[1], f->n[2], type == BN_T_REAL2 ? "complex values" : "reals");
+    if (field->desc.type != type || field->desc.components != 1 || d->device != f->domain->device ||
+        d->box_count != 1 || d->desc.precision != f->domain->desc.precision || d->desc.grid.n[0] != width ||
+        d->desc.grid.n[1] != f->n[1] || d->desc.grid.n[2] != f->n[2])
+        return bn_fail(f->domain->ctx, BN_USAGE,
+                       "field %s does not fit the Fourier transform: %zu x %zu x %zu %s are needed", field->desc.name,
+                       width, f->n[1], f->n[2], type == BN_T_REAL2 ? "complex values" : "reals");
     return BN_OK;
 }
 
@@ -329,7 +336,8 @@ static void spread_on_host(const bn_fft *f, const double *in, bool half)
             for (size_t x = 0; x < m[0]; x++) {
                 double *to = f->pairs + 2 * ((z * m[1] + y) * m[0] + x), sign = 1;
                 const bool mirror = half && x > m[0] / 2;
-                long i = source(f, 0, mirror ? m[0] - x : x, &sign), j = source(f, 1, mirror && y ? m[1] - y : y, &sign);
+                long i = source(f, 0, mirror ? m[0] - x : x, &sign),
+                     j = source(f, 1, mirror && y ? m[1] - y : y, &sign);
                 long k = source(f, 2, mirror && z ? m[2] - z : z, &sign);
                 const bool zero = i < 0 || j < 0 || k < 0;
                 const size_t at = zero ? 0 : ((size_t)k * n[1] + (size_t)j) * width + (size_t)i;

@@ -1,4 +1,5 @@
-/* fft_clfft.c: plans of clFFT. The library has one state per process and bakes one plan at a time: a mutex guards both. */
+/* fft_clfft.c: plans of clFFT. The library has one state per process and bakes one plan at a time: a mutex guards both.
+ */
 #include "internal/fft_parts.h"
 
 #include <clFFT.h>
@@ -41,7 +42,8 @@ static bn_status check_lengths(const bn_device *d, const size_t n[3])
             above++;
         if (below != n[k])
             return bn_fail(d->ctx, BN_USAGE,
-                           "a Fourier transform of length %zu has a prime factor above 13, which clFFT refuses; lengths of %zu and %zu "
+                           "a Fourier transform of length %zu has a prime factor above 13, which clFFT refuses; "
+                           "lengths of %zu and %zu "
                            "are possible",
                            n[k], below, above);
     }
@@ -113,7 +115,7 @@ void bn_clfft_destroy(bn_clfft **fft)
 
 bn_status bn_clfft_run(bn_clfft *f, cl_mem from, cl_mem to, bool inverse)
 {
-    clfftStatus s = clfftEnqueueTransform(f->plan, inverse ? CLFFT_BACKWARD : CLFFT_FORWARD, 1, &f->device->queue, 0, NULL, NULL,
-                                          &from, &to, NULL);
+    clfftStatus s = clfftEnqueueTransform(f->plan, inverse ? CLFFT_BACKWARD : CLFFT_FORWARD, 1, &f->device->queue, 0,
+                                          NULL, NULL, &from, &to, NULL);
     return s == CLFFT_SUCCESS ? BN_OK : fail(f->device, s, "clfftEnqueueTransform");
 }

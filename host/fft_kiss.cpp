@@ -1,5 +1,5 @@
-// fft_kiss.cpp: KISS FFT, one dimension after the other: the reference of every transform, for any length. The C library of the
-// distribution is single precision only; its template serves double.
+// fft_kiss.cpp: KISS FFT, one dimension after the other: the reference of every transform, for any length. The C
+// library of the distribution is single precision only; its template serves double.
 #include "internal/fft_parts.h"
 
 #include <kissfft.hh>
@@ -10,7 +10,7 @@ extern "C" bool bn_kiss_transform(double *pairs, const size_t n[3], bool inverse
 {
     try {
         auto *values = reinterpret_cast<std::complex<double> *>(pairs);
-        const size_t stride[3] = {1, n[0], n[0] * n[1]}, total = n[0] * n[1] * n[2];
+        const size_t stride[3] = { 1, n[0], n[0] * n[1] }, total = n[0] * n[1] * n[2];
         for (int d = 0; d < 3; d++) {
             if (n[d] == 1)
                 continue;

@@ -124,10 +124,7 @@ bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
 }
 
 /* Reals per point of one component; 0 for integers. */
-static size_t reals(const bn_field *f)
-{
-    return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0;
-}
+static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
 
 /* Converts `count` reals between double and the field's own precision. */
 static void to_real(const bn_field *f, const double *from, void *to, size_t count)
@@ -186,7 +183,8 @@ bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double
     for (uint32_t k = 0; k < g->n[2]; k++)
         for (uint32_t j = 0; j < g->n[1]; j++)
             for (uint32_t i = 0; i < g->n[0]; i++) {
-                const double x[3] = { g->origin[0] + i * g->h[0], g->origin[1] + j * g->h[1], g->origin[2] + k * g->h[2] };
+                const double x[3] = { g->origin[0] + i * g->h[0], g->origin[1] + j * g->h[1],
+                                      g->origin[2] + k * g->h[2] };
                 values[at++] = value(x, user);
             }
     bn_status st = set_components(f, component, 1, values);

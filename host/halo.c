@@ -1,21 +1,27 @@
-/* halo.c: keeps the halos of boxes equal to their neighbours' border cells. Phases x, y, z: a phase copies the halos that earlier phases
- * filled along with the cells, so corners need no messages of their own. A periodic side is an exchange with the far box, which may be
- * the box itself. Boxes of one device copy on the device. */
+/* halo.c: keeps the halos of boxes equal to their neighbours' border cells. Phases x, y, z: a phase copies the halos
+ * that earlier phases filled along with the cells, so corners need no messages of their own. A periodic side is an
+ * exchange with the far box, which may be the box itself. Boxes of one device copy on the device. */
 #include "internal/runtime.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* A block of cells of a box; may reach into the halo. */
-typedef struct bn_block { long first[3], n[3]; } bn_block;
+typedef struct bn_block {
+    long first[3], n[3];
+} bn_block;
 
 static const bn_kernel_desc copy_kernels[] = {
-    { "halo_copy_1", BN_PER_CELL, { 1, 1, 0 } }, { "halo_copy_4", BN_PER_CELL, { 1, 1, 0 } },
-    { "halo_copy_8", BN_PER_CELL, { 1, 1, 0 } }, { "halo_copy_16", BN_PER_CELL, { 1, 1, 0 } },
+    { "halo_copy_1", BN_PER_CELL, { 1, 1, 0 } },
+    { "halo_copy_4", BN_PER_CELL, { 1, 1, 0 } },
+    { "halo_copy_8", BN_PER_CELL, { 1, 1, 0 } },
+    { "halo_copy_16", BN_PER_CELL, { 1, 1, 0 } },
 };
 static const bn_kernel_desc fill_kernels[] = {
-    { "halo_fill_1", BN_PER_CELL, { 0, 1, 0 } }, { "halo_fill_4", BN_PER_CELL, { 0, 1, 0 } },
-    { "halo_fill_8", BN_PER_CELL, { 0, 1, 0 } }, { "halo_fill_16", BN_PER_CELL, { 0, 1, 0 } },
+    { "halo_fill_1", BN_PER_CELL, { 0, 1, 0 } },
+    { "halo_fill_4", BN_PER_CELL, { 0, 1, 0 } },
+    { "halo_fill_8", BN_PER_CELL, { 0, 1, 0 } },
+    { "halo_fill_16", BN_PER_CELL, { 0, 1, 0 } },
 };
 
 static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_kernel **out)
@@ -30,7 +36,8 @@ static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_ker
 /* The four numbers that place a block in a buffer. */
 static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout *l, const long first[3])
 {
-    const cl_long place[4] = { (cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch + first[0],
+    const cl_long place[4] = { (cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch +
+                                   first[0],
                                (cl_long)l->pitch, (cl_long)l->slice, (cl_long)l->plane };
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, at + i, sizeof place[i], &place[i]));

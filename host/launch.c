@@ -1,4 +1,5 @@
-/* launch.c: runs a kernel over all boxes of a domain: checks the arguments, refreshes the halos it reads, enqueues, keeps the books. */
+/* launch.c: runs a kernel over all boxes of a domain: checks the arguments, refreshes the halos it reads, enqueues,
+ * keeps the books. */
 #include "internal/runtime.h"
 
 #include <math.h>
@@ -49,8 +50,8 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
                                            profile ? &k->pending[k->pending_count] : NULL);
     if (status != CL_SUCCESS) {
         bn_cl_fail(d->device, status, "clEnqueueNDRangeKernel", k->desc->name);
-        bn_note(d->ctx, "while launching kernel %s over %zu x %zu x %zu work-items in groups of %zu x %zu x %zu", k->desc->name,
-                global[0], global[1], global[2], local[0], local[1], local[2]);
+        bn_note(d->ctx, "while launching kernel %s over %zu x %zu x %zu work-items in groups of %zu x %zu x %zu",
+                k->desc->name, global[0], global[1], global[2], local[0], local[1], local[2]);
         return bn_error_status(d->ctx);
     }
     k->pending_count += profile;
@@ -65,7 +66,8 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
 {
     const bn_domain *d = k->program->domain;
     if (count != k->argument_count)
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count, count);
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
+                       count);
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         const bn_domain *owner = a->field      ? a->field->domain
@@ -162,7 +164,8 @@ size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
                 continue;
             bool timed = d->device->profile && collect_events(k) == BN_OK;
             if (count < room)
-                rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes, k->flops };
+                rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes,
+                                                k->flops };
             count++;
         }
     return count;

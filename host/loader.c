@@ -1,4 +1,5 @@
-/* loader.c: what the OpenCL loader was given to load: for `devices --check` and for the message when there is no device. */
+/* loader.c: what the OpenCL loader was given to load: for `devices --check` and for the message when there is no
+ * device. */
 #include "internal/device_list.h"
 
 #include <dirent.h>
@@ -10,7 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct bn_text { char *text; size_t length; bool failed; } bn_text;
+typedef struct bn_text {
+    char *text;
+    size_t length;
+    bool failed;
+} bn_text;
 
 static void add(bn_text *t, const char *format, ...) BN_PRINTF(2, 3);
 static void add(bn_text *t, const char *format, ...)
@@ -113,7 +118,8 @@ static void add_hints(bn_text *t)
         add(t, "  NVIDIA's OpenCL library is here; if no vendor file names it:\n"
                "    mkdir -p /etc/OpenCL/vendors && echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd\n");
     if (!getenv("RUSTICL_ENABLE"))
-        add(t, "  Mesa shows its devices only when RUSTICL_ENABLE names a driver (RUSTICL_ENABLE=llvmpipe runs on the CPU)\n");
+        add(t, "  Mesa shows its devices only when RUSTICL_ENABLE names a driver (RUSTICL_ENABLE=llvmpipe runs on the "
+               "CPU)\n");
 }
 
 bn_status bn_fail_no_device(bn_context *ctx, cl_int platform_status, size_t platforms)
@@ -151,7 +157,8 @@ bn_status bn_device_check_loader(bn_context *ctx, char **text)
         if (found == CL_SUCCESS)
             add(&t, "  %u  %s, %s: %u device%s\n", i, name, version, devices, devices == 1 ? "" : "s");
         else
-            add(&t, "  %u  %s, %s: %s\n", i, name, version, found == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(found));
+            add(&t, "  %u  %s, %s: %s\n", i, name, version,
+                found == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(found));
     }
     if (t.failed) {
         free(t.text);

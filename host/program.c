@@ -25,14 +25,31 @@ static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_
 {
     const uint32_t *g = d->desc.grid.n;
     const bn_device_info *info = &d->device->info;
-    const struct { const char *name; long long value; } rows[BN_OWN_DEFINES] = {
-        { "NX", s->n[0] }, { "NY", s->n[1] }, { "NZ", s->n[2] }, { "GNX", g[0] }, { "GNY", g[1] }, { "GNZ", g[2] },
-        { "DIMS", d->desc.grid.dims }, { "HALO", d->desc.halo }, { "PITCH", (long long)s->layout.pitch },
-        { "SLICE", (long long)s->layout.slice }, { "PLANE", (long long)s->layout.plane },
-        { "FIRST", (long long)s->layout.first }, { "SEGMENTS", d->segments }, { "PARTIALS", (long long)d->partials },
-        { "REAL_BYTES", (long long)bn_domain_real_bytes(d) }, { "INDEX_BITS", d->index_bits },
-        { "HAS_FP64", info->fp64 }, { "HAS_INT64_ATOMICS", info->int64_atomics }, { "IS_CPU", info->cpu },
-        { "PERIODIC_X", d->desc.grid.periodic[0] }, { "PERIODIC_Y", d->desc.grid.periodic[1] },
+    const struct {
+        const char *name;
+        long long value;
+    } rows[BN_OWN_DEFINES] = {
+        { "NX", s->n[0] },
+        { "NY", s->n[1] },
+        { "NZ", s->n[2] },
+        { "GNX", g[0] },
+        { "GNY", g[1] },
+        { "GNZ", g[2] },
+        { "DIMS", d->desc.grid.dims },
+        { "HALO", d->desc.halo },
+        { "PITCH", (long long)s->layout.pitch },
+        { "SLICE", (long long)s->layout.slice },
+        { "PLANE", (long long)s->layout.plane },
+        { "FIRST", (long long)s->layout.first },
+        { "SEGMENTS", d->segments },
+        { "PARTIALS", (long long)d->partials },
+        { "REAL_BYTES", (long long)bn_domain_real_bytes(d) },
+        { "INDEX_BITS", d->index_bits },
+        { "HAS_FP64", info->fp64 },
+        { "HAS_INT64_ATOMICS", info->int64_atomics },
+        { "IS_CPU", info->cpu },
+        { "PERIODIC_X", d->desc.grid.periodic[0] },
+        { "PERIODIC_Y", d->desc.grid.periodic[1] },
     };
     for (size_t i = 0; i < BN_OWN_DEFINES; i++)
         out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
@@ -136,7 +153,8 @@ void bn_program_destroy(bn_program **program)
     *program = NULL;
 }
 
-/* Local size of a kernel: the caller's wish or the default for its range, cut down to what the device and the kernel allow. */
+/* Local size of a kernel: the caller's wish or the default for its range, cut down to what the device and the kernel
+ * allow. */
 static void choose_group(bn_kernel *k)
 {
     const bn_domain *d = k->program->domain;

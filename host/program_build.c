@@ -68,7 +68,8 @@ static bool line_of_text(const char *text, unsigned long number, char *file, siz
     return found;
 }
 
-/* A compiler that ignores #line names the whole text "<kernel>:2:39": puts our file and line there. Returns fresh memory, or NULL. */
+/* A compiler that ignores #line names the whole text "<kernel>:2:39": puts our file and line there. Returns fresh
+ * memory, or NULL. */
 static char *with_our_lines(const char *text, const char *log)
 {
     static const char mark[] = "<kernel>:";
@@ -105,7 +106,9 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
         char *ours = log ? with_our_lines(text, log) : NULL;
         bn_fail(d->ctx, BN_DEVICE, "kernels/%s.cl does not compile on %s (%s, driver %s): %s\n%s", name, d->info.name,
                 d->info.platform, d->info.driver, bn_cl_name(status),
-                ours ? ours : log ? log : "(the compiler says nothing)");
+                ours  ? ours
+                : log ? log
+                      : "(the compiler says nothing)");
         free(ours);
         bn_note(d->ctx, bn_context_kernel_dir(d->ctx)
                             ? "kernels come from BINNACLE_KERNEL_PATH; unset it to use those of the program"
@@ -122,7 +125,8 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
 }
 
 /* A program from a cached binary; false when the driver will not have it. */
-static bool build_from_binary(bn_device *d, const unsigned char *binary, size_t bytes, const char *options, cl_program *out)
+static bool build_from_binary(bn_device *d, const unsigned char *binary, size_t bytes, const char *options,
+                              cl_program *out)
 {
     cl_int status, one = CL_SUCCESS;
     cl_program program = clCreateProgramWithBinary(d->cl, 1, &d->id, &bytes, &binary, &one, &status);

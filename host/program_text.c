@@ -1,5 +1,5 @@
-/* program_text.c: the text that a compiler is given: the injected names as a comment, the prelude, the kernel file, each behind a #line so that
- * every compiler's messages name our files. */
+/* program_text.c: the text that a compiler is given: the injected names as a comment, the prelude, the kernel file,
+ * each behind a #line so that every compiler's messages name our files. */
 #include "internal/context.h"
 #include "internal/embedded.h"
 #include "internal/opencl.h"
@@ -19,7 +19,11 @@ static const char *const prelude[] = {
 
 enum { BN_KERNEL_BYTES_MAX = 4 << 20 };
 
-typedef struct bn_buffer_text { char *text; size_t length, room; bool failed; } bn_buffer_text;
+typedef struct bn_buffer_text {
+    char *text;
+    size_t length, room;
+    bool failed;
+} bn_buffer_text;
 
 static void append(bn_buffer_text *t, const char *text)
 {
@@ -47,12 +51,15 @@ static bn_status check_override(bn_context *ctx, const char *dir)
     if (!S_ISDIR(s.st_mode))
         return bn_fail(ctx, BN_DEVICE, "kernel folder %s (BINNACLE_KERNEL_PATH) is not a folder", dir);
     if ((s.st_uid != geteuid() && s.st_uid != 0) || (s.st_mode & S_IWOTH))
-        return bn_fail(ctx, BN_DEVICE,
-                       "kernel folder %s (BINNACLE_KERNEL_PATH) belongs to or can be written by somebody else; it is not used", dir);
+        return bn_fail(
+            ctx, BN_DEVICE,
+            "kernel folder %s (BINNACLE_KERNEL_PATH) belongs to or can be written by somebody else; it is not used",
+            dir);
     return BN_OK;
 }
 
-/* A file of the override folder, "kernels/flow.cl" as DIR/flow.cl; NULL in `*text` when it isn't there: then the embedded one counts. */
+/* A file of the override folder, "kernels/flow.cl" as DIR/flow.cl; NULL in `*text` when it isn't there: then the
+ * embedded one counts. */
 static bn_status read_override(bn_context *ctx, const char *dir, const char *name, char **text)
 {
     char path[4096];
@@ -69,7 +76,9 @@ static bn_status read_override(bn_context *ctx, const char *dir, const char *nam
         st = bn_fail(ctx, BN_MEMORY, "no memory to read %s", path);
     else if (ferror(f) || n == BN_KERNEL_BYTES_MAX || n == 0)
         st = bn_fail(ctx, BN_DEVICE, "kernel override %s: %s", path,
-                     ferror(f) ? strerror(errno) : n == 0 ? "it is empty" : "it is larger than 4 MiB");
+                     ferror(f) ? strerror(errno)
+                     : n == 0  ? "it is empty"
+                               : "it is larger than 4 MiB");
     fclose(f);
     if (st != BN_OK) {
         free(buffer);
@@ -100,7 +109,8 @@ static bn_status append_file(bn_context *ctx, const char *name, bn_buffer_text *
     return BN_OK;
 }
 
-/* "NAME=value"; reals as hexadecimal literals of the precision, so that no digit is lost and no double reaches a single build. */
+/* "NAME=value"; reals as hexadecimal literals of the precision, so that no digit is lost and no double reaches a single
+ * build. */
 static void print_define(const bn_define *d, bn_precision precision, char *out, size_t room)
 {
     if (d->kind == BN_DEF_INT)

@@ -1,12 +1,12 @@
-/* quirks.c: what implementations of OpenCL do differently, one row each: test, remedy, reason, source, date. No vendor's name stands anywhere
- * else in the program. */
+/* quirks.c: what implementations of OpenCL do differently, one row each: test, remedy, reason, source, date. No
+ * vendor's name stands anywhere else in the program. */
 #include "internal/opencl.h"
 
 #include <string.h>
 
 typedef struct bn_quirk {
-    const char *platform;       /* part of CL_PLATFORM_NAME */
-    const char *version;        /* beginning of CL_DEVICE_VERSION; NULL: any */
+    const char *platform; /* part of CL_PLATFORM_NAME */
+    const char *version;  /* beginning of CL_DEVICE_VERSION; NULL: any */
     void (*remedy)(bn_quirks *);
     const char *reason, *source, *date;
 } bn_quirk;
@@ -22,10 +22,12 @@ static void exclude_old(bn_quirks *q)
 
 static const bn_quirk rows[] = {
     { "Portable Computing Language", NULL, platform_cache,
-      "its own cache serves work-group sizes too; fetching a binary costs a second compile", "measured: 3.25 s against 0.03 s",
-      "2025-11" },
-    { "NVIDIA", NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented", "2026-11" },
-    { "Oclgrind", NULL, one_thread, "the simulator asserts when two threads call it", "jrprice/Oclgrind issue 28", "2026-11" },
+      "its own cache serves work-group sizes too; fetching a binary costs a second compile",
+      "measured: 3.25 s against 0.03 s", "2025-11" },
+    { "NVIDIA", NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
+      "2026-11" },
+    { "Oclgrind", NULL, one_thread, "the simulator asserts when two threads call it", "jrprice/Oclgrind issue 28",
+      "2026-11" },
     { "Clover", NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
     { "", "OpenCL 1.0", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },
     { "", "OpenCL 1.1", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },

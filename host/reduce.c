@@ -1,4 +1,5 @@
-/* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides. */
+/* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides.
+ */
 #include "internal/runtime.h"
 
 #include <math.h>
@@ -128,7 +129,8 @@ static double largest(const bn_field *f, const void *values, size_t count)
 {
     double most = 0;
     for (size_t i = 0; i < count; i++) {
-        double x = f->domain->desc.precision == BN_DOUBLE ? ((const double *)values)[i] : (double)((const float *)values)[i];
+        double x = f->domain->desc.precision == BN_DOUBLE ? ((const double *)values)[i]
+                                                          : (double)((const float *)values)[i];
         if (!isfinite(x))
             return x;
         if (fabs(x) > most)

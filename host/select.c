@@ -31,10 +31,10 @@ static long fastest(const bn_device_list *list, bool cpu, const char **reason)
                                       : guessed_speed(info) > guessed_speed(&list->info[best])))
             best = (long)i;
     }
-    *reason = list->count == 1    ? "the only device"
-              : candidates == 1   ? (cpu ? "the only CPU" : "a GPU before a CPU")
-              : all_measured      ? "the largest measured copy bandwidth"
-                                  : "the most compute units times clock (not all were measured: binnacle devices --measure)";
+    *reason = list->count == 1  ? "the only device"
+              : candidates == 1 ? (cpu ? "the only CPU" : "a GPU before a CPU")
+              : all_measured    ? "the largest measured copy bandwidth"
+                             : "the most compute units times clock (not all were measured: binnacle devices --measure)";
     return best;
 }
 
@@ -51,10 +51,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-static bool same_word(const char *a, const char *b)
-{
-    return strlen(a) == strlen(b) && contains(a, b);
-}
+static bool same_word(const char *a, const char *b) { return strlen(a) == strlen(b) && contains(a, b); }
 
 /* A whole number without sign; false when the text is none or too large. */
 static bool number(const char *text, size_t *value)
@@ -74,9 +71,10 @@ static bn_status no_such(bn_context *ctx, const bn_device_list *list, const char
     for (size_t i = 0; i < list->count && at < sizeof names; i++)
         at += (size_t)snprintf(names + at, sizeof names - at, "\n  %zu  %s (%s)", i, list->info[i].name,
                                list->info[i].platform);
-    return bn_fail(ctx, BN_DEVICE,
-                   "--device %s: %s; possible are auto, all, gpu, cpu, an index, PLATFORM:DEVICE, or a part of a name. Present:%s",
-                   selector, why, names);
+    return bn_fail(
+        ctx, BN_DEVICE,
+        "--device %s: %s; possible are auto, all, gpu, cpu, an index, PLATFORM:DEVICE, or a part of a name. Present:%s",
+        selector, why, names);
 }
 
 /* "gpu", "gpu:1", "cpu", "cpu:0": the fastest, or the n-th of its type. */
@@ -166,7 +164,8 @@ bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indice
             memcpy(word, p, n);
             word[n] = '\0';
             if (*count >= room)
-                return bn_fail(ctx, BN_USAGE, "--device %s names more than %zu device%s", selector, room, room == 1 ? "" : "s");
+                return bn_fail(ctx, BN_USAGE, "--device %s names more than %zu device%s", selector, room,
+                               room == 1 ? "" : "s");
             BN_TRY(select_one(ctx, list, word, &indices[*count], &why));
             (*count)++;
         }

@@ -1,6 +1,6 @@
-/* snapshot.c: copies of fields in pinned memory, made without stopping the steps. The copy is enqueued behind the steps launched so far
- * (the queue is in order), and whoever wants the data waits for its event, on any thread. Pinned memory is kept and used again:
- * getting it costs more than a step. */
+/* snapshot.c: copies of fields in pinned memory, made without stopping the steps. The copy is enqueued behind the steps
+ * launched so far (the queue is in order), and whoever wants the data waits for its event, on any thread. Pinned memory
+ * is kept and used again: getting it costs more than a step. */
 #include "internal/runtime.h"
 
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 
 struct bn_staging {
     bn_staging *next;
-    cl_mem mem;             /* CL_MEM_ALLOC_HOST_PTR, kept mapped at `data` */
+    cl_mem mem; /* CL_MEM_ALLOC_HOST_PTR, kept mapped at `data` */
     void *data;
     size_t bytes;
 };
 
 struct bn_snapshot {
     bn_domain *domain;
-    bn_staging *staging;    /* devices */
+    bn_staging *staging; /* devices */
     cl_event ready;
-    void *copy;             /* reference */
+    void *copy; /* reference */
 };
 
 static void staging_free(bn_domain *d, bn_staging *s)
@@ -61,8 +61,8 @@ static bn_status staging_get(bn_domain *d, size_t bytes, bn_staging **out)
     if (status != CL_SUCCESS)
         s->mem = NULL;
     else
-        s->data = clEnqueueMapBuffer(d->device->queue, s->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
-                                     &status);
+        s->data = clEnqueueMapBuffer(d->device->queue, s->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
+                                     NULL, &status);
     if (status != CL_SUCCESS) {
         s->data = NULL;
         staging_free(d, s);

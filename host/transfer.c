@@ -29,13 +29,15 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
             cl_event *event = last && is_last ? last : NULL;
             /* The queue is in order: waiting for the last transfer is waiting for all of them. */
             cl_bool block = wait && is_last ? CL_TRUE : CL_FALSE;
-            cl_int status =
-                write ? clEnqueueWriteBufferRect(d->device->queue, f->buffers[b]->mem, block, in_buffer, in_host, region,
-                                                 l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, event)
-                      : clEnqueueReadBufferRect(d->device->queue, f->buffers[b]->mem, block, in_buffer, in_host, region,
-                                                l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, event);
+            cl_int status = write ? clEnqueueWriteBufferRect(d->device->queue, f->buffers[b]->mem, block, in_buffer,
+                                                             in_host, region, l->pitch * eb, l->slice * eb, host_row,
+                                                             host_slice, values, 0, NULL, event)
+                                  : clEnqueueReadBufferRect(d->device->queue, f->buffers[b]->mem, block, in_buffer,
+                                                            in_host, region, l->pitch * eb, l->slice * eb, host_row,
+                                                            host_slice, values, 0, NULL, event);
             if (status != CL_SUCCESS) {
-                bn_cl_fail(d->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect", f->desc.name);
+                bn_cl_fail(d->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
+                           f->desc.name);
                 (void)clFinish(d->device->queue); /* earlier parts may still use the caller's memory */
                 return bn_error_status(d->ctx);
             }

@@ -61,14 +61,16 @@ kernel void fft_spread_half(global const real2 *restrict field, global real2 *re
     dense[at] = (real2)(value.x, mirror ? -value.y : value.y);
 }
 
-/* Work-items run over the field. `shift`: 1 where the extension begins with a zero, in the dimensions that are extended. */
+/* Work-items run over the field. `shift`: 1 where the extension begins with a zero, in the dimensions that are
+ * extended. */
 #define GATHER(x, y, z)                                                               \
     const int x = (int)get_global_id(0);                                              \
     const int y = (int)get_global_id(1);                                              \
     const int z = (int)get_global_id(2);                                              \
     if (x >= width || y >= FN1 || z >= FN2)                                           \
     return;                                                                           \
-    const long at = ((long)(z + (M2 != FN2 ? ODD : 0)) * M1 + y + (M1 != FN1 ? ODD : 0)) * M0 + x + (M0 != FN0 ? ODD : 0)
+    const int x_d = x + (M0 != FN0 ? ODD : 0), y_d = y + (M1 != FN1 ? ODD : 0), z_d = z + (M2 != FN2 ? ODD : 0); \
+    const long at = ((long)z_d * M1 + y_d) * M0 + x_d
 
 /* scale_x times the real part plus scale_y times the imaginary part; one of them is zero. */
 kernel void fft_gather_real(global const real2 *restrict dense, global real *restrict field, long first, long pitch,

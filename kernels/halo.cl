@@ -1,5 +1,6 @@
-/* halo.cl: moves and fills boxes of elements, for the exchange of halos between boxes: once for all solvers. An element is a word of 1, 4, 8
- * or 16 bytes; components lie a plane apart and are taken as the slowest part of the third dimension.
+/* halo.cl: moves and fills boxes of elements, for the exchange of halos between boxes: once for all solvers. An
+ * element is a word of 1, 4, 8 or 16 bytes; components lie a plane apart and are taken as the slowest part of the
+ * third dimension.
  *
  *   first   element of the corner        rows, slices, planes: elements from one to the next
  *   nx ny   extent in cells              layers: extent in the third dimension, of one component

@@ -1,4 +1,5 @@
-/* reduce.cl: one number from a field (host/api/reduce.h): partial results per segment, then the total, in fixed order. */
+/* reduce.cl: one number from a field (host/api/reduce.h): partial results per segment, then the total, in fixed
+ * order. */
 #define PARTIAL_KERNEL(name, take, put)                                                                 \
     kernel void name(global const real *restrict field, int component, global acc *restrict partials)   \
     {                                                                                                   \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench.sh: how far the kernels of each solver are from the limit of a device: the time of every kernel by device events, the bytes it must
-# move, and the share of the measured copy bandwidth that makes. Never part of the tests.
+# bench.sh: how far the kernels of each solver are from the limit of a device: the time of every kernel by device events,
+# the bytes it must move, and the share of the measured copy bandwidth that makes. Never part of the tests.
 #   make bench            on the device that `auto` picks
 #   DEVICE=gpu make bench
 set -eu

@@ -1,20 +1,21 @@
-/* support.h: what every test program shares: a Check suite in fork mode with a time-out, and comparisons that NaN never passes. */
+/* support.h: what every test program shares: a Check suite in fork mode with a time-out, and comparisons that NaN never
+ * passes. */
 #ifndef BN_TEST_SUPPORT_H
 #define BN_TEST_SUPPORT_H
 
 #include <check.h>
 #include <math.h>
 
-/* Runs the tests that `add` puts into the case, each in its own process with a time-out of BN_TEST_TIMEOUT seconds (environment; 60).
- * Prints failures and, last, "N passed, N failed". Returns the exit code for main(). */
+/* Runs the tests that `add` puts into the case, each in its own process with a time-out of BN_TEST_TIMEOUT seconds
+ * (environment; 60). Prints failures and, last, "N passed, N failed". Returns the exit code for main(). */
 int bn_test_main(const char *name, void (*add)(TCase *));
 
 /* |value - expected| <= tolerance; the source of the expected number stands in the message. */
-#define near(value, expected, tolerance, source)                                                                    \
-    do {                                                                                                            \
-        const double near_v_ = (value), near_e_ = (expected), near_t_ = (tolerance);                                \
-        ck_assert_msg(fabs(near_v_ - near_e_) <= near_t_, "%s = %.10g, expected %.10g within %.3g (%s)", #value,    \
-                      near_v_, near_e_, near_t_, source);                                                           \
+#define near(value, expected, tolerance, source)                                                                 \
+    do {                                                                                                         \
+        const double near_v_ = (value), near_e_ = (expected), near_t_ = (tolerance);                             \
+        ck_assert_msg(fabs(near_v_ - near_e_) <= near_t_, "%s = %.10g, expected %.10g within %.3g (%s)", #value, \
+                      near_v_, near_e_, near_t_, source);                                                        \
     } while (0)
 
 #endif

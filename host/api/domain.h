@@ -1,4 +1,5 @@
-/* domain.h: a regular grid cut into boxes. Solvers never see the cut: fields, launches and sums work on the whole grid. */
+/* domain.h: a regular grid cut into boxes. Solvers never see the cut: fields, launches and sums work on the whole grid.
+ */
 #ifndef BN_API_DOMAIN_H
 #define BN_API_DOMAIN_H
 
@@ -9,26 +10,28 @@ typedef struct bn_domain bn_domain;
 typedef enum bn_precision { BN_SINGLE, BN_DOUBLE } bn_precision;
 typedef enum bn_grid_kind { BN_CARTESIAN, BN_HEXAGONAL } bn_grid_kind;
 
-/* n: points along x, y, z (1 in the dimensions that are not there); h: spacing [m]; origin: place of the first point [m]. */
+/* n: points along x, y, z (1 in the dimensions that are not there); h: spacing [m]; origin: place of the first point
+ * [m]. */
 typedef struct bn_grid {
     int dims;
     uint32_t n[3];
     double h[3], origin[3];
     bool periodic[3];
-    bool nodes;               /* values stand at nodes that include the border, else at cell centres */
+    bool nodes; /* values stand at nodes that include the border, else at cell centres */
     bn_grid_kind kind;
 } bn_grid;
 
 typedef struct bn_domain_desc {
     bn_grid grid;
-    bn_precision precision;   /* of every field of type real */
-    int halo;                 /* cells around each box: the largest reach of any launch */
-    int boxes;                /* 0 means 1. Cuts along x only at multiples of BN_SEGMENT cells */
-    bn_device *device;        /* NULL: a domain of the CPU reference, one box in host memory */
-    size_t work_group[3];     /* {0}: default shape */
+    bn_precision precision; /* of every field of type real */
+    int halo;               /* cells around each box: the largest reach of any launch */
+    int boxes;              /* 0 means 1. Cuts along x only at multiples of BN_SEGMENT cells */
+    bn_device *device;      /* NULL: a domain of the CPU reference, one box in host memory */
+    size_t work_group[3];   /* {0}: default shape */
 } bn_domain_desc;
 
-/* Cells of a row that are summed together; sums are formed over these segments, so that their order depends on the grid alone. */
+/* Cells of a row that are summed together; sums are formed over these segments, so that their order depends on the grid
+ * alone. */
 enum { BN_SEGMENT = 256 };
 
 BN_CHECKED bn_status bn_domain_create(bn_context *, const bn_domain_desc *, bn_domain **out);
@@ -36,9 +39,9 @@ void bn_domain_destroy(bn_domain **);
 const bn_grid *bn_domain_grid(const bn_domain *);
 bn_precision bn_domain_precision(const bn_domain *);
 bn_context *bn_domain_context(const bn_domain *);
-bn_device *bn_domain_device(const bn_domain *);     /* NULL for the reference */
+bn_device *bn_domain_device(const bn_domain *); /* NULL for the reference */
 size_t bn_domain_boxes(const bn_domain *);
-size_t bn_domain_points(const bn_domain *);         /* n[0] * n[1] * n[2] */
+size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);

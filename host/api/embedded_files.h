@@ -12,7 +12,8 @@ extern const bn_embedded bn_embedded_files[];
 #include "binnacle/context.h"
 #include <stdint.h>
 
-/* A hash over all kernel texts in use (embedded, or from the override folder): whatever was learned about kernels holds for it. */
+/* A hash over all kernel texts in use (embedded, or from the override folder): whatever was learned about kernels holds
+ * for it. */
 BN_CHECKED bn_status bn_kernels_hash(bn_context *, uint64_t *hash);
 
 /* The same hash for other data: FNV-1a, 64 bit. Begin with BN_HASH_START. */

@@ -1,4 +1,5 @@
-/* field.h: values on a domain's grid. On a device each box has a buffer with a halo; for the reference it is one plain array. */
+/* field.h: values on a domain's grid. On a device each box has a buffer with a halo; for the reference it is one plain
+ * array. */
 #ifndef BN_API_FIELD_H
 #define BN_API_FIELD_H
 
@@ -17,7 +18,7 @@ enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4 };
 typedef struct bn_field_desc {
     const char *name, *unit;
     bn_type type;
-    int components;           /* 0 means 1 */
+    int components; /* 0 means 1 */
     unsigned role;
 } bn_field_desc;
 
@@ -25,11 +26,12 @@ BN_CHECKED bn_status bn_field_create(bn_domain *, const bn_field_desc *, bn_fiel
 void bn_field_destroy(bn_field **);
 const bn_field_desc *bn_field_describe(const bn_field *);
 bn_domain *bn_field_domain(const bn_field *);
-size_t bn_field_element_bytes(const bn_field *);    /* of one component of one point */
-size_t bn_field_bytes(const bn_field *);            /* of the whole field in its own type, without padding */
+size_t bn_field_element_bytes(const bn_field *); /* of one component of one point */
+size_t bn_field_bytes(const bn_field *);         /* of the whole field in its own type, without padding */
 
-/* All points of all components in C order (x fastest, component slowest), in the field's own type: float or double, int32_t, ...
- * `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for everything launched before. */
+/* All points of all components in C order (x fastest, component slowest), in the field's own type: float or double,
+ * int32_t, ... `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for everything launched before.
+ */
 BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);
 BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes);
 
@@ -37,7 +39,8 @@ BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes
 BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
 BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
 
-/* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both engines. */
+/* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both
+ * engines. */
 BN_CHECKED bn_status bn_field_fill(bn_field *, int component, double (*value)(const double x[3], const void *user),
                                    const void *user);
 BN_CHECKED bn_status bn_field_zero(bn_field *);
@@ -48,8 +51,8 @@ void bn_field_swap(bn_field *, bn_field *);
 /* The reference's own array (float or double, C order); NULL for a field on a device. */
 void *bn_field_host(bn_field *);
 
-/* Starts copying the field to pinned host memory and returns at once; steps launched afterwards do not disturb it. Any thread
- * may wait for it. `data` in C order as bn_field_read gives; lent until the release. */
+/* Starts copying the field to pinned host memory and returns at once; steps launched afterwards do not disturb it. Any
+ * thread may wait for it. `data` in C order as bn_field_read gives; lent until the release. */
 BN_CHECKED bn_status bn_snapshot_begin(bn_field *, bn_snapshot **out);
 BN_CHECKED bn_status bn_snapshot_wait(bn_context *, bn_snapshot *, const void **data);
 void bn_snapshot_release(bn_snapshot **);

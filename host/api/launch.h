@@ -1,5 +1,5 @@
-/* launch.h: running a kernel over the whole domain. Arguments say how they are used and how far they reach; stale halos are
- * exchanged before the kernel runs, so no solver has a halo call or a loop over boxes. */
+/* launch.h: running a kernel over the whole domain. Arguments say how they are used and how far they reach; stale halos
+ * are exchanged before the kernel runs, so no solver has a halo call or a loop over boxes. */
 #ifndef BN_API_LAUNCH_H
 #define BN_API_LAUNCH_H
 
@@ -11,35 +11,63 @@ typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
     bn_access access;
-    int reach;                /* cells beyond its own that the kernel reads */
+    int reach; /* cells beyond its own that the kernel reads */
     bn_field *field;
     bn_partials *partials;
     bn_scalars *scalars;
     bn_value_kind kind;
-    union { double r; int32_t i; uint32_t u; } value;
+    union {
+        double r;
+        int32_t i;
+        uint32_t u;
+    } value;
 } bn_arg;
 
-#define BN_READ(f, reach_) { .access = BN_A_READ, .reach = (reach_), .field = (f) }
-#define BN_WRITE(f)        { .access = BN_A_WRITE, .field = (f) }
-#define BN_UPDATE(f)       { .access = BN_A_UPDATE, .field = (f) }
-#define BN_PARTIALS(p)     { .access = BN_A_PARTIALS, .partials = (p) }
-#define BN_SCALARS(s)      { .access = BN_A_SCALARS, .scalars = (s) }
-#define BN_REALV(x)        { .access = BN_A_SCALAR, .kind = BN_V_REAL, .value.r = (x) } /* in the domain's precision */
-#define BN_I32V(x)         { .access = BN_A_SCALAR, .kind = BN_V_I32, .value.i = (x) }
-#define BN_U32V(x)         { .access = BN_A_SCALAR, .kind = BN_V_U32, .value.u = (x) }
-#define BN_RUN(kernel, ...)                                                                                            \
+#define BN_READ(f, reach_)                                   \
+    {                                                        \
+        .access = BN_A_READ, .reach = (reach_), .field = (f) \
+    }
+#define BN_WRITE(f)                        \
+    {                                      \
+        .access = BN_A_WRITE, .field = (f) \
+    }
+#define BN_UPDATE(f)                        \
+    {                                       \
+        .access = BN_A_UPDATE, .field = (f) \
+    }
+#define BN_PARTIALS(p)                           \
+    {                                            \
+        .access = BN_A_PARTIALS, .partials = (p) \
+    }
+#define BN_SCALARS(s)                          \
+    {                                          \
+        .access = BN_A_SCALARS, .scalars = (s) \
+    }
+#define BN_REALV(x)                                              \
+    {                                                            \
+        .access = BN_A_SCALAR, .kind = BN_V_REAL, .value.r = (x) \
+    } /* in the domain's precision */
+#define BN_I32V(x)                                              \
+    {                                                           \
+        .access = BN_A_SCALAR, .kind = BN_V_I32, .value.i = (x) \
+    }
+#define BN_U32V(x)                                              \
+    {                                                           \
+        .access = BN_A_SCALAR, .kind = BN_V_U32, .value.u = (x) \
+    }
+#define BN_RUN(kernel, ...) \
     bn_launch((kernel), (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg))
 
-/* Enqueues the kernel over every box, in order after all that was launched before; does not wait. Checks count and kind of the
- * arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
+/* Enqueues the kernel over every box, in order after all that was launched before; does not wait. Checks count and kind
+ * of the arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
 BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
 
 /* One row per kernel that ran: for the summary and `run --profile`. */
 typedef struct bn_profile_row {
     const char *kernel;
     unsigned long long calls;
-    double seconds;           /* by device events; NaN unless the device was opened for profiling */
-    double bytes, flops;      /* declared */
+    double seconds;      /* by device events; NaN unless the device was opened for profiling */
+    double bytes, flops; /* declared */
 } bn_profile_row;
 
 size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);

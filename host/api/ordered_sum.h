@@ -1,6 +1,6 @@
-/* ordered_sum.h: sums on the host in the same order as kernels/lib/reduce.h forms them on a device, so that both give the same bits:
- * lanes within a segment of a row, then lanes over all segments. A template: the includer defines BN_SUM_REAL, the type, and
- * BN_SUM_NAME(name), and may include it again with others. */
+/* ordered_sum.h: sums on the host in the same order as kernels/lib/reduce.h forms them on a device, so that both give
+ * the same bits: lanes within a segment of a row, then lanes over all segments. A template: the includer defines
+ * BN_SUM_REAL, the type, and BN_SUM_NAME(name), and may include it again with others. */
 
 /* Lanes of a segment and of the final sum; the same numbers as in kernels/lib/reduce.h. */
 #ifndef BN_SUM_LANES

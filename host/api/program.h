@@ -12,18 +12,24 @@ typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME } bn_define_k
 typedef struct bn_define {
     const char *name;
     bn_define_kind kind;
-    union { long long i; double r; const char *s; } u;
+    union {
+        long long i;
+        double r;
+        const char *s;
+    } u;
 } bn_define;
 
 /* What one work-item stands for. */
 typedef enum bn_range {
-    BN_PER_CELL,      /* one per cell of each box, any work-group shape */
-    BN_PER_SEGMENT,   /* a work-group per segment of a row: may write bn_partials */
-    BN_ONCE           /* one work-group in all: adds up partials */
+    BN_PER_CELL,    /* one per cell of each box, any work-group shape */
+    BN_PER_SEGMENT, /* a work-group per segment of a row: may write bn_partials */
+    BN_ONCE         /* one work-group in all: adds up partials */
 } bn_range;
 
 /* Per cell, in reals (so right in both precisions). */
-typedef struct bn_cost { double reads, writes, flops; } bn_cost;
+typedef struct bn_cost {
+    double reads, writes, flops;
+} bn_cost;
 
 typedef struct bn_kernel_desc {
     const char *name;
@@ -38,8 +44,13 @@ void bn_program_destroy(bn_program **);
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);
 
-/* How the programs of this process came about, for the summary: seconds spent building, programs built, taken from our cache. */
-typedef struct bn_build_stats { double seconds; unsigned built, cached; const char *cache; } bn_build_stats;
+/* How the programs of this process came about, for the summary: seconds spent building, programs built, taken from our
+ * cache. */
+typedef struct bn_build_stats {
+    double seconds;
+    unsigned built, cached;
+    const char *cache;
+} bn_build_stats;
 bn_build_stats bn_domain_build_stats(const bn_domain *);
 
 #endif

@@ -5,7 +5,8 @@
 #include "api/embedded_files.h"
 #include "internal/opencl.h"
 
-/* Looks an entry up by its whole key; NULL in *binary when there is none that is whole, ours and private. Never fails. */
+/* Looks an entry up by its whole key; NULL in *binary when there is none that is whole, ours and private. Never fails.
+ */
 void bn_binary_cache_get(bn_context *, const char *key, size_t key_bytes, unsigned char **binary, size_t *bytes);
 
 /* Keeps a binary under its key; what goes wrong is logged at debug level. */

@@ -8,7 +8,12 @@
 struct bn_device_list {
     size_t count;
     bn_device_info *info;
-    struct bn_device_entry { cl_platform_id platform; cl_device_id id; bn_quirks quirks; cl_uint align_bytes; } *entry;
+    struct bn_device_entry {
+        cl_platform_id platform;
+        cl_device_id id;
+        bn_quirks quirks;
+        cl_uint align_bytes;
+    } * entry;
 };
 
 /* Finds the devices once per context. */

@@ -12,75 +12,88 @@ enum { BN_CANARY_BYTES = 256 };
 
 /* How a box lies in memory; counted in elements. Rows start on 16-byte boundaries so that vector loads are aligned. */
 typedef struct bn_layout {
-    int halo[3];            /* per dimension: 0 in dimensions that are not there */
-    size_t left;            /* elements in front of cell 0 of a row: halo[0] rounded up */
+    int halo[3]; /* per dimension: 0 in dimensions that are not there */
+    size_t left; /* elements in front of cell 0 of a row: halo[0] rounded up */
     size_t pitch, slice, plane, first;
-    size_t layers;          /* of one component: n[2] + 2 halo[2] */
+    size_t layers; /* of one component: n[2] + 2 halo[2] */
 } bn_layout;
 
 typedef struct bn_box {
     uint32_t offset[3], n[3];
-    int place[3];           /* in the lattice of boxes */
-    size_t shape;           /* index into bn_domain.shapes */
+    int place[3]; /* in the lattice of boxes */
+    size_t shape; /* index into bn_domain.shapes */
 } bn_box;
 
-typedef struct bn_shape { uint32_t n[3]; bn_layout layout; } bn_shape;
+typedef struct bn_shape {
+    uint32_t n[3];
+    bn_layout layout;
+} bn_shape;
 
 typedef struct bn_buffer {
     struct bn_buffer *next, *previous;
     char *name;
     cl_mem mem;
-    size_t bytes;           /* without the canary */
+    size_t bytes; /* without the canary */
 } bn_buffer;
 
 typedef struct bn_staging bn_staging;
 
 struct bn_domain {
     bn_context *ctx;
-    bn_device *device;      /* NULL: reference */
+    bn_device *device; /* NULL: reference */
     bn_domain_desc desc;
-    int lattice[3];         /* boxes along x, y, z */
+    int lattice[3]; /* boxes along x, y, z */
     bn_box *boxes;
     size_t box_count;
     bn_shape *shapes;
     size_t shape_count;
-    uint32_t segments;      /* of a row of the whole grid */
-    size_t partials;        /* segments of the whole grid */
+    uint32_t segments; /* of a row of the whole grid */
+    size_t partials;   /* segments of the whole grid */
     int index_bits;
-    bn_buffer *buffers;     /* all of them, for the canaries */
-    bn_program *programs;   /* all of them, for the profile */
+    bn_buffer *buffers;   /* all of them, for the canaries */
+    bn_program *programs; /* all of them, for the profile */
     bn_build_stats build;
-    bn_program *services;   /* halo and reduce kernels, built when first needed */
+    bn_program *services; /* halo and reduce kernels, built when first needed */
     bn_program *reductions;
     bn_partials *reduce_partials;
     bn_scalars *reduce_scalars;
-    unsigned unflushed;     /* launches since the last clFlush */
-    bn_staging *idle;       /* pinned memory to be used again; guarded by lock */
+    unsigned unflushed; /* launches since the last clFlush */
+    bn_staging *idle;   /* pinned memory to be used again; guarded by lock */
     pthread_mutex_t lock;
 };
 
 struct bn_field {
     bn_domain *domain;
-    bn_field_desc desc;     /* name and unit are own copies */
+    bn_field_desc desc; /* name and unit are own copies */
     size_t element_bytes;
-    bn_buffer **buffers;    /* one per box; NULL for the reference */
-    void *host;             /* reference only */
-    int halo_valid;         /* cells of the halo that hold the neighbours' present values */
+    bn_buffer **buffers; /* one per box; NULL for the reference */
+    void *host;          /* reference only */
+    int halo_valid;      /* cells of the halo that hold the neighbours' present values */
 };
 
-struct bn_partials { bn_domain *domain; bn_buffer *buffer; int components; };
-struct bn_scalars { bn_domain *domain; bn_buffer *buffer; size_t count; };
+struct bn_partials {
+    bn_domain *domain;
+    bn_buffer *buffer;
+    int components;
+};
+struct bn_scalars {
+    bn_domain *domain;
+    bn_buffer *buffer;
+    size_t count;
+};
 
-typedef struct bn_pending_event { cl_event event; } bn_pending_event;
+typedef struct bn_pending_event {
+    cl_event event;
+} bn_pending_event;
 enum { BN_PENDING_EVENTS = 256 };
 
 struct bn_kernel {
     struct bn_kernel *next;
     bn_program *program;
     const bn_kernel_desc *desc;
-    cl_kernel *cl;          /* one per box: arguments stay set */
-    size_t max_group;       /* over all shapes */
-    size_t group[3];        /* local size in use */
+    cl_kernel *cl;    /* one per box: arguments stay set */
+    size_t max_group; /* over all shapes */
+    size_t group[3];  /* local size in use */
     cl_uint argument_count;
     unsigned long long calls;
     double bytes, flops, seconds;
@@ -92,7 +105,7 @@ struct bn_program {
     struct bn_program *next;
     bn_domain *domain;
     char *file;
-    cl_program *cl;         /* one per shape */
+    cl_program *cl; /* one per shape */
     bn_kernel *kernels;
 };
 

@@ -10,9 +10,10 @@ extern "C" {
 
 typedef struct bn_case bn_case;
 
-/* Reads a TOML case file, applies `overrides` ("key=value", the value as TOML or a bare word) and checks it against the common keys and the schema of
- * the solver it names. On failure BN_CASE, with ALL problems of the file in bn_error_text, each with file:line:column, key, what
- * is allowed and the nearest name; BN_IO when the file can't be read. */
+/* Reads a TOML case file, applies `overrides` ("key=value", the value as TOML or a bare word) and checks it against the
+ * common keys and the schema of the solver it names. On failure BN_CASE, with ALL problems of the file in
+ * bn_error_text, each with file:line:column, key, what is allowed and the nearest name; BN_IO when the file can't be
+ * read. */
 BN_CHECKED bn_status bn_case_read(bn_context *, const char *path, const char *const *overrides, size_t count,
                                   bn_case **out);
 
@@ -28,12 +29,12 @@ long long bn_case_int(const bn_case *, const char *key);
 long long bn_case_int_at(const bn_case *, const char *key, size_t index);
 bool bn_case_bool(const bn_case *, const char *key);
 const char *bn_case_text(const bn_case *, const char *key);
-int bn_case_choice(const bn_case *, const char *key);        /* index into the key's list of choices */
-bool bn_case_given(const bn_case *, const char *key);        /* in the file or by an override, not a default */
+int bn_case_choice(const bn_case *, const char *key); /* index into the key's list of choices */
+bool bn_case_given(const bn_case *, const char *key); /* in the file or by an override, not a default */
 
 const char *bn_case_solver(const bn_case *);
-const char *bn_case_path(const bn_case *);                   /* as given to bn_case_read */
-bool bn_case_double(const bn_case *);                        /* case.precision = "double" */
+const char *bn_case_path(const bn_case *); /* as given to bn_case_read */
+bool bn_case_double(const bn_case *);      /* case.precision = "double" */
 
 /* Rejects the case because of `key` (a contradiction that the schema can't express), with the key's file and line;
  * returns BN_CASE. May be called several times: all of them are listed. `hint` may be NULL. */

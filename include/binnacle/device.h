@@ -12,24 +12,24 @@ extern "C" {
 typedef struct bn_device bn_device;
 
 typedef struct bn_device_info {
-    size_t index;             /* as in `binnacle devices` and --device */
+    size_t index;                             /* as in `binnacle devices` and --device */
     size_t platform_index, index_in_platform; /* --device P:D */
-    const char *name;         /* CL_DEVICE_NAME, white space folded */
-    const char *platform;     /* CL_PLATFORM_NAME */
+    const char *name;                         /* CL_DEVICE_NAME, white space folded */
+    const char *platform;                     /* CL_PLATFORM_NAME */
     const char *vendor;
-    const char *driver;       /* CL_DRIVER_VERSION */
-    const char *version;      /* CL_DEVICE_VERSION */
-    bool cpu;                 /* a CPU rather than a GPU or accelerator */
-    bool fp64;                /* cl_khr_fp64 or double in core */
-    bool int64_atomics;       /* cl_khr_int64_base_atomics */
-    bool exact_division;      /* fp32 / and sqrt correctly rounded (natively or by build flag) */
-    uint64_t bytes;           /* global memory [B] */
-    uint64_t largest_buffer;  /* CL_DEVICE_MAX_MEM_ALLOC_SIZE [B] */
-    uint64_t local_bytes;     /* local memory of a work-group [B] */
+    const char *driver;      /* CL_DRIVER_VERSION */
+    const char *version;     /* CL_DEVICE_VERSION */
+    bool cpu;                /* a CPU rather than a GPU or accelerator */
+    bool fp64;               /* cl_khr_fp64 or double in core */
+    bool int64_atomics;      /* cl_khr_int64_base_atomics */
+    bool exact_division;     /* fp32 / and sqrt correctly rounded (natively or by build flag) */
+    uint64_t bytes;          /* global memory [B] */
+    uint64_t largest_buffer; /* CL_DEVICE_MAX_MEM_ALLOC_SIZE [B] */
+    uint64_t local_bytes;    /* local memory of a work-group [B] */
     uint32_t compute_units, clock_mhz;
-    size_t max_work_group;    /* work-items */
+    size_t max_work_group; /* work-items */
     size_t max_work_item[3];
-    double bandwidth;         /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
+    double bandwidth; /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
 } bn_device_info;
 
 /* All usable devices, in a stable order (platform order of the loader, then device order). Platforms that fail or
@@ -37,10 +37,11 @@ typedef struct bn_device_info {
  * device at all, with a text that says which loader looked where and what to install. */
 BN_CHECKED bn_status bn_devices(bn_context *, const bn_device_info **lent, size_t *count);
 
-/* Which devices a selector names: "auto", "3", "0:1", "gpu", "gpu:1", "cpu", "cpu:0", a part of a name (any case; ambiguity is an error
- * that lists the matches), "all", or a list "0,2". NULL or "": $BINNACLE_DEVICE, else "auto".
- * auto: a GPU before a CPU, then the larger measured copy bandwidth where all of the candidates have one, then compute units times
- * clock, then the lower index. Writes at most `room` indices to `indices`. `reason` (may be NULL) receives why, static or context-owned. */
+/* Which devices a selector names: "auto", "3", "0:1", "gpu", "gpu:1", "cpu", "cpu:0", a part of a name (any case;
+ * ambiguity is an error that lists the matches), "all", or a list "0,2". NULL or "": $BINNACLE_DEVICE, else "auto".
+ * auto: a GPU before a CPU, then the larger measured copy bandwidth where all of the candidates have one, then compute
+ * units times clock, then the lower index. Writes at most `room` indices to `indices`. `reason` (may be NULL) receives
+ * why, static or context-owned. */
 BN_CHECKED bn_status bn_device_select(bn_context *, const char *selector, size_t *indices, size_t room, size_t *count,
                                       const char **reason);
 
@@ -52,7 +53,8 @@ const bn_device_info *bn_device_describe(const bn_device *);
 /* The implementation must not be called from two threads: output is then written in place. */
 bool bn_device_single_threaded(const bn_device *);
 
-/* Measured copy bandwidth [B/s], read + write; measures (about 0.2 s) when it isn't known yet and keeps it in the cache. */
+/* Measured copy bandwidth [B/s], read + write; measures (about 0.2 s) when it isn't known yet and keeps it in the
+ * cache. */
 BN_CHECKED bn_status bn_device_bandwidth(bn_device *, double *bytes_per_second);
 
 /* One line per vendor file and platform: loaded, failed (and why), or without devices: for `devices --check`.

@@ -11,22 +11,30 @@ extern "C" {
 
 typedef struct bn_results bn_results;
 
-typedef struct bn_result_info { const char *name, *unit, *help; double value; } bn_result_info;
+typedef struct bn_result_info {
+    const char *name, *unit, *help;
+    double value;
+} bn_result_info;
 
 /* A column of a table: name and unit go to the head of the CSV file. */
-typedef struct bn_column { const char *name, *unit; const double *values; } bn_column;
+typedef struct bn_column {
+    const char *name, *unit;
+    const double *values;
+} bn_column;
 
 /* Sets a scalar that plan() announced; an unannounced name is BN_USAGE. NaN is allowed and becomes null in JSON. */
 BN_CHECKED bn_status bn_result(bn_results *, const char *name, double value);
 
 /* Adds a table NAME.csv; the values are copied. */
-BN_CHECKED bn_status bn_result_table(bn_results *, const char *name, const bn_column *columns, size_t count, size_t rows);
+BN_CHECKED bn_status bn_result_table(bn_results *, const char *name, const bn_column *columns, size_t count,
+                                     size_t rows);
 
 size_t bn_results_count(const bn_results *);
 const bn_result_info *bn_results_at(const bn_results *, size_t index);
 size_t bn_results_tables(const bn_results *);
 /* Lends table `index`: `*columns` lives as long as the results. */
-const char *bn_results_table_at(const bn_results *, size_t index, const bn_column **columns, size_t *count, size_t *rows);
+const char *bn_results_table_at(const bn_results *, size_t index, const bn_column **columns, size_t *count,
+                                size_t *rows);
 
 #ifdef __cplusplus
 }

@@ -13,17 +13,17 @@ extern "C" {
 typedef struct bn_sim bn_sim;
 
 typedef struct bn_sim_desc {
-    bn_device *device;      /* NULL: the CPU reference, which never touches OpenCL */
-    int boxes;              /* pieces the domain is cut into; 0 means 1. The bits do not depend on it */
-    size_t work_group[3];   /* {0}: the tuned or default shape. The bits do not depend on it */
+    bn_device *device;    /* NULL: the CPU reference, which never touches OpenCL */
+    int boxes;            /* pieces the domain is cut into; 0 means 1. The bits do not depend on it */
+    size_t work_group[3]; /* {0}: the tuned or default shape. The bits do not depend on it */
 } bn_sim_desc;
 
 /* What a step reported; NaN in `residual` where the solver has none. */
 typedef struct bn_sim_state {
-    unsigned long long step;   /* steps done */
-    double time;               /* simulated time [s], or what the solver steps in */
-    double residual;           /* the solver's measure of change; converged when below its tolerance */
-    unsigned long long items;  /* cells, photons or points updated so far */
+    unsigned long long step;  /* steps done */
+    double time;              /* simulated time [s], or what the solver steps in */
+    double residual;          /* the solver's measure of change; converged when below its tolerance */
+    unsigned long long items; /* cells, photons or points updated so far */
     bool converged;
 } bn_sim_state;
 
@@ -31,12 +31,12 @@ typedef struct bn_sim_state {
 typedef struct bn_sim_field_info {
     const char *name, *unit;
     int components, dims;
-    unsigned n[3];             /* points along x, y, z */
-    double origin[3], h[3];    /* [m] */
-    bool nodes;                /* values at nodes (else cells) */
-    size_t element_bytes;      /* of one component: 4 float, 8 double (reals); integers of that size */
+    unsigned n[3];          /* points along x, y, z */
+    double origin[3], h[3]; /* [m] */
+    bool nodes;             /* values at nodes (else cells) */
+    size_t element_bytes;   /* of one component: 4 float, 8 double (reals); integers of that size */
     bool real;
-    bool output, compare;      /* roles: written to files; compared by verify */
+    bool output, compare; /* roles: written to files; compared by verify */
 } bn_sim_field_info;
 
 BN_CHECKED bn_status bn_sim_create(bn_context *, bn_case *, const bn_sim_desc *, bn_sim **out);
@@ -44,7 +44,7 @@ void bn_sim_destroy(bn_sim **);
 
 /* One step. BN_DIVERGED with step, field and cell when a value is not finite or a linear solve fails. */
 BN_CHECKED bn_status bn_sim_step(bn_sim *);
-bool bn_sim_done(const bn_sim *);                       /* converged, or stop.steps or stop.time reached */
+bool bn_sim_done(const bn_sim *); /* converged, or stop.steps or stop.time reached */
 bn_sim_state bn_sim_now(const bn_sim *);
 
 /* Fills in the scalars and tables of the results from the present fields. */

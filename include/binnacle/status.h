@@ -7,15 +7,15 @@ extern "C" {
 #endif
 
 /* X(name, exit code of the program, text) */
-#define BN_STATUS_LIST(X)                             \
-    X(OK, 0, "success")                               \
-    X(USAGE, 1, "wrong command line")                 \
-    X(CASE, 2, "case file rejected")                  \
-    X(DEVICE, 3, "device or kernel build failed")     \
-    X(MEMORY, 3, "out of memory")                     \
-    X(DIVERGED, 4, "diverged or not converged")       \
+#define BN_STATUS_LIST(X)                              \
+    X(OK, 0, "success")                                \
+    X(USAGE, 1, "wrong command line")                  \
+    X(CASE, 2, "case file rejected")                   \
+    X(DEVICE, 3, "device or kernel build failed")      \
+    X(MEMORY, 3, "out of memory")                      \
+    X(DIVERGED, 4, "diverged or not converged")        \
     X(MISMATCH, 5, "verification or self-test failed") \
-    X(IO, 6, "input or output failed")                \
+    X(IO, 6, "input or output failed")                 \
     X(INTERRUPTED, 130, "interrupted")
 
 #define BN_ENUM(name, code, text) BN_##name,
@@ -31,18 +31,18 @@ typedef enum bn_status { BN_STATUS_LIST(BN_ENUM) BN_STATUS_COUNT } bn_status;
 #define BN_PRINTF(text_, first_)
 #endif
 
-#define BN_TRY(call)                      \
-    do {                                  \
-        bn_status bn_try_ = (call);       \
-        if (bn_try_ != BN_OK)             \
-            return bn_try_;               \
+#define BN_TRY(call)                \
+    do {                            \
+        bn_status bn_try_ = (call); \
+        if (bn_try_ != BN_OK)       \
+            return bn_try_;         \
     } while (0)
 
 /* For functions with one exit label: `bn_status st = BN_OK; ... BN_GO(call); ... out: release; return st;` */
-#define BN_GO(call)                       \
-    do {                                  \
-        if ((st = (call)) != BN_OK)       \
-            goto out;                     \
+#define BN_GO(call)                 \
+    do {                            \
+        if ((st = (call)) != BN_OK) \
+            goto out;               \
     } while (0)
 
 /* The process exit code that stands for a status (documented in the manual: 0, 1, 2, 3, 4, 5, 6, 130). */

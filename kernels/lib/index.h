@@ -8,8 +8,8 @@
  *   SEGMENTS        segments of a row of the whole grid; PARTIALS = SEGMENTS * GNY * GNZ
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
- * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same shape
- * share one program.
+ * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
+ * shape share one program.
  *
  *   one component of one box, HALO = 1:        o o o o o o          o halo or padding
  *                                              o c c c c o          c cells, x fastest
@@ -31,7 +31,8 @@ typedef int index_t;
 #define Y0 ((int)get_global_offset(1))
 #define Z0 ((int)get_global_offset(2))
 
-/* This work-item's cell; returns from the kernel outside the box, so that any work-group shape is right. No barrier after it. */
+/* This work-item's cell; returns from the kernel outside the box, so that any work-group shape is right. No
+ * barrier after it. */
 #define CELL(i, j)                                             \
     const int i = (int)(get_global_id(0) - get_global_offset(0)); \
     const int j = (int)(get_global_id(1) - get_global_offset(1)); \

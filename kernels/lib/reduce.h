@@ -1,8 +1,8 @@
 /* reduce.h: sums whose order depends on the grid alone, never on work-groups, boxes or devices.
  *
- * A row is cut into segments of SEGMENT cells. In a segment, lane l of LANES adds cells l, l + LANES, l + 2 LANES, ... in
- * this order; then lanes are added as a tree: l += l + 32, l += l + 16, ... A work-group may have any number of work-items up to LANES: each
- * takes several lanes. The reference adds in the same order (src/sim/reference.h).
+ * A row is cut into segments of SEGMENT cells. In a segment, lane l of LANES adds cells l, l + LANES, l + 2 LANES, ...
+ * in this order; then lanes are added as a tree: l += l + 32, l += l + 16, ... A work-group may have any number of
+ * work-items: each takes its share of the lanes. The reference adds in the same order (host/api/ordered_sum.h).
  *
  * In a kernel of range BN_PER_SEGMENT:
  *     local acc sum[LANES];
@@ -30,9 +30,10 @@
     FOR_LANES(l_, LANES)       \
     (sum)[l_] = 0
 
-/* The cells of this work-item's lanes, or nothing unless `active`. A kernel that has nothing to do must still reach its barriers: PoCL
- * 3.1 hangs when a kernel returns before them, even if all work-items do. On a CPU (work-groups of one) neighbouring lanes follow each
- * other, which its compiler turns into vectors; each lane meets its cells in the same order either way. */
+/* The cells of this work-item's lanes, or nothing unless `active`. A kernel that has nothing to do must still reach its
+ * barriers: PoCL 3.1 hangs when a kernel returns before them, even if all work-items do. On a CPU (work-groups of one)
+ * neighbouring lanes follow each other, which its compiler turns into vectors; each lane meets its cells in the same
+ * order either way. */
 #if IS_CPU
 #define FOR_CELLS(active, i, lane)                                                                             \
     for (int begin_ = segment_first(), end_ = (active) ? segment_end() : 0; begin_ < end_; begin_ += LANES)    \

@@ -12,16 +12,16 @@ typedef enum bn_key_type { BN_KEY_INT, BN_KEY_REAL, BN_KEY_TEXT, BN_KEY_BOOL, BN
  * min == max == 0 means any value. A key without default (`required`) must be given. `count` > 1: an array of exactly
  * that many numbers, all with the same default, unit and range. */
 typedef struct bn_key {
-    const char *name;      /* "grid.size": table and key, at most one dot more ("boundary.left.kind") */
+    const char *name; /* "grid.size": table and key, at most one dot more ("boundary.left.kind") */
     bn_key_type type;
-    int count;             /* 0 and 1: a single value; else the length of the array, at most BN_ARRAY_MAX */
-    const char *unit;      /* SI unit for reals in UDUNITS notation ("m s-1"), "" or NULL: dimensionless */
-    double def;            /* default of numbers and bools, in SI */
+    int count;        /* 0 and 1: a single value; else the length of the array, at most BN_ARRAY_MAX */
+    const char *unit; /* SI unit for reals in UDUNITS notation ("m s-1"), "" or NULL: dimensionless */
+    double def;       /* default of numbers and bools, in SI */
     double min, max;
-    const char *def_text;  /* default of texts and choices; where required, `def` and this are the starter's example */
-    const char *choices;   /* BN_KEY_CHOICE: "thom|woods" */
+    const char *def_text; /* default of texts and choices; where required, `def` and this are the starter's example */
+    const char *choices;  /* BN_KEY_CHOICE: "thom|woods" */
     bool required, above;
-    const char *help;      /* one line; stands in the starter case and the manual */
+    const char *help; /* one line; stands in the starter case and the manual */
 } bn_key;
 
 /* The keys that every solver has ([case], [output], [stop]); ends with a NULL name. A solver's key of the same name
@@ -31,7 +31,7 @@ extern const bn_key bn_common_keys[];
 /* Who finds a solver's schema: NULL when the name is unknown. Given by src/sim, so that src/case knows no solver. */
 typedef struct bn_schema_source {
     const bn_key *(*find)(const char *solver);
-    const char *const *names;  /* NULL-terminated, for "did you mean" */
+    const char *const *names; /* NULL-terminated, for "did you mean" */
 } bn_schema_source;
 
 /* bn_case_read and bn_case_parse (binnacle/case.h) end here. `text` may be NULL: then `path` is read. */

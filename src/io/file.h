@@ -1,4 +1,5 @@
-/* file.h: files that appear whole or not at all: written under a temporary name in the same folder, flushed to the disk, renamed. */
+/* file.h: files that appear whole or not at all: written under a temporary name in the same folder, flushed to the
+ * disk, renamed. */
 #ifndef BN_FILE_H
 #define BN_FILE_H
 
@@ -10,7 +11,8 @@ typedef struct bn_file bn_file;
 /* Opens a temporary file beside `path`. BN_IO names the path and the reason. */
 BN_CHECKED bn_status bn_file_begin(bn_context *, const char *path, bn_file **out);
 FILE *bn_file_stream(bn_file *);
-/* Flushes, syncs, renames onto `path`; on any failure removes the temporary file and reports path, bytes and reason. NULLs *file. */
+/* Flushes, syncs, renames onto `path`; on any failure removes the temporary file and reports path, bytes and reason.
+ * NULLs *file. */
 BN_CHECKED bn_status bn_file_commit(bn_file **file);
 /* Removes the temporary file. Accepts NULL. */
 void bn_file_abort(bn_file **file);

@@ -1,4 +1,5 @@
-/* picture.h: pictures of a 2-D field as PNG: perceptual colour map, colour bar, axes with units, title, contour lines. */
+/* picture.h: pictures of a 2-D field as PNG: perceptual colour map, colour bar, axes with units, title, contour lines.
+ */
 #ifndef BN_PICTURE_H
 #define BN_PICTURE_H
 
@@ -7,31 +8,43 @@
 
 typedef enum bn_colour_map { BN_MAP_SEQUENTIAL, BN_MAP_DIVERGING, BN_MAP_CYCLIC } bn_colour_map;
 
-/* Lines of equal value drawn over the colours: of the field itself or of another one (stream function over vorticity). */
+/* Lines of equal value drawn over the colours: of the field itself or of another one (stream function over vorticity).
+ */
 typedef struct bn_contours {
-    const double *values;       /* n[0] * n[1] values, x fastest; NULL: no lines */
-    const double *levels;       /* ascending; NULL: `count` levels spread evenly between smallest and largest */
+    const double *values; /* n[0] * n[1] values, x fastest; NULL: no lines */
+    const double *levels; /* ascending; NULL: `count` levels spread evenly between smallest and largest */
     size_t count;
-    const char *label;          /* "psi [m2 s-1]", named under the picture; may be NULL */
+    const char *label; /* "psi [m2 s-1]", named under the picture; may be NULL */
 } bn_contours;
 
 typedef struct bn_picture {
-    uint32_t n[2];              /* values along x and y; y points up in the picture */
-    double origin[2], h[2];     /* place of the first value and spacing, in metres */
-    bool nodes;                 /* values at nodes: the frame ends at the outermost; else at cell edges */
-    const double *values;       /* x fastest; NaN is drawn grey */
-    double low, high;           /* range of the colour bar; low == high: from the data, symmetric about 0 for BN_MAP_DIVERGING */
+    uint32_t n[2];          /* values along x and y; y points up in the picture */
+    double origin[2], h[2]; /* place of the first value and spacing, in metres */
+    bool nodes;             /* values at nodes: the frame ends at the outermost; else at cell edges */
+    const double *values;   /* x fastest; NaN is drawn grey */
+    double low, high; /* range of the colour bar; low == high: from the data, symmetric about 0 for BN_MAP_DIVERGING */
     bn_colour_map map;
-    const char *title, *name, *unit;   /* title line; quantity and unit at the colour bar */
+    const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
 } bn_picture;
 
-/* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer than 8 : 1. */
+/* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer
+ * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
 /* A line chart as PNG: several columns over the first one; log axis for residuals. */
-typedef struct bn_chart_line { const char *label; const double *x, *y; size_t count; bool markers; } bn_chart_line;
-typedef struct bn_chart { const char *title, *x_label, *y_label; bool log_y; const bn_chart_line *lines; size_t count; } bn_chart;
+typedef struct bn_chart_line {
+    const char *label;
+    const double *x, *y;
+    size_t count;
+    bool markers;
+} bn_chart_line;
+typedef struct bn_chart {
+    const char *title, *x_label, *y_label;
+    bool log_y;
+    const bn_chart_line *lines;
+    size_t count;
+} bn_chart;
 BN_CHECKED bn_status bn_chart_write(bn_context *, const char *path, const bn_chart *);
 
 #endif

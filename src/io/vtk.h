@@ -5,24 +5,30 @@
 #include "binnacle/context.h"
 #include <stdint.h>
 
-/* An array: `components` planes in C order (component slowest, as bn_sim_read gives), real or integer. VTK wants components
- * fastest: the writer interleaves. `type`: "Float32", "Float64", "Int32", "Int64", "UInt8". */
-typedef struct bn_vtk_array { const char *name, *unit, *type; int components; const void *data; } bn_vtk_array;
+/* An array: `components` planes in C order (component slowest, as bn_sim_read gives), real or integer. VTK wants
+ * components fastest: the writer interleaves. `type`: "Float32", "Float64", "Int32", "Int64", "UInt8". */
+typedef struct bn_vtk_array {
+    const char *name, *unit, *type;
+    int components;
+    const void *data;
+} bn_vtk_array;
 
 typedef struct bn_vtk_image {
-    int dims;                   /* 1, 2 or 3 */
-    uint32_t n[3];              /* values along x, y, z */
-    double origin[3], h[3];     /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
-    bool nodes;                 /* point data, else cell data */
-    double time;                /* [s]; field data "TimeValue" */
+    int dims;      /* 1, 2 or 3 */
+    uint32_t n[3]; /* values along x, y, z */
+    double origin[3],
+        h[3];    /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
+    bool nodes;  /* point data, else cell data */
+    double time; /* [s]; field data "TimeValue" */
     const bn_vtk_array *arrays;
     size_t count;
-    const char *title;          /* may be NULL */
+    const char *title; /* may be NULL */
 } bn_vtk_image;
 
 BN_CHECKED bn_status bn_vtk_write(bn_context *, const char *path, const bn_vtk_image *);
 
-/* Reads a .vti that this program wrote. The image owns its memory until bn_vtk_free; arrays back in planes (component slowest). */
+/* Reads a .vti that this program wrote. The image owns its memory until bn_vtk_free; arrays back in planes (component
+ * slowest). */
 BN_CHECKED bn_status bn_vtk_read(bn_context *, const char *path, bn_vtk_image *out);
 void bn_vtk_free(bn_vtk_image *);
 

@@ -9,23 +9,31 @@ typedef struct bn_cg bn_cg;
 
 /* Work fields, real, one component each, announced by the solver's plan so that they are counted: the residual and two
  * directions. */
-typedef struct bn_cg_work { bn_field *r, *p, *p_next; } bn_cg_work;
+typedef struct bn_cg_work {
+    bn_field *r, *p, *p_next;
+} bn_cg_work;
 
 /* What a solve is asked for. */
 typedef struct bn_cg_target {
-    double tolerance;       /* |b - A x| <= tolerance |b|, for the residual recomputed from x */
-    double norm;            /* of A, infinity norm: for the rounding floor */
-    unsigned iterations;    /* at most */
+    double tolerance;    /* |b - A x| <= tolerance |b|, for the residual recomputed from x */
+    double norm;         /* of A, infinity norm: for the rounding floor */
+    unsigned iterations; /* at most */
 } bn_cg_target;
 
 /* Outcomes, the states of kernels/numerics.cl. */
 typedef enum bn_cg_state {
-    BN_CG_RUN, BN_CG_CLAIMED, BN_CG_REACHED, BN_CG_ROUNDED, BN_CG_STALLED, BN_CG_BROKEN, BN_CG_LIMIT
+    BN_CG_RUN,
+    BN_CG_CLAIMED,
+    BN_CG_REACHED,
+    BN_CG_ROUNDED,
+    BN_CG_STALLED,
+    BN_CG_BROKEN,
+    BN_CG_LIMIT
 } bn_cg_state;
 
 typedef struct bn_cg_report {
-    bn_cg_state state;      /* REACHED and ROUNDED are successes */
-    double residual;        /* |b - A x| / |b|, recomputed; 0 when b = 0 = residual */
+    bn_cg_state state; /* REACHED and ROUNDED are successes */
+    double residual;   /* |b - A x| / |b|, recomputed; 0 when b = 0 = residual */
     unsigned iterations, restarts;
 } bn_cg_report;
 
@@ -34,7 +42,9 @@ typedef struct bn_cg_report {
 #define BN_CG_KAPPA 2.0
 
 /* Squares of the factors of |b|, |x| and |b| in the tests, one place for device and reference. */
-typedef struct bn_cg_limits { double tolerance2, floor_x, floor_b; } bn_cg_limits;
+typedef struct bn_cg_limits {
+    double tolerance2, floor_x, floor_b;
+} bn_cg_limits;
 bn_cg_limits bn_cg_limits_for(const bn_cg_target *, bn_precision);
 
 BN_CHECKED bn_status bn_cg_create(bn_domain *, const char *name, const bn_cg_work *, bn_cg **out);

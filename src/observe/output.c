@@ -27,13 +27,13 @@ struct bn_output {
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, pictures;
-    unsigned long long written_step;  /* of the last fields; ULLONG_MAX: none yet */
-    unsigned long long row_step;      /* of the last row of the series; 0: none yet */
-    double published;                 /* when series.csv was last written */
-    char **files;                     /* relative to the folder, with their times: for the .pvd */
+    unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
+    unsigned long long row_step;     /* of the last row of the series; 0: none yet */
+    double published;                /* when series.csv was last written */
+    char **files;                    /* relative to the folder, with their times: for the .pvd */
     double *times;
     size_t file_count;
-    double *steps_seen, *residuals;   /* for the chart */
+    double *steps_seen, *residuals; /* for the chart */
     size_t seen;
     double seconds;
 };
@@ -116,10 +116,10 @@ typedef struct moment {
     const char *title;
     double time;
     size_t count;
-    bn_snapshot **snapshots;    /* of the fields at index field[i] of the plan */
+    bn_snapshot **snapshots; /* of the fields at index field[i] of the plan */
     size_t *field;
-    char *vtk_path, *pvd_path;  /* NULL: no VTK */
-    char **files;               /* for the .pvd, with times */
+    char *vtk_path, *pvd_path; /* NULL: no VTK */
+    char **files;              /* for the .pvd, with times */
     double *times;
     size_t file_count;
     char *picture_path[BN_PLAN_PICTURES];

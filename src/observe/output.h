@@ -22,6 +22,6 @@ BN_CHECKED bn_status bn_output_fields(bn_output *);
 BN_CHECKED bn_status bn_output_finish(bn_output *, bool sound);
 void bn_output_destroy(bn_output **);
 
-double bn_output_seconds(const bn_output *);   /* spent by the stepping thread */
+double bn_output_seconds(const bn_output *); /* spent by the stepping thread */
 
 #endif

@@ -34,8 +34,9 @@ double bn_declared_bytes(bn_sim *sim)
 
 void bn_progress_begin(bn_progress *p, bool quiet, bool json, double limit, double steps_end)
 {
-    *p = (bn_progress){ .quiet = quiet, .json = json, .terminal = isatty(STDERR_FILENO) == 1, .limit = limit,
-                        .steps_end = steps_end };
+    *p = (bn_progress){
+        .quiet = quiet, .json = json, .terminal = isatty(STDERR_FILENO) == 1, .limit = limit, .steps_end = steps_end
+    };
     p->start = p->last = bn_seconds_now();
 }
 

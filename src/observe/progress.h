@@ -8,11 +8,11 @@ enum { BN_PROFILE_ROWS = 64 };
 
 typedef struct bn_progress {
     bool quiet, json, terminal;
-    double start, last;               /* seconds of the monotonic clock */
-    double limit;                     /* copy bandwidth of the device [B/s]; 0: unknown */
-    double steps_end;                 /* step at which the run ends at the latest */
-    double trend_time, trend_log;     /* where the slope of the residual is taken from */
-    size_t width;                     /* of the line on the terminal */
+    double start, last;           /* seconds of the monotonic clock */
+    double limit;                 /* copy bandwidth of the device [B/s]; 0: unknown */
+    double steps_end;             /* step at which the run ends at the latest */
+    double trend_time, trend_log; /* where the slope of the residual is taken from */
+    size_t width;                 /* of the line on the terminal */
 } bn_progress;
 
 double bn_seconds_now(void);

@@ -24,7 +24,7 @@ typedef struct run {
     bn_output *output;
     bn_progress progress;
     bn_summary summary;
-    double begin, output_before; /* [s]: when the run began; what output.first took */
+    double begin, output_before;           /* [s]: when the run began; what output.first took */
     struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
     char *out;
 } run;

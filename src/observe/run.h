@@ -1,4 +1,5 @@
-/* run.h: a case from its file to its folder: device, self-test, steps, output, summary. The program's `run` is a call of this. */
+/* run.h: a case from its file to its folder: device, self-test, steps, output, summary. The program's `run` is a call
+ * of this. */
 #ifndef BN_RUN_H
 #define BN_RUN_H
 
@@ -6,25 +7,24 @@
 #include <signal.h>
 
 typedef struct bn_run_desc {
-    const char *device;             /* selector; NULL: environment or auto. Ignored with `reference` */
-    bool reference;                 /* the CPU reference: OpenCL is never touched */
-    const char *out;                /* output folder; NULL: CASE-NAME.out in the current folder */
-    bool force;                     /* overwrite a finished run, go on after a failed self-test */
-    bool profile;                   /* time every kernel by device events and print the table */
+    const char *device; /* selector; NULL: environment or auto. Ignored with `reference` */
+    bool reference;     /* the CPU reference: OpenCL is never touched */
+    const char *out;    /* output folder; NULL: CASE-NAME.out in the current folder */
+    bool force;         /* overwrite a finished run, go on after a failed self-test */
+    bool profile;       /* time every kernel by device events and print the table */
     int boxes;
     size_t work_group[3];
-    long long steps;                /* end after so many steps at most, no failure; < 0: what the case says */
-    bool quiet, json;               /* no progress; progress and end as JSON lines on stdout */
-    const char *program;            /* path of this binary, for the self-test's child */
-    const volatile sig_atomic_t *stop;     /* non-zero: end after the step (SIGINT, SIGTERM) */
-    volatile sig_atomic_t *status_wanted;  /* non-zero: print a status line (SIGUSR1), then zero it */
+    long long steps;                      /* end after so many steps at most, no failure; < 0: what the case says */
+    bool quiet, json;                     /* no progress; progress and end as JSON lines on stdout */
+    const char *program;                  /* path of this binary, for the self-test's child */
+    const volatile sig_atomic_t *stop;    /* non-zero: end after the step (SIGINT, SIGTERM) */
+    volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1), then zero it */
 } bn_run_desc;
 
 /* Runs the case. All that was written stays intact whatever the outcome:
  *   BN_OK           converged, or the steps were done, or the file STOP was found in the folder
- *   BN_DIVERGED     a value is not finite, a linear solve failed, or the case asks for convergence and stop.steps came first
- *   BN_INTERRUPTED  `stop` was set
- *   others          as they come: device, memory, mismatch (self-test), io */
+ *   BN_DIVERGED     a value is not finite, a linear solve failed, or the case asks for convergence and stop.steps came
+ * first BN_INTERRUPTED  `stop` was set others          as they come: device, memory, mismatch (self-test), io */
 BN_CHECKED bn_status bn_run_case(bn_context *, bn_case *, const bn_run_desc *);
 
 #endif

@@ -31,10 +31,7 @@ bn_status bn_plan_halo(bn_plan *p, int cells)
     return BN_OK;
 }
 
-bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc)
-{
-    ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc);
-}
+bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc) { ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc); }
 
 bn_status bn_plan_define(bn_plan *p, const char *name, double value)
 {
@@ -114,7 +111,8 @@ uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
     const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
     uint64_t total = 0, largest_here = 0;
     for (size_t i = 0; i < p->field_count; i++) {
-        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components, &largest_here);
+        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components,
+                                            &largest_here);
         if (bytes == 0 || __builtin_add_overflow(total, bytes, &total))
             return 0;
     }
@@ -152,12 +150,14 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
     double shrink = pow(0.95 * scale, 1.0 / p->grid.dims);
     const char *where = info ? info->name : "the host";
     if (need == 0)
-        return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one", p->grid.n[0],
-                       p->grid.n[1], p->grid.n[2]);
+        return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
+                       p->grid.n[0], p->grid.n[1], p->grid.n[2]);
     return bn_fail(ctx, BN_MEMORY,
-                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB), %s has %.2f GiB (largest buffer %.2f GiB); "
+                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB), %s has %.2f GiB (largest "
+                   "buffer %.2f GiB); "
                    "about %.0f x %.0f x %.0f points would fit",
                    p->grid.n[0], p->grid.n[1], p->grid.n[2], (double)need / 0x1p30, (double)largest / 0x1p30, where,
                    (double)have / 0x1p30, (double)have_largest / 0x1p30, floor(p->grid.n[0] * shrink),
-                   p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0, p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
+                   p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0,
+                   p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
 }

@@ -4,16 +4,13 @@
 
 #include "sim/solver.h"
 
-enum {
-    BN_PLAN_FIELDS = 64,
-    BN_PLAN_DEFINES = 128,
-    BN_PLAN_RESULTS = 64,
-    BN_PLAN_PICTURES = 16,
-    BN_PLAN_NOTES = 32
-};
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32 };
 
 /* A derived number, or a result without its value. */
-typedef struct bn_plan_number { const char *name, *unit, *help; double value; } bn_plan_number;
+typedef struct bn_plan_number {
+    const char *name, *unit, *help;
+    double value;
+} bn_plan_number;
 
 /* Names and units are lent by the solver: literals, or texts that live as long as the case. */
 struct bn_plan {
@@ -29,10 +26,11 @@ struct bn_plan {
     bn_picture_desc pictures[BN_PLAN_PICTURES];
     size_t field_count, define_count, result_count, note_count, series_count, picture_count;
     double effort_steps, effort_kernels;
-    double tolerance;          /* > 0: the case asks for convergence to it */
+    double tolerance; /* > 0: the case asks for convergence to it */
 };
 
-/* Runs the plan of the case's solver into `state` (zeroed, state_size bytes). Contradictions of the case are one BN_CASE with all of them. */
+/* Runs the plan of the case's solver into `state` (zeroed, state_size bytes). Contradictions of the case are one
+ * BN_CASE with all of them. */
 BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, void *state, bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 

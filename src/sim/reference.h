@@ -1,6 +1,7 @@
-/* reference.h: what a CPU reference is written with. A file NAME_reference.c is compiled twice, for float and for double, so that the
- * device can be compared with it bit for bit in its own precision. It is plain C loops over whole arrays (x fastest, no halo).
- * Of the device's code it shares the numbering of cells and the order of sums, never a formula. */
+/* reference.h: what a CPU reference is written with. A file NAME_reference.c is compiled twice, for float and for
+ * double, so that the device can be compared with it bit for bit in its own precision. It is plain C loops over whole
+ * arrays (x fastest, no halo). Of the device's code it shares the numbering of cells and the order of sums, never a
+ * formula. */
 #ifndef BN_REFERENCE_H
 #define BN_REFERENCE_H
 

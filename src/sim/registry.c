@@ -1,4 +1,5 @@
-/* registry.c: the solvers that are built in, from src/sim/solvers.def, and reading a case against the schema of its solver. */
+/* registry.c: the solvers that are built in, from src/sim/solvers.def, and reading a case against the schema of its
+ * solver. */
 #include "sim/solver.h"
 
 #include <assert.h>

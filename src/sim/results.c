@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bn_table { char *name; bn_column *columns; size_t count, rows; } bn_table;
+typedef struct bn_table {
+    char *name;
+    bn_column *columns;
+    size_t count, rows;
+} bn_table;
 
 struct bn_results {
     bn_context *ctx;
@@ -107,7 +111,8 @@ size_t bn_results_count(const bn_results *r) { return r->scalar_count; }
 const bn_result_info *bn_results_at(const bn_results *r, size_t index) { return &r->scalars[index]; }
 size_t bn_results_tables(const bn_results *r) { return r->table_count; }
 
-const char *bn_results_table_at(const bn_results *r, size_t index, const bn_column **columns, size_t *count, size_t *rows)
+const char *bn_results_table_at(const bn_results *r, size_t index, const bn_column **columns, size_t *count,
+                                size_t *rows)
 {
     const bn_table *t = &r->tables[index];
     *columns = t->columns;

@@ -1,5 +1,6 @@
-/* selftest.c: known answers before the first run on a device. The answers are the reference's, on the case data/cases/NAME/selftest.toml that travels
- * inside the program; device and reference must agree in every bit, or within the solver's tolerance. */
+/* selftest.c: known answers before the first run on a device. The answers are the reference's, on the case
+ * data/cases/NAME/selftest.toml that travels inside the program; device and reference must agree in every bit, or
+ * within the solver's tolerance. */
 #include "sim/selftest.h"
 
 #include "api/embedded_files.h"
@@ -42,8 +43,8 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
     BN_GO(bn_verify_run(ctx, c, &(bn_sim_desc){ .device = device }, 1000, &report));
     for (size_t r = 0; r < report.count; r++)
         if (!report.rows[r].ok) {
-            st = bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs)", report.rows[r].field,
-                         report.rows[r].max_difference, report.rows[r].ulps);
+            st = bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs)",
+                         report.rows[r].field, report.rows[r].max_difference, report.rows[r].ulps);
             goto out;
         }
 out:
@@ -53,15 +54,21 @@ out:
 }
 
 /* <cache>/selftest/HASH.txt over everything that the outcome depends on; false when there is no cache. */
-static bool passed_path(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision, char *path,
-                        size_t room)
+static bool passed_path(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
+                        char *path, size_t room)
 {
     const char *dir = bn_context_cache_dir(ctx);
     uint64_t h;
     if (!dir || bn_kernels_hash(ctx, &h) != BN_OK)
         return false;
-    const char *const parts[] = { bn_version(), info->name, info->platform, info->driver, info->version,
-                                  solver,       double_precision ? "double" : "single",   case_text(solver) };
+    const char *const parts[] = { bn_version(),
+                                  info->name,
+                                  info->platform,
+                                  info->driver,
+                                  info->version,
+                                  solver,
+                                  double_precision ? "double" : "single",
+                                  case_text(solver) };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
     return snprintf(path, room, "%s/selftest/%016llx.txt", dir, (unsigned long long)h) < (int)room;
@@ -71,8 +78,8 @@ static void remember(bn_context *ctx, const char *path, const bn_device_info *in
 {
     char text[1024], folder[4096];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-    int n = snprintf(text, sizeof text, "%s passed its self-test on %s, %s, driver %s\n", solver, info->name, info->platform,
-                     info->driver);
+    int n = snprintf(text, sizeof text, "%s passed its self-test on %s, %s, driver %s\n", solver, info->name,
+                     info->platform, info->driver);
     /* Not being able to remember is no failure of the run: it is only tested again. */
     bn_context *own;
     if (n < 0 || bn_context_create(&(bn_context_desc){ .cache_dir = "" }, &own) != BN_OK)
@@ -120,8 +127,8 @@ static bn_status run_child(bn_context *ctx, const bn_device_info *info, const ch
         dup2(channel[1], STDOUT_FILENO);
         close(channel[0]);
         close(channel[1]);
-        execl(program, program, "self-test", solver, "--device", index, "--precision", double_precision ? "double" : "single",
-              (char *)NULL);
+        execl(program, program, "self-test", solver, "--device", index, "--precision",
+              double_precision ? "double" : "single", (char *)NULL);
         _exit(127);
     }
     close(channel[1]);
@@ -134,8 +141,8 @@ static bn_status run_child(bn_context *ctx, const bn_device_info *info, const ch
     if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return BN_OK;
     const char *how = !in_time ? "hung and was stopped" : WIFSIGNALED(status) ? "crashed" : "failed";
-    bn_fail(ctx, BN_MISMATCH, "the self-test of %s %s on %s (%s, driver %s): this device can't be trusted with it", solver, how,
-            info->name, info->platform, info->driver);
+    bn_fail(ctx, BN_MISMATCH, "the self-test of %s %s on %s (%s, driver %s): this device can't be trusted with it",
+            solver, how, info->name, info->platform, info->driver);
     if (said[0])
         bn_note(ctx, "it said: %s", said);
     bn_note(ctx, "another driver version may help; --device picks another device, --force runs all the same");

@@ -1,21 +1,21 @@
-/* selftest.h: before a device computes for the user, every kernel of the solver is run on a small case with known answers, in a child process
- * (a driver may crash or hang), once per device, driver, precision and kernel text. */
+/* selftest.h: before a device computes for the user, every kernel of the solver is run on a small case with known
+ * answers, in a child process (a driver may crash or hang), once per device, driver, precision and kernel text. */
 #ifndef BN_SELFTEST_H
 #define BN_SELFTEST_H
 
 #include "binnacle/sim.h"
 
 typedef enum bn_selftest_outcome {
-    BN_SELFTEST_PASSED,      /* just now */
-    BN_SELFTEST_KNOWN,       /* passed earlier on this device and driver */
-    BN_SELFTEST_SKIPPED      /* BINNACLE_SELFTEST=off */
+    BN_SELFTEST_PASSED, /* just now */
+    BN_SELFTEST_KNOWN,  /* passed earlier on this device and driver */
+    BN_SELFTEST_SKIPPED /* BINNACLE_SELFTEST=off */
 } bn_selftest_outcome;
 
 /* The test itself, in this process: BN_MISMATCH when a field differs from the reference. */
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision);
 
-/* Makes sure that the device has passed. `program`: path of the binary whose hidden command `self-test` the child runs. A failure is BN_MISMATCH, and
- * says whether the answer was wrong, the child crashed, or hung. */
+/* Makes sure that the device has passed. `program`: path of the binary whose hidden command `self-test` the child runs.
+ * A failure is BN_MISMATCH, and says whether the answer was wrong, the child crashed, or hung. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
                                         const char *program, bn_selftest_outcome *outcome);
 

@@ -22,7 +22,7 @@ struct bn_sim {
     bn_field **fields;
     bn_sim_field_info *infos;
     bn_program *program;
-    bn_kernel **kernels;          /* in the order of the solver's table */
+    bn_kernel **kernels; /* in the order of the solver's table */
     bn_results *results;
     bn_sim_state now;
     bn_step last;
@@ -69,7 +69,8 @@ static bn_status build_kernels(bn_sim *sim)
     sim->kernels = calloc(count + 1, sizeof *sim->kernels);
     if (!sim->kernels)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
-    BN_TRY(bn_program_build(sim->domain, sim->solver->name, sim->plan->defines, sim->plan->define_count, &sim->program));
+    BN_TRY(
+        bn_program_build(sim->domain, sim->solver->name, sim->plan->defines, sim->plan->define_count, &sim->program));
     for (size_t i = 0; i < count; i++)
         BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
     return BN_OK;
@@ -170,7 +171,8 @@ static bn_status check_finite(bn_sim *sim)
 {
     const bn_plan *p = sim->plan;
     for (size_t f = 0; f < p->field_count; f++)
-        for (int c = 0; (p->fields[f].role & BN_STATE) && p->fields[f].type == BN_T_REAL && c < sim->infos[f].components; c++) {
+        for (int c = 0;
+             (p->fields[f].role & BN_STATE) && p->fields[f].type == BN_T_REAL && c < sim->infos[f].components; c++) {
             double largest;
             BN_TRY(bn_reduce(sim->fields[f], c, BN_MAX_ABS, &largest));
             if (!isfinite(largest))

@@ -6,6 +6,6 @@
 
 const bn_plan *bn_sim_plan(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
-const char *bn_sim_engine_name(const bn_sim *);   /* "opencl" or "reference" */
+const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
 
 #endif

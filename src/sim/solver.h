@@ -15,68 +15,70 @@ enum { BN_SERIES_MAX = 8 };
 
 /* What a step tells the simulation. */
 typedef struct bn_step {
-    double dt;                       /* [s], or what the solver steps in */
-    double residual;                 /* NaN where there is none */
+    double dt;       /* [s], or what the solver steps in */
+    double residual; /* NaN where there is none */
     bool converged;
-    double series[BN_SERIES_MAX];    /* values of the columns that plan() announced */
+    double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
 /* One way to compute the step: "opencl" or "reference". */
 typedef struct bn_engine {
     const char *name;
-    bn_status (*setup)(bn_sim *, void *state);                 /* fields exist and hold what init() gave; optional */
+    bn_status (*setup)(bn_sim *, void *state); /* fields exist and hold what init() gave; optional */
     bn_status (*step)(bn_sim *, void *state, bn_step *out);
-    void (*teardown)(void *state);                             /* optional: what setup acquired; safe after a partial setup */
+    void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
 } bn_engine;
 
 /* A picture that the simulation draws from fields at output times. */
 typedef struct bn_picture_desc {
-    const char *name;                /* file name without number: "vorticity" */
-    const char *field;               /* real field, component 0 */
+    const char *name;  /* file name without number: "vorticity" */
+    const char *field; /* real field, component 0 */
     const char *title;
     enum { BN_PICTURE_SEQUENTIAL, BN_PICTURE_DIVERGING, BN_PICTURE_CYCLIC } map;
-    const char *contour_field;       /* lines of this field over it, or NULL */
-    const double *contour_levels;    /* NULL: spread evenly */
+    const char *contour_field;    /* lines of this field over it, or NULL */
+    const double *contour_levels; /* NULL: spread evenly */
     size_t contour_count;
-    double low, high;                /* low == high: from the data */
+    double low, high; /* low == high: from the data */
 } bn_picture_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
- * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up and by the
- * conformance suite. */
+ * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up
+ * and by the conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
-    const bn_key *schema;            /* ends with a NULL name */
-    const bn_kernel_desc *kernels;   /* of kernels/NAME.cl; ends with a NULL name */
-    size_t state_size;               /* allocated zeroed by the simulation */
+    const bn_key *schema;          /* ends with a NULL name */
+    const bn_kernel_desc *kernels; /* of kernels/NAME.cl; ends with a NULL name */
+    size_t state_size;             /* allocated zeroed by the simulation */
     const bn_engine *device;
-    const bn_engine *reference[2];   /* by bn_precision: the same source, compiled for float and for double */
-    bn_status (*plan)(const bn_case *, void *state, bn_plan *);  /* grid, fields, defines, results; opens nothing */
-    bn_status (*init)(bn_sim *, void *state);                    /* initial and boundary values: one code for both engines */
-    bn_status (*measure)(bn_sim *, void *state, bn_results *);   /* optional: the scalars that plan announced */
-    double (*tolerance)(const bn_case *, const char *field);     /* optional; NULL: 0, device and reference agree bit for bit */
+    const bn_engine *reference[2]; /* by bn_precision: the same source, compiled for float and for double */
+    bn_status (*plan)(const bn_case *, void *state, bn_plan *); /* grid, fields, defines, results; opens nothing */
+    bn_status (*init)(bn_sim *, void *state); /* initial and boundary values: one code for both engines */
+    bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
+    double (*tolerance)(const bn_case *,
+                        const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
 } bn_solver;
 
 /* --- for plan() --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
-BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells);         /* largest reach of any launch; 1 unless said otherwise */
+BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any launch; 1 unless said otherwise */
 BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
-BN_CHECKED bn_status bn_plan_define(bn_plan *, const char *name, double value);        /* a real constant */
+BN_CHECKED bn_status bn_plan_define(bn_plan *, const char *name, double value); /* a real constant */
 BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long value);
 BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *unit, const char *help);
-BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit);    /* in the order of bn_step.series */
+BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
-/* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell updates a step. */
+/* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
+ * updates a step. */
 void bn_plan_effort(bn_plan *, double steps, double kernels_per_step);
-/* The run is meant to end with bn_step.converged: reaching stop.steps first is a failure (exit 4). `tolerance` > 0 is what the
- * residual has to fall below; progress and summary show it. */
+/* The run is meant to end with bn_step.converged: reaching stop.steps first is a failure (exit 4). `tolerance` > 0 is
+ * what the residual has to fall below; progress and summary show it. */
 void bn_plan_wants_convergence(bn_plan *, double tolerance);
 
 /* --- for init, setup, step, measure --- */
-bn_field *bn_sim_field(bn_sim *, const char *name);              /* announced by plan; asserts that it exists */
-bn_kernel *bn_sim_kernel(bn_sim *, const char *name);            /* of the solver's table; device engine only */
+bn_field *bn_sim_field(bn_sim *, const char *name);   /* announced by plan; asserts that it exists */
+bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table; device engine only */
 bn_domain *bn_sim_domain(bn_sim *);
 bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);

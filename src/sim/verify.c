@@ -30,7 +30,8 @@ static double value(const void *at, size_t bytes)
     return memcpy(&d, at, 8), d;
 }
 
-static void compare_reals(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes, bn_verify_row *row)
+static void compare_reals(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes,
+                          bn_verify_row *row)
 {
     double squares = 0, reference = 0;
     for (size_t i = 0; i < count; i++, a += bytes, b += bytes) {
@@ -49,7 +50,8 @@ static void compare_reals(const unsigned char *a, const unsigned char *b, size_t
 }
 
 /* Integers differ or do not. */
-static void compare_bytes(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes, bn_verify_row *row)
+static void compare_bytes(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes,
+                          bn_verify_row *row)
 {
     for (size_t i = 0; i < count; i++)
         row->max_difference += memcmp(a + i * bytes, b + i * bytes, bytes) != 0;
@@ -70,13 +72,15 @@ static bn_status compare_field(bn_context *ctx, bn_sim *device, bn_sim *referenc
     }
     BN_GO(bn_sim_read(device, info->name, a, count * info->element_bytes));
     BN_GO(bn_sim_read(reference, info->name, b, count * info->element_bytes));
-    *row = (bn_verify_row){ .field = info->name, .values = count,
+    *row = (bn_verify_row){ .field = info->name,
+                            .values = count,
                             .tolerance = solver->tolerance ? solver->tolerance(c, info->name) : 0 };
     if (info->real)
         compare_reals(a, b, count, info->element_bytes, row);
     else
         compare_bytes(a, b, count, info->element_bytes, row);
-    row->ok = row->tolerance == 0 ? memcmp(a, b, count * info->element_bytes) == 0 : row->max_difference <= row->tolerance;
+    row->ok = row->tolerance == 0 ? memcmp(a, b, count * info->element_bytes) == 0
+                                  : row->max_difference <= row->tolerance;
 out:
     free(a);
     free(b);

@@ -7,24 +7,24 @@
 enum { BN_VERIFY_FIELDS = 64 };
 
 typedef struct bn_verify_row {
-    const char *field;          /* lent by the case's solver */
+    const char *field; /* lent by the case's solver */
     size_t values;
-    double max_difference;      /* NaN when one side is not finite and the other is */
+    double max_difference; /* NaN when one side is not finite and the other is */
     double relative_l2;
-    double ulps;                /* largest distance in units in the last place */
-    double tolerance;           /* 0: equal bits are asked for */
+    double ulps;      /* largest distance in units in the last place */
+    double tolerance; /* 0: equal bits are asked for */
     bool ok;
 } bn_verify_row;
 
 typedef struct bn_verify_report {
     bn_verify_row rows[BN_VERIFY_FIELDS];
     size_t count;
-    unsigned long long steps;   /* compared after so many */
+    unsigned long long steps; /* compared after so many */
     bool ok;
 } bn_verify_report;
 
-/* Runs both for `steps` steps (fewer when the case ends before) and compares every field that the solver says is to be compared. BN_OK also when
- * they differ: the report says so. `desc->device` is the device. */
+/* Runs both for `steps` steps (fewer when the case ends before) and compares every field that the solver says is to be
+ * compared. BN_OK also when they differ: the report says so. `desc->device` is the device. */
 BN_CHECKED bn_status bn_verify_run(bn_context *, bn_case *, const bn_sim_desc *desc, unsigned long long steps,
                                    bn_verify_report *report);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# all_devices.sh: `verify --device all` over every OpenCL implementation that can be had without a GPU, side by side: PoCL, Mesa's rusticl on
-# llvmpipe (no double, no 64-bit atomics) and Oclgrind, which watches for races and accesses out of bounds. BN_TEST_LONG: the
-# case as it is; else a smaller grid.
+# all_devices.sh: `verify --device all` over every OpenCL implementation that can be had without a GPU, side by side:
+# PoCL, Mesa's rusticl on llvmpipe (no double, no 64-bit atomics) and Oclgrind, which watches for races and accesses out
+# of bounds. BN_TEST_LONG: the case as it is; else a smaller grid.
 set -u
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1

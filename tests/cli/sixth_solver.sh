@@ -1,6 +1,6 @@
 #!/bin/sh
-# sixth_solver.sh: a solver added from outside (tests/sixth: the heat equation) touches one line of the tree, and then passes the conformance
-# suite, the kernel lint, check, new, run and verify like any other.
+# sixth_solver.sh: a solver added from outside (tests/sixth: the heat equation) touches one line of the tree, and then
+# passes the conformance suite, the kernel lint, check, new, run and verify like any other.
 set -u
 passed=0 failed=0
 root=$PWD

@@ -1,6 +1,6 @@
-/* test_conformance.c: what every registered solver must pass, on its own self-test case: the device against the reference in both
- * precisions, any work-group, any number of boxes, the same twice, with canaries behind every buffer and NaN in padding and stale halos. A new
- * solver gets this free. The device is the first that the tests are given. */
+/* test_conformance.c: what every registered solver must pass, on its own self-test case: the device against the
+ * reference in both precisions, any work-group, any number of boxes, the same twice, with canaries behind every buffer
+ * and NaN in padding and stale halos. A new solver gets this free. The device is the first that the tests are given. */
 #include "support.h"
 
 #include "api/embedded_files.h"
@@ -26,7 +26,12 @@ static const char *self_test(const char *solver)
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
 /* All fields to compare, one after the other, and every result, after the whole self-test case. */
-typedef struct outcome { unsigned char *bits; size_t bytes; double results[64]; size_t result_count; } outcome;
+typedef struct outcome {
+    unsigned char *bits;
+    size_t bytes;
+    double results[64];
+    size_t result_count;
+} outcome;
 
 /* `device` NULL: the reference. Also checks canaries, and that every kernel of the table was launched. */
 static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
@@ -78,19 +83,19 @@ static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, 
 
 static void same(const outcome *a, const outcome *b, const char *solver, const char *what)
 {
-    ck_assert_msg(a->bytes == b->bytes && memcmp(a->bits, b->bits, a->bytes) == 0, "%s: %s: fields differ", solver, what);
+    ck_assert_msg(a->bytes == b->bytes && memcmp(a->bits, b->bits, a->bytes) == 0, "%s: %s: fields differ", solver,
+                  what);
     ck_assert_msg(a->result_count == b->result_count &&
                       memcmp(a->results, b->results, a->result_count * sizeof(double)) == 0,
                   "%s: %s: results differ", solver, what);
 }
 
-/* A device domain of a solver that does not promise equal bits is compared by `binnacle verify` with its own tolerance instead. */
-static bool promises_bits(const char *solver)
-{
-    return bn_solver_find(solver)->tolerance == NULL;
-}
+/* A device domain of a solver that does not promise equal bits is compared by `binnacle verify` with its own tolerance
+ * instead. */
+static bool promises_bits(const char *solver) { return bn_solver_find(solver)->tolerance == NULL; }
 
-static void every_precision(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision), bool debug)
+static void every_precision(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision),
+                            bool debug)
 {
     static const char *const precisions[] = { "single", "double" };
     bn_context *ctx;
@@ -116,10 +121,7 @@ static void check_reference(bn_context *ctx, bn_device *device, const char *solv
     free(on_device.bits);
 }
 
-START_TEST(device_equals_reference)
-{
-    every_precision(check_reference, true);
-}
+START_TEST(device_equals_reference) { every_precision(check_reference, true); }
 END_TEST
 
 static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
@@ -137,10 +139,7 @@ static void check_groups(bn_context *ctx, bn_device *device, const char *solver,
     free(first.bits);
 }
 
-START_TEST(bits_do_not_depend_on_work_groups)
-{
-    every_precision(check_groups, false);
-}
+START_TEST(bits_do_not_depend_on_work_groups) { every_precision(check_groups, false); }
 END_TEST
 
 static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
@@ -155,10 +154,7 @@ static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, 
     free(first.bits);
 }
 
-START_TEST(bits_do_not_depend_on_boxes)
-{
-    every_precision(check_boxes, true);
-}
+START_TEST(bits_do_not_depend_on_boxes) { every_precision(check_boxes, true); }
 END_TEST
 
 START_TEST(every_solver_has_a_starter_case_that_passes)
@@ -185,7 +181,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, every_solver_has_a_starter_case_that_passes);
 }
 
-int main(void)
-{
-    return bn_test_main("conformance", add);
-}
+int main(void) { return bn_test_main("conformance", add); }

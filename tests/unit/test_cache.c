@@ -160,7 +160,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_folder_that_others_can_write_is_no_cache);
 }
 
-int main(void)
-{
-    return bn_test_main("cache", add);
-}
+int main(void) { return bn_test_main("cache", add); }

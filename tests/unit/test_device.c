@@ -1,5 +1,5 @@
-/* test_device.c: finding and naming devices, and what a user is told when there is none. Each test runs in a process of its own and sets the
- * loader's variables before the first call. */
+/* test_device.c: finding and naming devices, and what a user is told when there is none. Each test runs in a process of
+ * its own and sets the loader's variables before the first call. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -18,11 +18,11 @@ static bn_context *context_new(void)
     return ctx;
 }
 
-#define REFUSED(call, status, words)                                                             \
-    do {                                                                                         \
-        ck_assert_int_eq((call), (status));                                                      \
-        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx));      \
-        bn_error_clear(ctx);                                                                     \
+#define REFUSED(call, status, words)                                                        \
+    do {                                                                                    \
+        ck_assert_int_eq((call), (status));                                                 \
+        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx)); \
+        bn_error_clear(ctx);                                                                \
     } while (0)
 
 /* A vendor folder with one file that holds `library`; NULL: an empty one. */
@@ -136,7 +136,8 @@ START_TEST(a_build_failure_shows_the_log_with_our_file_and_line)
     bn_device *device;
     cl_program program;
     ck_assert_int_eq(bn_device_open(ctx, "auto", false, &device), BN_OK);
-    REFUSED(bn_cl_build(device, "broken", "#line 7 \"kernels/broken.cl\"\nkernel void k(global int *a) { a[0] = nonsense; }\n",
+    REFUSED(bn_cl_build(device, "broken",
+                        "#line 7 \"kernels/broken.cl\"\nkernel void k(global int *a) { a[0] = nonsense; }\n",
                         "-cl-std=CL1.2", &program, NULL),
             BN_DEVICE, "kernels/broken.cl:7");
     bn_device_close(&device);
@@ -152,7 +153,8 @@ START_TEST(the_kernel_override)
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.1 } };
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
-    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", &k, 1, BN_SINGLE, &text, &options), BN_OK); /* not overridden: embedded */
+    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", &k, 1, BN_SINGLE, &text, &options),
+                     BN_OK); /* not overridden: embedded */
     ck_assert_ptr_nonnull(strstr(text, "reduce_sum"));
     ck_assert_ptr_nonnull(strstr(text, "#line 1 \"kernels/reduce.cl\""));
     ck_assert_str_eq(options, "-cl-std=CL1.2 -DK=0x1.99999ap-4f");
@@ -213,7 +215,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, the_first_failure_is_told_with_its_story);
 }
 
-int main(void)
-{
-    return bn_test_main("device", add);
-}
+int main(void) { return bn_test_main("device", add); }

@@ -1,5 +1,5 @@
-/* test_domain.c: domains, fields, launches, halos, sums and snapshots, on the first device that the tests are given. The same bits are
- * asked for whatever the boxes and work-groups, and from plain C. */
+/* test_domain.c: domains, fields, launches, halos, sums and snapshots, on the first device that the tests are given.
+ * The same bits are asked for whatever the boxes and work-groups, and from plain C. */
 #include "support.h"
 
 #include "api/launch.h"
@@ -62,31 +62,33 @@ static void diffuse(bn_context *ctx, bn_device *device, bn_domain_desc desc, voi
     bn_domain_destroy(&domain);
 }
 
-#define DIFFUSE_IN_C(real, suffix)                                                                             \
-    static void diffuse_##suffix(real *a)                                                                      \
-    {                                                                                                          \
-        const real k = (real)0.2;                                                                              \
-        static real b[NX * NY];                                                                                \
-        for (int j = 0; j < NY; j++)                                                                           \
-            for (int i = 0; i < NX; i++)                                                                       \
-                a[j * NX + i] = (real)bump((const double[3]){ 0.1 * i, 0.1 * j, 0 }, NULL);                    \
-        for (int s = 0; s < STEPS; s++) {                                                                      \
-            for (int j = 0; j < NY; j++)                                                                       \
-                for (int i = 0; i < NX; i++) {                                                                 \
-                    real w = a[j * NX + (i + NX - 1) % NX], e = a[j * NX + (i + 1) % NX];                      \
-                    real u = a[(j + NY - 1) % NY * NX + i], o = a[(j + 1) % NY * NX + i];                      \
-                    b[j * NX + i] = a[j * NX + i] + k * (((w + e) + (u + o)) - 4 * a[j * NX + i]);             \
-                }                                                                                              \
-            memcpy(a, b, sizeof b);                                                                            \
-        }                                                                                                      \
+#define DIFFUSE_IN_C(real, suffix)                                                                 \
+    static void diffuse_##suffix(real *a)                                                          \
+    {                                                                                              \
+        const real k = (real)0.2;                                                                  \
+        static real b[NX * NY];                                                                    \
+        for (int j = 0; j < NY; j++)                                                               \
+            for (int i = 0; i < NX; i++)                                                           \
+                a[j * NX + i] = (real)bump((const double[3]){ 0.1 * i, 0.1 * j, 0 }, NULL);        \
+        for (int s = 0; s < STEPS; s++) {                                                          \
+            for (int j = 0; j < NY; j++)                                                           \
+                for (int i = 0; i < NX; i++) {                                                     \
+                    real w = a[j * NX + (i + NX - 1) % NX], e = a[j * NX + (i + 1) % NX];          \
+                    real u = a[(j + NY - 1) % NY * NX + i], o = a[(j + 1) % NY * NX + i];          \
+                    b[j * NX + i] = a[j * NX + i] + k * (((w + e) + (u + o)) - 4 * a[j * NX + i]); \
+                }                                                                                  \
+            memcpy(a, b, sizeof b);                                                                \
+        }                                                                                          \
     }
 DIFFUSE_IN_C(float, single)
 DIFFUSE_IN_C(double, double)
 
 static bn_domain_desc square(bn_precision precision)
 {
-    return (bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 0.1, 0.1, 1 }, .periodic = { true, true } },
-                             .precision = precision, .halo = 1 };
+    return (
+        bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 0.1, 0.1, 1 }, .periodic = { true, true } },
+                         .precision = precision,
+                         .halo = 1 };
 }
 
 START_TEST(same_bits_as_plain_c_for_any_boxes_and_groups)
@@ -130,9 +132,13 @@ START_TEST(corners_of_halos_in_three_dimensions)
         bn_field *a, *c;
         bn_program *program;
         bn_kernel *run;
-        const bn_domain_desc desc = { .grid = { .dims = 3, .n = { WIDE, N, N }, .h = { 0.1, 0.1, 0.1 },
-                                                .periodic = { true, true, true } },
-                                      .precision = BN_SINGLE, .halo = 2, .boxes = boxes[b], .device = device };
+        const bn_domain_desc desc = {
+            .grid = { .dims = 3, .n = { WIDE, N, N }, .h = { 0.1, 0.1, 0.1 }, .periodic = { true, true, true } },
+            .precision = BN_SINGLE,
+            .halo = 2,
+            .boxes = boxes[b],
+            .device = device
+        };
         OK(bn_domain_create(ctx, &desc, &domain));
         OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 2, 0 }, &a));
         OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL, 2, 0 }, &c));
@@ -165,8 +171,13 @@ START_TEST(every_cell_once_in_odd_shapes)
     bn_context *ctx = context_new(true);
     bn_device *device = device_new(ctx);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        bn_domain_desc desc = { .grid = { .dims = s == 1 ? 1 : s == 3 ? 3 : 2, .h = { 1, 1, 1 } }, .halo = 1,
-                                .device = device, .boxes = s == 0 ? 1 : 2 };
+        bn_domain_desc desc = { .grid = { .dims = s == 1   ? 1
+                                                  : s == 3 ? 3
+                                                           : 2,
+                                          .h = { 1, 1, 1 } },
+                                .halo = 1,
+                                .device = device,
+                                .boxes = s == 0 ? 1 : 2 };
         memcpy(desc.grid.n, sizes[s], sizeof desc.grid.n);
         bn_domain *domain;
         bn_field *number;
@@ -276,7 +287,8 @@ START_TEST(sums_have_the_same_bits_everywhere)
     for (size_t s = 0; s < 3; s++)
         for (int precision = 0; precision < (bn_device_describe(device)->fp64 ? 2 : 1); precision++) {
             bn_domain_desc desc = { .grid = { .dims = 2, .n = { sizes[s][0], sizes[s][1], 1 }, .h = { 0.01, 0.1, 1 } },
-                                    .precision = precision ? BN_DOUBLE : BN_SINGLE, .halo = 1 };
+                                    .precision = precision ? BN_DOUBLE : BN_SINGLE,
+                                    .halo = 1 };
             double expected[3], found[3];
             reduce_all(ctx, &desc, expected); /* no device: the reference */
             for (size_t g = 0; g < 3; g++) {
@@ -349,11 +361,11 @@ START_TEST(wrong_calls_are_refused)
     OK(bn_field_create(other, &(bn_field_desc){ "foreign", "", BN_T_REAL, 1, 0 }, &foreign));
     OK(bn_program_build(domain, "probe", k, 1, &program));
     OK(bn_kernel_find(program, &kernel, &run));
-#define REFUSED(call, status, words)                                                                        \
-    do {                                                                                                    \
-        ck_assert_int_eq((call), status);                                                                   \
-        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx));                 \
-        bn_error_clear(ctx);                                                                                \
+#define REFUSED(call, status, words)                                                        \
+    do {                                                                                    \
+        ck_assert_int_eq((call), status);                                                   \
+        ck_assert_msg(strstr(bn_error_text(ctx), words) != NULL, "%s", bn_error_text(ctx)); \
+        bn_error_clear(ctx);                                                                \
     } while (0)
     REFUSED(BN_RUN(run, BN_READ(a, 1)), BN_USAGE, "takes 2 arguments");
     REFUSED(BN_RUN(run, BN_READ(foreign, 1), BN_WRITE(b)), BN_USAGE, "another domain");
@@ -399,7 +411,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, wrong_calls_are_refused);
 }
 
-int main(void)
-{
-    return bn_test_main("domain", add);
-}
+int main(void) { return bn_test_main("domain", add); }

@@ -1,4 +1,5 @@
-/* test_fft.c: transforms of fields against sums written out by their definition, on the device (clFFT) and on the host (KISS FFT). */
+/* test_fft.c: transforms of fields against sums written out by their definition, on the device (clFFT) and on the host
+ * (KISS FFT). */
 #include "support.h"
 
 #include "api/fft.h"
@@ -26,14 +27,14 @@ static double complex factor(bn_fft_kind kind, size_t j, size_t k, size_t n)
 {
     switch (kind) {
     case BN_FFT_SINE: return 2 * sin(pi * (double)(j + 1) * (double)(k + 1) / (double)(n + 1));
-    case BN_FFT_COSINE:
-        return (j == 0 || j == n - 1 ? 1 : 2) * cos(pi * (double)j * (double)k / (double)(n - 1));
+    case BN_FFT_COSINE: return (j == 0 || j == n - 1 ? 1 : 2) * cos(pi * (double)j * (double)k / (double)(n - 1));
     default: return cexp(pair(0, -2 * pi * (double)(j * k % n) / (double)n));
     }
 }
 
 /* y over all k (x fastest) of a field x of n[0] * n[1] * n[2] values, the first `width` along x. */
-static void by_definition(bn_fft_kind kind, int dims, const uint32_t n[3], size_t width, const double complex *x, double complex *y)
+static void by_definition(bn_fft_kind kind, int dims, const uint32_t n[3], size_t width, const double complex *x,
+                          double complex *y)
 {
     for (size_t k2 = 0; k2 < n[2]; k2++)
         for (size_t k1 = 0; k1 < n[1]; k1++)
@@ -43,18 +44,23 @@ static void by_definition(bn_fft_kind kind, int dims, const uint32_t n[3], size_
                     for (size_t j1 = 0; j1 < n[1]; j1++)
                         for (size_t j0 = 0; j0 < n[0]; j0++)
                             sum += x[(j2 * n[1] + j1) * n[0] + j0] * factor(kind, j0, k0, n[0]) *
-                                   (dims > 1 ? factor(kind, j1, k1, n[1]) : 1) * (dims > 2 ? factor(kind, j2, k2, n[2]) : 1);
+                                   (dims > 1 ? factor(kind, j1, k1, n[1]) : 1) *
+                                   (dims > 2 ? factor(kind, j2, k2, n[2]) : 1);
                 y[(k2 * n[1] + k1) * width + k0] = sum;
             }
 }
 
 /* One kind on one domain: forward against the definition, and back again. */
-static void check(bn_context *ctx, bn_device *device, bn_precision precision, bn_fft_kind kind, int dims, const uint32_t n[3])
+static void check(bn_context *ctx, bn_device *device, bn_precision precision, bn_fft_kind kind, int dims,
+                  const uint32_t n[3])
 {
     const bool pairs = kind == BN_FFT_COMPLEX, half = kind == BN_FFT_REAL;
-    const size_t points = (size_t)n[0] * n[1] * n[2], width = half ? n[0] / 2 + 1 : n[0], found_points = width * n[1] * n[2];
+    const size_t points = (size_t)n[0] * n[1] * n[2], width = half ? n[0] / 2 + 1 : n[0],
+                 found_points = width * n[1] * n[2];
     const size_t reals = pairs ? 2 * points : points, found_reals = pairs || half ? 2 * found_points : found_points;
-    bn_domain_desc desc = { .grid = { .dims = dims, .n = { n[0], n[1], n[2] }, .h = { 1, 1, 1 } }, .precision = precision, .halo = 1,
+    bn_domain_desc desc = { .grid = { .dims = dims, .n = { n[0], n[1], n[2] }, .h = { 1, 1, 1 } },
+                            .precision = precision,
+                            .halo = 1,
                             .device = device };
     bn_domain *domain, *spectrum;
     bn_field *in, *out, *back;
@@ -83,13 +89,13 @@ static void check(bn_context *ctx, bn_device *device, bn_precision precision, bn
         worst = fmax(worst, isfinite(cabs(f)) ? cabs(f - y[i]) : HUGE_VAL);
     }
     const double limit = (precision == BN_DOUBLE ? 1e-13 : 1e-6) * largest;
-    ck_assert_msg(worst <= limit, "%s kind %d, %u x %u x %u: off by %g, at most %g", device ? "device" : "host", (int)kind, n[0], n[1],
-                  n[2], worst, limit);
+    ck_assert_msg(worst <= limit, "%s kind %d, %u x %u x %u: off by %g, at most %g", device ? "device" : "host",
+                  (int)kind, n[0], n[1], n[2], worst, limit);
     OK(bn_fft_backward(fft, out, back));
     OK(bn_field_get(back, found, reals));
     for (size_t i = 0; i < reals; i++)
-        ck_assert_msg(fabs(found[i] - values[i]) <= (precision == BN_DOUBLE ? 1e-14 : 4e-6), "back: value %zu is %g, was %g", i, found[i],
-                      values[i]);
+        ck_assert_msg(fabs(found[i] - values[i]) <= (precision == BN_DOUBLE ? 1e-14 : 4e-6),
+                      "back: value %zu is %g, was %g", i, found[i], values[i]);
     bn_fft_destroy(&fft);
     bn_field_destroy(&in);
     bn_field_destroy(&out);
@@ -102,7 +108,9 @@ static void check(bn_context *ctx, bn_device *device, bn_precision precision, bn
     free(y);
 }
 
-static const uint32_t sizes[][3] = { { 15, 1, 1 }, { 8, 5, 1 }, { 4, 3, 6 } }; /* sine and cosine of these have lengths that clFFT takes */
+static const uint32_t sizes[][3] = { { 15, 1, 1 },
+                                     { 8, 5, 1 },
+                                     { 4, 3, 6 } }; /* sine and cosine of these have lengths that clFFT takes */
 
 START_TEST(on_the_host)
 {
@@ -186,7 +194,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, refusals);
 }
 
-int main(void)
-{
-    return bn_test_main("fft", add);
-}
+int main(void) { return bn_test_main("fft", add); }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+/* A key is read in one piece. */
+/* clang-format off */
 /* The defaults describe a lid-driven cavity, so that the starter case shows something. */
 #define SIDE(side_, at, along, speed_)                                                                             \
     { .name = "boundary." side_ ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow",             \
@@ -46,6 +48,7 @@ static const bn_key schema[] = {
       .help = "ends when the vorticity changes by less than this share of itself per length / speed; 0: runs on" },
     { 0 },
 };
+/* clang-format on */
 
 static const bn_kernel_desc kernels[] = {
     { "flow_advance", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 14 } },
@@ -56,9 +59,9 @@ static const bn_kernel_desc kernels[] = {
 };
 
 /* Levels of psi that are usual for the cavity (Ghia, Ghia, Shin 1982, table III), in units of speed * length. */
-static const double cavity_levels[] = { -0.1175, -0.115, -0.11, -0.1,  -0.09, -0.07, -0.05,  -0.03, -0.01, -1e-4,
-                                        -1e-5,   -1e-7,  1e-8,  1e-7,  1e-6,  1e-5,  5e-5,   1e-4,  2.5e-4, 5e-4,
-                                        1e-3,    1.5e-3, 3e-3 };
+static const double cavity_levels[] = { -0.1175, -0.115, -0.11,  -0.1,  -0.09, -0.07,  -0.05, -0.03,
+                                        -0.01,   -1e-4,  -1e-5,  -1e-7, 1e-8,  1e-7,   1e-6,  1e-5,
+                                        5e-5,    1e-4,   2.5e-4, 5e-4,  1e-3,  1.5e-3, 3e-3 };
 
 static void read_sides(const bn_case *c, flow *s)
 {
@@ -165,18 +168,37 @@ static void set_constants(flow *s)
 static bn_status plan_defines(const flow *s, bn_plan *p)
 {
     const flow_constants *k = &s->k;
-    const struct { const char *name; double value; } reals[] = {
-        { "DT", k->dt }, { "IX2", k->ix2 }, { "IY2", k->iy2 }, { "NUX", k->nux }, { "NUY", k->nuy }, { "CX", k->cx },
-        { "CY", k->cy }, { "THETA", k->theta }, { "WALL_X", k->wall_x }, { "WALL_Y", k->wall_y },
-        { "WALL_OMEGA", k->wall_omega }, { "SLIP_LEFT", k->slip[FLOW_LEFT] }, { "SLIP_RIGHT", k->slip[FLOW_RIGHT] },
-        { "SLIP_BOTTOM", k->slip[FLOW_BOTTOM] }, { "SLIP_TOP", k->slip[FLOW_TOP] }, { "CONVECT_X", k->convect_x },
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {
+        { "DT", k->dt },
+        { "IX2", k->ix2 },
+        { "IY2", k->iy2 },
+        { "NUX", k->nux },
+        { "NUY", k->nuy },
+        { "CX", k->cx },
+        { "CY", k->cy },
+        { "THETA", k->theta },
+        { "WALL_X", k->wall_x },
+        { "WALL_Y", k->wall_y },
+        { "WALL_OMEGA", k->wall_omega },
+        { "SLIP_LEFT", k->slip[FLOW_LEFT] },
+        { "SLIP_RIGHT", k->slip[FLOW_RIGHT] },
+        { "SLIP_BOTTOM", k->slip[FLOW_BOTTOM] },
+        { "SLIP_TOP", k->slip[FLOW_TOP] },
+        { "CONVECT_X", k->convect_x },
         { "CONVECT_Y", k->convect_y },
     };
-    const struct { const char *name; int value; } integers[] = {
-        { "UPWIND", s->upwind }, { "NODE_OMEGA", FLOW_NODE_OMEGA }, { "NODE_PSI", FLOW_NODE_PSI },
-        { "NODE_HALF", FLOW_NODE_HALF }, { "NODE_WALL", FLOW_NODE_WALL }, { "NODE_FREE", FLOW_NODE_FREE },
-        { "NODE_OUT", FLOW_NODE_OUT }, { "NODE_SIDE", FLOW_NODE_SIDE }, { "PSI_FIXED", FLOW_PSI_FIXED },
-        { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
+    const struct {
+        const char *name;
+        int value;
+    } integers[] = {
+        { "UPWIND", s->upwind },         { "NODE_OMEGA", FLOW_NODE_OMEGA },
+        { "NODE_PSI", FLOW_NODE_PSI },   { "NODE_HALF", FLOW_NODE_HALF },
+        { "NODE_WALL", FLOW_NODE_WALL }, { "NODE_FREE", FLOW_NODE_FREE },
+        { "NODE_OUT", FLOW_NODE_OUT },   { "NODE_SIDE", FLOW_NODE_SIDE },
+        { "PSI_FIXED", FLOW_PSI_FIXED }, { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
@@ -208,7 +230,9 @@ static bn_status plan_fields(bn_plan *p)
 
 static bn_status plan_results(const flow *s, bn_plan *p)
 {
-    static const struct { const char *name, *unit, *help; } results[] = {
+    static const struct {
+        const char *name, *unit, *help;
+    } results[] = {
         { "psi_min", "m2 s-1", "smallest stream function, between nodes by a quadratic" },
         { "psi_min_x", "m", "its place" },
         { "psi_min_y", "m", "its place" },
@@ -235,8 +259,12 @@ static bn_status plan_results(const flow *s, bn_plan *p)
     const bool cavity = s->side[FLOW_TOP].kind == FLOW_WALL && s->side[FLOW_TOP].speed == 1 && s->size[0] == 1 &&
                         s->size[1] == 1;
     const double bound = cavity ? 5 * s->speed / s->length : 0; /* the corners of a lid have no bound */
-    bn_picture_desc picture = { .name = "psi", .field = "psi", .title = "Stream function", .map = BN_PICTURE_SEQUENTIAL,
-                                .contour_field = "psi", .contour_count = 20 };
+    bn_picture_desc picture = { .name = "psi",
+                                .field = "psi",
+                                .title = "Stream function",
+                                .map = BN_PICTURE_SEQUENTIAL,
+                                .contour_field = "psi",
+                                .contour_count = 20 };
     if (cavity) {
         picture.contour_levels = cavity_levels;
         picture.contour_count = sizeof cavity_levels / sizeof *cavity_levels;

@@ -29,48 +29,52 @@ enum {
 
 /* One side of the rectangle. `speed` [m/s]: tangential, along +x or +y, of a wall; mean normal speed into the domain of
  * an inflow. */
-typedef struct flow_side { flow_kind kind; flow_profile profile; double speed; } flow_side;
+typedef struct flow_side {
+    flow_kind kind;
+    flow_profile profile;
+    double speed;
+} flow_side;
 
 /* Constants of the step, in double; both engines round them once to their precision. */
 typedef struct flow_constants {
     double dt;
-    double ix2, iy2;            /* 1 / (2 h) */
-    double nux, nuy;            /* dt nu / h^2 */
-    double cx, cy;              /* 1 / h^2 */
-    double theta;               /* relaxation of the wall vorticity */
-    double wall_x, wall_y;      /* 2 / h^2 (Thom) or 3 / h^2 (Woods) */
-    double wall_omega;          /* 0 or 1/2 */
-    double slip[FLOW_SIDES];    /* s 2 U / h or s 3 U / h */
-    double convect_x, convect_y;/* dt / h */
+    double ix2, iy2;             /* 1 / (2 h) */
+    double nux, nuy;             /* dt nu / h^2 */
+    double cx, cy;               /* 1 / h^2 */
+    double theta;                /* relaxation of the wall vorticity */
+    double wall_x, wall_y;       /* 2 / h^2 (Thom) or 3 / h^2 (Woods) */
+    double wall_omega;           /* 0 or 1/2 */
+    double slip[FLOW_SIDES];     /* s 2 U / h or s 3 U / h */
+    double convect_x, convect_y; /* dt / h */
 } flow_constants;
 
 typedef struct flow {
     uint32_t nx, ny;
-    double size[2], h[2];       /* [m] */
-    double nu;                  /* [m2/s] */
-    double speed, length;       /* scales [m/s], [m] */
-    double strength;            /* of the initial vortex [m2/s] */
-    double dt_limit;            /* largest stable time step [s], infinite without motion */
-    double roundoff;            /* unit roundoff of the case's precision */
+    double size[2], h[2]; /* [m] */
+    double nu;            /* [m2/s] */
+    double speed, length; /* scales [m/s], [m] */
+    double strength;      /* of the initial vortex [m2/s] */
+    double dt_limit;      /* largest stable time step [s], infinite without motion */
+    double roundoff;      /* unit roundoff of the case's precision */
     flow_side side[FLOW_SIDES];
     flow_start start;
     bool upwind, woods;
     flow_constants k;
-    double steady;              /* steady_tolerance; 0: none */
-    double reference_time;      /* length / speed [s]: makes the residual dimensionless */
+    double steady;         /* steady_tolerance; 0: none */
+    double reference_time; /* length / speed [s]: makes the residual dimensionless */
     double cg_tolerance, cg_forcing;
     bn_cg_target target_psi, target_omega; /* their tolerance follows the flow, within cg_tolerance and FLOW_LOOSEST */
     bn_field *psi, *before, *omega, *next, *velocity, *node, *A_psi, *A_omega, *rhs, *r, *p, *p_next;
-    bn_cg_report report_psi, report_omega;   /* of the last step */
+    bn_cg_report report_psi, report_omega; /* of the last step */
     double total_iterations;
-    double totals[3];           /* sum of squared changes of omega, sum of its squares, largest |u| + |v| */
+    double totals[3]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v| */
     /* device */
     bn_kernel *advance, *source, *walls, *total;
     bn_cg *cg;
     bn_partials *partials;
     bn_scalars *scalars;
     /* reference */
-    void *work;                 /* products and partial sums */
+    void *work; /* products and partial sums */
 } flow;
 
 /* flow_border.c: nodes, matrices and border values, from the sides. */

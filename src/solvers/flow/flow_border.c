@@ -119,8 +119,9 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
         for (uint32_t i = 1; i + 1 < s->nx; i++)
             for (int top = 0; top < 2; top++)
                 if (s->side[top ? FLOW_TOP : FLOW_BOTTOM].kind == FLOW_WALL)
-                    omega[side_node(s, top ? FLOW_TOP : FLOW_BOTTOM, i)] =
-                        -s->side[FLOW_LEFT].speed * slope(s->side[FLOW_LEFT].profile, top) / s->size[1];
+                    omega[side_node(s, top ? FLOW_TOP : FLOW_BOTTOM, i)] = -s->side[FLOW_LEFT].speed *
+                                                                           slope(s->side[FLOW_LEFT].profile, top) /
+                                                                           s->size[1];
 }
 
 /* What the node (i, j) is. */

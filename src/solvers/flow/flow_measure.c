@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 /* A quadratic through the 3 x 3 nodes around (i, j), in units of the spacing: value + g d + d H d / 2. */
-typedef struct quadratic { double value, gx, gy, hxx, hyy, hxy; } quadratic;
+typedef struct quadratic {
+    double value, gx, gy, hxx, hyy, hxy;
+} quadratic;
 
 static quadratic fit(const double *f, size_t nx, size_t i, size_t j)
 {

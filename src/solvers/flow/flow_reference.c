@@ -13,7 +13,10 @@ typedef struct work {
 } work;
 
 /* The five diagonals of a matrix, and the grid. */
-typedef struct matrix { const real *d[5]; size_t nx, ny; } matrix;
+typedef struct matrix {
+    const real *d[5];
+    size_t nx, ny;
+} matrix;
 
 static matrix matrix_of(const flow *s, bn_field *A)
 {

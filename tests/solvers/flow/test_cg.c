@@ -277,7 +277,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, an_indefinite_matrix_is_found_out);
 }
 
-int main(void)
-{
-    return bn_test_main("cg", add);
-}
+int main(void) { return bn_test_main("cg", add); }

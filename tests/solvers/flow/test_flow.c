@@ -26,7 +26,10 @@ static bool long_tests(void)
 enum { MOST_OVERRIDES = 16 };
 
 /* A case in memory on one engine, run to its end and measured. `overrides` ends with NULL. */
-typedef struct run { bn_case *config; bn_sim *sim; } run;
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
 
 static run run_case(const char *text, bn_device *device, const char *const *overrides)
 {
@@ -228,7 +231,11 @@ static double profile_error(const run *r, int reynolds)
     return worst;
 }
 
-typedef struct expected { int reynolds; const char *viscosity; double psi_min, x, y, omega; } expected;
+typedef struct expected {
+    int reynolds;
+    const char *viscosity;
+    double psi_min, x, y, omega;
+} expected;
 
 /* data/published/flow-cavity-vortices.csv */
 static const expected re1 = { 1, "fluid.viscosity=1", -0.10007663, 0.50167, 0.76502, -3.21228 };
@@ -367,8 +374,8 @@ static void rejected(const char *says, const char *const *overrides, size_t coun
     bn_case_destroy(&c);
 }
 
-#define REJECTED(says, ...)                                                                            \
-    rejected((says), (const char *const[]){ __VA_ARGS__ },                                            \
+#define REJECTED(says, ...)                                \
+    rejected((says), (const char *const[]){ __VA_ARGS__ }, \
              sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(const char *))
 
 START_TEST(contradictions_are_rejected)
@@ -456,7 +463,4 @@ static void add(TCase *tests)
     tcase_add_test(tests, device_equals_reference_in_all_variants);
 }
 
-int main(void)
-{
-    return bn_test_main("flow", add);
-}
+int main(void) { return bn_test_main("flow", add); }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+/* A key is read in one piece. */
+/* clang-format off */
 static const bn_key schema[] = {
     { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 32, .min = 4, .max = 16384, .help = "cells along x and y" },
     { .name = "grid.size", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
@@ -12,6 +14,7 @@ static const bn_key schema[] = {
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 1, .max = 1e9, .above = true, .help = "time step" },
     { 0 },
 };
+/* clang-format on */
 
 static const bn_kernel_desc kernels[] = {
     { "heat_advance", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 6 } },
@@ -27,7 +30,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->k = bn_case_real(c, "material.diffusivity") * s->dt / (h * h);
     if (s->k > 0.25)
         return bn_case_reject(c, "time.dt", NULL, "unstable: diffusivity dt / h^2 = %.3g is above 1/4", s->k);
-    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2, .n = { nx, ny, 1 }, .h = { h, h, 1 }, .origin = { 0.5 * h, 0.5 * h },
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
+                                       .n = { nx, ny, 1 },
+                                       .h = { h, h, 1 },
+                                       .origin = { 0.5 * h, 0.5 * h },
                                        .periodic = { true, true } }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "T", "K", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "T_next", "K", BN_T_REAL, 1, 0 }));

@@ -5,7 +5,7 @@
 #include "sim/solver.h"
 
 typedef struct heat {
-    double dt, k;              /* time step [s]; a dt / h^2 */
+    double dt, k; /* time step [s]; a dt / h^2 */
     bn_field *T, *next;
     bn_kernel *advance;
 } heat;

@@ -1,4 +1,5 @@
-/* heat_reference.c: one explicit step in plain C; the specification of kernels/heat.cl. Compiled for float and for double. */
+/* heat_reference.c: one explicit step in plain C; the specification of kernels/heat.cl. Compiled for float and for
+ * double. */
 #include "heat.h"
 #include "sim/reference.h"
 
