@@ -33,3 +33,12 @@ kernel void probe_overflow(global real *a)
     if (i == 0 && j == 0)
         a[PLANE + 3] = 1; /* behind the buffer's end */
 }
+
+/* Every cell adds numbers of either sign, large and small, to one of eight sums. */
+kernel void probe_fixed(global long *restrict sums)
+{
+    CELL(i, j);
+    const int n = (Y0 + j) * GNX + X0 + i;
+    fixed_add(&sums[FIRST + (n & 7)], (n % 3 - 1) * ((long)n * n * n + ((long)n << 33)));
+    fixed_add(&sums[FIRST + (n & 7)], to_fixed(REAL(0.5) * n, 8));
+}

@@ -306,6 +306,41 @@ START_TEST(sums_have_the_same_bits_everywhere)
 }
 END_TEST
 
+START_TEST(sums_of_integers_are_exact_with_and_without_64_bit_atomics)
+{
+    static const bn_kernel_desc kernel = { "probe_fixed", BN_PER_CELL, { 0, 1, 0 } };
+    const bn_define defines[] = { { "K", BN_DEF_REAL, { .r = 1 } }, { "FIXED_TWO_WORDS", BN_DEF_INT, { .i = 1 } } };
+    int64_t expected[8] = { 0 };
+    for (int64_t n = 0; n < NX * NY; n++)
+        expected[n & 7] += (n % 3 - 1) * (n * n * n + n * INT64_C(0x200000000)) + 128 * n;
+    bn_context *ctx = context_new(false);
+    bn_device *device = device_new(ctx);
+    for (size_t words = 1; words <= 2; words++) {
+        bn_domain_desc desc = square(BN_SINGLE);
+        bn_domain *domain;
+        bn_field *sums;
+        bn_program *program;
+        bn_kernel *add;
+        static int64_t found[NX * NY];
+        desc.device = device;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ "sums", "", BN_T_I64, 1, 0 }, &sums));
+        OK(bn_program_build(domain, "probe", defines, words, &program));
+        OK(bn_kernel_find(program, &kernel, &add));
+        OK(BN_RUN(add, BN_UPDATE(sums)));
+        OK(bn_field_read(sums, found, sizeof found));
+        for (int k = 0; k < 8; k++)
+            ck_assert_msg(found[k] == expected[k], "%zu words: sum %d is %lld, not %lld", words, k, (long long)found[k],
+                          (long long)expected[k]);
+        bn_program_destroy(&program);
+        bn_field_destroy(&sums);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
 START_TEST(a_snapshot_keeps_its_moment)
 {
     bn_context *ctx = context_new(false);
@@ -407,6 +442,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_reach_declared_too_small_shows_as_nan);
     tcase_add_test(tests, a_write_behind_the_end_is_caught);
     tcase_add_test(tests, sums_have_the_same_bits_everywhere);
+    tcase_add_test(tests, sums_of_integers_are_exact_with_and_without_64_bit_atomics);
     tcase_add_test(tests, a_snapshot_keeps_its_moment);
     tcase_add_test(tests, wrong_calls_are_refused);
 }
