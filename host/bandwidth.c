@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BN_COPY_BYTES = 64 << 20, BN_COPY_ROUNDS = 8 };
@@ -63,26 +62,19 @@ static void keep(bn_context *ctx, const bn_device_info *info, double value)
         (void)remove(aside);
 }
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Best of several batches by the host's clock; the first batch warms up. Stops after about 0.2 s. */
 static bn_status measure(bn_device *d, cl_kernel kernel, size_t bytes, double *value)
 {
     const size_t items = bytes / 16;
-    const double begin = seconds_now();
+    const double begin = bn_host_seconds();
     *value = 0;
-    for (int batch = 0; batch < 16 && (batch < 3 || seconds_now() - begin < 0.2); batch++) {
-        const double start = seconds_now();
+    for (int batch = 0; batch < 16 && (batch < 3 || bn_host_seconds() - begin < 0.2); batch++) {
+        const double start = bn_host_seconds();
         for (int i = 0; i < BN_COPY_ROUNDS; i++)
             BN_CL(d, "measuring bandwidth", clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, NULL, 0, NULL,
                   NULL);
         BN_CL(d, "measuring bandwidth", clFinish, d->queue);
-        const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (seconds_now() - start);
+        const double rate = 2.0 * (double)bytes * BN_COPY_ROUNDS / (bn_host_seconds() - start);
         if (batch > 0 && rate > *value)
             *value = rate;
     }

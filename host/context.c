@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef BN_VERSION_STRING
@@ -14,6 +15,13 @@
 #endif
 
 const char *bn_version(void) { return BN_VERSION_STRING; }
+
+double bn_host_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void log_to_stderr(void *user, int level, const char *text)
 {

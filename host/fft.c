@@ -4,6 +4,7 @@
 
 #include "api/embedded_files.h"
 #include "internal/fft_parts.h"
+#include "internal/context.h"
 #include "internal/runtime.h"
 
 #include <math.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SPREAD_REAL, SPREAD_COMPLEX, SPREAD_HALF, GATHER_REAL, GATHER_COMPLEX, FFT_KERNELS };
@@ -33,13 +33,6 @@ struct bn_fft {
     double *pairs; /* host */
     double bake_seconds, error;
 };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool extended(const bn_fft *f) { return f->kind == BN_FFT_SINE || f->kind == BN_FFT_COSINE; }
 
@@ -187,9 +180,9 @@ static bn_status create_on_device(bn_fft *f)
         BN_TRY(bn_kernel_find(f->program, &kernel_table[k], &f->kernels[k]));
     BN_TRY(bn_buffer_create(d, "Fourier transform, input", bytes, &f->from));
     BN_TRY(bn_buffer_create(d, "Fourier transform, output", bytes, &f->to));
-    const double start = seconds_now();
+    const double start = bn_host_seconds();
     BN_TRY(bn_clfft_create(d->device, f->m, d->desc.grid.dims, d->desc.precision, &f->plan));
-    f->bake_seconds = seconds_now() - start;
+    f->bake_seconds = bn_host_seconds() - start;
     bn_log(d->ctx, BN_LOG_INFO, "Fourier transform of %zu x %zu x %zu points baked in %.2f s", f->m[0], f->m[1],
            f->m[2], f->bake_seconds);
     return check_plan(f);

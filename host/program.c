@@ -1,17 +1,10 @@
 /* program.c: a kernel file built for every box shape of a domain, and the kernels in it. */
+#include "internal/context.h"
 #include "internal/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_name(const void *a, const void *b)
 {
@@ -83,7 +76,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
     bn_status st = BN_OK;
     char *text = NULL, *options = NULL;
     bn_define *all = NULL;
-    const double start = seconds_now();
+    const double start = bn_host_seconds();
     bn_program *p = calloc(1, sizeof *p);
     if (!p || !(p->file = strdup(file)) || !(p->cl = calloc(d->shape_count, sizeof *p->cl))) {
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file);
@@ -103,7 +96,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
         text = options = NULL;
         all = NULL;
     }
-    d->build.seconds += seconds_now() - start;
+    d->build.seconds += bn_host_seconds() - start;
     d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
     p->next = d->programs;
     d->programs = p;

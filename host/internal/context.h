@@ -22,6 +22,9 @@ struct bn_context {
     bn_device_list *devices; /* found once */
 };
 
+/* context.c: seconds of the monotonic clock. */
+double bn_host_seconds(void);
+
 /* device.c */
 void bn_device_list_destroy(bn_device_list **);
 
