@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES_MAX = 64, STEPS_DEFAULT = 20, TIME_LIMIT = 1800 };
+enum { DEVICES_MAX = 64, STEPS_DEFAULT = 10, TIME_LIMIT = 3600 };
 
 typedef struct tally {
     json_t *checks; /* one object a row: for the table and for --json */

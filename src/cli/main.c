@@ -18,7 +18,7 @@ const bn_command bn_commands[] = {
       "ends the run. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
       BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
-      "Compares after at most 20 steps unless --steps says otherwise, each device and precision in a process of its "
+      "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
       "own.",
       BN_CMD_VERIFY, 1, 1, false, true, bn_cli_verify },
     { "check", "CASE", "validate; memory and time; runs nothing", NULL, BN_CMD_CHECK, 1, 1, false, false,
