@@ -86,7 +86,7 @@ $(STAMP): FORCE
 # ------------------------------------------------------------------------------------------------------------- sources
 LIB_C   := $(sort $(wildcard host/*.c $(foreach d,case io numerics sim observe,src/$d/*.c) src/solvers/*/*.c))
 LIB_CXX := $(sort $(wildcard host/*.cpp src/case/*.cpp))
-REF_C   := $(filter %_reference.c,$(filter src/solvers/%,$(LIB_C)))
+REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/lib/*.h))
 CASES   := $(sort $(wildcard data/cases/*/selftest.toml))
@@ -218,8 +218,11 @@ demo: all ## the driven cavity at Re 1000, with pictures
 	+@$(DRY_RUN) $(BINNACLE) run data/cases/flow/cavity-re1000.toml --out out/demo/cavity-re1000 --force
 	@echo 'Pictures:' && find out/demo/cavity-re1000 -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
-bench: all ## how far each solver is from the limit of this machine
-	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' sh tests/bench.sh
+BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/*.c)))
+$(BENCH_BIN): %: %.o $(STATIC)
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
+bench: all $(BENCH_BIN) ## how far each solver is from the limit of this machine
+	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' BENCH='$(abspath $(BENCH_BIN))' sh tests/bench.sh
 
 INSTALL_ENV = DESTDIR='$(DESTDIR)' PREFIX='$(abspath $(PREFIX))' BUILD='$(BUILD)' VERSION='$(VERSION)' \
               SOVERSION='$(SOVERSION)' LIBS='$(LIBS)'

@@ -72,6 +72,32 @@ out:
     return st;
 }
 
+bn_status bn_buffer_image(bn_domain *d, bn_buffer *b)
+{
+    if (b->image)
+        return BN_OK;
+    const bool pairs = d->desc.precision == BN_DOUBLE; /* no image format has doubles: four words are two of them */
+    const size_t pixels = b->bytes / (pairs ? 16 : 4);
+    cl_bool images = CL_FALSE;
+    size_t most = 0;
+    BN_CL(d->device, b->name, clGetDeviceInfo, d->device->id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    if (images)
+        BN_CL(d->device, b->name, clGetDeviceInfo, d->device->id, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, sizeof most, &most,
+              NULL);
+    if (pixels > most)
+        return bn_fail(d->ctx, BN_DEVICE, "%s as an image has %zu pixels, %s allows %zu", b->name, pixels,
+                       d->device->info.name, most);
+    const cl_image_format format = { pairs ? CL_RGBA : CL_R, pairs ? CL_UNSIGNED_INT32 : CL_FLOAT };
+    const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = pixels, .buffer = b->mem };
+    cl_int status;
+    b->image = clCreateImage(d->device->cl, CL_MEM_READ_ONLY, &format, &desc, NULL, &status);
+    if (status != CL_SUCCESS) {
+        b->image = NULL;
+        return bn_cl_fail(d->device, status, "clCreateImage", b->name);
+    }
+    return BN_OK;
+}
+
 void bn_buffer_destroy(bn_domain *d, bn_buffer **buffer)
 {
     if (!buffer || !*buffer)
@@ -83,6 +109,8 @@ void bn_buffer_destroy(bn_domain *d, bn_buffer **buffer)
         d->buffers = b->next;
     if (b->next)
         b->next->previous = b->previous;
+    if (b->image)
+        clReleaseMemObject(b->image);
     cl_int status = clReleaseMemObject(b->mem);
     if (status != CL_SUCCESS)
         bn_log(d->ctx, BN_LOG_WARNING, "clReleaseMemObject(%s): %s", b->name, bn_cl_name(status));

@@ -31,14 +31,26 @@ static uint32_t piece_start(uint32_t units, int pieces, int p)
     return (uint32_t)p * base + ((uint32_t)p < rest ? (uint32_t)p : rest);
 }
 
-/* First point of piece p along dimension d. Along x a piece is whole segments, so that no sum is split by a cut. */
+/* Cells that a cut along dimension `dim` keeps together, so that no sum is split. */
+static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+
+static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
+
+/* First point of piece p along dimension d. */
 static uint32_t cut(const bn_domain *d, int dim, int p)
 {
-    uint32_t n = d->desc.grid.n[dim];
-    if (dim > 0)
-        return piece_start(n, d->lattice[dim], p);
-    uint32_t at = piece_start(d->segments, d->lattice[0], p) * BN_SEGMENT;
+    uint32_t n = d->desc.grid.n[dim], at = piece_start(units_along(d, dim), d->lattice[dim], p) * unit[dim];
     return at < n ? at : n;
+}
+
+/* Points of the thinnest of so many pieces; the last unit may be short. 0: there are not enough units. */
+static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
+{
+    uint32_t n = d->desc.grid.n[dim], units = units_along(d, dim), whole = units / (uint32_t)pieces;
+    if (pieces == 1 || whole == 0)
+        return pieces == 1 ? n : 0;
+    uint32_t last = (whole - 1) * unit[dim] + (n - (units - 1) * unit[dim]); /* the last piece has the fewest units */
+    return last;
 }
 
 /* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. */
@@ -59,12 +71,8 @@ static bn_status choose_lattice(bn_domain *d)
             int b[3] = { bx, by, bz };
             bool thick = true;
             for (int k = 0; k < 3; k++) {
-                uint32_t units = k == 0 ? d->segments : g->n[k];
-                uint32_t thinnest = units / (uint32_t)b[k];
-                if (k == 0) /* the last segment of a row may be short */
-                    thinnest = bx == 1 ? g->n[0]
-                                       : (thinnest > 1 ? BN_SEGMENT : g->n[0] - (d->segments - 1) * BN_SEGMENT);
-                thick = thick && (b[k] == 1 || (thinnest >= 1 && thinnest >= (uint32_t)d->desc.halo));
+                uint32_t points = thinnest(d, k, b[k]);
+                thick = thick && points >= 1 && (b[k] == 1 || points >= (uint32_t)d->desc.halo);
             }
             double surface = (bx - 1) * (double)g->n[1] * g->n[2] + (by - 1) * (double)g->n[0] * g->n[2] +
                              (bz - 1) * (double)g->n[0] * g->n[1];
@@ -77,8 +85,9 @@ static bn_status choose_lattice(bn_domain *d)
     if (isinf(best))
         return bn_fail(d->ctx, BN_USAGE,
                        "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
-                       "and along x cuts lie at multiples of %d; ask for fewer boxes",
-                       g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT);
+                       "and cuts lie at multiples of %d along x and %d along y; ask for fewer boxes",
+                       g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT,
+                       (int)BN_SEGMENT_ROWS);
     return BN_OK;
 }
 
@@ -154,8 +163,9 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
     d->desc = *desc;
     d->index_bits = 32;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
-    d->segments = (desc->grid.n[0] + BN_SEGMENT - 1) / BN_SEGMENT;
-    d->partials = (size_t)d->segments * desc->grid.n[1] * desc->grid.n[2];
+    d->segments = units_along(d, 0);
+    d->partials = (size_t)d->segments * units_along(d, 1) * desc->grid.n[2];
+    d->totals = d->partials <= BN_TOTALS_MAX ? d->partials : (d->partials + BN_PACKED - 1) / BN_PACKED;
     if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
         st = bn_fail(ctx, BN_DEVICE,
                      "%s has no double precision; choose another device, or set case.precision = \"single\"",
@@ -185,7 +195,8 @@ void bn_domain_destroy(bn_domain **domain)
         clFinish(d->device->queue);
     bn_program_destroy(&d->services);
     bn_program_destroy(&d->reductions);
-    bn_partials_destroy(&d->reduce_partials);
+    bn_partials_destroy(&d->reduce_partials[0]);
+    bn_partials_destroy(&d->reduce_partials[1]);
     bn_scalars_destroy(&d->reduce_scalars);
     bn_staging_free_all(d);
     if (d->buffers)
@@ -209,6 +220,12 @@ size_t bn_domain_points(const bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
     return (size_t)g->n[0] * g->n[1] * g->n[2];
+}
+
+bn_place bn_domain_place(const bn_domain *d)
+{
+    const bn_layout *l = &d->shapes[0].layout;
+    return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
 }
 
 bn_status bn_domain_finish(bn_domain *d)

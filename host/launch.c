@@ -10,9 +10,19 @@ enum { BN_FLUSH_AFTER = 64 };
 
 bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, const void *value)
 {
-    cl_int status = clSetKernelArg(k->cl[box], index, bytes, value);
-    if (status == CL_SUCCESS)
+    bn_set_argument *last = index < k->argument_count && bytes <= sizeof last->value
+                                ? &k->set[box * k->argument_count + index]
+                                : NULL;
+    if (last && last->bytes == bytes && memcmp(last->value, value, bytes) == 0)
         return BN_OK;
+    cl_int status = clSetKernelArg(k->cl[box], index, bytes, value);
+    if (status == CL_SUCCESS) {
+        if (last) {
+            last->bytes = bytes;
+            memcpy(last->value, value, bytes);
+        }
+        return BN_OK;
+    }
     const bn_device *device = k->program->domain->device;
     bn_cl_fail(device, status, "clSetKernelArg", k->desc->name);
     bn_note(device->ctx, "while setting argument %u of kernel %s", index, k->desc->name);
@@ -73,9 +83,12 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
         const bn_domain *owner = a->field      ? a->field->domain
                                  : a->partials ? a->partials->domain
                                  : a->scalars  ? a->scalars->domain
+                                 : a->table    ? a->table->domain
                                                : d;
-        bool object = a->field || a->partials || a->scalars;
-        if (object == (a->access == BN_A_SCALAR) || owner != d)
+        bool object = a->field || a->partials || a->scalars || a->table;
+        bool related = owner == d || (a->foreign && owner->device == d->device && d->box_count == 1 &&
+                                      owner->box_count == 1);
+        if (object == (a->access == BN_A_SCALAR) || !related)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
                            k->desc->name);
         if (a->reach < 0 || a->reach > d->desc.halo)
@@ -83,7 +96,8 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                            k->desc->name, a->reach, d->desc.halo);
         /* Reading neighbours of what the same launch writes is a race. */
         for (size_t j = 0; a->reach > 0 && j < count; j++)
-            if (j != i && args[j].field == a->field && args[j].access != BN_A_READ)
+            if (j != i && args[j].field == a->field &&
+                (args[j].access == BN_A_WRITE || args[j].access == BN_A_UPDATE))
                 return bn_fail(d->ctx, BN_USAGE, "kernel %s reads neighbours of %s and writes it", k->desc->name,
                                a->field->desc.name);
     }
@@ -98,8 +112,15 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
         float single = (float)a->value.r;
         const void *value = NULL;
         size_t bytes = sizeof(cl_mem);
-        if (a->field)
+        if (a->access == BN_A_IMAGE) {
+            BN_TRY(bn_buffer_image(a->field->domain, a->field->buffers[box]));
+            value = &a->field->buffers[box]->image;
+        } else if (a->field)
             value = &a->field->buffers[box]->mem;
+        else if (a->table)
+            value = &a->table->buffer->mem;
+        else if (a->access == BN_A_TOTALS && a->partials->packed)
+            value = &a->partials->packed->mem;
         else if (a->partials)
             value = &a->partials->buffer->mem;
         else if (a->scalars)
@@ -124,6 +145,10 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3]
         size_t items = k->desc->range == BN_ONCE ? 1 : box->n[i];
         if (i == 0 && k->desc->range == BN_PER_SEGMENT)
             items = (items + BN_SEGMENT - 1) / BN_SEGMENT * k->group[0];
+        if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
+            items = i != 0 ? 1 : (box->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
+        if (i == 1 && k->desc->range == BN_PER_SEGMENT)
+            items = (items + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
     }
 }
@@ -133,8 +158,15 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_domain *d = k->program->domain;
     BN_TRY(check_args(k, args, count));
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_READ && args[i].reach > args[i].field->halo_valid)
+        if ((args[i].access == BN_A_READ || args[i].access == BN_A_IMAGE) &&
+            args[i].reach > args[i].field->halo_valid)
             BN_TRY(bn_halo_exchange(args[i].field, args[i].reach));
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_TOTALS)
+            BN_TRY(bn_partials_pack(args[i].partials));
+    if ((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
+                       d->box_count);
     size_t boxes = k->desc->range == BN_ONCE ? 1 : d->box_count;
     for (size_t b = 0; b < boxes; b++) {
         size_t offset[3], global[3];
@@ -147,7 +179,9 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells;
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_WRITE || args[i].access == BN_A_UPDATE) {
+        if (args[i].access == BN_A_PARTIALS)
+            args[i].partials->stale = true;
+        else if (args[i].access == BN_A_WRITE || args[i].access == BN_A_UPDATE) {
             args[i].field->halo_valid = 0;
             if (bn_context_debug(d->ctx))
                 BN_TRY(bn_halo_poison(args[i].field));

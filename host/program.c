@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 21 };
+enum { BN_OWN_DEFINES = 23 };
 
 static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_OWN_DEFINES])
 {
@@ -36,6 +36,8 @@ static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_
         { "FIRST", (long long)s->layout.first },
         { "SEGMENTS", d->segments },
         { "PARTIALS", (long long)d->partials },
+        { "BLOCK_ROWS", (d->desc.grid.n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS },
+        { "TOTALS", (long long)d->totals },
         { "REAL_BYTES", (long long)bn_domain_real_bytes(d) },
         { "INDEX_BITS", d->index_bits },
         { "HAS_FP64", info->fp64 },
@@ -118,6 +120,7 @@ static void kernel_destroy(bn_kernel *k)
         if (k->cl[b])
             clReleaseKernel(k->cl[b]);
     free(k->cl);
+    free(k->set);
     free(k);
 }
 
@@ -167,7 +170,7 @@ static void choose_group(bn_kernel *k)
             g[0] *= g[i], g[i] = 1;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
-        g[0] = wished ? wished : info->cpu ? 1 : k->desc->range == BN_ONCE ? 256 : 64;
+        g[0] = wished ? wished : info->cpu ? 1 : 256;
     }
     size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
     for (int i = 0; i < 3; i++)
@@ -225,6 +228,9 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
                            (unsigned long long)local, d->device->info.name,
                            (unsigned long long)d->device->info.local_bytes);
     }
+    k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
+    if (!k->set)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
     choose_group(k);
     *lent = k;
     return BN_OK;

@@ -12,7 +12,7 @@
 #define BN_SUM_NAME(name) double_##name
 #include "api/ordered_sum.h"
 
-bn_status bn_partials_create(bn_domain *d, const char *name, int components, bn_partials **out)
+bn_status bn_partials_create(bn_domain *d, const char *name, int components, unsigned maxima, bn_partials **out)
 {
     *out = NULL;
     bn_partials *p = calloc(1, sizeof *p);
@@ -20,7 +20,12 @@ bn_status bn_partials_create(bn_domain *d, const char *name, int components, bn_
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums %s", name);
     p->domain = d;
     p->components = components;
-    bn_status st = bn_buffer_create(d, name, d->partials * (size_t)components * bn_domain_real_bytes(d), &p->buffer);
+    p->maxima = maxima;
+    p->stale = true;
+    const size_t bytes = (size_t)components * bn_domain_real_bytes(d);
+    bn_status st = bn_buffer_create(d, name, d->partials * bytes, &p->buffer);
+    if (st == BN_OK && d->totals != d->partials)
+        st = bn_buffer_create(d, name, d->totals * bytes, &p->packed);
     if (st != BN_OK)
         bn_partials_destroy(&p);
     *out = p;
@@ -32,8 +37,35 @@ void bn_partials_destroy(bn_partials **partials)
     if (!partials || !*partials)
         return;
     bn_buffer_destroy((*partials)->domain, &(*partials)->buffer);
+    bn_buffer_destroy((*partials)->domain, &(*partials)->packed);
     free(*partials);
     *partials = NULL;
+}
+
+static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };
+
+static bn_status find_reductions(bn_domain *d)
+{
+    return d->reductions ? BN_OK : bn_program_build(d, "reduce", NULL, 0, &d->reductions);
+}
+
+bn_status bn_partials_pack(bn_partials *p)
+{
+    bn_domain *d = p->domain;
+    bn_kernel *k;
+    if (!p->packed || !p->stale)
+        return BN_OK;
+    BN_TRY(find_reductions(d));
+    BN_TRY(bn_kernel_find(d->reductions, &pack_kernel, &k));
+    const cl_int maxima = (cl_int)p->maxima;
+    BN_TRY(bn_set_arg(k, 0, 0, sizeof(cl_mem), &p->buffer->mem));
+    BN_TRY(bn_set_arg(k, 0, 1, sizeof maxima, &maxima));
+    BN_TRY(bn_set_arg(k, 0, 2, sizeof(cl_mem), &p->packed->mem));
+    const size_t none[3] = { 0, 0, 0 }, global[3] = { d->totals * k->group[0], (size_t)p->components, 1 };
+    BN_TRY(bn_enqueue(k, 0, none, global, (const size_t[]){ k->group[0], 1, 1 }));
+    k->calls++;
+    p->stale = false;
+    return BN_OK;
 }
 
 bn_status bn_scalars_create(bn_domain *d, const char *name, size_t count, bn_scalars **out)
@@ -67,19 +99,37 @@ void bn_scalars_destroy(bn_scalars **scalars)
 /* Scalars are few: their conversion needs no heap. */
 enum { BN_SCALARS_MAX = 256 };
 
-bn_status bn_scalars_read(bn_scalars *s, double *values, size_t count)
+enum { BN_REQUESTS_MAX = 8 };
+
+bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
 {
-    bn_domain *d = s->domain;
-    float single[BN_SCALARS_MAX];
-    bool is_double = d->desc.precision == BN_DOUBLE;
-    if (count > s->count || count > BN_SCALARS_MAX)
-        return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", s->buffer->name, s->count, count);
-    BN_CL(d->device, s->buffer->name, clEnqueueReadBuffer, d->device->queue, s->buffer->mem, CL_TRUE, 0,
-          count * bn_domain_real_bytes(d), is_double ? (void *)values : single, 0, NULL, NULL);
-    for (size_t i = 0; !is_double && i < count; i++)
-        values[i] = (double)single[i];
+    float single[BN_REQUESTS_MAX][BN_SCALARS_MAX];
+    bn_domain *d = count > 0 ? requests[0].scalars->domain : NULL;
+    if (count == 0)
+        return BN_OK;
+    if (count > BN_REQUESTS_MAX)
+        return bn_fail(d->ctx, BN_USAGE, "%zu reads of scalars at once, %d are possible", count, (int)BN_REQUESTS_MAX);
+    const bool is_double = d->desc.precision == BN_DOUBLE;
+    for (size_t r = 0; r < count; r++) {
+        const bn_scalars_request *q = &requests[r];
+        if (q->scalars->domain != d || q->count > q->scalars->count || q->count > BN_SCALARS_MAX)
+            return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer->name,
+                           q->scalars->count, q->count);
+        /* The queue is in order: the last read waits for all. */
+        BN_CL(d->device, q->scalars->buffer->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer->mem,
+              r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
+              is_double ? (void *)q->values : single[r], 0, NULL, NULL);
+    }
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; !is_double && i < requests[r].count; i++)
+            requests[r].values[i] = (double)single[r][i];
     d->unflushed = 0;
     return BN_OK;
+}
+
+bn_status bn_scalars_read(bn_scalars *s, double *values, size_t count)
+{
+    return bn_scalars_read_all(&(bn_scalars_request){ s, values, count }, 1);
 }
 
 bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
@@ -111,16 +161,16 @@ static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, d
 {
     bn_domain *d = f->domain;
     bn_kernel *partial, *total;
-    if (!d->reductions)
-        BN_TRY(bn_program_build(d, "reduce", NULL, 0, &d->reductions));
-    if (!d->reduce_partials)
-        BN_TRY(bn_partials_create(d, "reduce partials", 1, &d->reduce_partials));
+    BN_TRY(find_reductions(d));
+    bn_partials **partials = &d->reduce_partials[op == BN_MAX_ABS];
+    if (!*partials)
+        BN_TRY(bn_partials_create(d, "reduce partials", 1, op == BN_MAX_ABS, partials));
     if (!d->reduce_scalars)
         BN_TRY(bn_scalars_create(d, "reduce result", 1, &d->reduce_scalars));
     BN_TRY(bn_kernel_find(d->reductions, &partial_kernels[op], &partial));
     BN_TRY(bn_kernel_find(d->reductions, &total_kernels[op], &total));
-    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(d->reduce_partials)));
-    BN_TRY(BN_RUN(total, BN_PARTIALS(d->reduce_partials), BN_SCALARS(d->reduce_scalars)));
+    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
+    BN_TRY(BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(d->reduce_scalars)));
     return bn_scalars_read(d->reduce_scalars, result, 1);
 }
 
@@ -146,7 +196,8 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
         return bn_fail(d->ctx, BN_USAGE, "field %s has no real component %d to reduce", f->desc.name, component);
     if (d->device)
         return reduce_on_device(f, component, op, result);
-    size_t points = bn_domain_points(d), nx = d->desc.grid.n[0];
+    const size_t points = bn_domain_points(d);
+    const size_t n[3] = { d->desc.grid.n[0], d->desc.grid.n[1], d->desc.grid.n[2] };
     const void *own = (const char *)f->host + points * f->element_bytes * (size_t)component;
     if (op == BN_MAX_ABS) {
         *result = largest(f, own, points);
@@ -157,8 +208,8 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %s", f->desc.name);
     bool squares = op == BN_SUM_SQUARES;
     *result = d->desc.precision == BN_DOUBLE
-                  ? double_ordered_dot(own, squares ? own : NULL, nx, points / nx, partials)
-                  : (double)single_ordered_dot(own, squares ? own : NULL, nx, points / nx, partials);
+                  ? double_ordered_dot(own, squares ? own : NULL, n, partials)
+                  : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
     free(partials);
     return BN_OK;
 }

@@ -1,20 +1,80 @@
-/* flow.cl: one time step of stream function and vorticity on the nodes of a rectangle, border included (docs/flow.md):
+/* flow.cl: one time step of temperature, vorticity and stream function on the nodes of a rectangle, border included
+ * (docs/flow.md):
  *   u = psi_y, v = -psi_x, omega = v_x - u_y
- * lint: -DUPWIND=0 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.0 -DSLIP_LEFT=0.0 -DSLIP_RIGHT=0.0 -DSLIP_BOTTOM=0.0 -DSLIP_TOP=1.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_HALF=4 -DNODE_WALL=8 -DNODE_FREE=16 -DNODE_OUT=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096
- * lint: -DUPWIND=1 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.5 -DSLIP_LEFT=0.0 -DSLIP_RIGHT=0.0 -DSLIP_BOTTOM=0.0 -DSLIP_TOP=1.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_HALF=4 -DNODE_WALL=8 -DNODE_FREE=16 -DNODE_OUT=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096
+ * lint: -DUPWIND=0 -DHEAT=0 -DBODIES=0 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DAX=0.1 -DAY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.0 -DSLIP_X=256.0 -DSLIP_Y=256.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DBUOYANCY=0.0 -DBODY_X=1.0 -DBODY_Y=1.0 -DBODY_PSI_X=1.0 -DBODY_PSI_Y=1.0 -DBODY_HEAT=0.0 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_WALL=4 -DNODE_FREE=8 -DNODE_OUT=16 -DNODE_BODY=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096 -DHEAT_FIXED=65536 -DBODY_NUMBER=1048576
+ * lint: -DUPWIND=1 -DHEAT=1 -DBODIES=2 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DAX=0.1 -DAY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.5 -DSLIP_X=256.0 -DSLIP_Y=256.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DBUOYANCY=1.0 -DBODY_X=1.0 -DBODY_Y=1.0 -DBODY_PSI_X=1.0 -DBODY_PSI_Y=1.0 -DBODY_HEAT=1.0 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_WALL=4 -DNODE_FREE=8 -DNODE_OUT=16 -DNODE_BODY=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096 -DHEAT_FIXED=65536 -DBODY_NUMBER=1048576
  *
- * node: what a node is, in bits (src/solvers/flow/flow.h): vorticity unknown, stream function unknown, row weighted by
- * one half, kind and side of the border, and for each neighbour (west, east, south, north: four bits from PSI_FIXED and
- * from OMEGA_FIXED) whether its value is given. */
+ * node: what a node is, in bits (src/solvers/flow/flow.h): vorticity unknown, stream function unknown, kind and side of
+ * the border, for each neighbour (west, east, south, north: four bits from PSI_FIXED, OMEGA_FIXED and HEAT_FIXED) whether
+ * its value is given, and the number of the body it belongs to. stencil: area and faces of a node's control volume
+ * (lib/stencil.h). */
 
-/* Sum over neighbours whose value is given, along x and along y; `first` is PSI_FIXED or OMEGA_FIXED. */
-#define FIXED_X(f, n, first) (((n) & (first) ? f[at - 1] : 0) + ((n) & 2 * (first) ? f[at + 1] : 0))
-#define FIXED_Y(f, n, first) (((n) & 4 * (first) ? f[at - PITCH] : 0) + ((n) & 8 * (first) ? f[at + PITCH] : 0))
+/* Sum over neighbours whose value is given, each times its coupling; `first` is PSI_FIXED, ... */
+#define FIXED(f, n, first, s, kx, ky)                                                                            \
+    ((((n) & (first) ? stencil_face(kx, s, 0, 2) * f[at - 1] : 0) +                                              \
+      ((n) & 2 * (first) ? stencil_face(kx, s, 1, 3) * f[at + 1] : 0)) +                                         \
+     (((n) & 4 * (first) ? stencil_face(ky, s, 0, 1) * f[at - PITCH] : 0) +                                      \
+      ((n) & 8 * (first) ? stencil_face(ky, s, 2, 3) * f[at + PITCH] : 0)))
 
-/* Right-hand side of (I + dt nu A) omega_next = omega - dt (u omega_x + v omega_y) + dt nu (values given at the
- * border); zero where omega is no unknown. next starts from omega. velocity: u, then v a plane further. */
+/* Control volume over h_x h_y. */
+static inline real stencil_area(int s)
+{
+    return REAL(0.25) * (real)((s & 1) + (s >> 1 & 1) + (s >> 2 & 1) + (s >> 3 & 1));
+}
+
+/* Derivative along one dimension at a node between two others: central, or upwind against the velocity c; i2 = 1 / (2
+ * h). */
+static inline real convective(real before, real here, real after, real c, real i2)
+{
+    return UPWIND ? 2 * i2 * (c > 0 ? here - before : after - here) : i2 * (after - before);
+}
+
+/* Distance to the node next to the border, and the velocity out of the domain there. */
+#define INNER(side) ((side) == 0 ? 1 : (side) == 1 ? -1 : (side) == 2 ? PITCH : -PITCH)
+#define OUTWARDS(side, u, v) ((side) == 0 ? -(u) : (side) == 1 ? (u) : (side) == 2 ? -(v) : (v))
+
+/* Share of the difference to the inner neighbour that an outflow carries out in a step: the Courant number, 0 ... 1. */
+static inline real carried(int side, real u, real v)
+{
+    const real c = (side < 2 ? CONVECT_X : CONVECT_Y) * OUTWARDS(side, u, v);
+    return c > 1 ? 1 : c > 0 ? c : 0;
+}
+
+#if HEAT
+/* Right-hand side of (I + dt a A) T_next = T - dt (u T_x + v T_y) + dt a (values given at the border), by control
+ * volumes; zero where T is given. T_next starts from T. velocity: u, then v a plane further. */
+kernel void flow_heat(global const real *restrict T, global const real *restrict velocity,
+                      global const int *restrict node, global const uchar *restrict stencil, global real *restrict rhs,
+                      global real *restrict next)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
+    const real t = T[at];
+    real sum = 0;
+    if (s) {
+        const real u = velocity[at], v = velocity[at + PLANE];
+        const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+        const real t_x = inner_x ? convective(T[at - 1], t, T[at + 1], u, IX2) : 0;
+        const real t_y = inner_y ? convective(T[at - PITCH], t, T[at + PITCH], v, IY2) : 0;
+        real moved = t - DT * (u * t_x + v * t_y);
+        if (n & NODE_OUT)
+            moved = moved - carried(side, u, v) * (t - T[at + INNER(side)]);
+        sum = stencil_area(s) * moved + FIXED(T, n, HEAT_FIXED, s, AX, AY);
+    }
+    rhs[at] = sum;
+    next[at] = t;
+}
+#endif
+
+/* Right-hand side of (I + dt nu A) omega_next = omega - dt (u omega_x + v omega_y) + dt C T_x + dt nu (values given at the
+ * border); zero where omega is no unknown. next starts from omega. */
 kernel void flow_advance(global const real *restrict omega, global const real *restrict velocity,
-                         global const int *restrict node, global real *restrict rhs, global real *restrict next)
+#if HEAT
+                         global const real *restrict T,
+#endif
+                         global const int *restrict node, global const uchar *restrict stencil,
+                         global real *restrict rhs, global real *restrict next)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
@@ -22,41 +82,48 @@ kernel void flow_advance(global const real *restrict omega, global const real *r
     const real w = omega[at];
     real sum = 0;
     if (n & NODE_OMEGA) {
-        const real west = omega[at - 1], east = omega[at + 1], south = omega[at - PITCH], north = omega[at + PITCH];
+        const int s = stencil[at];
         const real u = velocity[at], v = velocity[at + PLANE];
-#if UPWIND
-        const real w_x = 2 * IX2 * (u > 0 ? w - west : east - w), w_y = 2 * IY2 * (v > 0 ? w - south : north - w);
-#else
-        const real w_x = IX2 * (east - west), w_y = IY2 * (north - south);
+        const real w_x = convective(omega[at - 1], w, omega[at + 1], u, IX2);
+        const real w_y = convective(omega[at - PITCH], w, omega[at + PITCH], v, IY2);
+        sum = w - DT * (u * w_x + v * w_y);
+#if HEAT
+        sum = sum + (DT * BUOYANCY) * (IX2 * (T[at + 1] - T[at - 1]));
 #endif
-        sum = (w - DT * (u * w_x + v * w_y)) +
-              (NUX * FIXED_X(omega, n, OMEGA_FIXED) + NUY * FIXED_Y(omega, n, OMEGA_FIXED));
+        sum = sum + FIXED(omega, n, OMEGA_FIXED, s, NUX, NUY);
     }
     rhs[at] = sum;
     next[at] = w;
 }
 
-/* Right-hand side of A psi = omega + (values given at the border). */
+/* Right-hand side of A psi = omega + (values given at the border), and the start value 2 psi - psi_before. */
 kernel void flow_source(global const real *restrict omega, global const real *restrict psi,
-                        global const int *restrict node, global real *restrict before, global real *restrict rhs)
+                        global const int *restrict node, global const uchar *restrict stencil,
+                        global real *restrict before, global real *restrict rhs)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
-    const int n = node[at];
-    before[at] = psi[at] + (psi[at] - before[at]);
+    const int n = node[at], s = stencil[at];
     real sum = 0;
     if (n & NODE_PSI) {
-        sum = omega[at] + (CX * FIXED_X(psi, n, PSI_FIXED) + CY * FIXED_Y(psi, n, PSI_FIXED));
-        if (n & NODE_HALF)
-            sum = REAL(0.5) * sum;
+        before[at] = psi[at] + (psi[at] - before[at]);
+        sum = stencil_area(s) * omega[at] + FIXED(psi, n, PSI_FIXED, s, CX, CY);
+    } else {
+        before[at] = psi[at];
     }
     rhs[at] = sum;
 }
 
-/* Velocity everywhere and vorticity at the border from the new psi; the sums (omega_new - omega_old)^2 and omega_new^2,
- * and the largest |u| + |v|. At walls Thom (1933) or Woods (1954), in one form: omega_w = -WALL (psi_1 - psi_w) -
- * WALL_OMEGA omega_1 - SLIP. */
+/* Thom (1933) or Woods (1954) in one form, from the node next to the wall: omega_w = -WALL (psi_1 - psi_w) - WALL_OMEGA
+ * omega_1, without the slip of a moving wall. */
+#define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
+
+/* Velocity everywhere and vorticity at the border and on bodies from the new psi; the sums (omega_new - omega_old)^2 and
+ * omega_new^2, the largest |u| + |v|, and the sum (T_new - T_old)^2. */
 kernel void flow_walls(global const real *restrict psi, global const real *restrict next,
+#if HEAT
+                       global const real *restrict T, global const real *restrict T_before,
+#endif
                        global const int *restrict node, global real *restrict omega, global real *restrict velocity,
                        global acc *restrict partials)
 {
@@ -64,36 +131,44 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
     CLEAR_LANES(changes);
     CLEAR_LANES(sizes);
     CLEAR_LANES(speeds);
-    FOR_CELLS(1, i, lane) {
-        const index_t at = AT(i, row_j());
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
         const int n = node[at], side = n / NODE_SIDE & 3;
         const real old = omega[at];
         real w = next[at], u = velocity[at], v = velocity[at + PLANE];
         if (n & NODE_OMEGA) {
             u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
             v = IX2 * (psi[at - 1] - psi[at + 1]);
-        } else if (n & (NODE_WALL | NODE_FREE | NODE_OUT)) {
-            const index_t inner = at + (side == 0 ? 1 : side == 1 ? -1 : side == 2 ? PITCH : -PITCH);
-            const real drop = psi[inner] - psi[at];
-            if (n & NODE_WALL) {
-                const real slip = side == 0 ? SLIP_LEFT : side == 1 ? SLIP_RIGHT : side == 2 ? SLIP_BOTTOM : SLIP_TOP;
-                const real wall = -(side < 2 ? WALL_X : WALL_Y) * drop - WALL_OMEGA * next[inner] - slip;
-                w = old + THETA * (wall - old);
-            } else if (n & NODE_FREE) { /* omega = 0: psi is straight along the normal */
-                w = 0;
-                if (side < 2)
-                    v = 2 * IX2 * (side == 0 ? -drop : drop);
-                else
-                    u = 2 * IY2 * (side == 2 ? drop : -drop);
-            } else { /* outflow: carried out by the normal velocity, upwind */
-                if (side < 2)
-                    u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
-                else
-                    v = IX2 * (psi[at - 1] - psi[at + 1]);
-                const real out = side == 0 ? -u : side == 1 ? u : side == 2 ? -v : v;
-                const real c = (side < 2 ? CONVECT_X : CONVECT_Y) * out;
-                w = old - (c > 1 ? 1 : c > 0 ? c : 0) * (old - next[inner]);
-            }
+        } else if (n & NODE_WALL) { /* the velocity is the wall's own */
+            const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
+            const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
+            const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
+            w = old + THETA * (wall - old);
+        } else if (n & NODE_BODY) { /* at rest; the mean of what the fluid on each side asks for */
+            real sum = 0;
+            int count = 0;
+            if (n & PSI_FIXED)
+                sum = sum + WALL_FORMULA(WALL_X, -1), count++;
+            if (n & 2 * PSI_FIXED)
+                sum = sum + WALL_FORMULA(WALL_X, 1), count++;
+            if (n & 4 * PSI_FIXED)
+                sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
+            if (n & 8 * PSI_FIXED)
+                sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
+            w = old + THETA * (sum / (real)count - old);
+        } else if (n & NODE_FREE) { /* omega = 0: psi is straight along the normal */
+            const real drop = psi[at + INNER(side)] - psi[at];
+            w = 0;
+            if (side < 2)
+                v = 2 * IX2 * (side == 0 ? -drop : drop);
+            else
+                u = 2 * IY2 * (side == 2 ? drop : -drop);
+        } else if (n & NODE_OUT) { /* carried out by the normal velocity, upwind */
+            if (side < 2)
+                u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
+            else
+                v = IX2 * (psi[at - 1] - psi[at + 1]);
+            w = old - carried(side, u, v) * (old - next[at + INNER(side)]);
         }
         omega[at] = w;
         velocity[at] = u;
@@ -105,17 +180,106 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
     put_partial_sum(partials, 0, changes);
     put_partial_sum(partials, 1, sizes);
     put_partial_max(partials, 2, speeds);
+#if HEAT
+    CLEAR_LANES(changes);
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        const real change = T[at] - T_before[at];
+        changes[lane] += change * change;
+    }
+    put_partial_sum(partials, 3, changes);
+#endif
 }
 
-kernel void flow_total(global const acc *restrict partials, global real *restrict totals)
+kernel void flow_total(global const acc *restrict sums, global real *restrict totals)
 {
     local acc scratch[FINISH_LANES];
-    const acc change = total_sum(partials, 0, scratch);
-    const acc size = total_sum(partials, 1, scratch);
-    const acc speed = total_max(partials, 2, scratch);
+    const acc change = total_sum(sums, 0, scratch);
+    const acc size = total_sum(sums, 1, scratch);
+    const acc speed = total_max(sums, 2, scratch);
+#if HEAT
+    const acc heat = total_sum(sums, 3, scratch);
+#else
+    const acc heat = 0;
+#endif
     if (get_local_id(0) == 0) {
         totals[0] = change;
         totals[1] = size;
         totals[2] = speed;
+        totals[3] = heat;
     }
 }
+
+/* ------------------------------------------------------------------------------------------ bodies around which it flows
+ *
+ * psi is constant on a body, and the constant follows from the pressure being single-valued: along the surface of a body at
+ * rest nu omega_n + C T t_y integrates to nothing (docs/flow.md). With the wall formulas of Thom or Woods this is a sum
+ * over the faces between fluid and body that is linear in the constant; lift[k], the stream function that is 1 on body k
+ * and 0 on all others and on the border, carries the constant into the fluid. */
+#if BODIES > 0
+#define BODY_OF(at) (node[at] / BODY_NUMBER)
+
+/* The sums over the faces of each body: omega_1 w + (psi_1 - psi_body) g, and buoyancy along the upright faces. */
+kernel void flow_bodies(global const real *restrict psi, global const real *restrict next,
+#if HEAT
+                        global const real *restrict T,
+#endif
+                        global const int *restrict node, global acc *restrict partials)
+{
+    local acc lanes[LANES];
+    for (int body = 1; body <= BODIES; body++) {
+        CLEAR_LANES(lanes);
+        FOR_CELLS(1, i, j, lane) {
+            const index_t at = AT(i, j);
+            const int n = node[at];
+            if ((n & NODE_OMEGA) && (n & 15 * PSI_FIXED)) {
+                real sum = 0;
+#define FACE_OF_BODY(bit, to, w, g)                                       \
+    if ((n & (bit)*PSI_FIXED) && BODY_OF(at + (to)) == body)              \
+        sum = sum + ((w)*next[at] + (g) * (psi[at] - psi[at + (to)]));
+                FACE_OF_BODY(1, -1, BODY_X, BODY_PSI_X)
+                FACE_OF_BODY(2, 1, BODY_X, BODY_PSI_X)
+                FACE_OF_BODY(4, -PITCH, BODY_Y, BODY_PSI_Y)
+                FACE_OF_BODY(8, PITCH, BODY_Y, BODY_PSI_Y)
+#if HEAT
+                if ((n & PSI_FIXED) && BODY_OF(at - 1) == body)
+                    sum = sum + BODY_HEAT * T[at - 1];
+                if ((n & 2 * PSI_FIXED) && BODY_OF(at + 1) == body)
+                    sum = sum - BODY_HEAT * T[at + 1];
+#endif
+                lanes[lane] += sum;
+            }
+        }
+        put_partial_sum(partials, body - 1, lanes);
+    }
+}
+
+/* change = response sums; totals[4 + k]: the change of psi on body k + 1. */
+kernel void flow_respond(global const acc *restrict sums, global const real *restrict response,
+                         global real *restrict totals)
+{
+    local acc scratch[FINISH_LANES];
+    real change[BODIES];
+    for (int k = 0; k < BODIES; k++)
+        change[k] = 0;
+    for (int body = 0; body < BODIES; body++) {
+        const acc sum = total_sum(sums, body, scratch);
+        for (int k = 0; k < BODIES; k++)
+            change[k] = change[k] + response[k * BODIES + body] * sum;
+    }
+    if (get_local_id(0) == 0)
+        for (int k = 0; k < BODIES; k++)
+            totals[4 + k] = change[k];
+}
+
+/* psi += the changes, carried by the lifts. */
+kernel void flow_lift(global const real *restrict lift, global const real *restrict totals, global real *restrict psi)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = psi[at];
+    for (int k = 0; k < BODIES; k++)
+        value = value + totals[4 + k] * lift[at + (index_t)k * PLANE];
+    psi[at] = value;
+}
+#endif

@@ -1,12 +1,12 @@
-/* reduce.cl: one number from a field (host/api/reduce.h): partial results per segment, then the total, in fixed
+/* reduce.cl: one number from a field (host/api/reduce.h): partial results per block, then the total, in fixed
  * order. */
 #define PARTIAL_KERNEL(name, take, put)                                                                 \
     kernel void name(global const real *restrict field, int component, global acc *restrict partials)   \
     {                                                                                                   \
         local acc lanes[LANES];                                                                         \
         CLEAR_LANES(lanes);                                                                             \
-        FOR_CELLS(1, i, lane) {                                                                         \
-            const real x = field[AT3(i, row_j(), row_k()) + (index_t)component * PLANE];                \
+        FOR_CELLS(1, i, j, lane) {                                                                      \
+            const real x = field[AT3(i, j, block_k()) + (index_t)component * PLANE];                    \
             const acc total = lanes[lane];                                                              \
             lanes[lane] = take;                                                                         \
         }                                                                                               \
@@ -17,18 +17,32 @@ PARTIAL_KERNEL(reduce_sum, total + x, put_partial_sum)
 PARTIAL_KERNEL(reduce_squares, total + x * x, put_partial_sum)
 PARTIAL_KERNEL(reduce_max_abs, larger(total, fabs(x)), put_partial_max)
 
-kernel void reduce_total_sum(global const acc *restrict partials, global acc *restrict result)
+kernel void reduce_total_sum(global const acc *restrict totals, global acc *restrict result)
 {
     local acc scratch[FINISH_LANES];
-    const acc total = total_sum(partials, 0, scratch);
+    const acc total = total_sum(totals, 0, scratch);
     if (get_local_id(0) == 0)
         result[0] = total;
 }
 
-kernel void reduce_total_max(global const acc *restrict partials, global acc *restrict result)
+kernel void reduce_total_max(global const acc *restrict totals, global acc *restrict result)
 {
     local acc scratch[FINISH_LANES];
-    const acc total = total_max(partials, 0, scratch);
+    const acc total = total_max(totals, 0, scratch);
     if (get_local_id(0) == 0)
         result[0] = total;
+}
+
+/* Pack get_group_id(0) of component get_group_id(1): 256 partial results made one. Bit c of `maxima`: component c is a
+ * maximum. */
+kernel void reduce_pack(global const acc *restrict partials, int maxima, global acc *restrict packed)
+{
+    local acc scratch[FINISH_LANES];
+    const int pack = (int)get_group_id(0), component = (int)get_group_id(1), first = pack * FINISH_LANES;
+    global const acc *values = partials + component * PARTIALS + first;
+    const int count = min(FINISH_LANES, PARTIALS - first);
+    const acc sum = lane_sum(values, count, scratch);
+    const acc most = lane_max(values, count, scratch);
+    if (get_local_id(0) == 0)
+        packed[component * TOTALS + pack] = maxima >> component & 1 ? most : sum;
 }

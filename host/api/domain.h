@@ -25,14 +25,14 @@ typedef struct bn_domain_desc {
     bn_grid grid;
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
-    int boxes;              /* 0 means 1. Cuts along x only at multiples of BN_SEGMENT cells */
+    int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
     bn_device *device;      /* NULL: a domain of the CPU reference, one box in host memory */
     size_t work_group[3];   /* {0}: default shape */
 } bn_domain_desc;
 
-/* Cells of a row that are summed together; sums are formed over these segments, so that their order depends on the grid
- * alone. */
-enum { BN_SEGMENT = 256 };
+/* Cells that are summed together: a segment of a row, in so many rows. Sums are formed over these blocks, so that their
+ * order depends on the grid alone. */
+enum { BN_SEGMENT = 256, BN_SEGMENT_ROWS = 4 };
 
 BN_CHECKED bn_status bn_domain_create(bn_context *, const bn_domain_desc *, bn_domain **out);
 void bn_domain_destroy(bn_domain **);
@@ -42,6 +42,13 @@ bn_context *bn_domain_context(const bn_domain *);
 bn_device *bn_domain_device(const bn_domain *); /* NULL for the reference */
 size_t bn_domain_boxes(const bn_domain *);
 size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
+
+/* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
+ * that read or write fields of two domains. */
+typedef struct bn_place {
+    long long first, pitch, plane;
+} bn_place;
+bn_place bn_domain_place(const bn_domain *);
 
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);

@@ -5,8 +5,9 @@
 
 #include "api/program.h"
 #include "api/reduce.h"
+#include "api/table.h"
 
-typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_SCALARS } bn_access;
+typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_IMAGE } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
@@ -15,6 +16,8 @@ typedef struct bn_arg {
     bn_field *field;
     bn_partials *partials;
     bn_scalars *scalars;
+    bn_table *table;
+    bool foreign; /* the field may belong to another domain of the same device; both have one box */
     bn_value_kind kind;
     union {
         double r;
@@ -39,9 +42,37 @@ typedef struct bn_arg {
     {                                            \
         .access = BN_A_PARTIALS, .partials = (p) \
     }
+/* Partial sums to be added up: total_sum in the kernel. */
+#define BN_TOTALS(p)                           \
+    {                                          \
+        .access = BN_A_TOTALS, .partials = (p) \
+    }
 #define BN_SCALARS(s)                          \
     {                                          \
         .access = BN_A_SCALARS, .scalars = (s) \
+    }
+#define BN_TABLE(t)                        \
+    {                                      \
+        .access = BN_A_TABLE, .table = (t) \
+    }
+/* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
+#define BN_IMAGE(f, reach_)                                   \
+    {                                                         \
+        .access = BN_A_IMAGE, .reach = (reach_), .field = (f) \
+    }
+/* Fields of another grid on the same device, such as the next coarser one; the kernel knows their layout from
+ * bn_domain_place. */
+#define BN_READ_FOREIGN(f)                                 \
+    {                                                      \
+        .access = BN_A_READ, .field = (f), .foreign = true \
+    }
+#define BN_WRITE_FOREIGN(f)                                 \
+    {                                                       \
+        .access = BN_A_WRITE, .field = (f), .foreign = true \
+    }
+#define BN_SCALARS_FOREIGN(s)                                     \
+    {                                                             \
+        .access = BN_A_SCALARS, .scalars = (s), .foreign = true   \
     }
 #define BN_REALV(x)                                              \
     {                                                            \

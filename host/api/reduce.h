@@ -1,9 +1,9 @@
 /* reduce.h: sums over the whole grid whose bits do not depend on work-groups or boxes, and small arrays of scalars that
  * stay on the device.
  *
- * A kernel of range BN_PER_SEGMENT writes one partial sum per segment (BN_SEGMENT cells of a row) into bn_partials; a
- * kernel of range BN_ONCE adds the partials up in fixed order and puts what it makes of them into bn_scalars, where
- * later kernels find it without the host (kernels/lib/reduce.h). */
+ * A kernel of range BN_PER_SEGMENT writes one partial sum per block (BN_SEGMENT cells of BN_SEGMENT_ROWS rows) into
+ * bn_partials. Later kernels add them up in fixed order: one of range BN_ONCE, which puts what it makes of them into
+ * bn_scalars, or every work-group by itself, which saves a launch (kernels/lib/reduce.h). */
 #ifndef BN_API_REDUCE_H
 #define BN_API_REDUCE_H
 
@@ -12,9 +12,10 @@
 typedef struct bn_partials bn_partials;
 typedef struct bn_scalars bn_scalars;
 
-/* `components` sums at a time; each has one `acc` (real of the domain's precision) per segment of the grid. Device
- * domains only. */
-BN_CHECKED bn_status bn_partials_create(bn_domain *, const char *name, int components, bn_partials **out);
+/* `components` sums at a time; each has one `acc` (real of the domain's precision) per block of the grid. Bit c of
+ * `maxima`: component c is a maximum instead. Device domains only. */
+BN_CHECKED bn_status bn_partials_create(bn_domain *, const char *name, int components, unsigned maxima,
+                                        bn_partials **out);
 void bn_partials_destroy(bn_partials **);
 
 /* `count` reals, zero at first. Reading waits; reads a few dozen bytes. */
@@ -22,6 +23,14 @@ BN_CHECKED bn_status bn_scalars_create(bn_domain *, const char *name, size_t cou
 void bn_scalars_destroy(bn_scalars **);
 BN_CHECKED bn_status bn_scalars_read(bn_scalars *, double *values, size_t count);
 BN_CHECKED bn_status bn_scalars_write(bn_scalars *, const double *values, size_t count);
+
+/* Several of one domain in one wait. */
+typedef struct bn_scalars_request {
+    bn_scalars *scalars;
+    double *values;
+    size_t count;
+} bn_scalars_request;
+BN_CHECKED bn_status bn_scalars_read_all(const bn_scalars_request *, size_t requests);
 
 typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS } bn_reduce_op;
 

@@ -5,7 +5,12 @@
 #include "internal/opencl.h"
 
 #include "api/launch.h"
+#include "api/table.h"
 #include <pthread.h>
+
+/* So many partial sums every work-group may add up by itself; if there are more, BN_PACKED at a time are added first.
+ */
+enum { BN_TOTALS_MAX = 2048, BN_PACKED = 256 };
 
 /* Bytes behind every buffer that hold a known pattern in debug contexts. */
 enum { BN_CANARY_BYTES = 256 };
@@ -33,6 +38,7 @@ typedef struct bn_buffer {
     struct bn_buffer *next, *previous;
     char *name;
     cl_mem mem;
+    cl_mem image; /* the same memory as a one-dimensional image; NULL until a kernel asks for it */
     size_t bytes; /* without the canary */
 } bn_buffer;
 
@@ -48,14 +54,15 @@ struct bn_domain {
     bn_shape *shapes;
     size_t shape_count;
     uint32_t segments; /* of a row of the whole grid */
-    size_t partials;   /* segments of the whole grid */
+    size_t partials;   /* blocks of the whole grid that have a partial sum each */
+    size_t totals;     /* values that a total is formed from: the partial sums, or packs of them */
     int index_bits;
     bn_buffer *buffers;   /* all of them, for the canaries */
     bn_program *programs; /* all of them, for the profile */
     bn_build_stats build;
     bn_program *services; /* halo and reduce kernels, built when first needed */
     bn_program *reductions;
-    bn_partials *reduce_partials;
+    bn_partials *reduce_partials[2]; /* of sums, of maxima */
     bn_scalars *reduce_scalars;
     unsigned unflushed; /* launches since the last clFlush */
     bn_staging *idle;   /* pinned memory to be used again; guarded by lock */
@@ -73,8 +80,14 @@ struct bn_field {
 
 struct bn_partials {
     bn_domain *domain;
-    bn_buffer *buffer;
+    bn_buffer *buffer, *packed; /* packed: NULL when there are few enough to be added up at once */
     int components;
+    unsigned maxima; /* bit c: component c is a maximum */
+    bool stale;      /* packed does not hold the present partial sums */
+};
+struct bn_table {
+    bn_domain *domain;
+    bn_buffer *buffer;
 };
 struct bn_scalars {
     bn_domain *domain;
@@ -87,6 +100,12 @@ typedef struct bn_pending_event {
 } bn_pending_event;
 enum { BN_PENDING_EVENTS = 256 };
 
+/* The value of an argument; bytes == 0: not set yet. */
+typedef struct bn_set_argument {
+    size_t bytes;
+    unsigned char value[16];
+} bn_set_argument;
+
 struct bn_kernel {
     struct bn_kernel *next;
     bn_program *program;
@@ -95,6 +114,7 @@ struct bn_kernel {
     size_t max_group; /* over all shapes */
     size_t group[3];  /* local size in use */
     cl_uint argument_count;
+    struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
     unsigned long long calls;
     double bytes, flops, seconds;
     cl_event pending[BN_PENDING_EVENTS]; /* profiling only */
@@ -112,11 +132,16 @@ struct bn_program {
 /* buffer.c */
 BN_CHECKED bn_status bn_buffer_create(bn_domain *, const char *name, size_t bytes, bn_buffer **out);
 void bn_buffer_destroy(bn_domain *, bn_buffer **);
+/* Views the buffer as an image of reals, for kernels that read through the texture path. */
+BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 
 /* halo.c */
 BN_CHECKED bn_status bn_halo_exchange(bn_field *, int reach);
 BN_CHECKED bn_status bn_halo_poison(bn_field *);
 BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest untouched */
+
+/* reduce.c: brings the packs of partial sums up to date. */
+BN_CHECKED bn_status bn_partials_pack(bn_partials *);
 
 /* launch.c */
 size_t bn_domain_real_bytes(const bn_domain *);

@@ -32,6 +32,16 @@ const char *bn_case_text(const bn_case *, const char *key);
 int bn_case_choice(const bn_case *, const char *key); /* index into the key's list of choices */
 bool bn_case_given(const bn_case *, const char *key); /* in the file or by an override, not a default */
 
+/* Lists of tables, [[boundary.segment]]: how many items `list` ("boundary.segment") has, and their values; items count from
+ * 0, `key` is the full name ("boundary.segment.from"). */
+size_t bn_case_items(const bn_case *, const char *list);
+double bn_case_item_real(const bn_case *, const char *key, size_t item);
+double bn_case_item_real_at(const bn_case *, const char *key, size_t item, size_t index);
+long long bn_case_item_int(const bn_case *, const char *key, size_t item);
+bool bn_case_item_bool(const bn_case *, const char *key, size_t item);
+const char *bn_case_item_text(const bn_case *, const char *key, size_t item);
+int bn_case_item_choice(const bn_case *, const char *key, size_t item);
+
 const char *bn_case_solver(const bn_case *);
 const char *bn_case_path(const bn_case *); /* as given to bn_case_read */
 bool bn_case_double(const bn_case *);      /* case.precision = "double" */
@@ -39,6 +49,10 @@ bool bn_case_double(const bn_case *);      /* case.precision = "double" */
 /* Rejects the case because of `key` (a contradiction that the schema can't express), with the key's file and line;
  * returns BN_CASE. May be called several times: all of them are listed. `hint` may be NULL. */
 bn_status bn_case_reject(const bn_case *, const char *key, const char *hint, const char *format, ...) BN_PRINTF(4, 5);
+
+/* The same because of a key of a list's item. */
+bn_status bn_case_reject_item(const bn_case *, const char *key, size_t item, const char *hint, const char *format, ...)
+    BN_PRINTF(5, 6);
 
 /* The whole case as TOML with every key, defaults resolved, SI numbers; free() it. */
 BN_CHECKED bn_status bn_case_resolved(const bn_case *, char **text);

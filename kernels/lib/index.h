@@ -5,7 +5,8 @@
  *   FIRST           element of cell (0, 0, 0)
  *   SLICE           elements from layer to layer (3-D)
  *   GNX GNY GNZ     cells of the whole grid
- *   SEGMENTS        segments of a row of the whole grid; PARTIALS = SEGMENTS * GNY * GNZ
+ *   SEGMENTS        blocks along x that the whole grid is summed in, BLOCK_ROWS along y; PARTIALS = SEGMENTS *
+ *                   BLOCK_ROWS * GNZ; TOTALS values a total is formed from (reduce.h)
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same

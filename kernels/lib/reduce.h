@@ -1,28 +1,29 @@
 /* reduce.h: sums whose order depends on the grid alone, never on work-groups, boxes or devices.
  *
- * A row is cut into segments of SEGMENT cells. In a segment, lane l of LANES adds cells l, l + LANES, l + 2 LANES, ...
- * in this order; then lanes are added as a tree: l += l + 32, l += l + 16, ... A work-group may have any number of
- * work-items: each takes its share of the lanes. The reference adds in the same order (host/api/ordered_sum.h).
+ * The grid is cut into blocks of SEGMENT cells in SEGMENT_ROWS rows. In a block, lane l adds the cells of column l, row
+ * by row; then lanes are added as a tree: l += l + 128, l += l + 64, ... A work-group may have any number of work-items:
+ * each takes its share of the lanes. Totals are formed from the partial sums of all blocks, by FINISH_LANES lanes in the
+ * same way; if there are more than 2048, packs of 256 are added first (reduce.cl, launched by the runtime). The
+ * reference adds in the same order (host/api/ordered_sum.h).
  *
  * In a kernel of range BN_PER_SEGMENT:
  *     local acc sum[LANES];
  *     CLEAR_LANES(sum);
- *     FOR_CELLS(1, i, lane) { ... AT(i, row_j()) ...; sum[lane] += value; }
+ *     FOR_CELLS(1, i, j, lane) { ... AT(i, j) ...; sum[lane] += value; }
  *     put_partial_sum(partials, 0, sum);
- * In a kernel of range BN_ONCE (FINISH_LANES lanes in the same way over all partials):
+ * In a later kernel, of range BN_ONCE or BN_PER_SEGMENT:
  *     local acc scratch[FINISH_LANES];
- *     const acc total = total_sum(partials, 0, scratch);      every work-item gets it
- *     if (get_local_id(0) == 0) scalars[...] = ...;
+ *     const acc total = total_sum(totals, 0, scratch);      every work-item gets it
  */
 #define SEGMENT 256
-#define LANES 64
+#define SEGMENT_ROWS 4
+#define LANES 256
 #define FINISH_LANES 256
 
-/* Row and segment of this work-group, in the box. */
-#define row_j() ((int)get_group_id(1))
-#define row_k() ((int)get_group_id(2))
-#define segment_first() ((int)get_group_id(0) * SEGMENT)
-#define segment_end() min(segment_first() + SEGMENT, NX)
+/* Block of this work-group, in the box. */
+#define block_k() ((int)get_group_id(2))
+#define block_top() ((int)get_group_id(1) * SEGMENT_ROWS)
+#define block_first() ((int)get_group_id(0) * SEGMENT)
 
 /* Lanes of this work-item. */
 #define FOR_LANES(lane, count) for (int lane = (int)get_local_id(0); lane < (count); lane += (int)get_local_size(0))
@@ -35,20 +36,25 @@
  * neighbouring lanes follow each other, which its compiler turns into vectors; each lane meets its cells in the same
  * order either way. */
 #if IS_CPU
-#define FOR_CELLS(active, i, lane)                                                                             \
-    for (int begin_ = segment_first(), end_ = (active) ? segment_end() : 0; begin_ < end_; begin_ += LANES)    \
-        for (int lane = (int)get_local_id(0), i = begin_ + lane; lane < LANES && i < end_;                     \
-             lane += (int)get_local_size(0), i += (int)get_local_size(0))
+#define FOR_CELLS(active, i, j, lane)                                                                              \
+    for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)          \
+        for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX);   \
+             i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
-#define FOR_CELLS(active, i, lane)                                                                             \
-    FOR_LANES(lane, LANES)                                                                                     \
-    for (int i = segment_first() + (lane), end_ = (active) ? segment_end() : 0; i < end_; i += LANES)
+/* The number of rows is a constant, so that compilers unroll them and their loads overlap. */
+#define FOR_CELLS(active, i, j, lane)                                                                              \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
+             end_ = (active) ? min(block_first() + SEGMENT, NX) : 0;                                               \
+         i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                    \
+        for (int row_ = 0, j = block_top(); row_ < SEGMENT_ROWS; row_++, j++)                                      \
+            if (j < NY)
 #endif
 
-/* Place of this work-group's segment among those of the whole grid. */
+/* Place of this work-group's block among those of the whole grid. */
 static inline int partial_index(void)
 {
-    return ((Z0 + row_k()) * GNY + Y0 + row_j()) * SEGMENTS + X0 / SEGMENT + (int)get_group_id(0);
+    return ((Z0 + block_k()) * BLOCK_ROWS + Y0 / SEGMENT_ROWS + (int)get_group_id(1)) * SEGMENTS + X0 / SEGMENT +
+           (int)get_group_id(0);
 }
 
 static inline acc larger(acc a, acc b)
@@ -56,25 +62,34 @@ static inline acc larger(acc a, acc b)
     return not_finite(a) ? a : (not_finite(b) || b > a ? b : a); /* a NaN must not get lost, as it would in fmax */
 }
 
-/* Folds `count` lanes into lane 0; all work-items of the group must call it. */
+/* Folds `count` lanes into lane 0; all work-items of the group must call it. On a CPU one work-item does it alone: each
+ * barrier costs seconds of compilation there and time when it is met. */
+#if IS_CPU
+#define FOLD(lanes, count, combine)                          \
+    barrier(CLK_LOCAL_MEM_FENCE);                            \
+    if (get_local_id(0) == 0)                                \
+        for (int width = (count) / 2; width > 0; width /= 2) \
+            for (int l = 0; l < width; l++)                  \
+                combine;                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#else
+#define FOLD(lanes, count, combine)                                                           \
+    for (int width = (count) / 2; width > 0; width /= 2) {                                    \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                         \
+        for (int l = (int)get_local_id(0); l < width; l += (int)get_local_size(0))            \
+            combine;                                                                          \
+    }                                                                                         \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+
 static inline void fold_sum(local acc *lanes, int count)
 {
-    for (int width = count / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int l = (int)get_local_id(0); l < width; l += (int)get_local_size(0))
-            lanes[l] += lanes[l + width];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    FOLD(lanes, count, lanes[l] += lanes[l + width])
 }
 
 static inline void fold_max(local acc *lanes, int count)
 {
-    for (int width = count / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int l = (int)get_local_id(0); l < width; l += (int)get_local_size(0))
-            lanes[l] = larger(lanes[l], lanes[l + width]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    FOLD(lanes, count, lanes[l] = larger(lanes[l], lanes[l + width]))
 }
 
 static inline void put_partial_sum(global acc *partials, int component, local acc *lanes)
@@ -93,14 +108,14 @@ static inline void put_partial_max(global acc *partials, int component, local ac
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-static inline acc total_sum(global const acc *partials, int component, local acc *scratch)
+/* Lane sums of `count` values, folded; every work-item gets the result. */
+static inline acc lane_sum(global const acc *values, int count, local acc *scratch)
 {
-    FOR_LANES(l, FINISH_LANES)
-    scratch[l] = 0;
-    for (int first = 0; first < PARTIALS; first += FINISH_LANES) {
-        const int count = min(FINISH_LANES, PARTIALS - first);
-        FOR_LANES(l, count)
-        scratch[l] += partials[component * PARTIALS + first + l];
+    FOR_LANES(l, FINISH_LANES) {
+        acc sum = 0;
+        for (int at = l; at < count; at += FINISH_LANES)
+            sum += values[at];
+        scratch[l] = sum;
     }
     fold_sum(scratch, FINISH_LANES);
     const acc total = scratch[0];
@@ -108,17 +123,26 @@ static inline acc total_sum(global const acc *partials, int component, local acc
     return total;
 }
 
-static inline acc total_max(global const acc *partials, int component, local acc *scratch)
+static inline acc lane_max(global const acc *values, int count, local acc *scratch)
 {
-    FOR_LANES(l, FINISH_LANES)
-    scratch[l] = 0;
-    for (int first = 0; first < PARTIALS; first += FINISH_LANES) {
-        const int count = min(FINISH_LANES, PARTIALS - first);
-        FOR_LANES(l, count)
-        scratch[l] = larger(scratch[l], partials[component * PARTIALS + first + l]);
+    FOR_LANES(l, FINISH_LANES) {
+        acc most = 0;
+        for (int at = l; at < count; at += FINISH_LANES)
+            most = larger(most, values[at]);
+        scratch[l] = most;
     }
     fold_max(scratch, FINISH_LANES);
     const acc total = scratch[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     return total;
+}
+
+static inline acc total_sum(global const acc *totals, int component, local acc *scratch)
+{
+    return lane_sum(totals + component * TOTALS, TOTALS, scratch);
+}
+
+static inline acc total_max(global const acc *totals, int component, local acc *scratch)
+{
+    return lane_max(totals + component * TOTALS, TOTALS, scratch);
 }

@@ -17,6 +17,19 @@ static const bn_value *find(const bn_case *c, const char *key)
     abort();
 }
 
+/* The value of a key of a list's item, counted from 0. */
+static const bn_value *find_item(const bn_case *c, const char *key, bn_key_type type, size_t item)
+{
+    for (size_t i = 0; i < c->item_count; i++)
+        if (c->items[i].item == item + 1 && strcmp(c->items[i].key->name, key) == 0) {
+            assert(c->items[i].key->type == type && "the key has another type");
+            (void)type;
+            return &c->items[i];
+        }
+    assert(!"no such item or key in the list");
+    abort();
+}
+
 static const bn_value *find_typed(const bn_case *c, const char *key, bn_key_type type, size_t index)
 {
     const bn_value *v = find(c, key);
@@ -56,6 +69,47 @@ int bn_case_choice(const bn_case *c, const char *key) { return find_single(c, ke
 
 bool bn_case_given(const bn_case *c, const char *key) { return find(c, key)->given; }
 
+size_t bn_case_items(const bn_case *c, const char *list)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < c->item_count; i++) {
+        const char *name = c->items[i].key->name;
+        if (bn_key_table(name) == strlen(list) && bn_key_within(name, list) && c->items[i].item > most)
+            most = c->items[i].item;
+    }
+    return most;
+}
+
+double bn_case_item_real(const bn_case *c, const char *key, size_t item)
+{
+    return find_item(c, key, BN_KEY_REAL, item)->is.real[0];
+}
+
+double bn_case_item_real_at(const bn_case *c, const char *key, size_t item, size_t index)
+{
+    return find_item(c, key, BN_KEY_REAL, item)->is.real[index];
+}
+
+long long bn_case_item_int(const bn_case *c, const char *key, size_t item)
+{
+    return find_item(c, key, BN_KEY_INT, item)->is.integer[0];
+}
+
+bool bn_case_item_bool(const bn_case *c, const char *key, size_t item)
+{
+    return find_item(c, key, BN_KEY_BOOL, item)->is.boolean;
+}
+
+const char *bn_case_item_text(const bn_case *c, const char *key, size_t item)
+{
+    return find_item(c, key, BN_KEY_TEXT, item)->text;
+}
+
+int bn_case_item_choice(const bn_case *c, const char *key, size_t item)
+{
+    return find_item(c, key, BN_KEY_CHOICE, item)->is.choice;
+}
+
 const char *bn_case_solver(const bn_case *c) { return bn_case_text(c, "case.solver"); }
 
 const char *bn_case_path(const bn_case *c) { return c->path; }
@@ -72,7 +126,10 @@ bn_source bn_case_source(const bn_case *c)
 void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, size_t element, bn_builder *out)
 {
     const char *name = v->key->name;
-    bn_builder_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
+    if (v->item)
+        bn_builder_add(out, "[[%.*s]] number %zu, %s", (int)bn_key_table(name), name, v->item, bn_key_leaf(name));
+    else
+        bn_builder_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
     if (element)
         bn_builder_add(out, ", element %zu", element);
     bn_source source = bn_case_source(c);
@@ -84,9 +141,8 @@ void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, s
     }
 }
 
-bn_status bn_case_reject(const bn_case *c, const char *key, const char *hint, const char *format, ...)
+static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, const char *format, va_list args)
 {
-    const bn_value *v = find(c, key);
     bn_builder b = { 0 };
     bn_value_add_subject(c, v, v->place, 0, &b);
     if (!v->given) {
@@ -95,14 +151,29 @@ bn_status bn_case_reject(const bn_case *c, const char *key, const char *hint, co
         bn_builder_add(&b, " (the default)");
     }
     bn_builder_add(&b, ": ");
-    va_list args;
-    va_start(args, format);
     bn_builder_add_list(&b, format, args);
-    va_end(args);
     if (hint)
         bn_builder_add(&b, "; %s", hint);
     bn_problems_add(&c->reports->problems, v->place, v->override, bn_builder_take(&b));
     return BN_CASE;
+}
+
+bn_status bn_case_reject(const bn_case *c, const char *key, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bn_status st = reject(c, find(c, key), hint, format, args);
+    va_end(args);
+    return st;
+}
+
+bn_status bn_case_reject_item(const bn_case *c, const char *key, size_t item, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bn_status st = reject(c, find_item(c, key, find(c, key)->key->type, item), hint, format, args);
+    va_end(args);
+    return st;
 }
 
 const char *bn_case_problems(const bn_case *c)
@@ -129,6 +200,7 @@ void bn_case_destroy(bn_case **case_)
         free(c->reports);
     }
     bn_values_destroy(&c->values, c->count);
+    bn_values_destroy(&c->items, c->item_count);
     for (size_t i = 0; c->overrides && i < c->override_count; i++)
         free(c->overrides[i]);
     free(c->overrides);

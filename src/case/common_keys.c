@@ -39,6 +39,10 @@ const bn_key bn_common_keys[] = {
       .def = 1,
       .help = "write fields as VTK files, for ParaView and others" },
     { .name = "output.pictures", .type = BN_KEY_BOOL, .def = 1, .help = "write pictures as PNG files" },
+    { .name = "output.animation",
+      .type = BN_KEY_BOOL,
+      .def = 0,
+      .help = "also join the pictures of each kind to an animated PNG" },
     { .name = "output.first", .type = BN_KEY_BOOL, .def = 0, .help = "write the initial state too" },
 
     { .name = "stop.steps",

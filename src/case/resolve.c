@@ -62,19 +62,42 @@ void bn_value_add(const bn_value *v, bn_builder *out)
         bn_builder_add(out, "]");
 }
 
+static void add_line(bn_builder *b, const bn_value *v)
+{
+    bn_builder_add(b, "%s = ", bn_key_leaf(v->key->name));
+    bn_value_add(v, b);
+    if (v->key->unit && *v->key->unit)
+        bn_builder_add(b, " # %s", v->key->unit);
+    bn_builder_add(b, "\n");
+}
+
+/* The items of the list that `pattern` is the first key of. */
+static void add_items(bn_builder *b, const bn_case *c, const bn_key *pattern)
+{
+    const char *name = pattern->name;
+    for (size_t i = 0; i < c->item_count; i++) {
+        const bn_value *v = &c->items[i];
+        if (!bn_key_same_table(v->key->name, name))
+            continue;
+        if (v->key == pattern)
+            bn_builder_add(b, "\n[[%.*s]]\n", (int)bn_key_table(name), name);
+        add_line(b, v);
+    }
+}
+
 bn_status bn_case_resolved(const bn_case *c, char **text)
 {
     bn_builder b = { 0 };
     bn_builder_add(&b, "# Every key of the case as it was run, in SI; defaults are filled in.\n");
     for (size_t i = 0; i < c->count; i++) {
         const bn_key *key = c->values[i].key;
-        if (i == 0 || !bn_key_same_table(c->values[i - 1].key->name, key->name))
+        const bool first = i == 0 || !bn_key_same_table(c->values[i - 1].key->name, key->name);
+        if (first && key->list)
+            add_items(&b, c, key);
+        else if (first)
             bn_builder_add(&b, "\n[%.*s]\n", (int)bn_key_table(key->name), key->name);
-        bn_builder_add(&b, "%s = ", bn_key_leaf(key->name));
-        bn_value_add(&c->values[i], &b);
-        if (key->unit && *key->unit)
-            bn_builder_add(&b, " # %s", key->unit);
-        bn_builder_add(&b, "\n");
+        if (!key->list)
+            add_line(&b, &c->values[i]);
     }
     *text = bn_builder_take(&b);
     return *text ? BN_OK : bn_fail(c->ctx, BN_MEMORY, "no memory for the text of the resolved case");

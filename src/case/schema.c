@@ -59,9 +59,12 @@ static void check_key(const bn_key *key)
 static void append(bn_value *values, size_t *count, const bn_key *key)
 {
     check_key(key);
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; i++) {
+        assert((!bn_key_same_table(values[i].key->name, key->name) || values[i].key->list == key->list) &&
+               "a table is a list for all of its keys or for none");
         if (strcmp(values[i].key->name, key->name) == 0)
             return;
+    }
     values[(*count)++] = (bn_value){ .key = key };
 }
 

@@ -4,13 +4,14 @@
 
 #include "binnacle/case.h"
 
-enum { BN_ARRAY_MAX = 8 };
+enum { BN_ARRAY_MAX = 8, BN_LIST_MAX = 256 };
 
 typedef enum bn_key_type { BN_KEY_INT, BN_KEY_REAL, BN_KEY_TEXT, BN_KEY_BOOL, BN_KEY_CHOICE } bn_key_type;
 
 /* Numbers must lie in [min, max] where min < max (HUGE_VAL: no limit on that side), or > min where `above` is set;
  * min == max == 0 means any value. A key without default (`required`) must be given. `count` > 1: an array of exactly
- * that many numbers, all with the same default, unit and range. */
+ * that many numbers, all with the same default, unit and range. `list`: the key's table may stand any number of times, as
+ * [[table]], up to BN_LIST_MAX; all keys of a table agree on it. */
 typedef struct bn_key {
     const char *name; /* "grid.size": table and key, at most one dot more ("boundary.left.kind") */
     bn_key_type type;
@@ -20,7 +21,7 @@ typedef struct bn_key {
     double min, max;
     const char *def_text; /* default of texts and choices; where required, `def` and this are the starter's example */
     const char *choices;  /* BN_KEY_CHOICE: "thom|woods" */
-    bool required, above;
+    bool required, above, list;
     const char *help; /* one line; stands in the starter case and the manual */
 } bn_key;
 

@@ -67,16 +67,21 @@ static void add_table(bn_builder *out, const bn_value *values, const bn_value *e
     for (const bn_value *v = values; v < end; v++) {
         bn_builder text = { 0 };
         bn_value_add(v, &text);
-        size_t need = leaf + 3 + text.bytes + 2;
+        size_t need = leaf + 3 + text.bytes + 2 + (values->key->list ? 2 : 0);
         column = need > column && need <= VALUE_COLUMNS ? need : column;
         bn_builder_clear(&text);
     }
-    bn_builder_add(out, "\n[%.*s]\n", (int)bn_key_table(values->key->name), values->key->name);
+    const char *name = values->key->name;
+    const bool list = values->key->list; /* an item as an example, commented out */
+    if (list)
+        bn_builder_add(out, "\n# any number of these:\n# [[%.*s]]\n", (int)bn_key_table(name), name);
+    else
+        bn_builder_add(out, "\n[%.*s]\n", (int)bn_key_table(name), name);
     for (const bn_value *v = values; v < end; v++) {
         bn_builder meaning = { 0 };
         add_meaning(v->key, &meaning);
         size_t start = out->bytes;
-        bn_builder_add(out, "%-*s = ", (int)leaf, bn_key_leaf(v->key->name));
+        bn_builder_add(out, "%s%-*s = ", list ? "# " : "", (int)leaf, bn_key_leaf(v->key->name));
         bn_value_add(v, out);
         add_comment(out, bn_builder_text(&meaning), out->bytes - start, column);
         if (meaning.failed)

@@ -85,7 +85,8 @@ void copy_array(bn_toml &to, const toml::array &from, int level)
 {
     to.count = from.size();
     bn_toml **link = &to.child;
-    for (size_t i = 0; i < from.size() && i < BN_TOML_ELEMENTS; i++) {
+    const size_t most = !from.empty() && from[0].is_table() ? BN_TOML_ITEMS : BN_TOML_ELEMENTS;
+    for (size_t i = 0; i < from.size() && i < most; i++) {
         bn_toml *node = *link = new_node();
         link = &node->next;
         copy_value(*node, from[i], level);

@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 enum {
-    BN_TOML_LEVELS = 4,        /* tables below this depth are left out: no key of a case lies deeper than three */
+    BN_TOML_LEVELS = 5,        /* tables below this depth are left out: no key of a case lies deeper than three */
+    BN_TOML_ITEMS = 257,       /* tables of an array beyond this many are counted, but left out */
     BN_TOML_ELEMENTS = 8,      /* elements of an array beyond this many are counted, but left out */
     BN_TOML_DOTS = 64,         /* most dots in a line: toml++ recurses into dotted keys without limit */
     BN_TOML_NUMBER_BYTES = 32, /* room for any double as text */

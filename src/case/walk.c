@@ -5,6 +5,7 @@
 #include "nearest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 60, PATH_BYTES = 160 }; /* a known name has less than 64 bytes */
@@ -15,6 +16,16 @@ static bn_value *find_value(const bn_case *c, const char *name)
         if (strcmp(c->values[i].key->name, name) == 0)
             return &c->values[i];
     return NULL;
+}
+
+/* Whether `name` is a list of tables. */
+static bool is_list(const bn_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(name) &&
+            bn_key_within(c->values[i].key->name, name))
+            return true;
+    return false;
 }
 
 static bool is_table(const bn_case *c, const char *name)
@@ -122,6 +133,77 @@ static bool surely_wrong(const bn_case *c, const bn_toml *node, const char *path
     return !*path && (node->type != BN_TOML_TABLE || nearest_below(c, path, node->name, &bytes, &table));
 }
 
+/* Adds the values of one more item of `list`, copies of its patterns; returns the first, NULL without memory. */
+static bn_value *add_item(bn_reader *r, const char *list, size_t number, size_t *count)
+{
+    bn_case *c = r->c;
+    *count = 0;
+    for (size_t i = 0; i < c->count; i++)
+        *count += c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
+                  bn_key_within(c->values[i].key->name, list);
+    bn_value *items = realloc(c->items, (c->item_count + *count) * sizeof *items);
+    if (!items) {
+        r->status = bn_fail(c->ctx, BN_MEMORY, "no memory for the list %s", list);
+        return NULL;
+    }
+    c->items = items;
+    bn_value *first = items + c->item_count;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
+            bn_key_within(c->values[i].key->name, list))
+            items[c->item_count++] = (bn_value){ .key = c->values[i].key, .item = number };
+    return first;
+}
+
+/* One item: its keys, what is missing, defaults. */
+static void read_item(bn_reader *r, const bn_toml *table, const char *list, size_t number)
+{
+    size_t count;
+    bn_value *values = add_item(r, list, number, &count);
+    for (const bn_toml *node = values ? table->child : NULL; node && r->status == BN_OK; node = node->next) {
+        bn_value *v = NULL;
+        for (size_t i = 0; i < count && node->bare; i++)
+            if (strcmp(bn_key_leaf(values[i].key->name), node->name) == 0)
+                v = &values[i];
+        if (v)
+            bn_value_read(r, v, node);
+        else
+            report_unknown(r, node, list);
+    }
+    for (size_t i = 0; values && i < count && r->status == BN_OK; i++) {
+        const bn_key *key = values[i].key;
+        if (key->required && !values[i].given) {
+            bn_builder b = { 0 };
+            bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number, key->help);
+            bn_problems_add(&r->c->reports->problems, table->value, r->override, bn_builder_take(&b));
+        }
+        if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
+            r->status = bn_fail(r->c->ctx, BN_MEMORY, "no memory for the list %s", list);
+    }
+}
+
+static void read_list(bn_reader *r, const bn_toml *node, const char *list)
+{
+    bn_problems *problems = &r->c->reports->problems;
+    bn_builder b = { 0 };
+    size_t number = 0;
+    bool tables = node->type == BN_TOML_ARRAY;
+    for (const bn_toml *item = node->child; tables && item; item = item->next)
+        tables = item->type == BN_TOML_TABLE;
+    if (r->override)
+        bn_builder_add(&b, "`%s` is a list: its items can only be given in the file", list);
+    else if (!tables)
+        bn_builder_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list, list);
+    else if (node->count > BN_LIST_MAX)
+        bn_builder_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
+    if (b.bytes) {
+        bn_problems_add(problems, node->key, r->override, bn_builder_take(&b));
+        return;
+    }
+    for (const bn_toml *item = node->child; item && r->status == BN_OK; item = item->next)
+        read_item(r, item, list, ++number);
+}
+
 static void walk(bn_reader *r, const bn_toml *table, const char *path, bool complete)
 {
     for (const bn_toml *node = table->child; node && r->status == BN_OK; node = node->next) {
@@ -129,7 +211,9 @@ static void walk(bn_reader *r, const bn_toml *table, const char *path, bool comp
         int bytes = snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", node->name);
         bool fits = node->bare && bytes > 0 && (size_t)bytes < sizeof name;
         bn_value *v = fits ? find_value(r->c, name) : NULL;
-        if (v && !v->given)
+        if (fits && is_list(r->c, name))
+            read_list(r, node, name);
+        else if (v && !v->given)
             bn_value_read(r, v, node);
         else if (!v && fits && is_table(r->c, name) && node->type == BN_TOML_TABLE)
             walk(r, node, name, complete); /* no deeper than the names of keys */
@@ -157,7 +241,7 @@ void bn_walk_missing(bn_reader *r, const bn_toml *root)
 {
     for (size_t i = 0; i < r->c->count; i++) {
         const bn_key *key = r->c->values[i].key;
-        if (!key->required || r->c->values[i].given)
+        if (!key->required || key->list || r->c->values[i].given)
             continue;
         size_t bytes = bn_key_table(key->name);
         const bn_toml *table = root ? bn_toml_find(root, key->name, bytes) : NULL;

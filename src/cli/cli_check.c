@@ -62,8 +62,11 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
         printf("%s%.6g", k ? " x " : " ", p->grid.h[k]);
     printf(" m\n");
     for (size_t i = 0; i < p->note_count; i++)
-        printf("  %s: %.6g%s%s\n", p->notes[i].name, p->notes[i].value,
-               p->notes[i].unit && p->notes[i].unit[0] ? " " : "", p->notes[i].unit ? p->notes[i].unit : "");
+        if (p->notes[i].help[0])
+            printf("  %s: %s\n", p->notes[i].name, p->notes[i].help);
+        else
+            printf("  %s: %.6g%s%s\n", p->notes[i].name, p->notes[i].value,
+                   p->notes[i].unit && p->notes[i].unit[0] ? " " : "", p->notes[i].unit ? p->notes[i].unit : "");
     if (p->tolerance > 0)
         printf("steps: until the residual is below %g, at most %.0f\n", p->tolerance,
                (double)bn_case_int(c, "stop.steps"));
@@ -107,7 +110,8 @@ static json_t *notes_json(const bn_plan *p)
     json_t *list = json_array();
     for (size_t i = 0; i < p->note_count; i++)
         json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", bn_json_text(p->notes[i].name), "value",
-                                              bn_json_real(p->notes[i].value), "unit", bn_json_text(p->notes[i].unit)));
+                                              p->notes[i].help[0] ? bn_json_text(p->notes[i].help)
+                                                                  : bn_json_real(p->notes[i].value), "unit", bn_json_text(p->notes[i].unit)));
     return list;
 }
 

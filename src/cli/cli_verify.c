@@ -22,10 +22,15 @@ typedef struct tally {
 
 static json_t *row_json(const bn_verify_row *r)
 {
-    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o, s:s}", "field", bn_json_text(r->field), "values",
-                     (json_int_t)r->values, "max_difference", bn_json_real(r->max_difference), "relative_l2",
-                     bn_json_real(r->relative_l2), "ulps", bn_json_real(r->ulps), "tolerance",
-                     bn_json_real(r->tolerance), "verdict", r->ok ? "ok" : "FAILED");
+    char verdict[BN_TABLE_CELL];
+    if (r->not_finite > 0)
+        snprintf(verdict, sizeof verdict, "FAILED: %zu not finite", r->not_finite);
+    else
+        snprintf(verdict, sizeof verdict, "%s", r->ok ? "ok" : "FAILED");
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:s}", "field", bn_json_text(r->field), "values",
+                     (json_int_t)r->values, "not_finite", (json_int_t)r->not_finite, "max_difference",
+                     bn_json_real(r->max_difference), "relative_l2", bn_json_real(r->relative_l2), "ulps",
+                     bn_json_real(r->ulps), "tolerance", bn_json_real(r->tolerance), "verdict", verdict);
 }
 
 static bn_status compare_here(const bn_cli *cli, json_t *rows, unsigned long long *steps)
@@ -125,7 +130,8 @@ static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *
         for (size_t r = 0; r < json_array_size(rows) && st == BN_OK; r++) {
             json_t *row = json_incref(json_array_get(rows, r));
             const char *word = json_string_value(json_object_get(row, "verdict"));
-            st = add_row(cli, t, info, precision, row, word && strcmp(word, "ok") == 0 ? "ok" : "FAILED");
+            snprintf(verdict, sizeof verdict, "%s", word ? word : "FAILED"); /* add_row replaces the row's own */
+            st = add_row(cli, t, info, precision, row, verdict);
         }
     } else if (st == BN_DEVICE || st == BN_DIVERGED) {
         bn_log(cli->ctx, BN_LOG_WARNING, "%s, %s: %s", info->name, precision, error ? error : "no reason given");

@@ -78,7 +78,7 @@ void bn_axis_draw_below(bn_canvas *c, const bn_axis *a, const bn_frame *f)
     for (int i = 0; i < a->ticks.count; i++) {
         const double x = bn_axis_x(a, f, a->ticks.at[i]);
         draw_tick(c, x, bottom, 0, 1, a->ticks.text[i][0]);
-        bn_canvas_text(c, x, numbers, 0.5, BN_FONT_TICK, false, f->w, a->ticks.text[i]);
+        bn_canvas_text(c, x, numbers, 0.5, BN_FONT_TICK, false, a->widest, a->ticks.text[i]);
     }
     const double label = bottom + bn_axis_thickness(a, false) - 0.5 * line_height * BN_FONT_LABEL;
     bn_canvas_text(c, f->x + 0.5 * f->w, label, 0.5, BN_FONT_LABEL, false, f->w, a->label);
@@ -91,7 +91,7 @@ void bn_axis_draw_beside(bn_canvas *c, const bn_axis *a, const bn_frame *f, bool
         const double y = bn_axis_y(a, f, a->ticks.at[i]);
         const double number_end = edge + side * (BN_TICK_LENGTH + number_gap + (right ? a->widest : 0));
         draw_tick(c, edge, y, side, 0, a->ticks.text[i][0]);
-        bn_canvas_text(c, number_end, y, 1, BN_FONT_TICK, false, c->width, a->ticks.text[i]);
+        bn_canvas_text(c, number_end, y, 1, BN_FONT_TICK, false, a->widest, a->ticks.text[i]);
     }
     const double label = edge + side * (bn_axis_thickness(a, true) - 0.5 * line_height * BN_FONT_LABEL);
     bn_canvas_text(c, label, f->y + 0.5 * f->h, 0.5, BN_FONT_LABEL, true, f->h, a->label);

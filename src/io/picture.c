@@ -1,6 +1,7 @@
 /* picture.c: a field with everything that a picture in a paper needs: scales in SI units, colour bar, title, lines of
  * equal value. First all sizes are found on a sheet that only measures, then the picture is drawn on one of the right
- * size. */
+ * size. Sizes and places follow from the grid and from what there is to be shown, never from values, numbers or the
+ * wording of the title: pictures of one kind at different times lie on each other exactly, as an animation needs. */
 #include "io/picture.h"
 
 #include "io/axis.h"
@@ -22,13 +23,14 @@ enum {
     ARROW = 14,
     CAPTION_GAP = 10,
     TITLE_GAP = 10,
-    TITLE_WIDTH_MAX = 640, /* a narrow picture is widened that far for its title */
+    TITLE_WIDTH = 640, /* a narrow picture is widened that far for its title */
     CONTOUR_GRID_MAX =
         1024, /* finer fields are thinned before lines are sought: more than a line per pixel shows nothing */
     CONTOUR_LEVELS_MAX = 1000
 };
 static const double longest_shape = 8; /* beyond, the scales of x and y differ */
 static const double line_height = 1.2;
+static const char longest_number[] = "\u22120.00000"; /* at the colour bar; longer ones are set smaller */
 
 typedef struct layout {
     int width, height;
@@ -37,6 +39,7 @@ typedef struct layout {
     double low[2], size[2]; /* of the box, metres */
     bn_frame frame, bar;
     bn_axis x, y, colours;
+    double number_room; /* across the colour bar's numbers */
     double title_y, caption_y;
     char caption[2 * BN_LABEL_BYTES];
 } layout;
@@ -83,6 +86,8 @@ static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
         bn_label_format(a->label, sizeof a->label, d ? "y" : "x", unit, a->ticks.exponent);
     }
     bn_axis_make(c, &l->colours, l->range.low, l->range.high, false, l->flat ? l->frame.w : l->frame.h, !l->flat);
+    l->number_room = bn_canvas_text_width(c, BN_FONT_TICK, longest_number);
+    l->colours.widest = fmin(l->colours.widest, l->number_room);
     bn_label_format(l->colours.label, sizeof l->colours.label, p->name, p->unit, l->colours.ticks.exponent);
 }
 
@@ -124,18 +129,17 @@ static void make_caption(layout *l, const bn_picture *p, const double *levels, s
 }
 
 /* Puts the parts around the frame; all of them are known by now. */
-static void place_parts(bn_canvas *c, layout *l, const bn_picture *p)
+static void place_parts(layout *l, const bn_picture *p)
 {
     const bool titled = p->title && p->title[0];
     const double left = BN_PAD + bn_axis_thickness(&l->y, true);
     const double top = BN_PAD + (titled ? line_height * BN_FONT_TITLE + TITLE_GAP : 0.5 * BN_FONT_TICK);
-    const double colours = bn_axis_thickness(&l->colours, !l->flat);
+    const bn_axis widest = { .widest = l->number_room, .label = "[10]" }; /* an exponent makes a label by itself */
+    const double colours = bn_axis_thickness(&widest, !l->flat);
     const double right = BN_PAD +
-                         fmax(0.5 * l->x.widest, l->flat ? 0.5 * l->colours.widest : BAR_GAP + BAR_WIDTH + colours);
-    const double title_width = titled ? fmin(bn_canvas_text_width(c, BN_FONT_TITLE, p->title), TITLE_WIDTH_MAX) +
-                                            2 * BN_PAD
-                                      : 0;
-    const double width = left + l->frame.w + right, extra = fmax(0, title_width - width);
+                         fmax(0.5 * l->x.widest, l->flat ? 0.5 * l->number_room : BAR_GAP + BAR_WIDTH + colours);
+    const double width = left + l->frame.w + right;
+    const double extra = titled ? fmax(0, TITLE_WIDTH + 2 * BN_PAD - width) : 0;
     double bottom = top + l->frame.h + bn_axis_thickness(&l->x, false);
 
     l->frame.x = ceil(left + 0.5 * extra);
@@ -146,7 +150,7 @@ static void place_parts(bn_canvas *c, layout *l, const bn_picture *p)
     } else {
         l->bar = (bn_frame){ l->frame.x + l->frame.w + BAR_GAP, l->frame.y, BAR_WIDTH, l->frame.h };
     }
-    if (l->caption[0]) {
+    if (p->contours.values && p->contours.count > 0 && p->contours.label) { /* room also when there are no lines yet */
         l->caption_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
         bottom = l->caption_y + 0.5 * line_height * BN_FONT_TICK;
     }
@@ -323,7 +327,7 @@ bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *
     place_box(l, p);
     make_axes(&measure, l, p);
     make_caption(l, p, levels, count);
-    place_parts(&measure, l, p);
+    place_parts(l, p);
 
     BN_GO(bn_canvas_create(ctx, path, l->width, l->height, &sheet));
     BN_GO(paint_field(&sheet, p, &l->range, &l->frame));

@@ -1,40 +1,101 @@
-/* cg.c: launches the iterations of kernels/numerics.cl. How many it launches between two looks at the scalars is a
- * guess from the last solve; the result does not depend on it, because the device stops by itself. */
+/* cg.c: launches the iterations of kernels/cg.cl. How many it launches between two looks at the scalars is a guess from
+ * the last solve; the result does not depend on it, because the device stops by itself. */
 #include "numerics/cg.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Places of the scalars, as in kernels/numerics.cl. */
-enum { CG_RR, CG_BB, CG_TRUE, CG_ALPHA, CG_BETA, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_SCALARS };
+/* Places of the scalars, as in kernels/cg.cl. */
+enum {
+    CG_RR,
+    CG_RZ,
+    CG_BB,
+    CG_TRUE,
+    CG_ALPHA,
+    CG_BETA,
+    CG_STATE,
+    CG_ITERATIONS,
+    CG_RESTARTS,
+    CG_FRESH,
+    CG_SCALARS
+};
 
-enum { CG_RESIDUAL, CG_JUDGE, CG_DIRECTION, CG_FIND_ALPHA, CG_UPDATE, CG_FIND_BETA, CG_KERNELS };
+enum {
+    CG_RESIDUAL,
+    CG_JUDGE,
+    CG_DIRECTION,
+    CG_UPDATE,
+    CG_DOT,
+    DIA_SPMV,
+    DIA_DOT,
+    DIA_NORM,
+    DIA_FIND_ALPHA,
+    DIA_FIND_BETA,
+    DIA_AXPY,
+    DIA_XPAY,
+    CG_KERNELS
+};
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
-    [CG_RESIDUAL] = { "cg_residual", BN_PER_SEGMENT, { .reads = 7, .writes = 1, .flops = 16 } },
+    [CG_RESIDUAL] = { "cg_residual", BN_PER_SEGMENT, { .reads = 2, .writes = 1, .flops = 16 } },
     [CG_JUDGE] = { "cg_judge", BN_ONCE, { 0, 0, 0 } },
-    [CG_DIRECTION] = { "cg_direction", BN_PER_SEGMENT, { .reads = 7, .writes = 1, .flops = 21 } },
-    [CG_FIND_ALPHA] = { "cg_alpha", BN_ONCE, { 0, 0, 0 } },
-    [CG_UPDATE] = { "cg_update", BN_PER_SEGMENT, { .reads = 8, .writes = 2, .flops = 15 } },
-    [CG_FIND_BETA] = { "cg_beta", BN_ONCE, { 0, 0, 0 } },
+    [CG_DIRECTION] = { "cg_direction", BN_PER_SEGMENT, { .reads = 2, .writes = 1, .flops = 21 } },
+    [CG_UPDATE] = { "cg_update", BN_PER_SEGMENT, { .reads = 3, .writes = 2, .flops = 15 } },
+    [CG_DOT] = { "cg_dot", BN_PER_SEGMENT, { .reads = 2, .writes = 0, .flops = 2 } },
+    [DIA_SPMV] = { "dia_spmv", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 9 } },
+    [DIA_DOT] = { "dia_dot", BN_PER_SEGMENT, { .reads = 2, .writes = 0, .flops = 2 } },
+    [DIA_NORM] = { "dia_norm", BN_PER_SEGMENT, { .reads = 1, .writes = 0, .flops = 2 } },
+    [DIA_FIND_ALPHA] = { "dia_alpha", BN_ONCE, { 0, 0, 0 } },
+    [DIA_FIND_BETA] = { "dia_beta", BN_ONCE, { 0, 0, 0 } },
+    [DIA_AXPY] = { "dia_axpy", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
+    [DIA_XPAY] = { "dia_xpay", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
 };
 
 struct bn_cg {
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernels[CG_KERNELS];
-    bn_partials *partials;
-    bn_scalars *scalars;
-    bn_cg_work work;
+    bn_partials *sums, *pap, *rz;
+    bn_scalars *scalars, *scalars_next, *diagonal;
+    bn_table *offsets;
+    bn_cg_desc desc;
 };
 
-bn_cg_limits bn_cg_limits_for(const bn_cg_target *t, bn_precision precision)
+bn_cg_limits bn_cg_limits_for(const bn_cg_target *t, double norm, double kappa, bn_precision precision)
 {
-    const double u = precision == BN_DOUBLE ? 0x1p-53 : 0x1p-24, floor_b = BN_CG_KAPPA * u, floor_x = floor_b * t->norm;
+    const double u = precision == BN_DOUBLE ? 0x1p-53 : 0x1p-24, floor_b = kappa * u, floor_x = floor_b * norm;
     return (bn_cg_limits){ t->tolerance * t->tolerance, floor_x * floor_x, floor_b * floor_b };
 }
 
-bn_status bn_cg_create(bn_domain *domain, const char *name, const bn_cg_work *work, bn_cg **out)
+void bn_cg_fill_matrix(const bn_stencil *s, double *planes)
+{
+    const size_t points = (size_t)s->nx * s->ny;
+    double diagonal[BN_DIAGONALS];
+    bn_stencil_diagonals(s, diagonal);
+    for (size_t at = 0; at < points; at++) {
+        planes[at] = s->bits[at] ? diagonal[s->bits[at] & BN_CELLS] : 0;
+        for (int d = 0; d < 4; d++)
+            planes[(size_t)(d + 1) * points + at] = bn_stencil_entry(s, s->bits[at], d);
+    }
+}
+
+static bn_status create_scalars(bn_cg *cg)
+{
+    double diagonal[BN_DIAGONALS];
+    const bn_place place = bn_domain_place(cg->domain);
+    const int32_t pitch = (int32_t)place.pitch, offsets[5] = { 0, -1, 1, -pitch, pitch };
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->pap));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rz));
+    BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars));
+    BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
+    BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
+    bn_stencil_diagonals(&cg->desc.stencil, diagonal);
+    BN_TRY(bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS));
+    return cg->desc.A ? bn_table_integers(cg->domain, cg->desc.name, offsets, 5, &cg->offsets) : BN_OK;
+}
+
+bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -42,12 +103,16 @@ bn_status bn_cg_create(bn_domain *domain, const char *name, const bn_cg_work *wo
     if (!cg)
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for a linear solver");
     cg->domain = domain;
-    cg->work = *work;
-    BN_GO(bn_program_build(domain, "numerics", NULL, 0, &cg->program));
+    cg->desc = *desc;
+    const bn_define variants[] = { { .name = "SPMV", .kind = BN_DEF_INT, .u.i = desc->A ? desc->spmv : BN_SPMV_LOCAL },
+                                   { .name = "DOT", .kind = BN_DEF_INT, .u.i = desc->A ? desc->dot : BN_DOT_NORM } };
+    BN_GO(bn_program_build(domain, "cg", variants, 2, &cg->program));
     for (int k = 0; k < CG_KERNELS; k++)
-        BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
-    BN_GO(bn_partials_create(domain, name, 3, &cg->partials));
-    BN_GO(bn_scalars_create(domain, name, CG_SCALARS, &cg->scalars));
+        if (k < DIA_SPMV || desc->A)
+            BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
+    BN_GO(create_scalars(cg));
+    BN_GO(bn_field_zero(desc->p)); /* the first direction is z + 0 p: p must be a number */
+    BN_GO(bn_field_zero(desc->q));
     *out = cg;
     cg = NULL;
 out:
@@ -59,60 +124,149 @@ void bn_cg_destroy(bn_cg **solver)
 {
     if (!solver || !*solver)
         return;
-    bn_partials_destroy(&(*solver)->partials);
-    bn_scalars_destroy(&(*solver)->scalars);
-    bn_program_destroy(&(*solver)->program);
-    free(*solver);
+    bn_cg *cg = *solver;
+    bn_partials_destroy(&cg->sums);
+    bn_partials_destroy(&cg->pap);
+    bn_partials_destroy(&cg->rz);
+    bn_scalars_destroy(&cg->scalars);
+    bn_scalars_destroy(&cg->scalars_next);
+    bn_scalars_destroy(&cg->diagonal);
+    bn_table_destroy(&cg->offsets);
+    bn_program_destroy(&cg->program);
+    free(cg);
     *solver = NULL;
 }
 
-/* r = b - A x and what follows from it; with `check` only if the recurrence has claimed to be done. */
-static bn_status residual(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn_cg_limits *l, int check)
+static void swap_scalars(bn_cg *cg)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], BN_READ(A, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->work.r),
-                  BN_SCALARS(cg->scalars), BN_I32V(check), BN_PARTIALS(cg->partials)));
-    return BN_RUN(cg->kernels[CG_JUDGE], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars), BN_I32V(check),
+    bn_scalars *s = cg->scalars;
+    cg->scalars = cg->scalars_next;
+    cg->scalars_next = s;
+}
+
+/* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h. */
+#define MATRIX(cg, reach)                                                                          \
+    BN_READ((cg)->desc.bits, reach), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
+        BN_REALV((cg)->desc.stencil.ky)
+
+/* r = b - A x and what follows from it; with `check` only if the recurrence has claimed to be done. */
+static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct)
+{
+    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
+                  BN_SCALARS(cg->scalars), BN_I32V(check), BN_PARTIALS(cg->sums)));
+    return BN_RUN(cg->kernels[CG_JUDGE], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_I32V(check), BN_I32V(direct),
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-static bn_status iterate(bn_cg *cg, bn_field *A, bn_field *x, const bn_cg_limits *l, unsigned most)
+/* The fused iteration in two halves; a batch ends after the first, which finds out whether the last was enough. */
+static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 {
-    bn_cg_work *w = &cg->work;
-    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], BN_READ(A, 0), BN_READ(w->r, 1), BN_READ(w->p, 1), BN_UPDATE(w->p_next),
-                  BN_SCALARS(cg->scalars), BN_PARTIALS(cg->partials)));
-    BN_TRY(BN_RUN(cg->kernels[CG_FIND_ALPHA], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars)));
-    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], BN_READ(A, 0), BN_READ(w->p_next, 1), BN_UPDATE(x), BN_UPDATE(w->r),
-                  BN_SCALARS(cg->scalars), BN_PARTIALS(cg->partials)));
-    BN_TRY(BN_RUN(cg->kernels[CG_FIND_BETA], BN_PARTIALS(cg->partials), BN_SCALARS(cg->scalars),
-                  BN_REALV(l->tolerance2), BN_REALV((double)most)));
-    bn_field_swap(w->p, w->p_next);
+    bn_cg_desc *d = &cg->desc;
+    bn_field *z = d->r;
+    if (d->preconditioner) {
+        z = d->z;
+        BN_TRY(d->preconditioner(d->user, d->r, z));
+        BN_TRY(BN_RUN(cg->kernels[CG_DOT], BN_READ(d->bits, 0), BN_READ(d->r, 0), BN_READ(z, 0), BN_PARTIALS(cg->rz)));
+    }
+    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg, 0), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->sums),
+                  BN_TOTALS(d->preconditioner ? cg->rz : cg->sums), BN_I32V(d->preconditioner != NULL),
+                  BN_REALV(l->tolerance2), BN_REALV((double)most),
+                  BN_PARTIALS(cg->pap)));
+    swap_scalars(cg);
+    bn_field_swap(d->p, d->q);
     return BN_OK;
 }
 
-bn_status bn_cg_solve(bn_cg *cg, bn_field *A, bn_field *x, bn_field *b, const bn_cg_target *target,
-                      bn_cg_report *report)
+static bn_status update(bn_cg *cg, bn_field *x)
 {
-    const bn_cg_limits l = bn_cg_limits_for(target, bn_domain_precision(cg->domain));
-    double s[CG_SCALARS];
-    const bool known = report->state != BN_CG_RUN;
-    unsigned batch = known ? report->iterations : 8;
-    BN_TRY(residual(cg, A, x, b, &l, 0));
-    do {
-        for (unsigned i = 0; i < batch; i++)
-            BN_TRY(iterate(cg, A, x, &l, target->iterations));
-        if (batch > 0)
-            BN_TRY(residual(cg, A, x, b, &l, 1));
-        BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
-        const unsigned done = (unsigned)s[CG_ITERATIONS];
-        /* Too few: an eighth more than the last solve had, or twice as many when there is none. */
-        batch = known ? done / 8 + 4 : done + 8;
-    } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
-    *report = (bn_cg_report){
+    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg, 0), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->sums)));
+    swap_scalars(cg);
+    return BN_OK;
+}
+
+static bn_status dot(bn_cg *cg, bn_field *a, bn_field *b, bn_partials *out)
+{
+    if (cg->desc.dot == BN_DOT_NORM && a == b)
+        return BN_RUN(cg->kernels[DIA_NORM], BN_READ(a, 0), BN_PARTIALS(out));
+    return BN_RUN(cg->kernels[DIA_DOT], BN_READ(a, 0), BN_READ(b, 0), BN_PARTIALS(out));
+}
+
+/* The iteration in separate steps. */
+static bn_status step_by_step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, unsigned most)
+{
+    bn_cg_desc *d = &cg->desc;
+    BN_TRY(BN_RUN(cg->kernels[DIA_XPAY], BN_READ(d->r, 0), BN_UPDATE(d->p), BN_SCALARS(cg->scalars)));
+    if (d->spmv == BN_SPMV_IMAGE)
+        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_IMAGE(d->p, 1),
+                      BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
+    else
+        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_READ(d->p, 1),
+                      BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
+    BN_TRY(dot(cg, d->p, d->q, cg->pap));
+    BN_TRY(BN_RUN(cg->kernels[DIA_FIND_ALPHA], BN_TOTALS(cg->pap), BN_SCALARS(cg->scalars)));
+    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->p, 0), BN_UPDATE(x), BN_SCALARS(cg->scalars), BN_REALV(1)));
+    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->q, 0), BN_UPDATE(d->r), BN_SCALARS(cg->scalars), BN_REALV(-1)));
+    BN_TRY(dot(cg, d->r, d->r, cg->sums));
+    return BN_RUN(cg->kernels[DIA_FIND_BETA], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_REALV(l->tolerance2),
+                  BN_REALV((double)most));
+}
+
+bn_status bn_cg_check(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *target)
+{
+    const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_DIRECT_KAPPA,
+                                            bn_domain_precision(cg->domain));
+    return residual(cg, x, b, &l, 0, 1);
+}
+
+_Static_assert((int)CG_SCALARS == (int)BN_CG_SCALARS, "the header knows the number of scalars");
+
+bn_scalars *bn_cg_scalars(const bn_cg *cg) { return cg->scalars; }
+
+bn_cg_report bn_cg_report_of(const double s[BN_CG_SCALARS])
+{
+    return (bn_cg_report){
         .state = (bn_cg_state)s[CG_STATE],
         .residual = s[CG_TRUE] == 0 ? 0 : sqrt(s[CG_TRUE] / s[CG_BB]),
         .iterations = (unsigned)s[CG_ITERATIONS],
         .restarts = (unsigned)s[CG_RESTARTS],
     };
+}
+
+bn_status bn_cg_report_read(bn_cg *cg, bn_cg_report *report)
+{
+    double s[CG_SCALARS];
+    BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
+    *report = bn_cg_report_of(s);
+    return BN_OK;
+}
+
+bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *target, bn_cg_report *report)
+{
+    const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_CG_KAPPA,
+                                            bn_domain_precision(cg->domain));
+    double s[CG_SCALARS] = { [CG_FRESH] = 1 };
+    const bool known = report->state != BN_CG_RUN;
+    unsigned batch = known ? report->iterations : 8;
+    BN_TRY(residual(cg, x, b, &l, 0, 0));
+    do {
+        if (!cg->desc.A && s[CG_FRESH] != 0)
+            BN_TRY(direction(cg, &l, target->iterations));
+        for (unsigned i = 0; i < batch; i++)
+            if (cg->desc.A) {
+                BN_TRY(step_by_step(cg, x, &l, target->iterations));
+            } else {
+                BN_TRY(update(cg, x));
+                BN_TRY(direction(cg, &l, target->iterations));
+            }
+        BN_TRY(residual(cg, x, b, &l, 1, 0));
+        BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
+        const unsigned done = (unsigned)s[CG_ITERATIONS];
+        /* Too few: an eighth more than the last solve had, or twice as many when there is none. */
+        batch = known ? done / 8 + 4 : done + 8;
+    } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
+    *report = bn_cg_report_of(s);
     return BN_OK;
 }
 

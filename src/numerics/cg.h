@@ -1,26 +1,20 @@
-/* cg.h: conjugate gradients on fields of a device, for symmetric positive definite matrices stored by diagonals
- * (kernels/numerics.cl). The reference of a solver brings its own plain one. */
+/* cg.h: conjugate gradients on a device for the matrices of stencil.h (kernels/cg.cl), and what a solve is asked for and
+ * answers. */
 #ifndef BN_CG_H
 #define BN_CG_H
 
 #include "api/launch.h"
+#include "numerics/stencil.h"
 
 typedef struct bn_cg bn_cg;
-
-/* Work fields, real, one component each, announced by the solver's plan so that they are counted: the residual and two
- * directions. */
-typedef struct bn_cg_work {
-    bn_field *r, *p, *p_next;
-} bn_cg_work;
 
 /* What a solve is asked for. */
 typedef struct bn_cg_target {
     double tolerance;    /* |b - A x| <= tolerance |b|, for the residual recomputed from x */
-    double norm;         /* of A, infinity norm: for the rounding floor */
     unsigned iterations; /* at most */
 } bn_cg_target;
 
-/* Outcomes, the states of kernels/numerics.cl. */
+/* Outcomes, the states of kernels/cg.cl. */
 typedef enum bn_cg_state {
     BN_CG_RUN,
     BN_CG_CLAIMED,
@@ -37,24 +31,64 @@ typedef struct bn_cg_report {
     unsigned iterations, restarts;
 } bn_cg_report;
 
-/* Factor kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached once the recurrence has
- * passed the tolerance; u is the unit roundoff, 2^-24 or 2^-53. */
-#define BN_CG_KAPPA 2.0
+/* Factors kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached: for conjugate gradients once
+ * the recurrence has passed the tolerance, for a direct solution at once (its transforms round in every one of some ten
+ * levels); u is the unit roundoff, 2^-24 or 2^-53. */
+#define BN_CG_KAPPA 4.0
+#define BN_DIRECT_KAPPA 16.0
 
 /* Squares of the factors of |b|, |x| and |b| in the tests, one place for device and reference. */
 typedef struct bn_cg_limits {
     double tolerance2, floor_x, floor_b;
 } bn_cg_limits;
-bn_cg_limits bn_cg_limits_for(const bn_cg_target *, bn_precision);
+bn_cg_limits bn_cg_limits_for(const bn_cg_target *, double norm, double kappa, bn_precision);
 
-BN_CHECKED bn_status bn_cg_create(bn_domain *, const char *name, const bn_cg_work *, bn_cg **out);
+/* Variants of the separate steps, in the order in which they were found to be faster; see kernels/cg.cl. */
+typedef enum bn_spmv { BN_SPMV_NAIVE, BN_SPMV_LOCAL, BN_SPMV_IMAGE } bn_spmv;
+typedef enum bn_dot {
+    BN_DOT_NAIVE,
+    BN_DOT_COALESCED,
+    BN_DOT_CONVERGENT,
+    BN_DOT_CONFLICT_FREE,
+    BN_DOT_UNROLLED,
+    BN_DOT_NORM
+} bn_dot;
+
+/* A preconditioner: launches what computes z from r. */
+typedef bn_status bn_preconditioner(void *user, bn_field *r, bn_field *z);
+
+typedef struct bn_cg_desc {
+    const char *name;
+    bn_stencil stencil;  /* its bits are not used: the field has them */
+    bn_field *bits;      /* BN_T_U8 */
+    bn_field *A;         /* five components: then the separate steps are taken; NULL: the fused ones */
+    bn_spmv spmv;        /* of the separate steps */
+    bn_dot dot;
+    bn_field *r, *p, *q; /* work: the residual and two directions (or the direction and its product) */
+    bn_field *z;         /* with a preconditioner */
+    bn_preconditioner *preconditioner;
+    void *user;
+} bn_cg_desc;
+
+BN_CHECKED bn_status bn_cg_create(bn_domain *, const bn_cg_desc *, bn_cg **out);
 void bn_cg_destroy(bn_cg **);
 
-/* Solves A x = b from the present x, which keeps its values where the diagonal of A is zero; b must be zero there. A
- * has five components: diagonal, west, east, south, north; entries towards points that are no unknowns are zero. Fails
- * only for OpenCL's failures: the report says how it ended. On entry it may hold the report of a similar solve (or
- * zeros): a guess of how many iterations to launch before looking. Convergence, restarts, rounding: docs/flow.md. */
-BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *A, bn_field *x, bn_field *b, const bn_cg_target *, bn_cg_report *);
+/* Solves A x = b from the present x, which keeps its values where there is no unknown; b must be zero there. Fails only
+ * for OpenCL's failures: the report says how it ended. On entry it may hold the report of a similar solve (or zeros): a
+ * guess of how many iterations to launch before looking. Convergence, restarts, rounding: docs/flow.md. */
+BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *, bn_cg_report *);
+
+/* Launches the computation of the true residual of an x that came from elsewhere, and its judgement; bn_cg_report_read
+ * waits for it. */
+BN_CHECKED bn_status bn_cg_check(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *);
+BN_CHECKED bn_status bn_cg_report_read(bn_cg *, bn_cg_report *);
+/* The same in two steps, for several reads in one wait: what to read, and what it means. */
+enum { BN_CG_SCALARS = 10 };
+bn_scalars *bn_cg_scalars(const bn_cg *);
+bn_cg_report bn_cg_report_of(const double scalars[BN_CG_SCALARS]);
+
+/* The stored matrix of a stencil for the separate steps: five planes of nx * ny, diagonal, west, east, south, north. */
+void bn_cg_fill_matrix(const bn_stencil *, double *planes);
 
 /* Fails with BN_DIVERGED and advice unless the report is a success. `system`: what was solved, for the message. */
 BN_CHECKED bn_status bn_cg_judge(bn_context *, const char *system, const bn_cg_target *, const bn_cg_report *);

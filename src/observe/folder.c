@@ -2,6 +2,7 @@
 #include "observe/folder.h"
 
 #include "io/file.h"
+#include "io/png_animation.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -122,6 +123,17 @@ static bool numbered(const char *name, const char *ending)
     return digits >= 6 && digits < n - m && name[n - m - 1 - digits] == '-';
 }
 
+/* Removes the animation that pictures/NAME-000120.png was joined to, pictures/NAME.png, once it is known to be one: the
+ * user may have a picture of that name. */
+static void remove_animation(bn_folder *f, const char *picture)
+{
+    char *path = NULL;
+    if (bn_folder_name(f, &path, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture) == BN_OK &&
+        bn_png_animated(path) && unlink(path) != 0)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
+    free(path);
+}
+
 /* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
 static void remove_old_run(bn_folder *f)
 {
@@ -133,8 +145,11 @@ static void remove_old_run(bn_folder *f)
         char *path = bn_path_join(f->path, below[i][0]);
         DIR *dir = path ? opendir(path) : NULL;
         for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-            if (numbered(e->d_name, below[i][1]))
+            if (numbered(e->d_name, below[i][1])) {
                 remove_file(f, below[i][0], e->d_name);
+                if (strcmp(below[i][1], ".png") == 0)
+                    remove_animation(f, e->d_name);
+            }
         if (dir)
             closedir(dir);
         free(path);

@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/picture.h"
+#include "io/png_animation.h"
 #include "io/vtk.h"
 #include "io/writer.h"
 
@@ -15,8 +16,10 @@
 #include <string.h>
 
 enum {
-    BN_SERIES_FIXED = 3,   /* step, time, residual */
-    BN_PUBLISH_SECONDS = 5 /* between rewritings of series.csv */
+    BN_SERIES_FIXED = 3,    /* step, time, residual */
+    BN_PUBLISH_SECONDS = 5, /* between rewritings of series.csv */
+    BN_ANIMATION_MS = 6000, /* that an animation takes, unless it has many frames: then each is shown for */
+    BN_FRAME_MS_MIN = 20    /* which browsers still show at that speed */
 };
 
 struct bn_output {
@@ -26,11 +29,13 @@ struct bn_output {
     bn_writer *writer;
     bn_csv_series *series;
     long long every, series_every;
-    bool vtk, pictures;
+    bool vtk, pictures, animation;
     unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
-    unsigned long long row_step;     /* of the last row of the series; 0: none yet */
-    double published;                /* when series.csv was last written */
-    char **files;                    /* relative to the folder, with their times: for the .pvd */
+    unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
+    size_t drawn_count;
+    unsigned long long row_step; /* of the last row of the series; 0: none yet */
+    double published;            /* when series.csv was last written */
+    char **files;                /* relative to the folder, with their times: for the .pvd */
     double *times;
     size_t file_count;
     double *steps_seen, *residuals; /* for the chart */
@@ -68,6 +73,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     o->series_every = bn_case_int(c, "output.series_every");
     o->vtk = bn_case_bool(c, "output.vtk");
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims == 2;
+    o->animation = o->pictures && bn_case_bool(c, "output.animation");
     o->written_step = ~0ull;
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
     BN_GO(open_series(o));
@@ -102,6 +108,7 @@ void bn_output_destroy(bn_output **output)
         free(o->files[i]);
     free(o->files);
     free(o->times);
+    free(o->drawn_steps);
     free(o->steps_seen);
     free(o->residuals);
     free(o);
@@ -215,6 +222,9 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
         st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
         goto out;
     }
+    for (size_t k = 0; d->hidden && k < (size_t)g->n[0] * g->n[1]; k++)
+        if (d->hidden[k])
+            values[k] = (double)NAN;
     snprintf(title, sizeof title, "%s%s%s, t = %.4g s", m->title && m->title[0] ? m->title : "",
              m->title && m->title[0] ? ": " : "", d->title, m->time);
     if (d->contour_field)
@@ -301,6 +311,21 @@ static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
     return BN_OK;
 }
 
+static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
+{
+    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
+}
+
+static bn_status note_drawn(bn_output *o, unsigned long long step)
+{
+    unsigned long long *steps = realloc(o->drawn_steps, (o->drawn_count + 1) * sizeof *steps);
+    if (!steps)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of pictures");
+    o->drawn_steps = steps;
+    o->drawn_steps[o->drawn_count++] = step;
+    return BN_OK;
+}
+
 static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 {
     const bn_plan *p = m->plan;
@@ -311,7 +336,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
     if (o->vtk)
         BN_TRY(prepare_vtk(o, m, step));
     for (size_t i = 0; o->pictures && i < p->picture_count; i++)
-        BN_TRY(bn_folder_name(o->folder, &m->picture_path[i], "pictures/%s-%06llu.png", p->pictures[i].name, step));
+        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
     for (size_t i = 0; i < p->field_count; i++)
         if ((o->vtk && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
@@ -334,6 +359,8 @@ bn_status bn_output_fields(bn_output *o)
     m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
     m->time = now.time;
     bn_status st = prepare(o, m, now.step);
+    if (st == BN_OK && o->animation)
+        st = note_drawn(o, now.step);
     if (st != BN_OK) {
         moment_release(m);
     } else {
@@ -433,6 +460,27 @@ static bn_status draw_residual(bn_output *o)
     return st;
 }
 
+/* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png. */
+static bn_status animate(bn_output *o, size_t which)
+{
+    bn_status st = BN_OK;
+    char *path = NULL, **frames = calloc(o->drawn_count, sizeof *frames);
+    const size_t delay = BN_ANIMATION_MS / o->drawn_count;
+    if (!frames)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->drawn_count);
+    for (size_t i = 0; i < o->drawn_count; i++)
+        BN_GO(picture_name(o, &frames[i], which, o->drawn_steps[i]));
+    BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
+    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->drawn_count,
+                         delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
+out:
+    for (size_t i = 0; i < o->drawn_count; i++)
+        free(frames[i]);
+    free(frames);
+    free(path);
+    return st;
+}
+
 /* One file that fails keeps none of the others from being written. */
 static void keep_first(bn_status *st, bn_status next)
 {
@@ -448,7 +496,10 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     keep_first(&st, write_tables(o));
     if (o->pictures && o->seen > 1)
         keep_first(&st, draw_residual(o));
-    keep_first(&st, bn_writer_drain(o->writer));
+    const bn_status drained = bn_writer_drain(o->writer);
+    keep_first(&st, drained);
+    for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
+        keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;
     return st;
 }

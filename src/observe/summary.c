@@ -171,7 +171,7 @@ static void add_findings(builder o, bn_sim *sim)
     const bn_results *r = bn_sim_results(sim);
     builder notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
     for (size_t i = 0; i < p->note_count; i++) {
-        put(notes, p->notes[i].name, number(p->notes[i].value));
+        put(notes, p->notes[i].name, p->notes[i].help[0] ? text(p->notes[i].help) : number(p->notes[i].value));
         put(units, p->notes[i].name, text(p->notes[i].unit));
     }
     for (size_t i = 0; i < bn_results_count(r); i++) {

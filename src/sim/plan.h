@@ -4,9 +4,9 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32 };
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32 };
 
-/* A derived number, or a result without its value. */
+/* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {
     const char *name, *unit, *help;
     double value;
@@ -24,7 +24,9 @@ struct bn_plan {
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count;
+    const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
+    struct bn_kept *kept;                 /* memory lent to the solver */
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count;
     double effort_steps, effort_kernels;
     double tolerance; /* > 0: the case asks for convergence to it */
 };

@@ -1,27 +1,10 @@
-/* reference.h: what a CPU reference is written with. A file NAME_reference.c is compiled twice, for float and for
- * double, so that the device can be compared with it bit for bit in its own precision. It is plain C loops over whole
- * arrays (x fastest, no halo). Of the device's code it shares the numbering of cells and the order of sums, never a
- * formula. */
+/* reference.h: what the CPU reference of a solver is written with (numerics/real.h), and its name. */
 #ifndef BN_REFERENCE_H
 #define BN_REFERENCE_H
 
+#include "numerics/real.h"
 #include "sim/solver.h"
 
-#if BN_REFERENCE_BYTES == 8
-typedef double real;
-#define REAL(x) x
-#define BN_REFERENCE(solver) bn_##solver##_reference_double
-#elif BN_REFERENCE_BYTES == 4
-typedef float real;
-#define REAL(x) x##f
-#define BN_REFERENCE(solver) bn_##solver##_reference_single
-#else
-#error "BN_REFERENCE_BYTES must be 4 or 8: this header is for NAME_reference.c files"
-#endif
-
-/* bn_ordered_dot(a, b, nx, rows, partials): the sum of a[i] * b[i] in the order of the device's kernels. */
-#define BN_SUM_REAL real
-#define BN_SUM_NAME(name) bn_##name
-#include "api/ordered_sum.h"
+#define BN_REFERENCE(solver) BN_PRECISE(solver##_reference)
 
 #endif

@@ -71,8 +71,13 @@ static bn_status build_kernels(bn_sim *sim)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
     BN_TRY(
         bn_program_build(sim->domain, sim->solver->name, sim->plan->defines, sim->plan->define_count, &sim->program));
-    for (size_t i = 0; i < count; i++)
-        BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
+    for (size_t i = 0; i < count; i++) {
+        bool skipped = false;
+        for (size_t k = 0; k < sim->plan->skipped_count; k++)
+            skipped = skipped || strcmp(sim->plan->skipped[k], sim->solver->kernels[i].name) == 0;
+        if (!skipped)
+            BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
+    }
     return BN_OK;
 }
 
@@ -260,7 +265,7 @@ bn_kernel *bn_sim_kernel(bn_sim *sim, const char *name)
     size_t i = 0;
     while (sim->solver->kernels[i].name && strcmp(sim->solver->kernels[i].name, name) != 0)
         i++;
-    assert(sim->kernels && sim->kernels[i] && "the solver's table has no kernel of that name");
+    assert(sim->kernels && sim->solver->kernels[i].name && "the solver's table has no kernel of that name");
     return sim->kernels[i];
 }
 

@@ -39,6 +39,7 @@ typedef struct bn_picture_desc {
     const double *contour_levels; /* NULL: spread evenly */
     size_t contour_count;
     double low, high; /* low == high: from the data */
+    const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
 } bn_picture_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
@@ -69,6 +70,17 @@ BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *uni
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
+/* The same for a choice that was made: "the system for psi", "multigrid". Both literals. */
+BN_CHECKED bn_status bn_plan_choice(bn_plan *, const char *name, const char *choice);
+/* A kernel of the table that this case does not need and its program does not have. */
+BN_CHECKED bn_status bn_plan_skip_kernel(bn_plan *, const char *name);
+/* Zeroed memory that lives as long as the plan: for what plan() works out and the steps need. */
+BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
+/* The grey values (0 black ... 255 white, top row first) of the PNG picture that the text `key` names, kept by the plan. A
+ * relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
+BN_CHECKED bn_status bn_plan_grey(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
+                                  const unsigned char **grey);
+bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
 void bn_plan_effort(bn_plan *, double steps, double kernels_per_step);
@@ -78,7 +90,7 @@ void bn_plan_wants_convergence(bn_plan *, double tolerance);
 
 /* --- for init, setup, step, measure --- */
 bn_field *bn_sim_field(bn_sim *, const char *name);   /* announced by plan; asserts that it exists */
-bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table; device engine only */
+bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table, NULL if skipped; device only */
 bn_domain *bn_sim_domain(bn_sim *);
 bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);

@@ -1,4 +1,4 @@
-/* verify.c: device against reference. The comparison is written so that NaN never passes. */
+/* verify.c: device against reference. What is not finite never passes, also where both sides agree on it. */
 #include "sim/verify.h"
 
 #include "sim/sim_parts.h"
@@ -35,18 +35,19 @@ static void compare_reals(const unsigned char *a, const unsigned char *b, size_t
 {
     double squares = 0, reference = 0;
     for (size_t i = 0; i < count; i++, a += bytes, b += bytes) {
-        double x = value(a, bytes), y = value(b, bytes), difference = fabs(x - y);
-        double ulps = fabs((double)place(a, bytes) - (double)place(b, bytes));
-        if (isnan(x) && isnan(y))
-            continue; /* the same failure on both sides is told by the run itself */
-        if (!(difference <= row->max_difference))
-            row->max_difference = difference;
-        if (!(ulps <= row->ulps))
-            row->ulps = ulps;
+        const double x = value(a, bytes), y = value(b, bytes), difference = fabs(x - y);
+        if (!isfinite(x) || !isfinite(y)) {
+            row->not_finite++;
+            continue;
+        }
+        row->max_difference = fmax(row->max_difference, difference);
+        row->ulps = fmax(row->ulps, fabs((double)place(a, bytes) - (double)place(b, bytes)));
         squares += difference * difference;
         reference += y * y;
     }
-    row->relative_l2 = squares == 0 ? 0 : sqrt(squares / reference);
+    row->relative_l2 = squares > 0 ? sqrt(squares / reference) : 0;
+    if (row->not_finite > 0)
+        row->max_difference = row->relative_l2 = row->ulps = (double)NAN;
 }
 
 /* Integers differ or do not. */
@@ -56,6 +57,15 @@ static void compare_bytes(const unsigned char *a, const unsigned char *b, size_t
     for (size_t i = 0; i < count; i++)
         row->max_difference += memcmp(a + i * bytes, b + i * bytes, bytes) != 0;
     row->ulps = row->max_difference;
+}
+
+void bn_verify_compare(const void *device, const void *reference, size_t count, size_t element_bytes, bool real,
+                       bn_verify_row *row)
+{
+    *row = (bn_verify_row){ .field = row->field, .values = count, .tolerance = row->tolerance };
+    (real ? compare_reals : compare_bytes)(device, reference, count, element_bytes, row);
+    row->ok = row->not_finite == 0 && (row->tolerance > 0 ? row->max_difference <= row->tolerance
+                                                          : memcmp(device, reference, count * element_bytes) == 0);
 }
 
 static bn_status compare_field(bn_context *ctx, bn_sim *device, bn_sim *reference, size_t f, const bn_case *c,
@@ -73,14 +83,8 @@ static bn_status compare_field(bn_context *ctx, bn_sim *device, bn_sim *referenc
     BN_GO(bn_sim_read(device, info->name, a, count * info->element_bytes));
     BN_GO(bn_sim_read(reference, info->name, b, count * info->element_bytes));
     *row = (bn_verify_row){ .field = info->name,
-                            .values = count,
                             .tolerance = solver->tolerance ? solver->tolerance(c, info->name) : 0 };
-    if (info->real)
-        compare_reals(a, b, count, info->element_bytes, row);
-    else
-        compare_bytes(a, b, count, info->element_bytes, row);
-    row->ok = row->tolerance == 0 ? memcmp(a, b, count * info->element_bytes) == 0
-                                  : row->max_difference <= row->tolerance;
+    bn_verify_compare(a, b, count, info->element_bytes, info->real, row);
 out:
     free(a);
     free(b);

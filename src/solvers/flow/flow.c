@@ -1,5 +1,5 @@
-/* flow.c: stream function and vorticity of a plane incompressible flow on a rectangle (docs/flow.md): the case's keys,
- * the plan, the table. */
+/* flow.c: stream function, vorticity and temperature of a plane incompressible flow on a rectangle (docs/flow.md): the
+ * case's keys, the plan, the table. */
 #include "flow.h"
 
 #include <math.h>
@@ -7,13 +7,18 @@
 /* A key is read in one piece. */
 /* clang-format off */
 /* The defaults describe a lid-driven cavity, so that the starter case shows something. */
-#define SIDE(side_, at, along, speed_)                                                                             \
-    { .name = "boundary." side_ ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow",             \
-      .def_text = "wall", .help = "what the " at " side is; outflow on one side at most" },                        \
-    { .name = "boundary." side_ ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = speed_, .min = -1e6,        \
-      .max = 1e6, .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }, \
-    { .name = "boundary." side_ ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform",                 \
-      .def_text = "parabolic", .help = "of an inflow" }
+#define BORDER(at, list_)                                                                                          \
+    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow", .def_text = "wall",        \
+      .list = list_, .help = "what the border is here; outflow in one place at most" },                            \
+    { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform", .def_text = "parabolic",       \
+      .list = list_, .help = "of an inflow" },                                                                     \
+    { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",            \
+      .list = list_, .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },  \
+    { .name = at ".temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6, .list = list_,         \
+      .help = "of an inflow, and where heat is given" }
+#define SPEED(at, along, def_, list_)                                                                              \
+    { .name = at ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = def_, .min = -1e6, .max = 1e6,             \
+      .list = list_, .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }
 
 static const bn_key schema[] = {
     { .name = "grid.nodes", .type = BN_KEY_INT, .count = 2, .def = 129, .min = 3, .max = 32768,
@@ -22,14 +27,48 @@ static const bn_key schema[] = {
       .help = "width and height of the rectangle" },
     { .name = "fluid.viscosity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0.01, .max = 1e6, .above = true,
       .help = "kinematic viscosity" },
-    SIDE("left", "left", "y", 0),
-    SIDE("right", "right", "y", 0),
-    SIDE("bottom", "bottom", "x", 0),
-    SIDE("top", "top", "x", 1),
+    { .name = "fluid.diffusivity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,
+      .help = "of heat; 0: no temperature" },
+    { .name = "fluid.buoyancy", .type = BN_KEY_REAL, .unit = "m s-2 K-1", .def = 0, .min = -1e12, .max = 1e12,
+      .help = "gravity, which points down, times the coefficient of thermal expansion" },
+    SPEED("boundary.left", "y", 0, false),
+    BORDER("boundary.left", false),
+    SPEED("boundary.right", "y", 0, false),
+    BORDER("boundary.right", false),
+    SPEED("boundary.bottom", "x", 0, false),
+    BORDER("boundary.bottom", false),
+    SPEED("boundary.top", "x", 1, false),
+    BORDER("boundary.top", false),
+    { .name = "boundary.segment.side", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top", .def_text = "left",
+      .list = true, .help = "the side that the segment belongs to; elsewhere the side is what its own table says" },
+    { .name = "boundary.segment.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "begin along +x or +y" },
+    { .name = "boundary.segment.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
+      .list = true, .help = "end" },
+    SPEED("boundary.segment", "x or +y", 0, true),
+    BORDER("boundary.segment", true),
+    { .name = "obstacle.mask", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "PNG picture of the rectangle, dark pixels solid; a path, relative to the case file; empty: no obstacle" },
+    { .name = "obstacle.shape", .type = BN_KEY_CHOICE, .choices = "none|ellipse|rectangle", .def_text = "none",
+      .help = "a simple obstacle, with or without a mask" },
+    { .name = "obstacle.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.5, .min = -1e6, .max = 1e6,
+      .help = "of the shape" },
+    { .name = "obstacle.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
+      .help = "of the shape, along x and y" },
+    { .name = "obstacle.heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",
+      .help = "of the obstacles" },
+    { .name = "obstacle.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
+      .help = "where their heat is given" },
     { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "rest|vortex|developed", .def_text = "rest",
       .help = "at rest; one vortex that fills the box; the left side's inflow profile everywhere" },
     { .name = "initial.strength", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 1, .max = 1e6, .above = true,
       .help = "stream function in the middle of the vortex" },
+    { .name = "initial.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
+      .help = "everywhere at the start" },
+    { .name = "initial.heat", .type = BN_KEY_CHOICE, .choices = "even|sine|cosine", .def_text = "even",
+      .help = "adds half a wave along x and y: sin sin, which vanishes at the sides, or cos cos, which is flat there" },
+    { .name = "initial.heat_amplitude", .type = BN_KEY_REAL, .unit = "K", .def = 1, .min = -1e6, .max = 1e6,
+      .help = "of the wave" },
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
     { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = "central|upwind", .def_text = "central",
@@ -38,6 +77,16 @@ static const bn_key schema[] = {
       .help = "formula for the vorticity at walls" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
+    { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = "auto|cg|fused-cg|fft|multigrid", .def_text = "auto",
+      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients: in separate steps on a "
+              "stored matrix, fused, with multigrid" },
+    { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = "auto|cg|fused-cg|fft", .def_text = "auto",
+      .help = "the same for vorticity and temperature" },
+    { .name = "solver.spmv", .type = BN_KEY_CHOICE, .choices = "naive|local|image", .def_text = "local",
+      .help = "matrix-vector product of \"cg\": offsets from global memory, from local memory, vector as an image" },
+    { .name = "solver.dot", .type = BN_KEY_CHOICE,
+      .choices = "naive|coalesced|convergent|conflict-free|unrolled|norm", .def_text = "norm",
+      .help = "dot product of \"cg\", each a step faster on early GPUs than the one before" },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
       .help = "true residual of the linear solves, relative to the right-hand side; the tightest that is asked for" },
     { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1,
@@ -51,10 +100,14 @@ static const bn_key schema[] = {
 /* clang-format on */
 
 static const bn_kernel_desc kernels[] = {
-    { "flow_advance", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 14 } },
-    { "flow_source", BN_PER_CELL, { .reads = 3, .writes = 1, .flops = 5 } },
+    { "flow_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
+    { "flow_advance", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
+    { "flow_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
     { "flow_walls", BN_PER_SEGMENT, { .reads = 6, .writes = 3, .flops = 10 } },
     { "flow_total", BN_ONCE, { 0, 0, 0 } },
+    { "flow_bodies", BN_PER_SEGMENT, { .reads = 3, .writes = 0, .flops = 0 } },
+    { "flow_respond", BN_ONCE, { 0, 0, 0 } },
+    { "flow_lift", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
     { 0 },
 };
 
@@ -62,47 +115,6 @@ static const bn_kernel_desc kernels[] = {
 static const double cavity_levels[] = { -0.1175, -0.115, -0.11,  -0.1,  -0.09, -0.07,  -0.05, -0.03,
                                         -0.01,   -1e-4,  -1e-5,  -1e-7, 1e-8,  1e-7,   1e-6,  1e-5,
                                         5e-5,    1e-4,   2.5e-4, 5e-4,  1e-3,  1.5e-3, 3e-3 };
-
-static void read_sides(const bn_case *c, flow *s)
-{
-    static const char *const keys[FLOW_SIDES][3] = {
-        { "boundary.left.kind", "boundary.left.speed", "boundary.left.profile" },
-        { "boundary.right.kind", "boundary.right.speed", "boundary.right.profile" },
-        { "boundary.bottom.kind", "boundary.bottom.speed", "boundary.bottom.profile" },
-        { "boundary.top.kind", "boundary.top.speed", "boundary.top.profile" },
-    };
-    int outflows = 0;
-    s->speed = 0;
-    for (int i = 0; i < FLOW_SIDES; i++) {
-        flow_side *side = &s->side[i];
-        *side = (flow_side){ (flow_kind)bn_case_choice(c, keys[i][0]), (flow_profile)bn_case_choice(c, keys[i][2]),
-                             bn_case_real(c, keys[i][1]) };
-        outflows += side->kind == FLOW_OUTFLOW;
-        if (outflows == 2 && side->kind == FLOW_OUTFLOW)
-            (void)bn_case_reject(c, keys[i][0], "give the speed of one of them as an inflow with a negative speed",
-                                 "a second outflow: how the flow divides between two is not known");
-        const bool has_speed = side->kind == FLOW_WALL || side->kind == FLOW_INFLOW;
-        if (!has_speed && side->speed != 0 && bn_case_given(c, keys[i][1]))
-            (void)bn_case_reject(c, keys[i][1], NULL, "a side that is %s has no speed",
-                                 side->kind == FLOW_SLIP ? "slip" : "outflow");
-        if (!has_speed)
-            side->speed = 0;
-        double peak = fabs(side->speed) * (side->kind == FLOW_INFLOW && side->profile == FLOW_PARABOLIC ? 1.5 : 1);
-        if (peak > s->speed)
-            s->speed = peak;
-    }
-    double in = flow_net_inflow(s), scale = s->speed * (s->size[0] + s->size[1]);
-    if (outflows == 0 && fabs(in) > 1e-12 * scale)
-        for (int i = 0, told = 0; i < FLOW_SIDES && !told; i++)
-            if (s->side[i].kind == FLOW_INFLOW) {
-                (void)bn_case_reject(c, keys[i][1], "make one side an outflow, or let inflows add up to nothing",
-                                     "the inflows do not balance: %g m2/s flow in and nothing flows out", in);
-                told = 1;
-            }
-    if (s->start == FLOW_DEVELOPED && s->side[FLOW_LEFT].kind != FLOW_INFLOW)
-        (void)bn_case_reject(c, "initial.kind", "make the left side an inflow",
-                             "\"developed\" needs an inflow on the left");
-}
 
 /* Relaxation of the wall vorticity beyond which it oscillates and grows: the wall's value enters the implicit diffusion
  * one step late. `spread` is viscosity dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere
@@ -113,21 +125,48 @@ static double wall_limit(double spread, bool woods)
     return 2 / (woods ? 1 + 3 * g + 0.5 * g / (1 + g) : 1 + 2 * g);
 }
 
+/* Differences of temperature that the case prescribes. */
+static double heat_scale(const flow *s)
+{
+    double low = s->start_temperature, high = low;
+    for (int i = 0; i < s->pieces; i++)
+        if (s->piece[i].kind == FLOW_INFLOW || s->piece[i].heat == FLOW_GIVEN) {
+            low = fmin(low, s->piece[i].temperature);
+            high = fmax(high, s->piece[i].temperature);
+        }
+    if (s->solid && s->body_heat == FLOW_GIVEN) {
+        low = fmin(low, s->body_temperature);
+        high = fmax(high, s->body_temperature);
+    }
+    if (s->heat_mode != FLOW_EVEN)
+        high += fabs(s->heat_amplitude);
+    return high > low ? high - low : 1;
+}
+
+/* The largest speed to be expected: at the border and at the start, faster beside an obstacle, and what buoyancy makes of
+ * the largest difference of temperature (0.3 of free fall through the height: docs/flow.md). */
+static double expected_speed(const flow *s)
+{
+    double speed = s->speed;
+    if (s->solid)
+        speed *= 1.4 / fmax(1 - s->body_height / s->size[1], 0.2);
+    return s->buoyant ? fmax(speed, 0.3 * sqrt(fabs(s->k.buoyancy) * s->temperature_scale * s->size[1])) : speed;
+}
+
 /* Time step and what is stable; see docs/flow.md for the derivations. */
 static void choose_step(const bn_case *c, flow *s)
 {
     const double h = fmin(s->h[0], s->h[1]), pi = 3.14159265358979323846;
     if (s->start == FLOW_VORTEX)
         s->speed = fmax(s->speed, s->strength * pi / fmin(s->size[0], s->size[1]));
-    const double limit = s->speed == 0 ? HUGE_VAL
-                         : s->upwind   ? h / (sqrt(2) * s->speed)
-                                       : 2 * s->nu / (s->speed * s->speed);
-    const double cross = s->speed == 0 ? h * h / s->nu : h / s->speed;
+    const double speed = expected_speed(s), least = s->a > 0 ? fmin(s->nu, s->a) : s->nu;
+    const double limit = speed == 0 ? HUGE_VAL : s->upwind ? h / (sqrt(2) * speed) : 2 * least / (speed * speed);
+    const double cross = speed == 0 ? h * h / fmax(s->nu, s->a) : h / speed;
     double dt = bn_case_real(c, "time.dt");
     if (dt > limit * (1 + 1e-9))
         (void)bn_case_reject(c, "time.dt", "0 chooses it",
                              "unstable: with %s convection at %g m/s at most %.4g s are possible",
-                             s->upwind ? "upwind" : "explicit central", s->speed, limit);
+                             s->upwind ? "upwind" : "explicit central", speed, limit);
     if (dt == 0)
         dt = fmin(0.9 * limit, cross);
     const double spread = s->nu * dt / (h * h), most = wall_limit(spread, s->woods);
@@ -140,29 +179,33 @@ static void choose_step(const bn_case *c, flow *s)
     s->dt_limit = limit;
     s->k.dt = dt;
     s->k.theta = theta;
+    s->reference_time = speed > 0 ? s->length / speed : s->length * s->length / fmax(s->nu, s->a);
 }
 
 static void set_constants(flow *s)
 {
     flow_constants *k = &s->k;
-    const double wall = s->woods ? 3 : 2, sign[FLOW_SIDES] = { 1, -1, -1, 1 };
+    const double wall = s->woods ? 3 : 2;
     k->ix2 = 0.5 / s->h[0];
     k->iy2 = 0.5 / s->h[1];
     k->cx = 1 / (s->h[0] * s->h[0]);
     k->cy = 1 / (s->h[1] * s->h[1]);
     k->nux = k->dt * s->nu * k->cx;
     k->nuy = k->dt * s->nu * k->cy;
+    k->ax = k->dt * s->a * k->cx;
+    k->ay = k->dt * s->a * k->cy;
     k->wall_x = wall * k->cx;
     k->wall_y = wall * k->cy;
     k->wall_omega = s->woods ? 0.5 : 0;
+    k->slip_x = wall / s->h[0];
+    k->slip_y = wall / s->h[1];
     k->convect_x = k->dt / s->h[0];
     k->convect_y = k->dt / s->h[1];
-    for (int i = 0; i < FLOW_SIDES; i++)
-        k->slip[i] = s->side[i].kind == FLOW_WALL ? sign[i] * wall * s->side[i].speed / s->h[i < FLOW_BOTTOM ? 0 : 1]
-                                                  : 0;
-    const double norm = 4 * (k->cx + k->cy);
-    s->target_psi.norm = norm;
-    s->target_omega = (bn_cg_target){ .norm = 1 + 4 * (k->nux + k->nuy), .iterations = s->target_psi.iterations };
+    k->body_x = s->h[1] / s->h[0];
+    k->body_y = s->h[0] / s->h[1];
+    k->body_psi_x = k->body_x * 2 * k->cx;
+    k->body_psi_y = k->body_y * 2 * k->cy;
+    k->body_heat = k->buoyancy * s->h[1] / s->nu / (s->woods ? 1.5 : 1);
 }
 
 static bn_status plan_defines(const flow *s, bn_plan *p)
@@ -177,28 +220,43 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
         { "IY2", k->iy2 },
         { "NUX", k->nux },
         { "NUY", k->nuy },
+        { "AX", k->ax },
+        { "AY", k->ay },
         { "CX", k->cx },
         { "CY", k->cy },
         { "THETA", k->theta },
         { "WALL_X", k->wall_x },
         { "WALL_Y", k->wall_y },
         { "WALL_OMEGA", k->wall_omega },
-        { "SLIP_LEFT", k->slip[FLOW_LEFT] },
-        { "SLIP_RIGHT", k->slip[FLOW_RIGHT] },
-        { "SLIP_BOTTOM", k->slip[FLOW_BOTTOM] },
-        { "SLIP_TOP", k->slip[FLOW_TOP] },
+        { "SLIP_X", k->slip_x },
+        { "SLIP_Y", k->slip_y },
         { "CONVECT_X", k->convect_x },
         { "CONVECT_Y", k->convect_y },
+        { "BUOYANCY", k->buoyancy },
+        { "BODY_X", k->body_x },
+        { "BODY_Y", k->body_y },
+        { "BODY_PSI_X", k->body_psi_x },
+        { "BODY_PSI_Y", k->body_psi_y },
+        { "BODY_HEAT", k->body_heat },
     };
     const struct {
         const char *name;
         int value;
     } integers[] = {
-        { "UPWIND", s->upwind },         { "NODE_OMEGA", FLOW_NODE_OMEGA },
-        { "NODE_PSI", FLOW_NODE_PSI },   { "NODE_HALF", FLOW_NODE_HALF },
-        { "NODE_WALL", FLOW_NODE_WALL }, { "NODE_FREE", FLOW_NODE_FREE },
-        { "NODE_OUT", FLOW_NODE_OUT },   { "NODE_SIDE", FLOW_NODE_SIDE },
-        { "PSI_FIXED", FLOW_PSI_FIXED }, { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
+        { "UPWIND", s->upwind },
+        { "HEAT", s->a > 0 },
+        { "BODIES", s->bodies },
+        { "NODE_OMEGA", FLOW_NODE_OMEGA },
+        { "NODE_PSI", FLOW_NODE_PSI },
+        { "NODE_WALL", FLOW_NODE_WALL },
+        { "NODE_FREE", FLOW_NODE_FREE },
+        { "NODE_OUT", FLOW_NODE_OUT },
+        { "NODE_BODY", FLOW_NODE_BODY },
+        { "NODE_SIDE", FLOW_NODE_SIDE },
+        { "PSI_FIXED", FLOW_PSI_FIXED },
+        { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
+        { "HEAT_FIXED", FLOW_HEAT_FIXED },
+        { "BODY_NUMBER", FLOW_BODY_NUMBER },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
@@ -207,69 +265,84 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     return BN_OK;
 }
 
-static bn_status plan_fields(bn_plan *p)
+static bn_status plan_fields(const flow *s, bn_plan *p)
 {
-    static const bn_field_desc fields[] = {
-        { "psi", "m2 s-1", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE },
-        { "omega", "s-1", BN_T_REAL, 1, BN_STATE | BN_OUTPUT | BN_COMPARE },
-        { "velocity", "m s-1", BN_T_REAL, 2, BN_STATE | BN_OUTPUT | BN_COMPARE },
-        { "psi_before", "m2 s-1", BN_T_REAL, 1, BN_STATE },
-        { "node", "", BN_T_I32, 1, 0 },
-        { "A_psi", "m-2", BN_T_REAL, 5, 0 },
-        { "A_omega", "", BN_T_REAL, 5, 0 },
-        { "omega_next", "s-1", BN_T_REAL, 1, 0 },
-        { "rhs", "", BN_T_REAL, 1, 0 },
-        { "cg_r", "", BN_T_REAL, 1, 0 },
-        { "cg_p", "", BN_T_REAL, 1, 0 },
-        { "cg_p_next", "", BN_T_REAL, 1, 0 },
+    const bool multigrid = s->system[FLOW_PSI].method == BN_LINEAR_MULTIGRID;
+    bool stored[FLOW_SYSTEMS];
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        stored[i] = s->bits[i] && s->system[i].method == BN_LINEAR_CG;
+    const bool heat = s->a > 0, solid = s->solid != NULL;
+    const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
+    const struct {
+        bool wanted;
+        bn_field_desc desc;
+    } fields[] = {
+        { true, { "psi", "m2 s-1", BN_T_REAL, 1, state } },
+        { true, { "omega", "s-1", BN_T_REAL, 1, state } },
+        { true, { "velocity", "m s-1", BN_T_REAL, 2, state } },
+        { heat, { "temperature", "K", BN_T_REAL, 1, state } },
+        { true, { "psi_before", "m2 s-1", BN_T_REAL, 1, BN_STATE } },
+        { true, { "node", "", BN_T_I32, 1, 0 } },
+        { true, { "bits_psi", "", BN_T_U8, 1, 0 } },
+        { true, { "bits_omega", "", BN_T_U8, 1, 0 } },
+        { heat, { "bits_heat", "", BN_T_U8, 1, 0 } },
+        { stored[FLOW_PSI], { "A_psi", "m-2", BN_T_REAL, 5, 0 } },
+        { stored[FLOW_OMEGA], { "A_omega", "", BN_T_REAL, 5, 0 } },
+        { stored[FLOW_HEAT], { "A_heat", "", BN_T_REAL, 5, 0 } },
+        { true, { "omega_next", "s-1", BN_T_REAL, 1, 0 } },
+        { heat, { "temperature_next", "K", BN_T_REAL, 1, 0 } },
+        { true, { "rhs", "", BN_T_REAL, 1, 0 } },
+        { true, { "cg_r", "", BN_T_REAL, 1, 0 } },
+        { true, { "cg_p", "", BN_T_REAL, 1, 0 } },
+        { true, { "cg_q", "", BN_T_REAL, 1, 0 } },
+        { multigrid, { "cg_z", "", BN_T_REAL, 1, 0 } },
+        { solid && s->bodies > 0, { "lift", "", BN_T_REAL, s->bodies, 0 } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        BN_TRY(bn_plan_field(p, &fields[i]));
+        if (fields[i].wanted)
+            BN_TRY(bn_plan_field(p, &fields[i].desc));
+    const char *const skipped[] = { heat ? NULL : "flow_heat", s->bodies > 0 ? NULL : "flow_bodies",
+                                    s->bodies > 0 ? NULL : "flow_respond", s->bodies > 0 ? NULL : "flow_lift" };
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+        if (skipped[i])
+            BN_TRY(bn_plan_skip_kernel(p, skipped[i]));
     return BN_OK;
 }
 
-static bn_status plan_results(const flow *s, bn_plan *p)
+static bn_status plan_series(const flow *s, bn_plan *p)
 {
-    static const struct {
-        const char *name, *unit, *help;
-    } results[] = {
-        { "psi_min", "m2 s-1", "smallest stream function, between nodes by a quadratic" },
-        { "psi_min_x", "m", "its place" },
-        { "psi_min_y", "m", "its place" },
-        { "psi_max", "m2 s-1", "largest stream function at a node" },
-        { "omega_at_psi_min", "s-1", "vorticity there" },
-        { "u_min", "m s-1", "smallest u on the vertical centre line" },
-        { "u_min_y", "m", "its place" },
-        { "u_max", "m s-1", "largest u on the vertical centre line" },
-        { "u_max_y", "m", "its place" },
-        { "v_min", "m s-1", "smallest v on the horizontal centre line" },
-        { "v_min_x", "m", "its place" },
-        { "v_max", "m s-1", "largest v on the horizontal centre line" },
-        { "v_max_x", "m", "its place" },
-        { "cg_residual", "", "true residual of the last solve for psi, relative to its right-hand side" },
-        { "cg_residual_at_rounding", "", "1: that is the rounding of the precision, not the tolerance" },
-        { "cg_iterations_total", "", "iterations of all solves" },
-    };
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
-        BN_TRY(bn_plan_result(p, results[i].name, results[i].unit, results[i].help));
     BN_TRY(bn_plan_series(p, "cg_iterations_omega", ""));
     BN_TRY(bn_plan_series(p, "cg_iterations_psi", ""));
     BN_TRY(bn_plan_series(p, "cg_residual_psi", ""));
     BN_TRY(bn_plan_series(p, "speed_max", "m s-1"));
-    const bool cavity = s->side[FLOW_TOP].kind == FLOW_WALL && s->side[FLOW_TOP].speed == 1 && s->size[0] == 1 &&
+    if (s->a > 0)
+        BN_TRY(bn_plan_series(p, "cg_iterations_heat", ""));
+    return s->bodies > 0 ? bn_plan_series(p, "psi_body", "m2 s-1") : BN_OK;
+}
+
+static bn_status plan_pictures(const flow *s, bn_plan *p)
+{
+    const bool cavity = s->piece[FLOW_TOP].kind == FLOW_WALL && s->piece[FLOW_TOP].speed == 1 && s->size[0] == 1 &&
                         s->size[1] == 1;
-    const double bound = cavity ? 5 * s->speed / s->length : 0; /* the corners of a lid have no bound */
     bn_picture_desc picture = { .name = "psi",
                                 .field = "psi",
                                 .title = "Stream function",
                                 .map = BN_PICTURE_SEQUENTIAL,
                                 .contour_field = "psi",
-                                .contour_count = 20 };
+                                .contour_count = 20,
+                                .hidden = s->solid };
     if (cavity) {
         picture.contour_levels = cavity_levels;
         picture.contour_count = sizeof cavity_levels / sizeof *cavity_levels;
     }
     BN_TRY(bn_plan_picture(p, &picture));
+    if (s->a > 0) {
+        picture.name = picture.field = "temperature";
+        picture.title = "Temperature and streamlines";
+        BN_TRY(bn_plan_picture(p, &picture));
+    }
+    /* The corners of a lid and the edges of a body have no bound. */
+    const double bound = cavity ? 5 * s->speed / s->length : s->body_height > 0 ? 4 * s->speed / s->body_height : 0;
     picture.name = "vorticity";
     picture.field = "omega";
     picture.title = "Vorticity and streamlines";
@@ -277,6 +350,38 @@ static bn_status plan_results(const flow *s, bn_plan *p)
     picture.low = -bound;
     picture.high = bound;
     return bn_plan_picture(p, &picture);
+}
+
+static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
+{
+    static const char *const methods[] = { "CG in separate steps", "fused CG", "direct, by transforms",
+                                           "CG with multigrid" };
+    BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
+    BN_TRY(bn_plan_note(p, "cell Reynolds number", s->speed * fmax(s->h[0], s->h[1]) / s->nu, ""));
+    if (s->body_height > 0)
+        BN_TRY(bn_plan_note(p, "Reynolds number of the highest obstacle", s->speed * s->body_height / s->nu, ""));
+    if (s->a > 0)
+        BN_TRY(bn_plan_note(p, "Prandtl number", s->nu / s->a, ""));
+    if (s->buoyant)
+        BN_TRY(bn_plan_note(p, "Rayleigh number",
+                            fabs(s->k.buoyancy) * s->temperature_scale * pow(s->size[1], 3) / (s->nu * s->a), ""));
+    BN_TRY(bn_plan_note(p, "time step", s->k.dt, "s"));
+    if (isfinite(s->dt_limit))
+        BN_TRY(bn_plan_note(p, "largest stable time step", s->dt_limit, "s"));
+    BN_TRY(bn_plan_note(p, "viscosity dt / h^2", fmax(s->k.nux, s->k.nuy), ""));
+    BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->bits[i])
+            BN_TRY(bn_plan_choice(p, s->system[i].name, methods[s->system[i].method]));
+    if (s->steady > 0)
+        bn_plan_wants_convergence(p, s->steady);
+    /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four cycles
+     * of five passes, transforms some twenty. */
+    const double across = s->nx > s->ny ? s->nx : s->ny;
+    const double work[] = { 4 + 0.25 * across, 4 + 0.125 * across, 20, 40 };
+    bn_plan_effort(p, (double)bn_case_int(c, "stop.steps"),
+                   5 + work[s->system[FLOW_PSI].method] + (s->a > 0 ? 20 : 10));
+    return BN_OK;
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -289,61 +394,79 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         s->h[i] = s->size[i] / ((i ? s->ny : s->nx) - 1);
     }
     s->nu = bn_case_real(c, "fluid.viscosity");
+    s->a = bn_case_real(c, "fluid.diffusivity");
+    s->k.buoyancy = bn_case_real(c, "fluid.buoyancy");
+    s->buoyant = s->k.buoyancy != 0;
+    if (s->buoyant && s->a == 0)
+        (void)bn_case_reject(c, "fluid.buoyancy", "give fluid.diffusivity",
+                             "without fluid.diffusivity there is no temperature that could drive the flow");
     s->start = (flow_start)bn_case_choice(c, "initial.kind");
     s->strength = bn_case_real(c, "initial.strength");
+    s->start_temperature = bn_case_real(c, "initial.temperature");
+    s->heat_mode = (flow_heat_mode)bn_case_choice(c, "initial.heat");
+    s->heat_amplitude = bn_case_real(c, "initial.heat_amplitude");
     s->upwind = bn_case_choice(c, "solver.convection") == 1;
     s->woods = bn_case_choice(c, "solver.wall_vorticity") == 1;
     s->steady = bn_case_real(c, "solver.steady_tolerance");
-    s->cg_tolerance = s->target_psi.tolerance = bn_case_real(c, "solver.cg_tolerance");
+    s->cg_tolerance = bn_case_real(c, "solver.cg_tolerance");
     s->cg_forcing = bn_case_real(c, "solver.cg_forcing");
-    s->target_psi.iterations = (unsigned)bn_case_int(c, "solver.cg_iterations");
+    s->roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->target[i].iterations = (unsigned)bn_case_int(c, "solver.cg_iterations");
     s->length = fmin(s->size[0], s->size[1]);
-    read_sides(c, s);
+    BN_TRY(flow_read_sides(c, p, s));
+    if (bn_case_problems(c)[0])
+        return BN_OK; /* what follows relies on sides that make sense */
+    BN_TRY(flow_read_mask(c, p, s));
+    s->temperature_scale = heat_scale(s);
     choose_step(c, s);
     set_constants(s);
-    s->reference_time = s->speed > 0 ? s->length / s->speed : s->length * s->length / s->nu;
-    s->roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
     flow_set_tolerance(s, s->cg_tolerance);
+    BN_TRY(flow_plan_systems(c, p, s));
     BN_TRY(bn_plan_grid(
         p, &(bn_grid){ .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { s->h[0], s->h[1], 1 }, .nodes = true }));
-    BN_TRY(plan_fields(p));
+    BN_TRY(plan_fields(s, p));
     BN_TRY(plan_defines(s, p));
-    BN_TRY(plan_results(s, p));
-    BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
-    BN_TRY(bn_plan_note(p, "cell Reynolds number", s->speed * fmax(s->h[0], s->h[1]) / s->nu, ""));
-    BN_TRY(bn_plan_note(p, "time step", s->k.dt, "s"));
-    if (isfinite(s->dt_limit))
-        BN_TRY(bn_plan_note(p, "largest stable time step", s->dt_limit, "s"));
-    BN_TRY(bn_plan_note(p, "viscosity dt / h^2", fmax(s->k.nux, s->k.nuy), ""));
-    BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
-    if (s->steady > 0)
-        bn_plan_wants_convergence(p, s->steady);
-    /* A guess for the estimate: a warm start needs about an iteration of CG per eight nodes across. */
-    bn_plan_effort(p, (double)bn_case_int(c, "stop.steps"), 3 + 2 * (4 + 0.125 * (s->nx > s->ny ? s->nx : s->ny)));
-    return BN_OK;
+    BN_TRY(flow_plan_results(s, p));
+    BN_TRY(plan_series(s, p));
+    BN_TRY(plan_pictures(s, p));
+    return plan_notes(c, s, p);
 }
 
 static bn_status init(bn_sim *sim, void *state)
 {
     flow *s = state;
+    static const char *const bits[FLOW_SYSTEMS] = { "bits_psi", "bits_omega", "bits_heat" };
+    static const char *const stored[FLOW_SYSTEMS] = { "A_psi", "A_omega", "A_heat" };
     s->psi = bn_sim_field(sim, "psi");
     s->before = bn_sim_field(sim, "psi_before");
     s->omega = bn_sim_field(sim, "omega");
     s->velocity = bn_sim_field(sim, "velocity");
     s->node = bn_sim_field(sim, "node");
-    s->A_psi = bn_sim_field(sim, "A_psi");
-    s->A_omega = bn_sim_field(sim, "A_omega");
     s->next = bn_sim_field(sim, "omega_next");
     s->rhs = bn_sim_field(sim, "rhs");
-    s->r = bn_sim_field(sim, "cg_r");
-    s->p = bn_sim_field(sim, "cg_p");
-    s->p_next = bn_sim_field(sim, "cg_p_next");
+    if (s->a > 0) {
+        s->T = bn_sim_field(sim, "temperature");
+        s->T_next = bn_sim_field(sim, "temperature_next");
+    }
+    if (s->bodies > 0)
+        s->lift = bn_sim_field(sim, "lift");
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->bits[i])
+            s->work[i] = (bn_linear_work){
+                .bits = bn_sim_field(sim, bits[i]),
+                .A = s->system[i].method == BN_LINEAR_CG ? bn_sim_field(sim, stored[i]) : NULL,
+                .r = bn_sim_field(sim, "cg_r"),
+                .p = bn_sim_field(sim, "cg_p"),
+                .q = bn_sim_field(sim, "cg_q"),
+                .z = s->system[i].method == BN_LINEAR_MULTIGRID ? bn_sim_field(sim, "cg_z") : NULL,
+            };
     return flow_fill(sim, s);
 }
 
 const bn_solver bn_solver_flow = {
     .name = "flow",
-    .summary = "2-D flow by stream function and vorticity",
+    .summary = "2-D flow and heat by stream function, vorticity and temperature",
     .schema = schema,
     .kernels = kernels,
     .state_size = sizeof(flow),

@@ -1,11 +1,13 @@
-/* flow_border.c: what every node is, the two matrices by diagonals, and the values at the border and at the start. Made
+/* flow_border.c: what every node is, the bits of the three matrices, and the values at the border and at the start. Made
  * once on the host in double, the same for device and reference. */
 #include "flow.h"
+
+#include "numerics/spectral_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Share of a side's flux through its first part eta, 0 <= eta <= 1; symmetric about the middle. */
+/* Share of an inflow's flux through its first part eta, 0 <= eta <= 1; symmetric about the middle. */
 static double cumulative(flow_profile profile, double eta)
 {
     return profile == FLOW_UNIFORM ? eta : eta * eta * (3 - 2 * eta);
@@ -14,17 +16,6 @@ static double cumulative(flow_profile profile, double eta)
 /* Speed over mean speed, and its derivative by eta. */
 static double shape(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 1 : 6 * eta * (1 - eta); }
 static double slope(flow_profile profile, double eta) { return profile == FLOW_UNIFORM ? 0 : 6 * (1 - 2 * eta); }
-
-static double side_length(const flow *s, int side) { return s->size[side < FLOW_BOTTOM ? 1 : 0]; }
-
-double flow_net_inflow(const flow *s)
-{
-    double in = 0;
-    for (int i = 0; i < FLOW_SIDES; i++)
-        if (s->side[i].kind == FLOW_INFLOW)
-            in += s->side[i].speed * side_length(s, i);
-    return in;
-}
 
 /* Node number m of a side in the order of x or y. */
 static size_t side_node(const flow *s, int side, uint32_t m)
@@ -39,54 +30,210 @@ static size_t side_node(const flow *s, int side, uint32_t m)
 
 static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
 
-/* psi along the border, counterclockwise: d psi = -(normal speed inwards) ds. Begins behind the outflow, where psi is
- * left to the solve; the corner at the origin has psi = 0 (unless it is swallowed by the outflow). */
-static void set_border_psi(const flow *s, const int32_t *node, double *psi)
+/* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the inflows
+ * leave, evenly (its stream function is an unknown: this only closes the circle). */
+static double flux_before(const flow *s, int side, double place)
 {
-    static const int order[FLOW_SIDES] = { FLOW_BOTTOM, FLOW_RIGHT, FLOW_TOP, FLOW_LEFT };
-    static const bool rising[FLOW_SIDES] = { [FLOW_BOTTOM] = true, [FLOW_RIGHT] = true };
-    int first = 0;
-    for (int i = 0; i < FLOW_SIDES; i++)
-        if (s->side[order[i]].kind == FLOW_OUTFLOW)
-            first = i + 1;
-    double value = 0;
-    for (int step = 0; step < FLOW_SIDES; step++) {
-        const int side = order[(first + step) % FLOW_SIDES];
-        const flow_side *b = &s->side[side];
-        const uint32_t n = side_nodes(s, side);
-        if (b->kind == FLOW_OUTFLOW)
+    double sum = 0;
+    for (int i = 0; i < s->pieces; i++) {
+        const flow_piece *p = &s->piece[i];
+        const double eta = fmin(1, fmax(0, (place - p->from) / (p->to - p->from)));
+        if (p->side != side)
             continue;
-        const double flux = b->kind == FLOW_INFLOW ? b->speed * side_length(s, side) : 0;
-        for (uint32_t m = 0; m < n; m++)
-            psi[side_node(s, side, rising[side] ? m : n - 1 - m)] = value -
-                                                                    flux * cumulative(b->profile, (double)m / (n - 1));
-        value -= flux;
+        if (p->kind == FLOW_INFLOW)
+            sum += p->speed * (p->to - p->from) * cumulative(p->profile, eta);
+        else if (p->kind == FLOW_OUTFLOW)
+            sum -= flow_net_inflow(s) * eta;
     }
-    const double origin = psi[0];
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++)
-        if (!(node[at] & FLOW_NODE_PSI))
-            psi[at] -= origin;
+    return sum;
+}
+
+/* Counterclockwise d psi = -(normal speed inwards) ds, from psi = 0 in the corner at the origin. */
+void flow_border_psi(const flow *s, double *psi)
+{
+    double begin = 0;
+    static const int order[FLOW_SIDES] = { FLOW_BOTTOM, FLOW_RIGHT, FLOW_TOP, FLOW_LEFT };
+    for (int step = 0; step < FLOW_SIDES; step++) {
+        const int side = order[step];
+        const bool rising = side == FLOW_BOTTOM || side == FLOW_RIGHT;
+        const double whole = flux_before(s, side, flow_side_length(s, side));
+        for (uint32_t m = 0; m < side_nodes(s, side); m++) {
+            const double before = flux_before(s, side, flow_node_place(s, side, m));
+            psi[side_node(s, side, m)] = begin - (rising ? before : whole - before);
+        }
+        begin -= whole;
+    }
+    psi[0] = 0;
+}
+
+/* The side of a node on the border, -1 inside, FLOW_SIDES in a corner. */
+static int side_of(const flow *s, uint32_t i, uint32_t j)
+{
+    const bool on_x = i == 0 || i + 1 == s->nx, on_y = j == 0 || j + 1 == s->ny;
+    if (on_x && on_y)
+        return FLOW_SIDES;
+    return on_x ? (i == 0 ? FLOW_LEFT : FLOW_RIGHT) : on_y ? (j == 0 ? FLOW_BOTTOM : FLOW_TOP) : -1;
+}
+
+/* The piece of the border at a node of a side. */
+static const flow_piece *piece_of(const flow *s, int side, uint32_t i, uint32_t j)
+{
+    return flow_piece_at(s, side, side < FLOW_BOTTOM ? j : i);
+}
+
+static bool solid_at(const flow *s, size_t at) { return s->solid && s->solid[at]; }
+
+/* Whether a piece prescribes the temperature. */
+static bool gives_heat(const flow_piece *p) { return p->kind == FLOW_INFLOW || p->heat == FLOW_GIVEN; }
+
+/* Whether temperature is given at a node, and which: the mean of two sides in a corner. */
+static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *value)
+{
+    const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->nx, j == 0, j + 1 == s->ny };
+    double sum = 0;
+    int count = 0;
+    for (int side = 0; side < FLOW_SIDES; side++)
+        if (on_side[side] && gives_heat(piece_of(s, side, i, j))) {
+            sum += piece_of(s, side, i, j)->temperature;
+            count++;
+        }
+    if (count == 0 && solid_at(s, (size_t)j * s->nx + i) && s->body_heat == FLOW_GIVEN) {
+        sum = s->body_temperature;
+        count = 1;
+    }
+    *value = count > 0 ? sum / count : s->start_temperature;
+    return count > 0;
+}
+
+static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
+{
+    for (uint32_t j = 0; j < s->ny; j++)
+        for (uint32_t i = 0; i < s->nx; i++) {
+            const size_t at = (size_t)j * s->nx + i;
+            const int side = side_of(s, i, j);
+            double value;
+            unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
+            unknown[FLOW_PSI][at] = !solid_at(s, at) &&
+                                    (side < 0 ||
+                                     (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
+            unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, &value);
+        }
+}
+
+/* Which method solves a system; explains what can't be. */
+static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_system system, const char *key)
+{
+    static const bn_linear_method methods[] = { BN_LINEAR_SPECTRAL, BN_LINEAR_CG, BN_LINEAR_FUSED, BN_LINEAR_SPECTRAL,
+                                                BN_LINEAR_MULTIGRID };
+    const int choice = bn_case_choice(c, key);
+    const char *why = NULL;
+    const bool suits = bn_spectral_suits(&s->system[system].stencil, s->roundoff < 1e-10 ? 8 : 4, &why);
+    if (choice == 0) {
+        /* Little diffusion in a step: a few iterations are cheaper than transforms. */
+        if (system != FLOW_PSI && fmax(s->system[system].stencil.kx, s->system[system].stencil.ky) < 0.1)
+            return BN_LINEAR_FUSED;
+        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_FUSED;
+    }
+    if (methods[choice] == BN_LINEAR_SPECTRAL && !suits)
+        (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
+                             s->system[system].name, why);
+    return methods[choice];
+}
+
+bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
+{
+    static const char *const names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
+                                                     "the system for the temperature" };
+    const size_t points = (size_t)s->nx * s->ny;
+    const flow_constants *k = &s->k;
+    bn_status st = BN_OK;
+    bool *flags = calloc((FLOW_SYSTEMS + 1) * points, sizeof *flags);
+    if (!flags)
+        return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
+    bool *unknown[FLOW_SYSTEMS] = { flags, flags + points, flags + 2 * points }, *cell = flags + 3 * points;
+    const size_t row = s->nx - 1;
+    for (size_t j = 0; j + 1 < s->ny; j++)
+        for (size_t i = 0; i < row; i++) {
+            const size_t at = j * s->nx + i;
+            cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->nx) &&
+                                  solid_at(s, at + s->nx + 1));
+        }
+    find_unknowns(s, unknown);
+    const double mass[FLOW_SYSTEMS] = { 0, 1, 1 }, kx[FLOW_SYSTEMS] = { k->cx, k->nux, k->ax },
+                 ky[FLOW_SYSTEMS] = { k->cy, k->nuy, k->ay };
+    for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
+        BN_GO(bn_plan_keep(p, points, (void **)&s->bits[i]));
+        bn_stencil_bits(s->nx, s->ny, unknown[i], cell, s->bits[i]);
+        s->system[i] = (bn_linear_desc){ .name = names[i],
+                                         .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },
+                                         .spmv = (bn_spmv)bn_case_choice(c, "solver.spmv"),
+                                         .dot = (bn_dot)bn_case_choice(c, "solver.dot") };
+        s->system[i].method = choose_method(c, s, (flow_system)i, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+    }
+out:
+    free(flags);
+    return st;
+}
+
+/* The integer of each node; see flow.h. */
+static void set_nodes(const flow *s, int32_t *node)
+{
+    static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
+    static const int32_t fixed[FLOW_SYSTEMS] = { FLOW_PSI_FIXED, FLOW_OMEGA_FIXED, FLOW_HEAT_FIXED };
+    for (uint32_t j = 0; j < s->ny; j++)
+        for (uint32_t i = 0; i < s->nx; i++) {
+            const size_t at = (size_t)j * s->nx + i;
+            const int side = side_of(s, i, j);
+            int32_t n = 0;
+            n |= s->bits[FLOW_PSI][at] ? FLOW_NODE_PSI : 0;
+            n |= s->bits[FLOW_OMEGA][at] ? FLOW_NODE_OMEGA : 0;
+            for (int d = 0; d < 4; d++) {
+                const long x = (long)i + dx[d], y = (long)j + dy[d];
+                if (x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny)
+                    continue;
+                const size_t other = (size_t)(y * (long)s->nx + x);
+                for (int k = 0; k < FLOW_SYSTEMS; k++)
+                    if (s->bits[k] && s->bits[k][at] && !s->bits[k][other] && bn_stencil_face(s->bits[k][at], d) > 0)
+                        n |= fixed[k] << d;
+                /* The fluid beside a body; what stands on the border is a wall's business. */
+                if (solid_at(s, at) && s->bits[FLOW_OMEGA][other])
+                    n |= FLOW_NODE_BODY | FLOW_PSI_FIXED << d;
+            }
+            if (side >= 0 && side < FLOW_SIDES) {
+                n |= side * FLOW_NODE_SIDE;
+                switch (piece_of(s, side, i, j)->kind) {
+                case FLOW_WALL: n |= FLOW_NODE_WALL; break;
+                case FLOW_SLIP: n |= FLOW_NODE_FREE; break;
+                case FLOW_OUTFLOW: n |= FLOW_NODE_OUT; break;
+                case FLOW_INFLOW: break;
+                }
+            }
+            if (solid_at(s, at))
+                n = (n & ~(FLOW_NODE_WALL | FLOW_NODE_FREE | FLOW_NODE_OUT)) | s->body[at] * FLOW_BODY_NUMBER;
+            node[at] = n;
+        }
 }
 
 /* Velocity and vorticity at the border that do not follow from psi: walls and inflows. */
 static void set_border_motion(const flow *s, double *omega, double *u, double *v)
 {
     for (int side = 0; side < FLOW_SIDES; side++) {
-        const flow_side *b = &s->side[side];
         const uint32_t n = side_nodes(s, side);
         const double inwards = side == FLOW_LEFT || side == FLOW_BOTTOM ? 1 : -1;
         double *along = side < FLOW_BOTTOM ? v : u, *across = side < FLOW_BOTTOM ? u : v;
         for (uint32_t m = 0; m < n; m++) {
+            const flow_piece *p = flow_piece_at(s, side, m);
             const size_t at = side_node(s, side, m);
-            const double eta = (double)m / (n - 1);
-            if (b->kind == FLOW_WALL) {
-                along[at] = b->speed;
-            } else if (b->kind == FLOW_INFLOW) {
-                across[at] = inwards * b->speed * shape(b->profile, eta);
+            const double length = p->to - p->from, eta = (flow_node_place(s, side, m) - p->from) / length;
+            if (solid_at(s, at))
+                continue;
+            if (p->kind == FLOW_WALL) {
+                along[at] = p->speed;
+            } else if (p->kind == FLOW_INFLOW) {
+                across[at] = inwards * p->speed * shape(p->profile, eta);
                 /* omega = v_x - u_y, with no change along the normal */
                 if (m > 0 && m < n - 1)
-                    omega[at] = (side < FLOW_BOTTOM ? -1 : 1) * inwards * b->speed * slope(b->profile, eta) /
-                                side_length(s, side);
+                    omega[at] = (side < FLOW_BOTTOM ? -1 : 1) * inwards * p->speed * slope(p->profile, eta) / length;
             }
         }
     }
@@ -99,7 +246,7 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
         for (uint32_t i = 1; i < s->nx; i++) {
             const size_t at = (size_t)j * s->nx + i;
             const bool border = i + 1 == s->nx;
-            if (border && s->side[FLOW_RIGHT].kind != FLOW_OUTFLOW)
+            if ((border && piece_of(s, FLOW_RIGHT, i, j)->kind != FLOW_OUTFLOW) || solid_at(s, at))
                 continue;
             if (s->start == FLOW_VORTEX) {
                 const double x = i * s->h[0], y = j * s->h[1];
@@ -115,102 +262,145 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
             }
         }
     /* Vorticity of the walls of a developed flow: that of the profile, u_y at both ends. */
+    const flow_piece *left = &s->piece[FLOW_LEFT];
     if (s->start == FLOW_DEVELOPED)
         for (uint32_t i = 1; i + 1 < s->nx; i++)
-            for (int top = 0; top < 2; top++)
-                if (s->side[top ? FLOW_TOP : FLOW_BOTTOM].kind == FLOW_WALL)
-                    omega[side_node(s, top ? FLOW_TOP : FLOW_BOTTOM, i)] = -s->side[FLOW_LEFT].speed *
-                                                                           slope(s->side[FLOW_LEFT].profile, top) /
-                                                                           s->size[1];
+            for (int top = 0; top < 2; top++) {
+                const int side = top ? FLOW_TOP : FLOW_BOTTOM;
+                if (flow_piece_at(s, side, i)->kind == FLOW_WALL)
+                    omega[side_node(s, side, i)] = -left->speed * slope(left->profile, top) / s->size[1];
+            }
 }
 
-/* What the node (i, j) is. */
-static int32_t classify(const flow *s, uint32_t i, uint32_t j)
+/* psi of a solid: that of the border it touches; of a body in the fluid: as if the flow passed it on both sides alike. */
+static void set_solid_psi(const flow *s, double *psi)
 {
-    const bool on_x = i == 0 || i + 1 == s->nx, on_y = j == 0 || j + 1 == s->ny;
-    if (on_x && on_y)
-        return 0; /* no stencil reaches a corner */
-    if (!on_x && !on_y)
-        return FLOW_NODE_OMEGA | FLOW_NODE_PSI;
-    const int side = on_x ? (i == 0 ? FLOW_LEFT : FLOW_RIGHT) : (j == 0 ? FLOW_BOTTOM : FLOW_TOP);
-    switch (s->side[side].kind) {
-    case FLOW_WALL: return FLOW_NODE_WALL | side * FLOW_NODE_SIDE;
-    case FLOW_SLIP: return FLOW_NODE_FREE | side * FLOW_NODE_SIDE;
-    case FLOW_OUTFLOW: return FLOW_NODE_OUT | FLOW_NODE_PSI | FLOW_NODE_HALF | side * FLOW_NODE_SIDE;
-    default: return 0;
+    const size_t nx = s->nx, points = nx * s->ny;
+    double middle = 0;
+    for (size_t j = 0; j < s->ny; j++)
+        middle += psi[j * nx] / s->ny;
+    for (size_t at = 0; at < points; at++)
+        if (s->solid[at] && s->body[at])
+            psi[at] = middle;
+    /* Spreads the border's value through the solids that touch it. */
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t j = 1; j + 1 < s->ny; j++)
+            for (size_t i = 1; i + 1 < nx; i++) {
+                const size_t at = j * nx + i, around[4] = { at - 1, at + 1, at - nx, at + nx };
+                if (!s->solid[at] || s->body[at])
+                    continue;
+                for (int d = 0; d < 4; d++)
+                    if (s->solid[around[d]] && psi[around[d]] != psi[at] && psi[around[d]] != 0) {
+                        psi[at] = psi[around[d]];
+                        changed = true;
+                        break;
+                    }
+            }
     }
 }
 
-/* Neighbour c (0 west, 1 east, 2 south, 3 north) of a node, or -1 outside the grid. */
-static long neighbour(const flow *s, uint32_t i, uint32_t j, int c)
+static void set_temperature(const flow *s, double *T)
 {
-    static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
-    const long x = (long)i + dx[c], y = (long)j + dy[c];
-    return x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny ? -1 : y * (long)s->nx + x;
-}
-
-/* Rows of A (for psi) and I + dt nu A (for omega), and the bits for neighbours whose value is given. A mirrored border
- * has no node outside: its inner neighbour counts twice, and half of the row keeps the matrix symmetric. */
-static void set_rows(const flow *s, int32_t *node, double *A_psi, double *A_omega)
-{
-    const flow_constants *k = &s->k;
-    const size_t points = (size_t)s->nx * s->ny;
+    const double pi = 3.14159265358979323846;
     for (uint32_t j = 0; j < s->ny; j++)
         for (uint32_t i = 0; i < s->nx; i++) {
-            const size_t at = (size_t)j * s->nx + i;
-            const int32_t n = node[at];
-            const double half = n & FLOW_NODE_HALF ? 0.5 : 1;
-            for (int c = 0; c < 4; c++) {
-                const long other = neighbour(s, i, j, c), mirror = neighbour(s, i, j, c ^ 1);
-                const double entry = (c < 2 ? k->cx : k->cy) * half * (mirror < 0 ? 2 : 1);
-                if (other < 0)
-                    continue;
-                if (n & FLOW_NODE_PSI) {
-                    if (node[other] & FLOW_NODE_PSI)
-                        A_psi[(size_t)(c + 1) * points + at] = -entry;
-                    else
-                        node[at] |= FLOW_PSI_FIXED << c;
-                }
-                if (n & FLOW_NODE_OMEGA) {
-                    if (node[other] & FLOW_NODE_OMEGA)
-                        A_omega[(size_t)(c + 1) * points + at] = -(c < 2 ? k->nux : k->nuy);
-                    else
-                        node[at] |= FLOW_OMEGA_FIXED << c;
-                }
-            }
-            if (n & FLOW_NODE_PSI)
-                A_psi[at] = half * 2 * (k->cx + k->cy);
-            if (n & FLOW_NODE_OMEGA)
-                A_omega[at] = 1 + 2 * (k->nux + k->nuy);
+            const double x = pi * i / (s->nx - 1), y = pi * j / (s->ny - 1);
+            double *value = &T[(size_t)j * s->nx + i];
+            if (!given_temperature(s, i, j, value))
+                *value += s->heat_mode == FLOW_SINE     ? s->heat_amplitude * sin(x) * sin(y)
+                          : s->heat_mode == FLOW_COSINE ? s->heat_amplitude * cos(x) * cos(y)
+                                                        : 0;
         }
+}
+
+void flow_lift_system(const flow *s, int body, double *rhs, double *lift)
+{
+    const double k[4] = { s->k.cx, s->k.cx, s->k.cy, s->k.cy };
+    const long step[4] = { -1, 1, -(long)s->nx, (long)s->nx };
+    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+        lift[at] = s->body[at] == body;
+        rhs[at] = 0;
+        for (int d = 0; d < 4 && s->bits[FLOW_PSI][at]; d++)
+            if (bn_stencil_face(s->bits[FLOW_PSI][at], d) > 0 && !(s->bits[FLOW_PSI][at] & BN_LINK_WEST << d) &&
+                s->body[(size_t)((long)at + step[d])] == body)
+                rhs[at] += k[d] * bn_stencil_face(s->bits[FLOW_PSI][at], d);
+    }
+}
+
+/* Inverts a small matrix; false: singular. */
+static bool invert(double *m, int n)
+{
+    for (int p = 0; p < n; p++) {
+        if (m[p * n + p] == 0 || !isfinite(m[p * n + p]))
+            return false;
+        const double pivot = 1 / m[p * n + p];
+        m[p * n + p] = 1;
+        for (int c = 0; c < n; c++)
+            m[p * n + c] *= pivot;
+        for (int r = 0; r < n; r++)
+            if (r != p) {
+                const double factor = m[r * n + p];
+                m[r * n + p] = 0;
+                for (int c = 0; c < n; c++)
+                    m[r * n + c] -= factor * m[p * n + c];
+            }
+    }
+    return true;
+}
+
+bn_status flow_find_response(bn_sim *sim, flow *s, const double *lift)
+{
+    const size_t points = (size_t)s->nx * s->ny;
+    const double g[4] = { s->k.body_psi_x, s->k.body_psi_x, s->k.body_psi_y, s->k.body_psi_y };
+    const long step[4] = { -1, 1, -(long)s->nx, (long)s->nx };
+    const int n = s->bodies;
+    for (int i = 0; i < n * n; i++)
+        s->response[i] = 0;
+    for (size_t at = 0; at < points; at++)
+        for (int d = 0; d < 4 && s->bits[FLOW_OMEGA][at]; d++) {
+            const size_t other = (size_t)((long)at + step[d]);
+            const int body = s->body[other];
+            for (int k = 0; body > 0 && k < n; k++)
+                s->response[(body - 1) * n + k] += g[d] * (lift[(size_t)k * points + other] - lift[(size_t)k * points + at]);
+        }
+    if (!invert(s->response, n))
+        return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the stream function on the obstacles can't be found");
+    return BN_OK;
 }
 
 bn_status flow_fill(bn_sim *sim, flow *s)
 {
     bn_status st = BN_OK;
     const size_t points = (size_t)s->nx * s->ny;
-    double *values = calloc(14 * points, sizeof *values); /* psi, omega, u, v, and twice five diagonals */
+    double *values = calloc(5 * points, sizeof *values); /* psi, omega, u, v, T */
     int32_t *node = calloc(points, sizeof *node);
     if (!values || !node) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the initial values of flow");
         goto out;
     }
-    double *psi = values, *omega = psi + points, *u = omega + points, *v = u + points;
-    double *A_psi = v + points, *A_omega = A_psi + 5 * points;
-    for (uint32_t j = 0; j < s->ny; j++)
-        for (uint32_t i = 0; i < s->nx; i++)
-            node[(size_t)j * s->nx + i] = classify(s, i, j);
-    set_border_psi(s, node, psi);
+    double *psi = values, *omega = psi + points, *u = omega + points, *v = u + points, *T = v + points;
+    set_nodes(s, node);
+    flow_border_psi(s, psi);
     set_border_motion(s, omega, u, v);
+    if (s->solid)
+        set_solid_psi(s, psi);
     set_start(s, psi, omega, u, v);
-    set_rows(s, node, A_psi, A_omega);
+    set_temperature(s, T);
+    for (size_t at = 0; at < points && s->bodies > 0; at++)
+        if (s->body[at] == 1) {
+            s->psi_body = psi[at];
+            break;
+        }
     BN_GO(bn_field_write(s->node, node, points * sizeof *node));
     BN_GO(bn_field_set(s->psi, psi, points));
     BN_GO(bn_field_set(s->before, psi, points));
     BN_GO(bn_field_set(s->omega, omega, points));
     BN_GO(bn_field_set(s->velocity, u, 2 * points));
-    BN_GO(bn_field_set(s->A_psi, A_psi, 5 * points));
-    BN_GO(bn_field_set(s->A_omega, A_omega, 5 * points));
+    if (s->a > 0) {
+        BN_GO(bn_field_set(s->T, T, points));
+        BN_GO(bn_field_set(s->T_next, T, points));
+    }
 out:
     free(values);
     free(node);

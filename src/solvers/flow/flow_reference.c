@@ -1,168 +1,147 @@
-/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl and, with its own conjugate
- * gradients, of kernels/numerics.cl. Compiled for float and for double; every expression is associated as on the
- * device, so that both give the same bits. */
+/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl. Compiled for float and for double;
+ * every expression is associated as on the device, so that both give the same bits. */
 #include "flow.h"
+#include "numerics/linear_reference.h"
 #include "sim/reference.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Arrays that only the linear solver needs. */
-typedef struct work {
-    real *q, *product, *partials; /* A p; products to be summed; partial sums */
-} work;
+typedef struct reference {
+    bn_linear_reference *linear[FLOW_SYSTEMS];
+    real *change, *partials; /* products to be summed, partial sums */
+    real response[FLOW_BODIES * FLOW_BODIES];
+} reference;
 
-/* The five diagonals of a matrix, and the grid. */
-typedef struct matrix {
-    const real *d[5];
-    size_t nx, ny;
-} matrix;
-
-static matrix matrix_of(const flow *s, bn_field *A)
+/* Sum of a step's contributions. */
+static double sum_of(const flow *s, const reference *r, const real *a, const real *b)
 {
-    matrix m = { .nx = s->nx, .ny = s->ny };
-    for (size_t c = 0; c < 5; c++)
-        m.d[c] = (const real *)bn_field_host(A) + c * m.nx * m.ny;
-    return m;
+    const size_t n[3] = { s->nx, s->ny, 1 };
+    return (double)bn_ordered_dot(a, b, n, r->partials);
 }
 
-/* Row `at` of A v; an entry of zero means that the neighbour may not exist. */
-static real row(const matrix *m, size_t at, const real *v)
+/* Control volume over h_x h_y. */
+static real area(unsigned bits)
 {
-    const real west = m->d[1][at] == 0 ? 0 : m->d[1][at] * v[at - 1];
-    const real east = m->d[2][at] == 0 ? 0 : m->d[2][at] * v[at + 1];
-    const real south = m->d[3][at] == 0 ? 0 : m->d[3][at] * v[at - m->nx];
-    const real north = m->d[4][at] == 0 ? 0 : m->d[4][at] * v[at + m->nx];
-    return m->d[0][at] * v[at] + ((west + east) + (south + north));
+    return REAL(0.25) * (real)(((bits & BN_CELL_SW) != 0) + ((bits & BN_CELL_SE) != 0) + ((bits & BN_CELL_NW) != 0) +
+                               ((bits & BN_CELL_NE) != 0));
 }
 
-/* Sum of a b over the unknowns (both are zero elsewhere, or `only` says which points count). */
-static real dot(const matrix *m, const work *w, const real *a, const real *b, bool only)
+/* Neighbours whose value is given (bits from `first` on), each times its coupling. */
+static real given(const flow *s, const real *f, size_t at, int n, int first, unsigned bits, real kx, real ky)
 {
-    for (size_t at = 0; only && at < m->nx * m->ny; at++)
-        w->product[at] = m->d[0][at] != 0 ? a[at] : 0;
-    return bn_ordered_dot(only ? w->product : a, only ? w->product : b, m->nx, m->ny, w->partials);
+    const size_t nx = s->nx;
+    const real west = n & first ? kx * (real)bn_stencil_face(bits, 0) * f[at - 1] : 0;
+    const real east = n & 2 * first ? kx * (real)bn_stencil_face(bits, 1) * f[at + 1] : 0;
+    const real south = n & 4 * first ? ky * (real)bn_stencil_face(bits, 2) * f[at - nx] : 0;
+    const real north = n & 8 * first ? ky * (real)bn_stencil_face(bits, 3) * f[at + nx] : 0;
+    return (west + east) + (south + north);
 }
 
-/* Conjugate gradients after Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x; the
- * rules are those of src/numerics/cg.h. r, p: work fields. */
-static void conjugate_gradients(const matrix *m, const work *w, real *x, const real *b, real *r, real *p,
-                                const bn_cg_target *target, bn_cg_report *report)
+/* Derivative between two nodes, central or upwind against c. */
+static real derivative(const flow *s, real before, real here, real after, real c, real i2)
 {
-    const size_t points = m->nx * m->ny;
-    const bn_cg_limits limits = bn_cg_limits_for(target, sizeof(real) == 8 ? BN_DOUBLE : BN_SINGLE);
-    const real tolerance2 = (real)limits.tolerance2, floor_x = (real)limits.floor_x, floor_b = (real)limits.floor_b;
-    real rr = 0, bb = 0, last_true = 0;
-    *report = (bn_cg_report){ .state = BN_CG_RUN };
-    for (bool check = false;; check = true) {
-        for (size_t at = 0; at < points; at++)
-            r[at] = m->d[0][at] != 0 ? b[at] - row(m, at, x) : 0;
-        const real recurrence = rr, before = last_true;
-        rr = dot(m, w, r, r, false);
-        bb = dot(m, w, b, b, true);
-        const real xx = dot(m, w, x, x, true);
-        last_true = rr;
-        if (!isfinite(rr))
-            report->state = BN_CG_BROKEN;
-        else if (rr <= tolerance2 * bb)
-            report->state = BN_CG_REACHED;
-        else if (check && recurrence > tolerance2 * bb)
-            report->state = BN_CG_LIMIT;
-        else if (check && rr <= floor_x * xx + floor_b * bb)
-            report->state = BN_CG_ROUNDED;
-        else if (check && report->restarts > 0 && 4 * rr > before)
-            report->state = BN_CG_STALLED;
-        else
-            report->restarts += check;
-        real beta = 0;
-        while (report->state == BN_CG_RUN) {
-            for (size_t at = 0; at < points; at++)
-                p[at] = m->d[0][at] != 0 ? r[at] + beta * p[at] : 0;
-            for (size_t at = 0; at < points; at++) {
-                w->q[at] = m->d[0][at] != 0 ? row(m, at, p) : 0;
-                w->product[at] = p[at] * w->q[at];
-            }
-            const real pAp = bn_ordered_dot(w->product, NULL, m->nx, m->ny, w->partials);
-            if (!isfinite(pAp) || !(pAp > 0)) {
-                report->state = BN_CG_BROKEN;
-                break;
-            }
-            const real alpha = rr / pAp;
-            for (size_t at = 0; at < points; at++)
-                if (m->d[0][at] != 0) {
-                    r[at] = r[at] - alpha * w->q[at];
-                    x[at] = x[at] + alpha * p[at];
-                }
-            const real rr_next = dot(m, w, r, r, false);
-            beta = rr_next / rr;
-            rr = rr_next;
-            report->iterations++;
-            if (!isfinite(rr))
-                report->state = BN_CG_BROKEN;
-            else if (rr <= tolerance2 * bb || report->iterations >= target->iterations)
-                report->state = BN_CG_CLAIMED;
-        }
-        if (report->state != BN_CG_CLAIMED)
-            break;
-        report->state = BN_CG_RUN; /* unless the true residual says otherwise */
-    }
-    const double residual = (double)last_true;
-    report->residual = residual == 0 ? 0 : sqrt(residual / (double)bb);
+    return s->upwind ? 2 * i2 * (c > 0 ? here - before : after - here) : i2 * (after - before);
 }
 
-/* The vorticity equation's right-hand side; values of neighbours that are no unknowns go there. */
-static void advance(const flow *s, const real *omega, const real *u, const real *v, const int32_t *node, real *rhs,
-                    real *next)
+static size_t inner(const flow *s, size_t at, int side)
 {
-    const flow_constants *k = &s->k;
-    const real dt = (real)k->dt, ix2 = (real)k->ix2, iy2 = (real)k->iy2, nux = (real)k->nux, nuy = (real)k->nuy;
+    return side == FLOW_LEFT ? at + 1 : side == FLOW_RIGHT ? at - 1 : side == FLOW_BOTTOM ? at + s->nx : at - s->nx;
+}
+
+/* Courant number of what leaves through a side, 0 ... 1. */
+static real carried(const flow *s, int side, real u, real v)
+{
+    const real out = side == FLOW_LEFT ? -u : side == FLOW_RIGHT ? u : side == FLOW_BOTTOM ? -v : v;
+    const real c = (real)(side < FLOW_BOTTOM ? s->k.convect_x : s->k.convect_y) * out;
+    return c > 1 ? 1 : c > 0 ? c : 0;
+}
+
+static void heat(const flow *s, const real *T, const real *u, const real *v, const int32_t *node, real *rhs, real *next)
+{
+    const real dt = (real)s->k.dt, ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2;
     const size_t nx = s->nx;
     for (size_t at = 0; at < nx * s->ny; at++) {
-        const int n = node[at];
+        const unsigned bits = s->bits[FLOW_HEAT][at];
+        const size_t i = at % nx, j = at / nx;
+        const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
+        next[at] = T[at];
+        rhs[at] = 0;
+        if (!bits)
+            continue;
+        const real t_x = i > 0 && i + 1 < nx ? derivative(s, T[at - 1], T[at], T[at + 1], u[at], ix2) : 0;
+        const real t_y = j > 0 && j + 1 < s->ny ? derivative(s, T[at - nx], T[at], T[at + nx], v[at], iy2) : 0;
+        real moved = T[at] - dt * (u[at] * t_x + v[at] * t_y);
+        if (n & FLOW_NODE_OUT)
+            moved = moved - carried(s, side, u[at], v[at]) * (T[at] - T[inner(s, at, side)]);
+        rhs[at] = area(bits) * moved + given(s, T, at, n, FLOW_HEAT_FIXED, bits, (real)s->k.ax, (real)s->k.ay);
+    }
+}
+
+static void advance(const flow *s, const real *omega, const real *u, const real *v, const real *T, const int32_t *node,
+                    real *rhs, real *next)
+{
+    const real dt = (real)s->k.dt, ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2, buoyancy = (real)s->k.buoyancy;
+    const size_t nx = s->nx;
+    for (size_t at = 0; at < nx * s->ny; at++) {
         next[at] = omega[at];
         rhs[at] = 0;
-        if (!(n & FLOW_NODE_OMEGA))
+        if (!(node[at] & FLOW_NODE_OMEGA))
             continue;
-        const real west = omega[at - 1], east = omega[at + 1], south = omega[at - nx], north = omega[at + nx],
-                   w = omega[at];
-        const real w_x = s->upwind ? 2 * ix2 * (u[at] > 0 ? w - west : east - w) : ix2 * (east - west);
-        const real w_y = s->upwind ? 2 * iy2 * (v[at] > 0 ? w - south : north - w) : iy2 * (north - south);
-        const real fixed_x = (n & FLOW_OMEGA_FIXED ? west : 0) + (n & 2 * FLOW_OMEGA_FIXED ? east : 0);
-        const real fixed_y = (n & 4 * FLOW_OMEGA_FIXED ? south : 0) + (n & 8 * FLOW_OMEGA_FIXED ? north : 0);
-        rhs[at] = (w - dt * (u[at] * w_x + v[at] * w_y)) + (nux * fixed_x + nuy * fixed_y);
+        const real w_x = derivative(s, omega[at - 1], omega[at], omega[at + 1], u[at], ix2);
+        const real w_y = derivative(s, omega[at - nx], omega[at], omega[at + nx], v[at], iy2);
+        real sum = omega[at] - dt * (u[at] * w_x + v[at] * w_y);
+        if (T)
+            sum = sum + (dt * buoyancy) * (ix2 * (T[at + 1] - T[at - 1]));
+        rhs[at] = sum + given(s, omega, at, node[at], FLOW_OMEGA_FIXED, s->bits[FLOW_OMEGA][at], (real)s->k.nux,
+                              (real)s->k.nuy);
     }
 }
 
-/* The stream function's right-hand side. */
 static void source(const flow *s, const real *omega, const real *psi, const int32_t *node, real *before, real *rhs)
 {
-    const real cx = (real)s->k.cx, cy = (real)s->k.cy;
-    const size_t nx = s->nx;
-    for (size_t at = 0; at < nx * s->ny; at++) {
-        const int n = node[at];
-        before[at] = psi[at] + (psi[at] - before[at]);
+    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+        const unsigned bits = s->bits[FLOW_PSI][at];
         rhs[at] = 0;
-        if (!(n & FLOW_NODE_PSI))
+        if (!bits) {
+            before[at] = psi[at];
             continue;
-        const real fixed_x = (n & FLOW_PSI_FIXED ? psi[at - 1] : 0) + (n & 2 * FLOW_PSI_FIXED ? psi[at + 1] : 0);
-        const real fixed_y = (n & 4 * FLOW_PSI_FIXED ? psi[at - nx] : 0) + (n & 8 * FLOW_PSI_FIXED ? psi[at + nx] : 0);
-        const real sum = omega[at] + (cx * fixed_x + cy * fixed_y);
-        rhs[at] = n & FLOW_NODE_HALF ? REAL(0.5) * sum : sum;
+        }
+        before[at] = psi[at] + (psi[at] - before[at]);
+        rhs[at] = area(bits) * omega[at] +
+                  given(s, psi, at, node[at], FLOW_PSI_FIXED, bits, (real)s->k.cx, (real)s->k.cy);
     }
 }
 
-/* Velocity from psi, and the vorticity at the border.
- *   walls:   Thom (1933), omega_w = -2 (psi_1 - psi_w) / h^2 - s 2 U / h, or
- *            Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2 - s 3 U / h,
- *            with s = 1 at the top and left, -1 at the bottom and right, U along +x or +y; the change is taken by the
- *            share theta
- *   slip:    omega = 0
- *   outflow: omega_t + u_n omega_n = 0, upwind */
-static void walls(const flow *s, const real *psi, const real *next, const int32_t *node, real *omega, real *u, real *v,
-                  const work *w)
+/* What the wall formula asks for at `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 -
+ * psi_w) / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
+static real formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, bool along_x)
 {
-    const flow_constants *k = &s->k;
-    const real ix2 = (real)k->ix2, iy2 = (real)k->iy2, theta = (real)k->theta, wall_omega = (real)k->wall_omega;
+    return -(real)(along_x ? s->k.wall_x : s->k.wall_y) * (psi[other] - psi[at]) - (real)s->k.wall_omega * next[other];
+}
+
+static real on_body(const flow *s, const real *psi, const real *next, size_t at, int n)
+{
+    const size_t around[4] = { at - 1, at + 1, at - s->nx, at + s->nx };
+    real sum = 0;
+    int count = 0;
+    for (int d = 0; d < 4; d++)
+        if (n & FLOW_PSI_FIXED << d) {
+            sum = sum + formula(s, psi, next, at, around[d], d < 2);
+            count++;
+        }
+    return sum / (real)count;
+}
+
+/* Velocity from psi, and the vorticity at the border and on bodies:
+ *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right, U
+ *                     along +x or +y; the change is taken by the share theta
+ *   slip:             omega = 0
+ *   outflow:          omega_t + u_n omega_n = 0, upwind */
+static void walls(const flow *s, const reference *r, const real *psi, const real *next, const int32_t *node, real *omega,
+                  real *u, real *v)
+{
+    const real ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2, theta = (real)s->k.theta;
     const size_t nx = s->nx;
     for (size_t at = 0; at < nx * s->ny; at++) {
         const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
@@ -172,93 +151,176 @@ static void walls(const flow *s, const real *psi, const real *next, const int32_
         if (n & FLOW_NODE_OMEGA) {
             u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
             v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
-        } else if (n & (FLOW_NODE_WALL | FLOW_NODE_FREE | FLOW_NODE_OUT)) {
-            const size_t inner = side == FLOW_LEFT     ? at + 1
-                                 : side == FLOW_RIGHT  ? at - 1
-                                 : side == FLOW_BOTTOM ? at + nx
-                                                       : at - nx;
-            const real drop = psi[inner] - psi[at];
-            if (n & FLOW_NODE_WALL) {
-                const real formula = -(real)(upright ? k->wall_x : k->wall_y) * drop - wall_omega * next[inner] -
-                                     (real)k->slip[side];
-                value = old + theta * (formula - old);
-            } else if (n & FLOW_NODE_FREE) {
-                value = 0;
-                if (upright)
-                    v[at] = 2 * ix2 * (side == FLOW_LEFT ? -drop : drop);
-                else
-                    u[at] = 2 * iy2 * (side == FLOW_BOTTOM ? drop : -drop);
-            } else {
-                if (upright)
-                    u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
-                else
-                    v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
-                const real out = side == FLOW_LEFT     ? -u[at]
-                                 : side == FLOW_RIGHT  ? u[at]
-                                 : side == FLOW_BOTTOM ? -v[at]
-                                                       : v[at];
-                const real c = (real)(upright ? k->convect_x : k->convect_y) * out;
-                value = old - (c > 1 ? 1 : c > 0 ? c : 0) * (old - next[inner]);
-            }
+        } else if (n & FLOW_NODE_WALL) {
+            const real slip = upright ? (real)s->k.slip_x * v[at] : (real)s->k.slip_y * u[at];
+            const real asked = formula(s, psi, next, at, inner(s, at, side), upright) -
+                               (side == FLOW_LEFT || side == FLOW_TOP ? slip : -slip);
+            value = old + theta * (asked - old);
+        } else if (n & FLOW_NODE_BODY) {
+            value = old + theta * (on_body(s, psi, next, at, n) - old);
+        } else if (n & FLOW_NODE_FREE) {
+            const real drop = psi[inner(s, at, side)] - psi[at];
+            value = 0;
+            if (upright)
+                v[at] = 2 * ix2 * (side == FLOW_LEFT ? -drop : drop);
+            else
+                u[at] = 2 * iy2 * (side == FLOW_BOTTOM ? drop : -drop);
+        } else if (n & FLOW_NODE_OUT) {
+            if (upright)
+                u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
+            else
+                v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
+            value = old - carried(s, side, u[at], v[at]) * (old - next[inner(s, at, side)]);
         }
         omega[at] = value;
-        w->q[at] = value - old;
+        r->change[at] = value - old;
     }
+}
+
+/* psi on the bodies around which the fluid flows; see kernels/flow.cl. */
+static void raise_bodies(flow *s, const reference *r, real *psi, const real *next, const real *T)
+{
+    const size_t nx = s->nx, points = nx * s->ny;
+    const real w[2] = { (real)s->k.body_x, (real)s->k.body_y }, push = (real)s->k.body_heat;
+    const real g[2] = { (real)s->k.body_psi_x, (real)s->k.body_psi_y };
+    const real *lift = bn_field_host(s->lift);
+    real change[FLOW_BODIES] = { 0 };
+    for (int body = 1; body <= s->bodies; body++) {
+        for (size_t at = 0; at < points; at++) {
+            real sum = 0;
+            r->change[at] = 0;
+            if (!s->bits[FLOW_OMEGA][at])
+                continue;
+            const size_t around[4] = { at - 1, at + 1, at - nx, at + nx };
+            for (int d = 0; d < 4; d++)
+                if (s->body[around[d]] == body)
+                    sum = sum + (w[d / 2] * next[at] + g[d / 2] * (psi[at] - psi[around[d]]));
+            if (T && s->body[around[0]] == body)
+                sum = sum + push * T[around[0]];
+            if (T && s->body[around[1]] == body)
+                sum = sum - push * T[around[1]];
+            r->change[at] = sum;
+        }
+        const real total = (real)sum_of(s, r, r->change, NULL);
+        for (int k = 0; k < s->bodies; k++)
+            change[k] = change[k] + r->response[k * s->bodies + body - 1] * total;
+    }
+    for (size_t at = 0; at < points; at++)
+        for (int k = 0; k < s->bodies; k++)
+            psi[at] = psi[at] + change[k] * lift[(size_t)k * points + at];
+    for (int k = 0; k < s->bodies; k++)
+        s->totals[FLOW_TOTALS + k] = (double)change[k];
+}
+
+static bn_status solve(flow *s, flow_system system, real *x, const real *rhs, const bn_cg_target *target)
+{
+    const reference *r = s->reference;
+    return BN_PRECISE(linear_reference_solve)(r->linear[system], x, rhs, target, &s->report[system]);
+}
+
+static bn_status setup_bodies(bn_sim *sim, flow *s)
+{
+    reference *r = s->reference;
+    const size_t points = (size_t)s->nx * s->ny;
+    bn_status st = BN_OK;
+    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift), *right = lift ? lift + (size_t)s->bodies * points
+                                                                                         : NULL;
+    real *x = calloc(points, sizeof *x), *rhs = calloc(points, sizeof *rhs);
+    if (!lift || !x || !rhs) {
+        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the obstacles");
+        goto out;
+    }
+    bn_cg_target target = s->target[FLOW_PSI];
+    target.tolerance = fmax(1e-12, 8 * s->roundoff);
+    for (int body = 1; body <= s->bodies; body++) {
+        double *own = lift + (size_t)(body - 1) * points;
+        flow_lift_system(s, body, right, own);
+        for (size_t at = 0; at < points; at++) {
+            x[at] = (real)own[at];
+            rhs[at] = (real)right[at];
+        }
+        BN_GO(solve(s, FLOW_PSI, x, rhs, &target));
+        for (size_t at = 0; at < points; at++)
+            own[at] = (double)x[at];
+    }
+    BN_GO(bn_field_set(s->lift, lift, (size_t)s->bodies * points));
+    BN_GO(flow_find_response(sim, s, lift));
+    for (int i = 0; i < s->bodies * s->bodies; i++)
+        r->response[i] = (real)s->response[i];
+out:
+    free(lift);
+    free(x);
+    free(rhs);
+    return st;
 }
 
 static bn_status setup(bn_sim *sim, void *state)
 {
     flow *s = state;
     const size_t points = (size_t)s->nx * s->ny;
-    work *w = s->work = calloc(1, sizeof *w);
-    if (!w || !(w->q = calloc(points, sizeof(real))) || !(w->product = calloc(points, sizeof(real))) ||
-        !(w->partials = calloc((s->nx / BN_SEGMENT + 1) * (size_t)s->ny, sizeof(real))))
+    reference *r = s->reference = calloc(1, sizeof *r);
+    if (!r || !(r->change = calloc(points, sizeof(real))) ||
+        !(r->partials = calloc((s->nx / BN_SEGMENT + 1) * (size_t)(s->ny / BN_SEGMENT_ROWS + 1), sizeof(real))))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flow");
-    return BN_OK;
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->bits[i])
+            BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->system[i], &r->linear[i]));
+    return s->bodies > 0 ? setup_bodies(sim, s) : BN_OK;
 }
 
 static void teardown(void *state)
 {
-    work *w = ((flow *)state)->work;
-    if (w) {
-        free(w->q);
-        free(w->product);
-        free(w->partials);
+    flow *s = state;
+    reference *r = s->reference;
+    if (r) {
+        for (int i = 0; i < FLOW_SYSTEMS; i++)
+            BN_PRECISE(linear_reference_destroy)(&r->linear[i]);
+        free(r->change);
+        free(r->partials);
     }
-    free(w);
-    ((flow *)state)->work = NULL;
+    free(r);
+    s->reference = NULL;
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
-    const work *w = s->work;
-    bn_context *ctx = bn_sim_context(sim);
-    const size_t nx = s->nx, points = nx * s->ny;
-    real *omega = bn_field_host(s->omega), *next = bn_field_host(s->next), *psi = bn_field_host(s->psi);
-    real *before = bn_field_host(s->before);
+    const reference *r = s->reference;
+    const size_t points = (size_t)s->nx * s->ny;
+    real *omega = bn_field_host(s->omega), *next = bn_field_host(s->next);
     real *u = bn_field_host(s->velocity), *v = u + points, *rhs = bn_field_host(s->rhs);
-    real *r = bn_field_host(s->r), *p = bn_field_host(s->p);
     const int32_t *node = bn_field_host(s->node);
-    const matrix A_omega = matrix_of(s, s->A_omega), A_psi = matrix_of(s, s->A_psi);
-
-    advance(s, omega, u, v, node, rhs, next);
-    conjugate_gradients(&A_omega, w, next, rhs, r, p, &s->target_omega, &s->report_omega);
-    BN_TRY(bn_cg_judge(ctx, "the system for omega", &s->target_omega, &s->report_omega));
-    source(s, next, psi, node, before, rhs);
-    conjugate_gradients(&A_psi, w, before, rhs, r, p, &s->target_psi, &s->report_psi);
-    BN_TRY(bn_cg_judge(ctx, "the system for psi", &s->target_psi, &s->report_psi));
+    if (s->a > 0) {
+        heat(s, bn_field_host(s->T), u, v, node, rhs, bn_field_host(s->T_next));
+        BN_TRY(solve(s, FLOW_HEAT, bn_field_host(s->T_next), rhs, &s->target[FLOW_HEAT]));
+        bn_field_swap(s->T, s->T_next);
+    }
+    const real *T = s->a > 0 ? bn_field_host(s->T) : NULL;
+    advance(s, omega, u, v, T, node, rhs, next);
+    BN_TRY(solve(s, FLOW_OMEGA, next, rhs, &s->target[FLOW_OMEGA]));
+    source(s, next, bn_field_host(s->psi), node, bn_field_host(s->before), rhs);
+    BN_TRY(solve(s, FLOW_PSI, bn_field_host(s->before), rhs, &s->target[FLOW_PSI]));
     bn_field_swap(s->psi, s->before);
-    walls(s, before, next, node, omega, u, v, w);
+    real *psi = bn_field_host(s->psi);
+    if (s->bodies > 0)
+        raise_bodies(s, r, psi, next, T);
+    walls(s, r, psi, next, node, omega, u, v);
 
-    s->totals[0] = (double)bn_ordered_dot(w->q, w->q, nx, s->ny, w->partials);
-    s->totals[1] = (double)bn_ordered_dot(omega, omega, nx, s->ny, w->partials);
+    s->totals[0] = sum_of(s, r, r->change, r->change);
+    s->totals[1] = sum_of(s, r, omega, omega);
     real speed = 0;
     for (size_t at = 0; at < points; at++) {
         const real here = (real)fabs((double)u[at]) + (real)fabs((double)v[at]);
         speed = here > speed || !isfinite(here) ? here : speed;
     }
     s->totals[2] = (double)speed;
+    s->totals[3] = 0;
+    if (T) {
+        const real *before = bn_field_host(s->T_next);
+        for (size_t at = 0; at < points; at++)
+            r->change[at] = T[at] - before[at];
+        s->totals[3] = sum_of(s, r, r->change, r->change);
+    }
     return flow_report(sim, s, out);
 }
 

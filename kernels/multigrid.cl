@@ -1,0 +1,158 @@
+/* multigrid.cl: one V-cycle of geometric multigrid for the matrix of lib/stencil.h, as a preconditioner of conjugate
+ * gradients: damped Jacobi (two sweeps down from zero, two sweeps up: symmetric), bilinear interpolation, its transpose
+ * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
+ * (src/numerics/multigrid.c prepares them).
+ * lint: -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ *
+ * A program is built for every level. FINEST: this level's matrix is a stencil, else stored in A: ten components, the
+ * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
+ * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
+ * FINER_*: that grid's and the next finer grid's sizes and layout. LAST_X, LAST_Y: weight of the last coarse node for
+ * the fine node beyond it, where there is one. */
+
+/* sum = (A v) for a stored matrix; entries of zero lead nowhere. */
+#define STORED_PRODUCT(sum, A, at, plane, here, v)                              \
+    real sum = A[at] * (here);                                                  \
+    STORED_ENTRY(sum, A, at, plane, 1, v, -1, 0)                                \
+    STORED_ENTRY(sum, A, at, plane, 2, v, 1, 0)                                 \
+    STORED_ENTRY(sum, A, at, plane, 3, v, 0, -1)                                \
+    STORED_ENTRY(sum, A, at, plane, 4, v, 0, 1)                                 \
+    STORED_ENTRY(sum, A, at, plane, 5, v, -1, -1)                               \
+    STORED_ENTRY(sum, A, at, plane, 6, v, 1, -1)                                \
+    STORED_ENTRY(sum, A, at, plane, 7, v, -1, 1)                                \
+    STORED_ENTRY(sum, A, at, plane, 8, v, 1, 1)
+#define STORED_ENTRY(sum, A, at, plane, c, v, dx, dy)                           \
+    if (A[(at) + (index_t)(c) * (plane)] != 0)                                  \
+        sum = sum + A[(at) + (index_t)(c) * (plane)] * v(dx, dy);
+
+#if FINEST
+#define MATRIX_ARGUMENTS STENCIL_ARGUMENTS
+#define UNKNOWNS global const uchar *restrict stencil
+#define UNKNOWN(at) (stencil[at] != 0)
+#define WEIGHT(at) diagonal[16 + (stencil[at] & 15)]
+#define MATRIX_PRODUCT(sum, here, v) STENCIL_PRODUCT(sum, (int)stencil[at], here, v)
+#else
+#define MATRIX_ARGUMENTS global const real *restrict A
+#define UNKNOWNS MATRIX_ARGUMENTS
+#define UNKNOWN(at) (A[at] != 0)
+#define WEIGHT(at) A[(at) + 9 * PLANE]
+#define MATRIX_PRODUCT(sum, here, v) STORED_PRODUCT(sum, A, at, PLANE, here, v)
+#endif
+
+/* Along one dimension: the coarse node below fine node i, and whether there is another one above it. */
+#define parent_below(i, step) ((step) == 2 ? (i) >> 1 : (i))
+static inline int has_above(int i, int step, int coarse_n) { return step == 2 && (i & 1) && (i >> 1) + 1 < coarse_n; }
+
+/* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
+kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (UNKNOWN(at)) {
+#define VALUE(dx, dy) (WEIGHT(AROUND(dx, dy)) * b[AROUND(dx, dy)])
+        const real first = VALUE(0, 0);
+        MATRIX_PRODUCT(product, first, VALUE)
+#undef VALUE
+        value = first + WEIGHT(at) * (b[at] - product);
+    }
+    x[at] = value;
+}
+
+/* One sweep: y = x + W (b - A x). */
+kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
+                      global real *restrict y)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (UNKNOWN(at)) {
+#define VALUE(dx, dy) x[AROUND(dx, dy)]
+        MATRIX_PRODUCT(product, x[at], VALUE)
+#undef VALUE
+        value = x[at] + WEIGHT(at) * (b[at] - product);
+    }
+    y[at] = value;
+}
+
+#if !COARSEST
+/* Weight of the coarse node below fine node i when there is none above. */
+#define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
+
+/* x += P e: the coarse correction, bilinear; e is zero where there is no unknown. */
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
+    const int above_x = has_above(i, STEP_X, COARSE_NX), above_y = has_above(j, STEP_Y, COARSE_NY);
+    const real alone_x = ALONE(i, STEP_X, LAST_X), alone_y = ALONE(j, STEP_Y, LAST_Y);
+    const real e00 = e[from], e10 = e[from + 1], e01 = e[from + COARSE_PITCH], e11 = e[from + COARSE_PITCH + 1];
+    const real low = above_x ? REAL(0.5) * (e00 + e10) : alone_x * e00;
+    const real high = above_x ? REAL(0.5) * (e01 + e11) : alone_x * e01;
+    const real correction = above_y ? REAL(0.5) * (low + high) : alone_y * low;
+    if (UNKNOWN(at))
+        x[at] = x[at] + correction;
+}
+#endif
+
+#if !FINEST
+/* Share of fine node `fine` that goes to coarse node `coarse`: the transpose of mg_correct. */
+static inline real share(int fine, int coarse, int step, int n, real last)
+{
+    if (fine == step * coarse)
+        return 1;
+    return fine > step * coarse && !has_above(fine, step, n) ? last : REAL(0.5);
+}
+
+#if FINER_FINEST
+#define FINER_ARGUMENTS STENCIL_ARGUMENTS
+#define FINER_UNKNOWN (stencil[at] != 0)
+#else
+#define FINER_ARGUMENTS global const real *restrict finer_A
+#define FINER_UNKNOWN (finer_A[at] != 0)
+#endif
+
+/* Right-hand side of this level: the residual b - A x of the next finer one, restricted. */
+kernel void mg_restrict(FINER_ARGUMENTS, global const real *restrict finer_b, global const real *restrict finer_x,
+                        global const real *restrict A, global real *restrict b)
+{
+    CELL(i, j);
+    real total = 0;
+    if (UNKNOWN(AT(i, j)))
+        for (int dy = 1 - FINER_STEP_Y; dy < FINER_STEP_Y; dy++)
+            for (int dx = 1 - FINER_STEP_X; dx < FINER_STEP_X; dx++) {
+                const int fi = FINER_STEP_X * i + dx, fj = FINER_STEP_Y * j + dy;
+                if (fi < 0 || fj < 0 || fi >= FINER_NX || fj >= FINER_NY)
+                    continue;
+                const index_t at = FINER_FIRST + (index_t)fj * FINER_PITCH + fi;
+                if (!FINER_UNKNOWN)
+                    continue;
+#define VALUE(ox, oy) finer_x[at + (ox) + (index_t)(oy) * FINER_PITCH]
+#if FINER_FINEST
+                STENCIL_PRODUCT(product, (int)stencil[at], finer_x[at], VALUE)
+#else
+                STORED_PRODUCT(product, finer_A, at, FINER_PLANE, finer_x[at], VALUE)
+#endif
+#undef VALUE
+                const real weight = share(fj, j, FINER_STEP_Y, NY, FINER_LAST_Y) *
+                                    share(fi, i, FINER_STEP_X, NX, FINER_LAST_X);
+                total = total + weight * (finer_b[at] - product);
+            }
+    b[AT(i, j)] = total;
+}
+#endif
+
+#if COARSEST
+/* x = inverse b; inverse: NX NY rows and columns, symmetric. */
+kernel void mg_dense(global const real *restrict inverse, global const real *restrict b, global real *restrict x)
+{
+    CELL(i, j);
+    real sum = 0;
+    for (int k = 0; k < NX * NY; k++)
+        sum = sum + inverse[k * (NX * NY) + j * NX + i] * b[AT(k % NX, k / NX)];
+    x[AT(i, j)] = sum;
+}
+#endif

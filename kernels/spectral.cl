@@ -1,0 +1,265 @@
+/* spectral.cl: a fast direct solver for the matrix of lib/stencil.h on a rectangle: transforms along x, along y, a
+ * division by the eigenvalues, and back, in three launches (Hockney 1965; the sums are sine and cosine transforms, one
+ * kind for each pair of ends).
+ * lint: -DLOG_X=6 -DLENGTH_X=64 -DCHIRP_X=0 -DCOUNT_X=31 -DFIRST_X=1 -DODD_X=1 -DTWICE_LOW_X=0 -DTWICE_HIGH_X=0 -DLOG_Y=8 -DLENGTH_Y=66 -DCHIRP_Y=1 -DCOUNT_Y=34 -DFIRST_Y=0 -DODD_Y=0 -DTWICE_LOW_Y=1 -DTWICE_HIGH_Y=1 -DTURNED_FIRST=0 -DTURNED_PITCH=48
+ *
+ * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. That makes it
+ * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
+ * transform of a + i b. The same sum twice gives LENGTH times the line, so forward and backward are one routine.
+ *   load[m]   at point m of the period: 1 + number of the value, negative when mirrored with a minus, 0: zero
+ *   pick[q]   where value number q of the result stands after the transform
+ * The transform itself is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out), three levels at a
+ * time in registers, all in local memory. LOG is the logarithm of its length. If LENGTH is no power of two, it is turned
+ * into a convolution of a power of two (CHIRP; Bluestein 1970). */
+
+/* Place in local memory: neighbours of every stride the transform has lie in different banks. */
+#define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
+
+static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+
+/* Downwards: (a, b) -> (a + b, (a - b) w). Upwards: (a, b) -> (a + b conj w, a - b conj w). */
+#define BUTTERFLY(a, b, k)                                                  \
+    {                                                                       \
+        const real2 w_ = twiddle[k], u_ = a;                                \
+        const real2 v_ = up ? times(b, (real2)(w_.x, -w_.y)) : b;           \
+        const real2 d_ = u_ - v_;                                           \
+        a = u_ + v_;                                                        \
+        b = up ? d_ : times(d_, w_);                                        \
+    }
+
+#define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
+
+#define TAKE(v, q) real2 v = z[SWIZZLE(base + (q)*part)];
+#define PUT(v, q) z[SWIZZLE(base + (q)*part)] = v;
+
+/* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. */
+static inline void pass_8(local real2 *z, int log, int top, global const real2 *twiddle, int up)
+{
+    const int part = 1 << (top - 3), shift = log - top;
+    FOR_ITEMS(t, 1 << (log - 3)) {
+        const int offset = t & (part - 1), base = (t >> (top - 3)) << top | offset;
+        TAKE(a, 0) TAKE(b, 1) TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
+#define LEVEL_0                                     \
+    BUTTERFLY(a, e, offset << shift)                \
+    BUTTERFLY(b, f, (offset + part) << shift)       \
+    BUTTERFLY(c, g, (offset + 2 * part) << shift)   \
+    BUTTERFLY(d, h, (offset + 3 * part) << shift)
+#define LEVEL_1                                     \
+    BUTTERFLY(a, c, offset << (shift + 1))          \
+    BUTTERFLY(b, d, (offset + part) << (shift + 1)) \
+    BUTTERFLY(e, g, offset << (shift + 1))          \
+    BUTTERFLY(f, h, (offset + part) << (shift + 1))
+#define LEVEL_2                                     \
+    BUTTERFLY(a, b, offset << (shift + 2))          \
+    BUTTERFLY(c, d, offset << (shift + 2))          \
+    BUTTERFLY(e, f, offset << (shift + 2))          \
+    BUTTERFLY(g, h, offset << (shift + 2))
+        if (up) {
+            LEVEL_2 LEVEL_1 LEVEL_0
+        } else {
+            LEVEL_0 LEVEL_1 LEVEL_2
+        }
+        PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* The one or two levels that remain; always the largest. */
+static inline void pass_rest(local real2 *z, int log, global const real2 *twiddle, int up)
+{
+    if (log % 3 == 1) {
+        const int part = 1 << (log - 1);
+        FOR_ITEMS(base, part) {
+            TAKE(a, 0) TAKE(b, 1)
+            BUTTERFLY(a, b, base)
+            PUT(a, 0) PUT(b, 1)
+        }
+    } else {
+        const int part = 1 << (log - 2);
+        FOR_ITEMS(base, part) {
+            TAKE(a, 0) TAKE(b, 1) TAKE(c, 2) TAKE(d, 3)
+            if (up) {
+                BUTTERFLY(a, b, base << 1)
+                BUTTERFLY(c, d, base << 1)
+            }
+            BUTTERFLY(a, c, base)
+            BUTTERFLY(b, d, base + part)
+            if (!up) {
+                BUTTERFLY(a, b, base << 1)
+                BUTTERFLY(c, d, base << 1)
+            }
+            PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3)
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static inline void transform_down(local real2 *z, int log, global const real2 *twiddle)
+{
+    if (log % 3)
+        pass_rest(z, log, twiddle, 0);
+    for (int top = log - log % 3; top > 0; top -= 3)
+        pass_8(z, log, top, twiddle, 0);
+}
+
+static inline void transform_up(local real2 *z, int log, global const real2 *twiddle)
+{
+    for (int top = 3; top <= log - log % 3; top += 3)
+        pass_8(z, log, top, twiddle, 1);
+    if (log % 3)
+        pass_rest(z, log, twiddle, 1);
+}
+
+#define AHEAD 4
+
+/* Two lines in global memory: value number q of the first is at first[q * stride]. The values of each are multiplied by
+ * its factor, the first and the last by two where the flags say so. */
+typedef struct lines {
+    index_t first, second, stride;
+    int count, has_first, has_second;
+    real factor_first, factor_second;
+    int twice_low, twice_high;
+} lines;
+
+/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its conjugate,
+ * over its length, in the transform's own order. */
+static inline void transform_lines(global const real *values, lines l, int log, int length, int chirps,
+                                   global const real2 *twiddle, global const int *load, global const real2 *chirp,
+                                   global const real2 *spectrum, local real2 *z)
+{
+    /* Some at a time, so that their loads overlap. */
+    for (int begin = (int)get_local_id(0); begin < 1 << log; begin += AHEAD * (int)get_local_size(0)) {
+        int code[AHEAD];
+        real2 v[AHEAD];
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++) {
+            const int m = begin + n * (int)get_local_size(0);
+            code[n] = m < length ? load[m] : 0;
+        }
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++) {
+            const index_t at = (index_t)max((int)abs(code[n]) - 1, 0) * l.stride;
+            v[n].x = l.has_first ? values[l.first + at] : 0;
+            v[n].y = l.has_second ? values[l.second + at] : 0;
+        }
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++) {
+            const int m = begin + n * (int)get_local_size(0), number = (int)abs(code[n]) - 1;
+            const real end = (number == 0 && l.twice_low) || (number == l.count - 1 && l.twice_high) ? 2 : 1;
+            const real sign = code[n] > 0 ? end : -end;
+            real2 w = code[n] ? sign * ((real2)(l.factor_first, l.factor_second) * v[n]) : (real2)(0);
+            if (chirps && code[n] != 0)
+                w = times(w, chirp[m]);
+            if (m < 1 << log)
+                z[SWIZZLE(m)] = w;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    transform_down(z, log, twiddle);
+    if (chirps) {
+        FOR_ITEMS(p, 1 << log)
+        z[SWIZZLE(p)] = times(z[SWIZZLE(p)], spectrum[p]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        transform_up(z, log, twiddle);
+    }
+}
+
+/* The two results at place `at`: the transform is S_b - i S_a for odd lines, C_a + i C_b for even ones. */
+static inline real2 result(local const real2 *z, int at, int odd, int chirps, global const real2 *chirp)
+{
+    const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)];
+    return odd ? (real2)(-v.y, v.x) : v;
+}
+
+/* Writes the results to two lines. With `divide` the first over own_first + other[q], the second over own_second +
+ * other[q]. */
+static inline void store_lines(global real *values, lines l, local const real2 *z, int odd, int chirps,
+                               global const int *pick, global const real2 *chirp, int divide, real own_first,
+                               real own_second, global const real *other)
+{
+    for (int begin = (int)get_local_id(0); l.has_first && begin < l.count; begin += AHEAD * (int)get_local_size(0)) {
+        int place[AHEAD];
+        real by[AHEAD];
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++) {
+            const int q = min(begin + n * (int)get_local_size(0), l.count - 1);
+            place[n] = pick[q];
+            by[n] = divide ? other[q] : 0;
+        }
+#pragma unroll
+        for (int n = 0; n < AHEAD; n++) {
+            const int q = begin + n * (int)get_local_size(0);
+            const index_t at = (index_t)q * l.stride;
+            if (q < l.count) {
+                const real2 v = result(z, place[n], odd, chirps, chirp);
+                values[l.first + at] = divide ? v.x / (own_first + by[n]) : v.x;
+                if (l.has_second)
+                    values[l.second + at] = divide ? v.y / (own_second + by[n]) : v.y;
+            }
+        }
+    }
+}
+
+/* Between the transforms along x and along y the values lie in lines along y, one after the other: line number `column`
+ * begins at TURNED(column). What crosses over is written scattered, so that everything is read in order. */
+#define TURNED(column) (TURNED_FIRST + (index_t)(column)*TURNED_PITCH)
+
+/* Rows of the unknowns, from the grid to turned lines or (`back`) from what spectral_columns left in the grid's order to
+ * the grid. On the way there rows and columns on a mirrored border count twice, because the stencil halves them. */
+kernel void spectral_rows(global const real *restrict in, global real *restrict out, int back,
+                          global const real2 *restrict twiddle, global const int *restrict load,
+                          global const int *restrict pick, global const real2 *restrict chirp,
+                          global const real2 *restrict spectrum)
+{
+    local real2 z[1 << LOG_X];
+    const int row = 2 * (int)get_group_id(0);
+    lines l;
+    l.first = AT(FIRST_X, FIRST_Y + row);
+    l.second = l.first + PITCH;
+    l.stride = 1;
+    l.count = COUNT_X;
+    l.has_first = row < COUNT_Y;
+    l.has_second = row + 1 < COUNT_Y;
+    l.factor_first = !back && ((row == 0 && TWICE_LOW_Y) || (row == COUNT_Y - 1 && TWICE_HIGH_Y)) ? 2 : 1;
+    l.factor_second = !back && row + 1 == COUNT_Y - 1 && TWICE_HIGH_Y ? 2 : 1;
+    l.twice_low = !back && TWICE_LOW_X;
+    l.twice_high = !back && TWICE_HIGH_X;
+    transform_lines(in, l, LOG_X, LENGTH_X, CHIRP_X, twiddle, load, chirp, spectrum, z);
+    if (!back) {
+        l.first = TURNED(0) + row;
+        l.second = l.first + 1;
+        l.stride = TURNED_PITCH;
+    }
+    store_lines(out, l, z, ODD_X, CHIRP_X, pick, chirp, 0, 0, 0, 0);
+}
+
+/* Columns: turned lines, forward, divided by eigenvalue_x + eigenvalue_y (both times the lengths of the periods), back, to
+ * the grid's order in `out`. */
+kernel void spectral_columns(global real *turned, global real *restrict out, global const real *restrict eigenvalue_x,
+                             global const real *restrict eigenvalue_y, global const real2 *restrict twiddle,
+                             global const int *restrict load, global const int *restrict pick,
+                             global const int *restrict load_back, global const int *restrict pick_back,
+                             global const real2 *restrict chirp, global const real2 *restrict spectrum)
+{
+    local real2 z[1 << LOG_Y];
+    const int column = 2 * (int)get_group_id(0);
+    lines l;
+    l.first = TURNED(column);
+    l.second = TURNED(column + 1);
+    l.stride = 1;
+    l.count = COUNT_Y;
+    l.has_first = column < COUNT_X;
+    l.has_second = column + 1 < COUNT_X;
+    l.factor_first = l.factor_second = 1;
+    l.twice_low = l.twice_high = 0;
+    transform_lines(turned, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load, chirp, spectrum, z);
+    const real own_first = l.has_first ? eigenvalue_x[column] : 0;
+    const real own_second = l.has_second ? eigenvalue_x[column + 1] : 0;
+    store_lines(turned, l, z, ODD_Y, CHIRP_Y, pick, chirp, 1, own_first, own_second, eigenvalue_y);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    transform_lines(turned, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load_back, chirp, spectrum, z);
+    l.first = AT(FIRST_X + column, FIRST_Y);
+    l.second = l.first + 1;
+    l.stride = PITCH;
+    store_lines(out, l, z, ODD_Y, CHIRP_Y, pick_back, chirp, 0, 0, 0, 0);
+}

@@ -1,0 +1,150 @@
+/* png_read.c: libpng on a file in memory. libpng leaves its calls by longjmp when something fails, so they stand in
+ * two functions that own nothing: decode_head() up to the first row, decode_rows() from there. Between them the size
+ * is checked and memory taken. libpng is asked for four bytes R, G, B, A of every pixel; the rest is plain arithmetic
+ * here, the same for every kind of file. */
+#include "io/png_read.h"
+
+#include "io/file.h"
+
+#include <png.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNATURE_BYTES = 8 };
+/* No picture within the limits above is larger, even stored without compression in the widest form (16-bit RGBA). */
+static const size_t largest_file = (size_t)9 * BN_PNG_PIXELS_MAX;
+
+typedef struct png_source {
+    png_structp png;
+    png_infop info;
+    const unsigned char *data; /* the file */
+    size_t bytes, at;
+    uint32_t width, height;
+    unsigned char *row;  /* 4 * width bytes */
+    unsigned char *grey; /* width * height */
+    char message[160];
+} png_source;
+
+static void on_error(png_structp png, png_const_charp message)
+{
+    png_source *s = png_get_error_ptr(png);
+    snprintf(s->message, sizeof s->message, "libpng says %s", message);
+    png_longjmp(png, 1);
+}
+
+/* Doubts about chunks that hold no pixels. */
+static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+static void on_read(png_structp png, png_bytep data, png_size_t bytes)
+{
+    png_source *s = png_get_io_ptr(png);
+    if (bytes > s->bytes - s->at) {
+        snprintf(s->message, sizeof s->message, "it is truncated, after %zu bytes", s->bytes);
+        png_longjmp(png, 1);
+    }
+    memcpy(data, s->data + s->at, bytes);
+    s->at += bytes;
+}
+
+/* Size and kind, and what libpng is to make of the pixels. False when it gave up; then s->message says why. */
+static bool decode_head(png_source *s)
+{
+    if (setjmp(png_jmpbuf(s->png)))
+        return false;
+    png_set_read_fn(s->png, s, on_read);
+    png_set_user_limits(s->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* ours come with a better message */
+    png_read_info(s->png, s->info);
+    s->width = png_get_image_width(s->png, s->info);
+    s->height = png_get_image_height(s->png, s->info);
+    png_set_expand(s->png); /* palettes, few bits and a transparent colour to full bytes */
+    png_set_scale_16(s->png);
+    png_set_gray_to_rgb(s->png);
+    png_set_add_alpha(s->png, 0xff, PNG_FILLER_AFTER);
+    return true;
+}
+
+/* Luma over white. The weights add up to 256, so that grey stays what it is. */
+static unsigned char grey_of(const unsigned char rgba[4])
+{
+    const unsigned luma = (54u * rgba[0] + 183u * rgba[1] + 19u * rgba[2] + 128u) / 256u, alpha = rgba[3];
+    return (unsigned char)((luma * alpha + 255u * (255u - alpha) + 127u) / 255u);
+}
+
+/* The rows of one pass: all of them where the file isn't interlaced, else a coarser picture's. */
+static void decode_pass(png_source *s, bool interlaced, int pass)
+{
+    const uint32_t columns = interlaced ? PNG_PASS_COLS(s->width, pass) : s->width;
+    const uint32_t rows = interlaced ? PNG_PASS_ROWS(s->height, pass) : s->height;
+    for (uint32_t y = 0; columns > 0 && y < rows; y++) {
+        png_read_row(s->png, s->row, NULL);
+        unsigned char *to = s->grey + (size_t)(interlaced ? PNG_ROW_FROM_PASS_ROW(y, pass) : y) * s->width;
+        for (uint32_t x = 0; x < columns; x++)
+            to[interlaced ? PNG_COL_FROM_PASS_COL(x, pass) : x] = grey_of(s->row + 4 * (size_t)x);
+    }
+}
+
+static bool decode_rows(png_source *s)
+{
+    if (setjmp(png_jmpbuf(s->png)))
+        return false;
+    const bool interlaced = png_get_interlace_type(s->png, s->info) != PNG_INTERLACE_NONE;
+    png_read_update_info(s->png, s->info);
+    if (png_get_rowbytes(s->png, s->info) != 4 * (size_t)s->width)
+        png_error(s->png, "rows have an unexpected length");
+    for (int pass = 0; pass < (interlaced ? PNG_INTERLACE_ADAM7_PASSES : 1); pass++)
+        decode_pass(s, interlaced, pass);
+    png_read_end(s->png, NULL); /* the checksum of the last pixels, and that the file is whole */
+    return true;
+}
+
+bn_status bn_png_read_grey(bn_context *ctx, const char *path, uint32_t *width, uint32_t *height, unsigned char **grey)
+{
+    bn_status st = BN_OK;
+    char *data = NULL;
+    png_source s = { 0 };
+    *grey = NULL;
+    *width = *height = 0;
+    BN_TRY(bn_file_read(ctx, path, largest_file, &data, &s.bytes));
+    s.data = (const unsigned char *)data;
+    if (s.bytes < SIGNATURE_BYTES || png_sig_cmp(s.data, 0, SIGNATURE_BYTES) != 0) {
+        st = bn_fail(ctx, BN_IO, "cannot read %s: it is not a PNG picture", path);
+        goto out;
+    }
+    s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
+    s.info = s.png ? png_create_info_struct(s.png) : NULL;
+    if (!s.info) {
+        st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path);
+        goto out;
+    }
+    if (!decode_head(&s)) {
+        st = bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message);
+        goto out;
+    }
+    if (s.width > BN_PNG_SIDE_MAX || s.height > BN_PNG_SIDE_MAX || (uint64_t)s.width * s.height > BN_PNG_PIXELS_MAX) {
+        st = bn_fail(ctx, BN_IO,
+                     "cannot read %s: it is too large, %lu x %lu pixels; at most %d on a side and %d in all are taken",
+                     path, (unsigned long)s.width, (unsigned long)s.height, BN_PNG_SIDE_MAX, BN_PNG_PIXELS_MAX);
+        goto out;
+    }
+    s.row = malloc(4 * (size_t)s.width);
+    s.grey = malloc((size_t)s.width * s.height);
+    if (!s.row || !s.grey) {
+        st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory for %lu x %lu pixels", path, (unsigned long)s.width,
+                     (unsigned long)s.height);
+        goto out;
+    }
+    if (!decode_rows(&s)) {
+        st = bn_fail(ctx, BN_IO, "cannot read %s: %s", path, s.message);
+        goto out;
+    }
+    *width = s.width;
+    *height = s.height;
+    *grey = s.grey;
+    s.grey = NULL;
+out:
+    png_destroy_read_struct(&s.png, &s.info, NULL);
+    free(s.row);
+    free(s.grey);
+    free(data);
+    return st;
+}

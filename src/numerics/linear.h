@@ -1,0 +1,51 @@
+/* linear.h: solves A x = b for the matrices of stencil.h by the method that is asked for. */
+#ifndef BN_LINEAR_H
+#define BN_LINEAR_H
+
+#include "numerics/cg.h"
+
+typedef enum bn_linear_method {
+    BN_LINEAR_CG,       /* conjugate gradients in separate steps on the matrix stored by diagonals */
+    BN_LINEAR_FUSED,    /* conjugate gradients in two kernels per iteration, matrix not stored */
+    BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles only (bn_spectral_suits) */
+    BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
+} bn_linear_method;
+
+/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits and A belong to the
+ * system and are filled at creation. */
+typedef struct bn_linear_work {
+    bn_field *bits;      /* BN_T_U8, one component */
+    bn_field *A;         /* CG: five components */
+    bn_field *r, *p, *q; /* all methods */
+    bn_field *z;         /* MULTIGRID */
+} bn_linear_work;
+
+typedef struct bn_linear_desc {
+    const char *name;   /* for messages: "the system for psi" */
+    bn_stencil stencil; /* its bits are read at creation only */
+    bn_linear_method method;
+    bn_spmv spmv; /* CG only */
+    bn_dot dot;
+} bn_linear_desc;
+
+typedef struct bn_linear bn_linear;
+
+/* On a domain of several boxes the methods that need whole lines or coarser grids gather the system in one box of the same
+ * device: the same bits, at the price of copies through the host. */
+BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
+void bn_linear_destroy(bn_linear **);
+
+/* The residual of a direct solution is recomputed on the first and then on every so many-th solve: nothing is decided by
+ * it but whether the run may go on. Between, the report is that of the last look. */
+enum { BN_LINEAR_CHECK_EVERY = 16 };
+
+/* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x keeps
+ * its values there. How it ended is known by the report, which may wait for the device and fails unless it is a
+ * success. */
+BN_CHECKED bn_status bn_linear_solve(bn_linear *, bn_field *x, bn_field *b, const bn_cg_target *);
+BN_CHECKED bn_status bn_linear_report(bn_linear *, bn_cg_report *);
+/* The same for several (NULL among them is left out), reading `scalars` of their domain along with them: one wait. */
+BN_CHECKED bn_status bn_linear_reports(bn_linear *const *, bn_cg_report *, size_t count, bn_scalars *scalars,
+                                       double *values, size_t value_count);
+
+#endif

@@ -1,0 +1,528 @@
+/* linear_reference.c: linear solvers in plain C, the specification of kernels/cg.cl, spectral.cl and multigrid.cl. Compiled
+ * for float and for double; every expression is associated as on the device, so that both give the same bits. */
+#include "numerics/linear_reference.h"
+
+#include "numerics/multigrid_plan.h"
+#include "numerics/spectral_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A grid of multigrid: its matrix (NULL on the finest) and its vectors (x and b come from outside on the finest). */
+typedef struct grid {
+    real *A, *b, *x, *y;
+} grid;
+
+/* One dimension of the direct solver: tables in this precision. */
+typedef struct axis {
+    real *twiddle, *chirp, *spectrum, *eigenvalue;
+} axis;
+
+struct bn_linear_reference {
+    bn_context *ctx;
+    bn_linear_desc desc;
+    size_t n[3], points;
+    real diagonal[BN_DIAGONALS], kx, ky;
+    real *r, *p, *q, *z, *product, *partials;
+    bn_multigrid_plan multigrid;
+    grid grids[BN_GRID_LEVELS];
+    real *inverse;
+    bn_spectral_plan spectral;
+    axis axes[2];
+    real *line;
+    unsigned long long solves;
+    bn_cg_report checked; /* of the last direct solution that was looked at */
+};
+
+static real *rounded(const double *values, size_t count)
+{
+    real *out = malloc((count ? count : 1) * sizeof *out);
+    for (size_t i = 0; out && i < count; i++)
+        out[i] = (real)values[i];
+    return out;
+}
+
+static bool create_spectral(bn_linear_reference *l)
+{
+    if (!bn_spectral_plan_create(&l->desc.stencil, &l->spectral))
+        return false;
+    size_t longest = 0;
+    for (int d = 0; d < 2; d++) {
+        const bn_spectral_axis *a = &l->spectral.axis[d];
+        const size_t size = (size_t)1 << a->log;
+        l->axes[d].twiddle = rounded(a->twiddle, size);
+        l->axes[d].chirp = rounded(a->chirp, 2 * (size_t)a->length);
+        l->axes[d].spectrum = rounded(a->spectrum, 2 * size);
+        l->axes[d].eigenvalue = rounded(a->eigenvalue, (size_t)a->count);
+        if (!l->axes[d].twiddle || !l->axes[d].chirp || !l->axes[d].spectrum || !l->axes[d].eigenvalue)
+            return false;
+        longest = size > longest ? size : longest;
+    }
+    return (l->line = malloc(2 * longest * sizeof(real))) != NULL;
+}
+
+static bool create_multigrid(bn_linear_reference *l)
+{
+    if (!bn_multigrid_plan_create(&l->desc.stencil, &l->multigrid))
+        return false;
+    const bn_grid_level *last = &l->multigrid.level[l->multigrid.levels - 1];
+    const size_t dense = (size_t)last->nx * last->ny;
+    for (int i = 0; i < l->multigrid.levels; i++) {
+        const bn_grid_level *plan = &l->multigrid.level[i];
+        const size_t points = (size_t)plan->nx * plan->ny;
+        grid *g = &l->grids[i];
+        g->y = calloc(points, sizeof(real));
+        if (i > 0) {
+            g->A = rounded(plan->A, BN_STORED * points);
+            g->b = calloc(points, sizeof(real));
+            g->x = calloc(points, sizeof(real));
+        }
+        if (!g->y || (i > 0 && (!g->A || !g->b || !g->x)))
+            return false;
+    }
+    return (l->inverse = rounded(l->multigrid.inverse, dense * dense)) != NULL;
+}
+
+bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_desc *desc, bn_linear_reference **out)
+{
+    *out = NULL;
+    bn_linear_reference *l = calloc(1, sizeof *l);
+    if (!l)
+        return bn_fail(ctx, BN_MEMORY, "no memory for %s", desc->name);
+    l->ctx = ctx;
+    l->desc = *desc;
+    const bn_stencil *s = &desc->stencil;
+    l->n[0] = s->nx;
+    l->n[1] = s->ny;
+    l->n[2] = 1;
+    l->points = l->n[0] * l->n[1];
+    double diagonal[BN_DIAGONALS];
+    bn_stencil_diagonals(s, diagonal);
+    for (int i = 0; i < BN_DIAGONALS; i++)
+        l->diagonal[i] = (real)diagonal[i];
+    l->kx = (real)s->kx;
+    l->ky = (real)s->ky;
+    real **const vectors[] = { &l->r, &l->p, &l->q, &l->z, &l->product };
+    bool good = true;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        good = (*vectors[i] = calloc(l->points, sizeof(real))) != NULL && good;
+    const size_t blocks = (l->n[0] / BN_SEGMENT + 1) * (l->n[1] / BN_SEGMENT_ROWS + 1);
+    good = (l->partials = calloc(blocks, sizeof(real))) != NULL && good;
+    if (good && desc->method == BN_LINEAR_SPECTRAL)
+        good = create_spectral(l);
+    if (good && desc->method == BN_LINEAR_MULTIGRID)
+        good = create_multigrid(l);
+    if (!good) {
+        BN_PRECISE(linear_reference_destroy)(&l);
+        return bn_fail(ctx, BN_MEMORY, "no memory for %s", desc->name);
+    }
+    *out = l;
+    return BN_OK;
+}
+
+void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
+{
+    if (!reference || !*reference)
+        return;
+    bn_linear_reference *l = *reference;
+    for (int i = 0; i < BN_GRID_LEVELS; i++) {
+        free(l->grids[i].A);
+        free(l->grids[i].b);
+        free(l->grids[i].x);
+        free(l->grids[i].y);
+    }
+    for (int d = 0; d < 2; d++) {
+        free(l->axes[d].twiddle);
+        free(l->axes[d].chirp);
+        free(l->axes[d].spectrum);
+        free(l->axes[d].eigenvalue);
+    }
+    bn_multigrid_plan_destroy(&l->multigrid);
+    bn_spectral_plan_destroy(&l->spectral);
+    free(l->inverse);
+    free(l->line);
+    free(l->r);
+    free(l->p);
+    free(l->q);
+    free(l->z);
+    free(l->product);
+    free(l->partials);
+    free(l);
+    *reference = NULL;
+}
+
+/* Half of the number of cells, of two, that belong to the domain: the share of a face. */
+static real face(unsigned bits, unsigned a, unsigned b)
+{
+    return REAL(0.5) * (real)(((bits & a) != 0) + ((bits & b) != 0));
+}
+
+/* Row `at` of A v. */
+static real row(const bn_linear_reference *l, size_t at, const real *v)
+{
+    const unsigned bits = l->desc.stencil.bits[at];
+    real sum = l->diagonal[bits & BN_CELLS] * v[at];
+    if (bits & BN_LINK_WEST)
+        sum = sum - (l->kx * face(bits, BN_CELL_SW, BN_CELL_NW)) * v[at - 1];
+    if (bits & BN_LINK_EAST)
+        sum = sum - (l->kx * face(bits, BN_CELL_SE, BN_CELL_NE)) * v[at + 1];
+    if (bits & BN_LINK_SOUTH)
+        sum = sum - (l->ky * face(bits, BN_CELL_SW, BN_CELL_SE)) * v[at - l->n[0]];
+    if (bits & BN_LINK_NORTH)
+        sum = sum - (l->ky * face(bits, BN_CELL_NW, BN_CELL_NE)) * v[at + l->n[0]];
+    return sum;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- sums */
+
+/* Sum of a b over the unknowns. */
+static real dot(const bn_linear_reference *l, const real *a, const real *b)
+{
+    for (size_t at = 0; at < l->points; at++)
+        l->product[at] = l->desc.stencil.bits[at] ? a[at] * b[at] : 0;
+    return bn_ordered_dot(l->product, NULL, l->n, l->partials);
+}
+
+/* The same in the order of one of the older variants of the dot product. */
+static real variant_dot(const bn_linear_reference *l, const real *a, const real *b)
+{
+    const bn_dot variant = l->desc.dot;
+    if (l->desc.method != BN_LINEAR_CG || variant >= BN_DOT_CONFLICT_FREE)
+        return dot(l, a, b);
+    size_t count = 0;
+    for (size_t top = 0; top < l->n[1]; top += BN_SEGMENT_ROWS)
+        for (size_t first = 0; first < l->n[0]; first += BN_SEGMENT) {
+            real lanes[BN_SUM_LANES] = { 0 };
+            for (size_t c = 0; c < (size_t)BN_SEGMENT * BN_SEGMENT_ROWS; c++) {
+                const size_t i = first + c % BN_SEGMENT, j = top + c / BN_SEGMENT;
+                if (i < l->n[0] && j < l->n[1])
+                    lanes[variant == BN_DOT_NAIVE ? c / BN_SEGMENT_ROWS : c % BN_SEGMENT] += a[j * l->n[0] + i] *
+                                                                                            b[j * l->n[0] + i];
+            }
+            for (size_t width = 1; width < BN_SUM_LANES; width *= 2)
+                for (size_t lane = 0; lane < BN_SUM_LANES; lane += 2 * width)
+                    lanes[lane] += lanes[lane + width];
+            l->partials[count++] = lanes[0];
+        }
+    return bn_ordered_total(l->partials, count);
+}
+
+/* -------------------------------------------------------------------------------------------------------- multigrid */
+
+static const int offset_x[9] = { 0, -1, 1, 0, 0, -1, 1, -1, 1 }, offset_y[9] = { 0, 0, 0, -1, 1, -1, -1, 1, 1 };
+
+static bool is_unknown(const bn_linear_reference *l, int level, size_t at)
+{
+    return level == 0 ? l->desc.stencil.bits[at] != 0 : l->grids[level].A[at] != 0;
+}
+
+static real damping(const bn_linear_reference *l, int level, size_t at)
+{
+    const bn_grid_level *plan = &l->multigrid.level[level];
+    return level == 0 ? l->diagonal[16 + (l->desc.stencil.bits[at] & BN_CELLS)]
+                      : l->grids[level].A[9 * (size_t)plan->nx * plan->ny + at];
+}
+
+static real level_row(const bn_linear_reference *l, int level, size_t at, const real *v)
+{
+    if (level == 0)
+        return row(l, at, v);
+    const bn_grid_level *plan = &l->multigrid.level[level];
+    const real *A = l->grids[level].A;
+    const size_t points = (size_t)plan->nx * plan->ny;
+    real sum = A[at] * v[at];
+    for (int c = 1; c < 9; c++) {
+        const real entry = A[(size_t)c * points + at];
+        if (entry != 0)
+            sum = sum + entry * v[(size_t)((long)at + offset_x[c] + (long)plan->nx * offset_y[c])];
+    }
+    return sum;
+}
+
+/* y = x + W (b - A x) */
+static void smooth(const bn_linear_reference *l, int level, const real *b, const real *x, real *y)
+{
+    const size_t points = (size_t)l->multigrid.level[level].nx * l->multigrid.level[level].ny;
+    for (size_t at = 0; at < points; at++)
+        y[at] = is_unknown(l, level, at) ? x[at] + damping(l, level, at) * (b[at] - level_row(l, level, at, x)) : 0;
+}
+
+static bool has_above(uint32_t i, int step, uint32_t coarse_n) { return step == 2 && i % 2 && i / 2 + 1 < coarse_n; }
+
+static real share(long fine, long coarse, int step, uint32_t n, double last)
+{
+    if (fine == step * coarse)
+        return 1;
+    return fine > step * coarse && !has_above((uint32_t)fine, step, n) ? (real)last : REAL(0.5);
+}
+
+/* b of the next grid: the restricted residual. */
+static void restrict_residual(const bn_linear_reference *l, int level, const real *b, const real *x)
+{
+    const bn_grid_level *fine = &l->multigrid.level[level], *coarse = fine + 1;
+    for (long j = 0; j < coarse->ny; j++)
+        for (long i = 0; i < coarse->nx; i++) {
+            const size_t to = (size_t)(j * coarse->nx + i);
+            real total = 0;
+            for (long dy = 1 - fine->step_y; is_unknown(l, level + 1, to) && dy < fine->step_y; dy++)
+                for (long dx = 1 - fine->step_x; dx < fine->step_x; dx++) {
+                    const long fi = fine->step_x * i + dx, fj = fine->step_y * j + dy;
+                    const size_t at = (size_t)(fj * fine->nx + fi);
+                    if (fi < 0 || fj < 0 || fi >= fine->nx || fj >= fine->ny || !is_unknown(l, level, at))
+                        continue;
+                    const real weight = share(fj, j, fine->step_y, coarse->ny, fine->last_y) *
+                                        share(fi, i, fine->step_x, coarse->nx, fine->last_x);
+                    total = total + weight * (b[at] - level_row(l, level, at, x));
+                }
+            l->grids[level + 1].b[to] = total;
+        }
+}
+
+/* The next grid's x at node (i, j) of this one. */
+static real interpolate(const bn_linear_reference *l, int level, uint32_t i, uint32_t j)
+{
+    const bn_grid_level *fine = &l->multigrid.level[level], *coarse = fine + 1;
+    const real *e = l->grids[level + 1].x + (size_t)(fine->step_y == 2 ? j / 2 : j) * coarse->nx +
+                    (fine->step_x == 2 ? i / 2 : i);
+    const bool above_x = has_above(i, fine->step_x, coarse->nx), above_y = has_above(j, fine->step_y, coarse->ny);
+    const real alone_x = fine->step_x == 2 && i % 2 ? (real)fine->last_x : 1;
+    const real alone_y = fine->step_y == 2 && j % 2 ? (real)fine->last_y : 1;
+    const real low = above_x ? REAL(0.5) * (e[0] + e[1]) : alone_x * e[0];
+    if (!above_y)
+        return alone_y * low;
+    const real high = above_x ? REAL(0.5) * (e[coarse->nx] + e[coarse->nx + 1]) : alone_x * e[coarse->nx];
+    return REAL(0.5) * (low + high);
+}
+
+static void cycle(const bn_linear_reference *l, int level, const real *b, real *x)
+{
+    const bn_grid_level *plan = &l->multigrid.level[level];
+    const size_t points = (size_t)plan->nx * plan->ny;
+    real *y = l->grids[level].y;
+    if (level + 1 == l->multigrid.levels) {
+        for (size_t at = 0; at < points; at++) {
+            real sum = 0;
+            for (size_t k = 0; k < points; k++)
+                sum = sum + l->inverse[k * points + at] * b[k];
+            x[at] = sum;
+        }
+        return;
+    }
+    for (size_t at = 0; at < points; at++)
+        y[at] = is_unknown(l, level, at) ? damping(l, level, at) * b[at] : 0;
+    smooth(l, level, b, y, x);
+    restrict_residual(l, level, b, x);
+    cycle(l, level + 1, l->grids[level + 1].b, l->grids[level + 1].x);
+    for (uint32_t j = 0; j < plan->ny; j++)
+        for (uint32_t i = 0; i < plan->nx; i++) {
+            const size_t at = (size_t)j * plan->nx + i;
+            x[at] = is_unknown(l, level, at) ? x[at] + interpolate(l, level, i, j) : 0;
+        }
+    smooth(l, level, b, x, y);
+    smooth(l, level, b, y, x);
+}
+
+/* ----------------------------------------------------------------------------------------------- conjugate gradients */
+
+/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. */
+static void residual(const bn_linear_reference *l, const real *x, const real *b, bool check, bool direct,
+                     const bn_cg_limits *limits, real *rr, real *last, real *bb, bn_cg_report *report)
+{
+    const real tolerance2 = (real)limits->tolerance2, floor_x = (real)limits->floor_x, floor_b = (real)limits->floor_b;
+    for (size_t at = 0; at < l->points; at++)
+        l->r[at] = l->desc.stencil.bits[at] ? b[at] - row(l, at, x) : 0;
+    const real recurrence = *rr, before = *last;
+    *rr = *last = dot(l, l->r, l->r);
+    *bb = dot(l, b, b);
+    const real xx = dot(l, x, x);
+    report->state = BN_CG_RUN;
+    if (!isfinite(*rr))
+        report->state = BN_CG_BROKEN;
+    else if (*rr <= tolerance2 * *bb)
+        report->state = BN_CG_REACHED;
+    else if (check && recurrence > tolerance2 * *bb)
+        report->state = BN_CG_LIMIT;
+    else if ((check || direct) && *rr <= floor_x * xx + floor_b * *bb)
+        report->state = BN_CG_ROUNDED;
+    else if (direct || (check && report->restarts > 0 && 4 * *rr > before))
+        report->state = BN_CG_STALLED;
+    else
+        report->restarts += check;
+    report->residual = *rr == 0 ? 0 : sqrt((double)*rr / (double)*bb);
+}
+
+static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, const bn_cg_target *target,
+                                const bn_cg_limits *limits, bn_cg_report *report)
+{
+    const uint8_t *bits = l->desc.stencil.bits;
+    const bool preconditioned = l->desc.method == BN_LINEAR_MULTIGRID;
+    const real tolerance2 = (real)limits->tolerance2;
+    real *r = l->r, *p = l->p, *z = preconditioned ? l->z : r;
+    real rr = 0, bb = 0, last = 0;
+    residual(l, x, b, false, false, limits, &rr, &last, &bb, report);
+    while (report->state == BN_CG_RUN) {
+        real rz_before = 0;
+        for (bool fresh = true;; fresh = false) {
+            if (preconditioned)
+                cycle(l, 0, r, z);
+            const real rz = preconditioned ? dot(l, r, z) : rr, beta = fresh ? 0 : rz / rz_before;
+            if (!fresh && (!isfinite(rr) || !isfinite(beta)))
+                report->state = BN_CG_BROKEN;
+            else if (!fresh && (rr <= tolerance2 * bb || report->iterations >= target->iterations))
+                report->state = BN_CG_CLAIMED;
+            if (report->state != BN_CG_RUN)
+                break;
+            rz_before = rz;
+            for (size_t at = 0; at < l->points; at++)
+                p[at] = bits[at] ? z[at] + beta * p[at] : 0;
+            for (size_t at = 0; at < l->points; at++)
+                l->q[at] = bits[at] ? row(l, at, p) : 0;
+            const real pap = variant_dot(l, p, l->q);
+            if (!isfinite(pap) || !(pap > 0)) {
+                report->state = BN_CG_BROKEN;
+                break;
+            }
+            const real alpha = rz / pap;
+            for (size_t at = 0; at < l->points; at++)
+                if (bits[at]) {
+                    r[at] = r[at] - alpha * l->q[at];
+                    x[at] = x[at] + alpha * p[at];
+                }
+            rr = variant_dot(l, r, r);
+            report->iterations++;
+        }
+        if (report->state == BN_CG_CLAIMED)
+            residual(l, x, b, true, false, limits, &rr, &last, &bb, report);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- direct solver */
+
+/* One level of butterflies over 2^top points; up: its inverse, unscaled. */
+static void butterflies(real *v, int log, int top, const real *twiddle, bool up)
+{
+    const size_t half = (size_t)1 << (top - 1);
+    for (size_t block = 0; block < (size_t)1 << log; block += 2 * half)
+        for (size_t q = 0; q < half; q++) {
+            real *a = v + 2 * (block + q), *b = a + 2 * half;
+            const real wr = twiddle[2 * (q << (log - top))], wi = twiddle[2 * (q << (log - top)) + 1];
+            const real ar = a[0], ai = a[1];
+            if (up) {
+                const real br = b[0] * wr - b[1] * -wi, bi = b[0] * -wi + b[1] * wr;
+                a[0] = ar + br;
+                a[1] = ai + bi;
+                b[0] = ar - br;
+                b[1] = ai - bi;
+            } else {
+                const real dr = ar - b[0], di = ai - b[1];
+                a[0] = ar + b[0];
+                a[1] = ai + b[1];
+                b[0] = dr * wr - di * wi;
+                b[1] = dr * wi + di * wr;
+            }
+        }
+}
+
+static void multiply(real *v, const real *by)
+{
+    const real re = v[0] * by[0] - v[1] * by[1], im = v[0] * by[1] + v[1] * by[0];
+    v[0] = re;
+    v[1] = im;
+}
+
+/* Two lines, `stride` apart from value to value; the second may be NULL. In place. */
+static void transform_lines(bn_linear_reference *l, int d, bool back, real *first, real *second, size_t stride)
+{
+    const bn_spectral_axis *a = &l->spectral.axis[d];
+    const axis *t = &l->axes[d];
+    const int32_t *load = back ? a->load_back : a->load, *pick = back ? a->pick_back : a->pick;
+    real *v = l->line;
+    for (int m = 0; m < 1 << a->log; m++) {
+        const int code = m < a->length ? load[m] : 0;
+        const size_t at = (size_t)(abs(code) - (code != 0)) * stride;
+        v[2 * m] = code == 0 ? 0 : code > 0 ? first[at] : -first[at];
+        v[2 * m + 1] = code == 0 || !second ? 0 : code > 0 ? second[at] : -second[at];
+        if (a->chirps && code != 0)
+            multiply(v + 2 * m, t->chirp + 2 * m);
+    }
+    for (int top = a->log; top > 0; top--)
+        butterflies(v, a->log, top, t->twiddle, false);
+    if (a->chirps) {
+        for (int m = 0; m < 1 << a->log; m++)
+            multiply(v + 2 * m, t->spectrum + 2 * m);
+        for (int top = 1; top <= a->log; top++)
+            butterflies(v, a->log, top, t->twiddle, true);
+    }
+    for (int q = 0; q < a->count; q++) {
+        real *value = v + 2 * pick[q];
+        if (a->chirps)
+            multiply(value, t->chirp + 2 * pick[q]);
+        first[(size_t)q * stride] = a->odd ? -value[1] : value[0];
+        if (second)
+            second[(size_t)q * stride] = a->odd ? value[0] : value[1];
+    }
+}
+
+static void all_rows(bn_linear_reference *l, bool back, real *values)
+{
+    const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
+    for (int j = 0; j < y->count; j += 2) {
+        real *first = values + (size_t)(y->first + j) * l->n[0] + (size_t)x->first;
+        transform_lines(l, 0, back, first, j + 1 < y->count ? first + l->n[0] : NULL, 1);
+    }
+}
+
+static void all_columns(bn_linear_reference *l, bool back, real *values)
+{
+    const bn_spectral_axis *x = &l->spectral.axis[0], *y = &l->spectral.axis[1];
+    for (int i = 0; i < x->count; i += 2) {
+        real *first = values + (size_t)y->first * l->n[0] + (size_t)(x->first + i);
+        transform_lines(l, 1, back, first, i + 1 < x->count ? first + 1 : NULL, l->n[0]);
+    }
+}
+
+static void solve_directly(bn_linear_reference *l, real *x, const real *b)
+{
+    const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
+    real *w = l->q;
+    for (size_t at = 0; at < l->points; at++)
+        w[at] = b[at];
+    for (int j = 0; j < ay->count; j++)
+        for (int i = 0; i < ax->count; i++) {
+            const bool end_x = (i == 0 && ax->low_free) || (i == ax->count - 1 && ax->high_free);
+            const bool end_y = (j == 0 && ay->low_free) || (j == ay->count - 1 && ay->high_free);
+            w[(size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i)] *= (end_x ? 2 : 1) * (end_y ? 2 : 1);
+        }
+    all_rows(l, false, w);
+    all_columns(l, false, w);
+    for (int j = 0; j < ay->count; j++)
+        for (int i = 0; i < ax->count; i++) {
+            real *value = w + (size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i);
+            *value = *value / (l->axes[0].eigenvalue[i] + l->axes[1].eigenvalue[j]);
+        }
+    all_columns(l, true, w);
+    all_rows(l, true, w);
+    for (size_t at = 0; at < l->points; at++)
+        if (l->desc.stencil.bits[at])
+            x[at] = w[at];
+}
+
+bn_status BN_PRECISE(linear_reference_solve)(bn_linear_reference *l, real *x, const real *b, const bn_cg_target *target,
+                                             bn_cg_report *report)
+{
+    const bool direct = l->desc.method == BN_LINEAR_SPECTRAL;
+    const bn_cg_limits limits = bn_cg_limits_for(target, bn_stencil_norm(&l->desc.stencil),
+                                                 direct ? BN_DIRECT_KAPPA : BN_CG_KAPPA,
+                                                 sizeof(real) == 8 ? BN_DOUBLE : BN_SINGLE);
+    *report = (bn_cg_report){ 0 };
+    if (direct) {
+        real rr = 0, bb = 0, last = 0;
+        solve_directly(l, x, b);
+        if (l->solves++ % BN_LINEAR_CHECK_EVERY == 0)
+            residual(l, x, b, false, true, &limits, &rr, &last, &bb, &l->checked);
+        *report = l->checked;
+    } else {
+        conjugate_gradients(l, x, b, target, &limits, report);
+    }
+    return bn_cg_judge(l->ctx, l->desc.name, target, report);
+}

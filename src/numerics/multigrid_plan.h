@@ -1,0 +1,30 @@
+/* multigrid_plan.h: the grids and matrices of multigrid (kernels/multigrid.cl), for device and reference. */
+#ifndef BN_MULTIGRID_PLAN_H
+#define BN_MULTIGRID_PLAN_H
+
+#include "numerics/stencil.h"
+#include <stddef.h>
+
+enum { BN_GRID_LEVELS = 16, BN_DENSE_NODES = 256, BN_STORED = 10 };
+
+/* A grid. step: 2 where the next coarser grid has every other node, 1 where it has all;
+ * A: BN_STORED components of nx * ny
+ * (diagonal; W, E, S, N, SW, SE, NW, NE; damping over the diagonal), NULL on the finest grid. */
+typedef struct bn_grid_level {
+    uint32_t nx, ny;
+    int step_x, step_y;
+    double last_x, last_y; /* weight of the last coarse node for the fine node beyond it, where there is one */
+    double *A;
+} bn_grid_level;
+
+typedef struct bn_multigrid_plan {
+    int levels;
+    bn_grid_level level[BN_GRID_LEVELS];
+    double *inverse; /* of the coarsest matrix, (nx ny)^2 */
+} bn_multigrid_plan;
+
+/* False: no memory. */
+bool bn_multigrid_plan_create(const bn_stencil *, bn_multigrid_plan *out);
+void bn_multigrid_plan_destroy(bn_multigrid_plan *);
+
+#endif

@@ -1,0 +1,28 @@
+/* real.h: what the CPU references are written with. A file NAME_reference.c is compiled twice, for float and for double,
+ * so that a device can be compared with it bit for bit in its own precision. It is plain C loops over whole arrays (x
+ * fastest, no halo). Of the device's code it shares the numbering of cells, tables and the order of sums, never a
+ * formula. */
+#ifndef BN_REAL_H
+#define BN_REAL_H
+
+#include "api/domain.h"
+#include <stddef.h>
+
+#if BN_REFERENCE_BYTES == 8
+typedef double real;
+#define REAL(x) x
+#define BN_PRECISE(name) bn_##name##_double
+#elif BN_REFERENCE_BYTES == 4
+typedef float real;
+#define REAL(x) x##f
+#define BN_PRECISE(name) bn_##name##_single
+#else
+#error "BN_REFERENCE_BYTES must be 4 or 8: this header is for NAME_reference.c files"
+#endif
+
+/* bn_ordered_dot(a, b, n, partials): the sum of a[i] * b[i] in the order of the device's kernels. */
+#define BN_SUM_REAL real
+#define BN_SUM_NAME(name) bn_##name
+#include "api/ordered_sum.h"
+
+#endif

@@ -1,0 +1,226 @@
+/* spectral_plan.c: lengths, extensions, eigenvalues and chirps of the fast direct solver. */
+#include "numerics/spectral_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+static bool power_of_two(int n) { return (n & (n - 1)) == 0; }
+
+static int ceil_log2(int n)
+{
+    int log = 0;
+    while (1 << log < n)
+        log++;
+    return log;
+}
+
+/* Period and transform of a line. Both ends alike: reflected once; otherwise twice. */
+static void set_lengths(bn_spectral_axis *a)
+{
+    a->length = (a->low_free == a->high_free ? 2 : 4) * a->intervals;
+    a->chirps = !power_of_two(a->length);
+    a->log = ceil_log2(a->chirps ? 2 * a->length - 1 : a->length);
+    a->odd = !a->low_free;
+    a->first = a->low_free ? 0 : 1;
+    a->count = a->intervals - 1 + a->low_free + a->high_free;
+}
+
+size_t bn_spectral_local_bytes(int intervals, bool low_free, bool high_free, size_t real_bytes)
+{
+    bn_spectral_axis a = { .intervals = intervals, .low_free = low_free, .high_free = high_free };
+    set_lengths(&a);
+    return 2 * real_bytes << a.log;
+}
+
+/* The four sides as the bits at the middle of each say. */
+static void find_ends(const bn_stencil *s, bool free_end[4])
+{
+    const size_t nx = s->nx, mid = s->ny / 2 * nx + nx / 2, column = nx / 2;
+    free_end[0] = s->bits[mid - column] != 0;
+    free_end[1] = s->bits[mid - column + nx - 1] != 0;
+    free_end[2] = s->bits[column] != 0;
+    free_end[3] = s->bits[(size_t)(s->ny - 1) * nx + column] != 0;
+}
+
+bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
+{
+    bool free_end[4];
+    const char *reason = NULL;
+    const size_t nx = s->nx, ny = s->ny, points = nx * ny;
+    find_ends(s, free_end);
+    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
+    uint8_t *bits = calloc(points, 1);
+    if (!unknown || !cell || !bits) {
+        reason = "there is no memory to look at it";
+        goto out;
+    }
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            unknown[j * nx + i] = (i > 0 || free_end[0]) && (i + 1 < nx || free_end[1]) && (j > 0 || free_end[2]) &&
+                                  (j + 1 < ny || free_end[3]);
+            cell[j * nx + i] = true;
+        }
+    bn_stencil_bits(s->nx, s->ny, unknown, cell, bits);
+    for (size_t at = 0; at < points && !reason; at++)
+        if (bits[at] != s->bits[at])
+            reason = "it needs a rectangle without obstacles, each side of one kind";
+    for (int d = 0; d < 2 && !reason; d++)
+        if (bn_spectral_local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
+            BN_SPECTRAL_LOCAL_BYTES)
+            reason = "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "
+                     "power of two plus one, or single precision would do";
+    if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
+        reason = "the matrix is singular: no side gives a value";
+out:
+    free(unknown);
+    free(cell);
+    free(bits);
+    if (why)
+        *why = reason;
+    return !reason;
+}
+
+/* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
+static int32_t extend(const bn_spectral_axis *a, int m)
+{
+    int at = m, sign = 1;
+    while (at < 0 || at > a->intervals)
+        if (at > a->intervals) {
+            at = 2 * a->intervals - at;
+            sign = a->high_free ? sign : -sign;
+        } else {
+            at = -at;
+            sign = a->low_free ? sign : -sign;
+        }
+    if ((at == 0 && !a->low_free) || (at == a->intervals && !a->high_free))
+        return 0;
+    return sign * (at - a->first + 1);
+}
+
+/* Wave number of coefficient q. */
+static int wave(const bn_spectral_axis *a, int q)
+{
+    return a->low_free != a->high_free ? 2 * q + 1 : a->low_free ? q : q + 1;
+}
+
+/* The coefficient at wave number k, in the form of extend(). */
+static int32_t extend_back(const bn_spectral_axis *a, int k)
+{
+    const bool mirrored = 2 * k > a->length;
+    const int sign = mirrored && a->odd ? -1 : 1, low = mirrored ? a->length - k : k;
+    if (a->low_free != a->high_free)
+        return low % 2 ? sign * ((low - 1) / 2 + 1) : 0;
+    if (a->low_free)
+        return sign * (low + 1);
+    return low == 0 || low == a->intervals ? 0 : sign * low;
+}
+
+static int reversed(int value, int bits)
+{
+    int out = 0;
+    for (int b = 0; b < bits; b++)
+        out |= (value >> b & 1) << (bits - 1 - b);
+    return out;
+}
+
+/* Transform in place, natural order in, bit-reversed order out. */
+static void transform(double *pairs, int log, const double *twiddle)
+{
+    for (int top = log; top > 0; top--)
+        for (int block = 0; block < 1 << log; block += 1 << top)
+            for (int q = 0; q < 1 << (top - 1); q++) {
+                double *u = pairs + 2 * (block + q), *v = u + (2 << (top - 1));
+                const double *w = twiddle + 2 * ((size_t)q << (log - top));
+                const double re = u[0] - v[0], im = u[1] - v[1];
+                u[0] += v[0];
+                u[1] += v[1];
+                v[0] = re * w[0] - im * w[1];
+                v[1] = re * w[1] + im * w[0];
+            }
+}
+
+static bool fill_axis(bn_spectral_axis *a, double k, double mass)
+{
+    const int size = 1 << a->log, length = a->length;
+    a->load = calloc((size_t)length, sizeof *a->load);
+    a->load_back = calloc((size_t)length, sizeof *a->load_back);
+    a->pick = calloc((size_t)a->count, sizeof *a->pick);
+    a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
+    a->twiddle = calloc((size_t)size, sizeof *a->twiddle);
+    a->chirp = calloc(2 * (size_t)length, sizeof *a->chirp);
+    a->spectrum = calloc(2 * (size_t)size, sizeof *a->spectrum);
+    a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
+    if (!a->load || !a->load_back || !a->pick || !a->pick_back || !a->twiddle || !a->chirp || !a->spectrum ||
+        !a->eigenvalue)
+        return false;
+    for (int m = 0; m < length; m++) {
+        a->load[m] = extend(a, m);
+        a->load_back[m] = extend_back(a, m);
+    }
+    for (int q = 0; q < a->count; q++) {
+        const int there = a->chirps ? wave(a, q) : reversed(wave(a, q), a->log);
+        const double s = sin(pi * wave(a, q) / length);
+        a->pick[q] = there;
+        a->pick_back[q] = a->chirps ? a->first + q : reversed(a->first + q, a->log);
+        a->eigenvalue[q] = mass + 4 * k * s * s;
+    }
+    for (int t = 0; t < size / 2; t++) {
+        a->twiddle[2 * t] = cos(2 * pi * t / size);
+        a->twiddle[2 * t + 1] = -sin(2 * pi * t / size);
+    }
+    for (int m = 0; a->chirps && m < length; m++) {
+        /* exp(-i pi m^2 / length): the square modulo the period keeps the angle small and exact. */
+        const double angle = pi * (double)((long long)m * m % (2LL * length)) / length;
+        a->chirp[2 * m] = cos(angle);
+        a->chirp[2 * m + 1] = -sin(angle);
+        for (int side = 0; side < 2; side++) {
+            const int at = side ? (size - m) % size : m;
+            a->spectrum[2 * at] = cos(angle) / size;
+            a->spectrum[2 * at + 1] = sin(angle) / size;
+        }
+    }
+    if (a->chirps)
+        transform(a->spectrum, a->log, a->twiddle);
+    return true;
+}
+
+bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
+{
+    bool free_end[4], good = true;
+    *out = (bn_spectral_plan){ 0 };
+    find_ends(s, free_end);
+    for (int d = 0; d < 2; d++) {
+        bn_spectral_axis *a = &out->axis[d];
+        a->intervals = (int)(d ? s->ny : s->nx) - 1;
+        a->low_free = free_end[2 * d];
+        a->high_free = free_end[2 * d + 1];
+        set_lengths(a);
+    }
+    for (int d = 0; d < 2 && good; d++)
+        good = fill_axis(&out->axis[d], d ? s->ky : s->kx, d ? 0 : s->mass);
+    const double periods = (double)out->axis[0].length * out->axis[1].length;
+    for (int d = 0; d < 2 && good; d++)
+        for (int q = 0; q < out->axis[d].count; q++)
+            out->axis[d].eigenvalue[q] *= periods;
+    if (!good)
+        bn_spectral_plan_destroy(out);
+    return good;
+}
+
+void bn_spectral_plan_destroy(bn_spectral_plan *plan)
+{
+    for (int d = 0; d < 2; d++) {
+        bn_spectral_axis *a = &plan->axis[d];
+        free(a->load);
+        free(a->load_back);
+        free(a->pick);
+        free(a->pick_back);
+        free(a->twiddle);
+        free(a->chirp);
+        free(a->spectrum);
+        free(a->eigenvalue);
+    }
+    *plan = (bn_spectral_plan){ 0 };
+}

@@ -1,0 +1,59 @@
+/* stencil.c: entries of five-point matrices. */
+#include "numerics/stencil.h"
+
+#include <stddef.h>
+
+/* The two cells beside the face towards each direction. */
+static const unsigned beside[4][2] = { { BN_CELL_SW, BN_CELL_NW },
+                                       { BN_CELL_SE, BN_CELL_NE },
+                                       { BN_CELL_SW, BN_CELL_SE },
+                                       { BN_CELL_NW, BN_CELL_NE } };
+
+double bn_stencil_face(unsigned bits, int direction)
+{
+    return 0.5 * ((bits & beside[direction][0]) != 0) + 0.5 * ((bits & beside[direction][1]) != 0);
+}
+
+double bn_stencil_entry(const bn_stencil *s, unsigned bits, int direction)
+{
+    return bits & (unsigned)BN_LINK_WEST << direction
+               ? -(direction < 2 ? s->kx : s->ky) * bn_stencil_face(bits, direction)
+               : 0;
+}
+
+void bn_stencil_diagonals(const bn_stencil *s, double out[BN_DIAGONALS])
+{
+    for (unsigned cells = 0; cells < 16; cells++) {
+        double area = 0, faces[2] = { 0, 0 };
+        for (int d = 0; d < 4; d++) {
+            area += 0.25 * (cells >> d & 1);
+            faces[d / 2] += bn_stencil_face(cells, d);
+        }
+        out[cells] = s->mass * area + (s->kx * faces[0] + s->ky * faces[1]);
+        out[16 + cells] = cells ? BN_JACOBI_DAMPING / out[cells] : 0;
+    }
+}
+
+void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *cell, uint8_t *bits)
+{
+    const size_t row = nx - 1;
+    for (uint32_t j = 0; j < ny; j++)
+        for (uint32_t i = 0; i < nx; i++) {
+            const size_t at = (size_t)j * nx + i;
+            bits[at] = 0;
+            if (!unknown[at])
+                continue;
+            const bool west = i > 0, east = i + 1 < nx, south = j > 0, north = j + 1 < ny;
+            bits[at] = (uint8_t)((south && west && cell[(j - 1) * row + i - 1] ? BN_CELL_SW : 0) |
+                                 (south && east && cell[(j - 1) * row + i] ? BN_CELL_SE : 0) |
+                                 (north && west && cell[j * row + i - 1] ? BN_CELL_NW : 0) |
+                                 (north && east && cell[j * row + i] ? BN_CELL_NE : 0));
+            const bool there[4] = { west && unknown[at - 1], east && unknown[at + 1], south && unknown[at - nx],
+                                    north && unknown[at + nx] };
+            for (int d = 0; d < 4; d++)
+                if (there[d] && bn_stencil_face(bits[at], d) > 0)
+                    bits[at] |= (uint8_t)(BN_LINK_WEST << d);
+        }
+}
+
+double bn_stencil_norm(const bn_stencil *s) { return s->mass + 4 * (s->kx + s->ky); }

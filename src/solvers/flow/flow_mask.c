@@ -1,0 +1,184 @@
+/* flow_mask.c: obstacles from a picture: which nodes are solid, which solids hang together, and around which of them the
+ * fluid flows. */
+#include "flow.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { DARK = 128 };
+enum { SHAPE_NONE, SHAPE_ELLIPSE, SHAPE_RECTANGLE }; /* order of the key's choices */
+
+/* Whether a place lies in the simple obstacle, its edge included. */
+static bool in_shape(const bn_case *c, int shape, double x, double y)
+{
+    const double dx = fabs(x - bn_case_real_at(c, "obstacle.centre", 0)) / bn_case_real_at(c, "obstacle.size", 0);
+    const double dy = fabs(y - bn_case_real_at(c, "obstacle.centre", 1)) / bn_case_real_at(c, "obstacle.size", 1);
+    const double edge = 0.5 * (1 + 1e-9);
+    return shape == SHAPE_ELLIPSE ? dx * dx + dy * dy <= edge * edge
+                                  : shape == SHAPE_RECTANGLE && dx <= edge && dy <= edge;
+}
+
+static bool is_solid(const flow *s, long i, long j)
+{
+    return i >= 0 && j >= 0 && i < (long)s->nx && j < (long)s->ny && s->solid[(size_t)j * s->nx + (size_t)i];
+}
+
+/* Whether the cell with the south-west node (i, j) is solid: all of its nodes are. */
+static bool solid_cell(const flow *s, long i, long j)
+{
+    return is_solid(s, i, j) && is_solid(s, i + 1, j) && is_solid(s, i, j + 1) && is_solid(s, i + 1, j + 1);
+}
+
+/* Drops solid nodes that are the corner of no solid cell: what is thinner than a cell has no two sides. Returns how many
+ * remain. */
+static size_t drop_thin(flow *s, bool *drop, size_t *dropped)
+{
+    size_t left = 0;
+    *dropped = 0;
+    for (long j = 0; j < (long)s->ny; j++)
+        for (long i = 0; i < (long)s->nx; i++) {
+            const size_t at = (size_t)j * s->nx + (size_t)i;
+            drop[at] = s->solid[at] && !solid_cell(s, i, j) && !solid_cell(s, i - 1, j) && !solid_cell(s, i, j - 1) &&
+                       !solid_cell(s, i - 1, j - 1);
+            *dropped += drop[at];
+        }
+    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+        s->solid[at] = s->solid[at] && !drop[at];
+        left += s->solid[at];
+    }
+    return left;
+}
+
+/* What a connected solid touches. */
+typedef struct body {
+    bool border, outflow;
+    double low, high; /* of psi on the border that it touches */
+    uint32_t bottom, top;
+} body;
+
+/* Collects the solid nodes connected with `start` into `list`; marks them as seen. */
+static size_t collect(const flow *s, size_t start, bool *seen, size_t *list)
+{
+    size_t count = 1;
+    list[0] = start;
+    seen[start] = true;
+    for (size_t next = 0; next < count; next++) {
+        const long i = (long)(list[next] % s->nx), j = (long)(list[next] / s->nx);
+        const long x[4] = { i - 1, i + 1, i, i }, y[4] = { j, j, j - 1, j + 1 };
+        for (int d = 0; d < 4; d++) {
+            const size_t at = (size_t)(y[d] * (long)s->nx + x[d]);
+            if (is_solid(s, x[d], y[d]) && !seen[at]) {
+                seen[at] = true;
+                list[count++] = at;
+            }
+        }
+    }
+    return count;
+}
+
+static body look_at(const flow *s, const size_t *list, size_t count, const double *psi)
+{
+    body b = { .low = HUGE_VAL, .high = -HUGE_VAL, .bottom = UINT32_MAX };
+    for (size_t n = 0; n < count; n++) {
+        const uint32_t i = (uint32_t)(list[n] % s->nx), j = (uint32_t)(list[n] / s->nx);
+        b.bottom = j < b.bottom ? j : b.bottom;
+        b.top = j > b.top ? j : b.top;
+        const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->nx, j == 0, j + 1 == s->ny };
+        for (int side = 0; side < FLOW_SIDES; side++)
+            if (on_side[side]) {
+                b.border = true;
+                b.outflow = b.outflow || flow_piece_at(s, side, side < FLOW_BOTTOM ? j : i)->kind == FLOW_OUTFLOW;
+                b.low = fmin(b.low, psi[list[n]]);
+                b.high = fmax(b.high, psi[list[n]]);
+            }
+    }
+    return b;
+}
+
+/* Numbers the bodies that touch no border; checks the others. psi: along the border. */
+static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool *seen, size_t *list)
+{
+    const double scale = s->speed * (s->size[0] + s->size[1]);
+    uint32_t highest = 0;
+    for (size_t start = 0; start < (size_t)s->nx * s->ny; start++) {
+        if (!s->solid[start] || seen[start])
+            continue;
+        const size_t count = collect(s, start, seen, list);
+        const body b = look_at(s, list, count, psi);
+        highest = b.top - b.bottom > highest ? b.top - b.bottom : highest;
+        const double x = (double)(start % s->nx) * s->h[0], y = (double)(start / s->nx) * s->h[1];
+        if (b.outflow)
+            return bn_case_reject(c, "obstacle.mask", NULL, "the obstacle at x = %g m, y = %g m reaches the outflow", x, y);
+        if (b.border && b.high - b.low > 1e-9 * scale)
+            return bn_case_reject(c, "obstacle.mask", "leave a gap",
+                                  "the obstacle at x = %g m, y = %g m connects parts of the border between which %g m2/s "
+                                  "flow: it closes the channel or covers an inflow",
+                                  x, y, b.high - b.low);
+        if (b.border)
+            continue;
+        if (s->bodies == FLOW_BODIES)
+            return bn_case_reject(c, "obstacle.mask", NULL,
+                                  "more than %d bodies that the fluid flows around (the next at x = %g m, y = %g m)",
+                                  FLOW_BODIES, x, y);
+        s->bodies++;
+        for (size_t n = 0; n < count; n++)
+            s->body[list[n]] = (uint8_t)s->bodies;
+    }
+    s->body_height = highest * s->h[1];
+    return BN_OK;
+}
+
+bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
+{
+    const size_t points = (size_t)s->nx * s->ny;
+    uint32_t width = 0, height = 0;
+    const unsigned char *grey = NULL;
+    s->body_heat = (flow_heat)bn_case_choice(c, "obstacle.heat");
+    s->body_temperature = bn_case_real(c, "obstacle.temperature");
+    if (s->a == 0 && s->body_heat == FLOW_GIVEN)
+        (void)bn_case_reject(c, "obstacle.heat", "give fluid.diffusivity", "without fluid.diffusivity there is no "
+                                                                           "temperature");
+    const bool masked = bn_case_text(c, "obstacle.mask")[0] != '\0';
+    const int shape = bn_case_choice(c, "obstacle.shape");
+    if (!masked && shape == SHAPE_NONE)
+        return BN_OK;
+    if (masked)
+        BN_TRY(bn_plan_grey(p, c, "obstacle.mask", &width, &height, &grey));
+    BN_TRY(bn_plan_keep(p, points * sizeof *s->solid, (void **)&s->solid));
+    BN_TRY(bn_plan_keep(p, points, (void **)&s->body));
+    for (uint32_t j = 0; j < s->ny; j++)
+        for (uint32_t i = 0; i < s->nx; i++) {
+            const double x = (double)i / (s->nx - 1) * width, y = (1 - (double)j / (s->ny - 1)) * height;
+            const size_t column = x < width ? (size_t)x : width - 1, row = y < height ? (size_t)y : height - 1;
+            s->solid[(size_t)j * s->nx + i] = (grey && grey[row * width + column] < DARK) ||
+                                              in_shape(c, shape, i * s->h[0], j * s->h[1]);
+        }
+    bn_status st = BN_OK;
+    bool *seen = calloc(points, sizeof *seen);
+    size_t *list = malloc(points * sizeof *list), dropped = 0;
+    double *psi = calloc(points, sizeof *psi);
+    if (!seen || !list || !psi) {
+        st = bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the obstacles");
+        goto out;
+    }
+    const size_t solid = drop_thin(s, seen, &dropped);
+    BN_GO(bn_plan_note(p, "solid nodes", (double)solid, ""));
+    if (dropped > 0)
+        BN_GO(bn_plan_note(p, "obstacle nodes dropped, thinner than a cell", (double)dropped, ""));
+    if (solid == 0) {
+        (void)bn_case_reject(c, masked ? "obstacle.mask" : "obstacle.size", "take a finer grid or a larger obstacle; dark pixels are solid",
+                             "no obstacle is as large as a cell of the grid (%g m x %g m)", s->h[0], s->h[1]);
+        s->solid = NULL;
+        goto out;
+    }
+    for (size_t at = 0; at < points; at++)
+        seen[at] = false;
+    flow_border_psi(s, psi);
+    (void)find_bodies(c, s, psi, seen, list);
+    BN_GO(bn_plan_note(p, "bodies with fluid all around", s->bodies, ""));
+out:
+    free(seen);
+    free(list);
+    free(psi);
+    return st;
+}

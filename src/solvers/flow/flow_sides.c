@@ -1,0 +1,184 @@
+/* flow_sides.c: the sides of the rectangle and their segments as pieces, each with what the border does there. */
+#include "flow.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEY_KIND, KEY_SPEED, KEY_PROFILE, KEY_HEAT, KEY_TEMPERATURE, KEYS };
+
+#define SIDE_KEYS(side)                                                                                            \
+    { side ".kind", side ".speed", side ".profile", side ".heat", side ".temperature" }
+static const char *const keys[FLOW_SIDES + 1][KEYS] = {
+    SIDE_KEYS("boundary.left"), SIDE_KEYS("boundary.right"),   SIDE_KEYS("boundary.bottom"),
+    SIDE_KEYS("boundary.top"),  SIDE_KEYS("boundary.segment"),
+};
+
+double flow_side_length(const flow *s, int side) { return s->size[side < FLOW_BOTTOM ? 1 : 0]; }
+
+static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
+
+double flow_node_place(const flow *s, int side, uint32_t node)
+{
+    return flow_side_length(s, side) * node / (side_nodes(s, side) - 1);
+}
+
+const flow_piece *flow_piece_at(const flow *s, int side, uint32_t node) { return &s->piece[s->edge[side][node]]; }
+
+static void reject(const bn_case *c, const flow_piece *p, int key, const char *hint, const char *format, ...)
+    BN_PRINTF(5, 6);
+static void reject(const bn_case *c, const flow_piece *p, int key, const char *hint, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (p->item >= 0)
+        (void)bn_case_reject_item(c, keys[FLOW_SIDES][key], (size_t)p->item, hint, "%s", text);
+    else
+        (void)bn_case_reject(c, keys[p->side][key], hint, "%s", text);
+}
+
+/* The largest speed that a piece prescribes. */
+static double peak(const flow_piece *p)
+{
+    return fabs(p->speed) * (p->kind == FLOW_INFLOW && p->profile == FLOW_PARABOLIC ? 1.5 : 1);
+}
+
+double flow_net_inflow(const flow *s)
+{
+    double in = 0;
+    for (int i = 0; i < s->pieces; i++)
+        if (s->piece[i].kind == FLOW_INFLOW)
+            in += s->piece[i].speed * (s->piece[i].to - s->piece[i].from);
+    return in;
+}
+
+/* What one piece says about itself. */
+static void check_piece(const bn_case *c, const flow *s, const flow_piece *p)
+{
+    if ((p->kind == FLOW_SLIP || p->kind == FLOW_OUTFLOW) && p->speed != 0)
+        reject(c, p, KEY_SPEED, NULL, "a side that is %s has no speed", p->kind == FLOW_SLIP ? "slip" : "outflow");
+    if (s->a == 0 && (p->heat == FLOW_GIVEN || p->temperature != 0))
+        reject(c, p, p->heat == FLOW_GIVEN ? KEY_HEAT : KEY_TEMPERATURE, "give fluid.diffusivity",
+               "without fluid.diffusivity there is no temperature");
+    else if (p->temperature != 0 && p->heat != FLOW_GIVEN && p->kind != FLOW_INFLOW)
+        reject(c, p, KEY_TEMPERATURE, "add heat = \"given\"", "an insulated side has no temperature of its own");
+    if (p->kind == FLOW_OUTFLOW && p->heat == FLOW_GIVEN)
+        reject(c, p, KEY_HEAT, NULL, "an outflow carries out what arrives; its temperature can't be given");
+}
+
+static void read_sides(const bn_case *c, flow *s)
+{
+    for (int side = 0; side < FLOW_SIDES; side++) {
+        const char *const *k = keys[side];
+        s->piece[s->pieces++] = (flow_piece){ .side = side,
+                                              .item = -1,
+                                              .from = 0,
+                                              .to = flow_side_length(s, side),
+                                              .kind = (flow_kind)bn_case_choice(c, k[KEY_KIND]),
+                                              .profile = (flow_profile)bn_case_choice(c, k[KEY_PROFILE]),
+                                              .heat = (flow_heat)bn_case_choice(c, k[KEY_HEAT]),
+                                              .speed = bn_case_real(c, k[KEY_SPEED]),
+                                              .temperature = bn_case_real(c, k[KEY_TEMPERATURE]) };
+        flow_piece *p = &s->piece[side];
+        /* The default of the top is a moving lid. */
+        if (p->kind != FLOW_WALL && p->kind != FLOW_INFLOW && !bn_case_given(c, k[KEY_SPEED]))
+            p->speed = 0;
+        check_piece(c, s, p);
+    }
+}
+
+static void read_segments(const bn_case *c, flow *s)
+{
+    const size_t items = bn_case_items(c, "boundary.segment");
+    const char *const *k = keys[FLOW_SIDES];
+    for (size_t i = 0; i < items; i++) {
+        flow_piece p = { .side = bn_case_item_choice(c, "boundary.segment.side", i),
+                         .item = (int)i,
+                         .from = bn_case_item_real(c, "boundary.segment.from", i),
+                         .to = bn_case_item_real(c, "boundary.segment.to", i),
+                         .kind = (flow_kind)bn_case_item_choice(c, k[KEY_KIND], i),
+                         .profile = (flow_profile)bn_case_item_choice(c, k[KEY_PROFILE], i),
+                         .heat = (flow_heat)bn_case_item_choice(c, k[KEY_HEAT], i),
+                         .speed = bn_case_item_real(c, k[KEY_SPEED], i),
+                         .temperature = bn_case_item_real(c, k[KEY_TEMPERATURE], i) };
+        const double length = flow_side_length(s, p.side);
+        if (s->pieces == FLOW_PIECES) {
+            (void)bn_case_reject_item(c, "boundary.segment.side", i, NULL, "more than %d segments",
+                                      FLOW_PIECES - FLOW_SIDES);
+            return;
+        }
+        if (!(p.from < p.to) || p.to > length * (1 + 1e-9))
+            (void)bn_case_reject_item(c, "boundary.segment.to", i, NULL,
+                                      "a segment must end beyond its begin (%g m) and not beyond the side (%g m)", p.from,
+                                      length);
+        for (int other = FLOW_SIDES; other < s->pieces; other++)
+            if (s->piece[other].side == p.side && p.from < s->piece[other].to - 1e-9 * length &&
+                s->piece[other].from < p.to - 1e-9 * length)
+                (void)bn_case_reject_item(c, "boundary.segment.from", i, NULL, "overlaps segment number %d of this side",
+                                          s->piece[other].item + 1);
+        const flow_piece *own = &s->piece[p.side];
+        if (own->kind == FLOW_INFLOW || own->kind == FLOW_OUTFLOW)
+            reject(c, own, KEY_KIND, "write it as a segment too",
+                   "a side with segments must itself be a wall or slip between them");
+        check_piece(c, s, &p);
+        s->piece[s->pieces++] = p;
+    }
+}
+
+/* The piece of a node: the segment it lies in; where two segments meet, the second; else the side. */
+static int find_piece(const flow *s, int side, double place)
+{
+    const double near = 1e-9 * flow_side_length(s, side);
+    int begins = -1, ends = -1;
+    for (int i = FLOW_SIDES; i < s->pieces; i++) {
+        const flow_piece *p = &s->piece[i];
+        if (p->side != side)
+            continue;
+        if (place > p->from + near && place < p->to - near)
+            return i;
+        if (fabs(place - p->from) <= near)
+            begins = i;
+        if (fabs(place - p->to) <= near)
+            ends = i;
+    }
+    const bool corner = place <= near || place >= flow_side_length(s, side) - near;
+    if (begins >= 0 && (ends >= 0 || corner))
+        return begins;
+    return ends >= 0 && corner ? ends : side;
+}
+
+bn_status flow_read_sides(const bn_case *c, bn_plan *plan, flow *s)
+{
+    int outflows = 0;
+    read_sides(c, s);
+    read_segments(c, s);
+    s->speed = 0;
+    for (int i = 0; i < s->pieces; i++) {
+        const flow_piece *p = &s->piece[i];
+        if (p->kind == FLOW_OUTFLOW && ++outflows == 2)
+            reject(c, p, KEY_KIND, "give the speed of one of them as an inflow with a negative speed",
+                   "a second outflow: how the flow divides between two is not known");
+        s->speed = fmax(s->speed, peak(p));
+    }
+    const double in = flow_net_inflow(s), scale = s->speed * (s->size[0] + s->size[1]);
+    for (int i = 0; i < s->pieces && outflows == 0 && fabs(in) > 1e-12 * scale; i++)
+        if (s->piece[i].kind == FLOW_INFLOW) {
+            reject(c, &s->piece[i], KEY_SPEED, "make one side an outflow, or let inflows add up to nothing",
+                   "the inflows do not balance: %g m2/s flow in and nothing flows out", in);
+            break;
+        }
+    if (s->start == FLOW_DEVELOPED && s->piece[FLOW_LEFT].kind != FLOW_INFLOW)
+        (void)bn_case_reject(c, "initial.kind", "make the left side an inflow",
+                             "\"developed\" needs an inflow on the whole left side");
+    for (int side = 0; side < FLOW_SIDES; side++) {
+        const uint32_t n = side_nodes(s, side);
+        BN_TRY(bn_plan_keep(plan, n, (void **)&s->edge[side]));
+        for (uint32_t m = 0; m < n; m++)
+            s->edge[side][m] = (uint8_t)find_piece(s, side, flow_node_place(s, side, m));
+    }
+    return BN_OK;
+}

@@ -1,0 +1,244 @@
+/* bench_flow.c: times of the linear solvers and of whole time steps of flow on one device, beside what the data they must
+ * move would take at the measured copy bandwidth. Never part of the tests.
+ *   bench_flow [DEVICE [N,N,... [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: nodes along a side */
+#include "api/launch.h"
+#include "binnacle/binnacle.h"
+#include "numerics/linear.h"
+#include "numerics/spectral.h"
+#include "numerics/spectral_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bn_context *ctx;
+static bn_device *device;
+static double bandwidth;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void need(bn_status st)
+{
+    if (st != BN_OK) {
+        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
+        exit(1);
+    }
+}
+
+/* Poisson's equation on n x n nodes of the unit square, zero at the border, a smooth right-hand side with noise. */
+typedef struct problem {
+    uint32_t n;
+    bn_domain *domain;
+    uint8_t *bits;
+    bn_stencil stencil;
+    bn_linear_work work;
+    bn_field *x, *b;
+} problem;
+
+static bn_field *field(bn_domain *d, const char *name, bn_type type, int components)
+{
+    bn_field *f;
+    need(bn_field_create(d, &(bn_field_desc){ .name = name, .type = type, .components = components }, &f));
+    return f;
+}
+
+static problem create(uint32_t n, bn_precision precision)
+{
+    problem p = { .n = n };
+    const size_t points = (size_t)n * n;
+    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { n, n, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+                                  .precision = precision,
+                                  .halo = 1,
+                                  .device = device };
+    need(bn_domain_create(ctx, &desc, &p.domain));
+    bool *unknown = calloc(points, 1), *cell = calloc(points, 1);
+    double *b = calloc(points, sizeof *b);
+    p.bits = calloc(points, 1);
+    for (uint32_t j = 0; j < n; j++)
+        for (uint32_t i = 0; i < n; i++) {
+            const size_t at = (size_t)j * n + i;
+            unknown[at] = i > 0 && j > 0 && i + 1 < n && j + 1 < n;
+            cell[at] = true;
+            b[at] = unknown[at] ? 1 + 0.1 * (double)(at * 2654435761u % 1000) / 1000 : 0;
+        }
+    bn_stencil_bits(n, n, unknown, cell, p.bits);
+    const double k = (double)(n - 1) * (n - 1);
+    p.stencil = (bn_stencil){ n, n, 0, k, k, p.bits };
+    p.x = field(p.domain, "x", BN_T_REAL, 1);
+    p.b = field(p.domain, "b", BN_T_REAL, 1);
+    p.work = (bn_linear_work){ .bits = field(p.domain, "bits", BN_T_U8, 1),
+                               .A = field(p.domain, "A", BN_T_REAL, 5),
+                               .r = field(p.domain, "r", BN_T_REAL, 1),
+                               .p = field(p.domain, "p", BN_T_REAL, 1),
+                               .q = field(p.domain, "q", BN_T_REAL, 1),
+                               .z = field(p.domain, "z", BN_T_REAL, 1) };
+    need(bn_field_set(p.b, b, points));
+    free(unknown);
+    free(cell);
+    free(b);
+    return p;
+}
+
+static void destroy(problem *p)
+{
+    bn_field **fields[] = { &p->x, &p->b, &p->work.bits, &p->work.A, &p->work.r, &p->work.p, &p->work.q, &p->work.z };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        bn_field_destroy(fields[i]);
+    bn_domain_destroy(&p->domain);
+    free(p->bits);
+}
+
+/* The shortest of three: seconds of one solve that ends at `iterations` or `tolerance`. */
+static double time_solve(problem *p, const bn_linear_desc *desc, double tolerance, unsigned iterations,
+                         bn_cg_report *report)
+{
+    bn_linear *l;
+    double best = 1e30;
+    need(bn_linear_create(p->domain, desc, &p->work, &l));
+    for (int i = 0; i < 4; i++) { /* the first warms up and learns how many iterations to launch */
+        need(bn_field_zero(p->x));
+        need(bn_domain_finish(p->domain));
+        const double start = now();
+        need(bn_linear_solve(l, p->x, p->b, &(bn_cg_target){ tolerance, iterations }));
+        need(bn_domain_finish(p->domain));
+        const double seconds = now() - start;
+        best = i > 0 && seconds < best ? seconds : best;
+        const bn_status st = bn_linear_report(l, report);
+        if (st != BN_OK && report->state != BN_CG_LIMIT)
+            need(st);
+    }
+    bn_linear_destroy(&l);
+    return best;
+}
+
+static void print(const char *what, const problem *p, const char *precision, double seconds, double bytes)
+{
+    const double floor = bytes * (double)p->n * p->n / bandwidth;
+    printf("  %-34s %5u^2 %-6s %10.2f us  floor %8.2f us  %5.1f %%\n", what, p->n, precision, 1e6 * seconds, 1e6 * floor,
+           100 * floor / seconds);
+    fflush(stdout);
+}
+
+static void bench_iterations(uint32_t n, bn_precision precision, const char *name)
+{
+    static const char *const spmv[] = { "naive", "local", "image" };
+    static const char *const dot[] = { "naive", "coalesced", "convergent", "conflict-free", "unrolled", "norm" };
+    const double real = precision == BN_DOUBLE ? 8 : 4;
+    const unsigned count = 200;
+    problem p = create(n, precision);
+    bn_cg_report report = { 0 };
+    bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_FUSED };
+    double seconds = time_solve(&p, &desc, 1e-30, count, &report);
+    print("fused CG, an iteration", &p, name, seconds / report.iterations, 8 * real + 2);
+    desc.method = BN_LINEAR_CG;
+    for (int s = 0; s < 3; s++)
+        for (int d = 0; d < 6; d++) {
+            if (s != 1 && d != 5)
+                continue;
+            char text[64];
+            desc.spmv = (bn_spmv)s;
+            desc.dot = (bn_dot)d;
+            snprintf(text, sizeof text, "CG %s, %s, an iteration", spmv[s], dot[d]);
+            seconds = time_solve(&p, &desc, 1e-30, count, &report);
+            print(text, &p, name, seconds / report.iterations, (7 + 2 + 3 + 3 + (d == 5 ? 1 : 2) + 3) * real);
+        }
+    destroy(&p);
+}
+
+/* Bytes: transforms there and back, in three passes; multigrid as it is counted in docs/performance.md. */
+static void bench_poisson(uint32_t n, bn_precision precision, const char *name)
+{
+    const double real = precision == BN_DOUBLE ? 8 : 4;
+    const char *why;
+    problem p = create(n, precision);
+    bn_cg_report report = { 0 };
+    if (bn_spectral_suits(&p.stencil, (size_t)real, &why)) {
+        bn_spectral *s;
+        double best = 1e30;
+        const int count = 20;
+        need(bn_spectral_create(p.domain, &p.stencil, p.work.q, &s));
+        for (int i = 0; i < 4; i++) {
+            const double start = now();
+            for (int k = 0; k < count; k++)
+                need(bn_spectral_solve(s, p.x, p.b));
+            need(bn_domain_finish(p.domain));
+            const double seconds = (now() - start) / count;
+            best = i > 0 && seconds < best ? seconds : best;
+        }
+        bn_spectral_destroy(&s);
+        print("direct Poisson solve", &p, name, best, 6 * real);
+    }
+    const bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_MULTIGRID };
+    const double tolerance = precision == BN_DOUBLE ? 1e-10 : 1e-6, seconds = time_solve(&p, &desc, tolerance, 1000, &report);
+    char text[64];
+    snprintf(text, sizeof text, "multigrid CG to %.0e, %u cycles", tolerance, report.iterations);
+    print(text, &p, name, seconds, report.iterations * (45 / 4.0 + 8 + 2) * real);
+    destroy(&p);
+}
+
+static void bench_step(uint32_t n, const char *precision, const char *more)
+{
+    char nodes[64], what[64], both[64];
+    snprintf(nodes, sizeof nodes, "grid.nodes=[%u,%u]", n, n);
+    snprintf(both, sizeof both, "case.precision=%s", precision);
+    const char *overrides[] = { nodes, both, "fluid.diffusivity=0.001", "boundary.top.heat=given",
+                                "boundary.top.temperature=1", more };
+    bn_case *c;
+    bn_sim *sim;
+    const int count = 20;
+    double best = 1e30;
+    need(bn_case_parse(ctx, "bench", "[case]\nsolver = \"flow\"\n[fluid]\nviscosity = 0.001\n", overrides,
+                       more ? 6 : 5, &c));
+    need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    for (int i = 0; i < 4; i++) {
+        const double start = now();
+        for (int k = 0; k < count; k++)
+            need(bn_sim_step(sim));
+        const double seconds = (now() - start) / count;
+        best = i > 0 && seconds < best ? seconds : best;
+    }
+    snprintf(what, sizeof what, "time step with heat%s%s", more ? ", " : "", more ? strchr(more, '=') + 1 : "");
+    const problem p = { .n = n };
+    print(what, &p, precision, best, (strcmp(precision, "double") == 0 ? 8 : 4) * (3 * 8 + 20));
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+int main(int argc, char **argv)
+{
+    need(bn_context_create(NULL, &ctx));
+    need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
+    need(bn_device_bandwidth(device, &bandwidth));
+    const bn_device_info *info = bn_device_describe(device);
+    printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
+    const char *sizes = argc > 2 ? argv[2] : bandwidth > 4e11 ? "64,256,257,1024,1025,4096,4097" : "64,256,257,1024,1025";
+    for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
+        const char *name = d ? "double" : "single";
+        char *end = NULL;
+        if (argc > 3 && strcmp(argv[3], name) != 0)
+            continue;
+        for (const char *at = sizes; *at; at = *end ? end + 1 : end) {
+            const uint32_t n = (uint32_t)strtoul(at, &end, 10);
+            if (n < 5 || (*end && *end != ',')) {
+                fprintf(stderr, "bench: sizes are numbers from 5 on with commas between, not %s\n", sizes);
+                return 2;
+            }
+            bench_poisson(n, (bn_precision)d, name);
+            if (n % 2 == 0)
+                bench_iterations(n, (bn_precision)d, name);
+            if (n <= 1025) {
+                bench_step(n, name, NULL);
+                bench_step(n, name, "solver.poisson=multigrid");
+            }
+        }
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+    return 0;
+}

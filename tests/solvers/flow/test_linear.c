@@ -1,0 +1,388 @@
+/* test_linear.c: all linear solvers (src/numerics/linear.h) on a device against their references, bit for bit, and against
+ * the equations themselves, for matrices of every kind: mirrored borders, obstacles, unequal spacing, odd and even sizes. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+#include "numerics/linear.h"
+#include "numerics/spectral_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+/* The references in both precisions; src/numerics/linear_reference.h shows one at a time. */
+typedef struct bn_linear_reference bn_linear_reference;
+bn_status bn_linear_reference_create_single(bn_context *, const bn_linear_desc *, bn_linear_reference **);
+bn_status bn_linear_reference_create_double(bn_context *, const bn_linear_desc *, bn_linear_reference **);
+void bn_linear_reference_destroy_single(bn_linear_reference **);
+void bn_linear_reference_destroy_double(bn_linear_reference **);
+bn_status bn_linear_reference_solve_single(bn_linear_reference *, float *, const float *, const bn_cg_target *,
+                                           bn_cg_report *);
+bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
+                                           bn_cg_report *);
+
+static bn_context *ctx;
+static bn_device *device;
+
+static void open_device(void)
+{
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    OK(bn_device_open(ctx, NULL, false, &device));
+}
+
+static void close_device(void)
+{
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+
+/* free: whether the left, right, bottom, top border is mirrored (its nodes are unknowns). */
+typedef enum obstacle { NOTHING, ISLAND, BUMP } obstacle;
+typedef struct matrix {
+    uint32_t nx, ny;
+    double mass, kx, ky;
+    bool free[4];
+    obstacle obstacle;
+} matrix;
+
+static bool solid(const matrix *m, uint32_t i, uint32_t j)
+{
+    const bool across = i > m->nx / 3 && i < m->nx / 2;
+    return m->obstacle == ISLAND ? across && j > m->ny / 3 && j < 2 * m->ny / 3
+                                 : m->obstacle == BUMP && across && j < m->ny / 3;
+}
+
+static uint8_t *bits_of(const matrix *m)
+{
+    const size_t points = (size_t)m->nx * m->ny;
+    bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
+    uint8_t *bits = calloc(points, 1);
+    ck_assert(unknown && cell && bits);
+    for (uint32_t j = 0; j < m->ny; j++)
+        for (uint32_t i = 0; i < m->nx; i++) {
+            unknown[j * m->nx + i] = (i > 0 || m->free[0]) && (i + 1 < m->nx || m->free[1]) && (j > 0 || m->free[2]) &&
+                                     (j + 1 < m->ny || m->free[3]) && !solid(m, i, j);
+            if (i + 1 < m->nx && j + 1 < m->ny)
+                cell[j * (m->nx - 1) + i] = !(solid(m, i, j) && solid(m, i + 1, j) && solid(m, i, j + 1) &&
+                                              solid(m, i + 1, j + 1));
+        }
+    bn_stencil_bits(m->nx, m->ny, unknown, cell, bits);
+    free(unknown);
+    free(cell);
+    return bits;
+}
+
+/* A random number from -1 to 1, always the same ones. */
+static double noise(size_t at)
+{
+    uint64_t x = at * 0x9e3779b97f4a7c15u + 0x1234567u;
+    x ^= x >> 31;
+    x *= 0xbf58476d1ce4e5b9u;
+    x ^= x >> 29;
+    return (double)(x % 2000001) / 1e6 - 1;
+}
+
+/* What a solve gave. */
+typedef struct answer {
+    double *x; /* to be freed */
+    bn_cg_report report;
+} answer;
+
+static answer solve_on_device(const bn_linear_desc *desc, const double *b, bn_precision precision, int boxes,
+                              const size_t group[3], double tolerance)
+{
+    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
+    const bn_domain_desc domain_desc = {
+        .grid = { .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+        .precision = precision,
+        .halo = 1,
+        .boxes = boxes,
+        .device = device,
+        .work_group = { group[0], group[1], group[2] }
+    };
+    static const struct {
+        const char *name;
+        bn_type type;
+        int components;
+    } wanted[8] = { { "x", BN_T_REAL, 1 }, { "b", BN_T_REAL, 1 }, { "bits", BN_T_U8, 1 }, { "A", BN_T_REAL, 5 },
+                    { "r", BN_T_REAL, 1 }, { "p", BN_T_REAL, 1 }, { "q", BN_T_REAL, 1 },  { "z", BN_T_REAL, 1 } };
+    bn_domain *domain;
+    bn_field *f[8];
+    bn_linear *linear;
+    answer a = { .x = malloc(points * sizeof *a.x) };
+    ck_assert_ptr_nonnull(a.x);
+    OK(bn_domain_create(ctx, &domain_desc, &domain));
+    for (int i = 0; i < 8; i++)
+        OK(bn_field_create(
+            domain,
+            &(bn_field_desc){ .name = wanted[i].name, .type = wanted[i].type, .components = wanted[i].components },
+            &f[i]));
+    OK(bn_field_set(f[1], b, points));
+    OK(bn_linear_create(domain, desc, &(bn_linear_work){ f[2], f[3], f[4], f[5], f[6], f[7] }, &linear));
+    OK(bn_linear_solve(linear, f[0], f[1], &(bn_cg_target){ tolerance, 5000 }));
+    OK(bn_linear_report(linear, &a.report));
+    OK(bn_field_get(f[0], a.x, points));
+    bn_linear_destroy(&linear);
+    for (int i = 0; i < 8; i++)
+        bn_field_destroy(&f[i]);
+    bn_domain_destroy(&domain);
+    return a;
+}
+
+static answer solve_by_reference(const bn_linear_desc *desc, const double *b, bn_precision precision, double tolerance)
+{
+    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
+    const bn_cg_target target = { tolerance, 5000 };
+    answer a = { .x = calloc(points, sizeof *a.x) };
+    float *x = calloc(points, sizeof *x), *right = calloc(points, sizeof *right);
+    bn_linear_reference *reference;
+    ck_assert(a.x && x && right);
+    if (precision == BN_DOUBLE) {
+        OK(bn_linear_reference_create_double(ctx, desc, &reference));
+        OK(bn_linear_reference_solve_double(reference, a.x, b, &target, &a.report));
+        bn_linear_reference_destroy_double(&reference);
+    } else {
+        for (size_t at = 0; at < points; at++)
+            right[at] = (float)b[at];
+        OK(bn_linear_reference_create_single(ctx, desc, &reference));
+        OK(bn_linear_reference_solve_single(reference, x, right, &target, &a.report));
+        bn_linear_reference_destroy_single(&reference);
+        for (size_t at = 0; at < points; at++)
+            a.x[at] = (double)x[at];
+    }
+    free(x);
+    free(right);
+    return a;
+}
+
+/* |b - A x| / |b| in double, and in *rounding the u (|A| |x| + |b|) / |b| that rounding x to a precision may cost. */
+static double residual(const bn_stencil *s, const double *x, const double *b, double u, double *rounding)
+{
+    double xx = 0;
+    const long step[4] = { -1, 1, -(long)s->nx, (long)s->nx };
+    double diagonal[BN_DIAGONALS], rr = 0, bb = 0;
+    bn_stencil_diagonals(s, diagonal);
+    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+        if (!s->bits[at])
+            continue;
+        double r = b[at] - diagonal[s->bits[at] & BN_CELLS] * x[at];
+        for (int d = 0; d < 4; d++)
+            if (bn_stencil_entry(s, s->bits[at], d) != 0)
+                r -= bn_stencil_entry(s, s->bits[at], d) * x[(size_t)((long)at + step[d])];
+        rr += r * r;
+        bb += b[at] * b[at];
+        xx += x[at] * x[at];
+    }
+    *rounding = u * (bn_stencil_norm(s) * sqrt(xx / bb) + 1);
+    return sqrt(rr / bb);
+}
+
+static void check_equal(const answer *a, const answer *b, size_t points, const char *what)
+{
+    ck_assert_msg(memcmp(a->x, b->x, points * sizeof *a->x) == 0, "%s: other bits", what);
+    ck_assert_msg(a->report.state == b->report.state && a->report.iterations == b->report.iterations &&
+                      a->report.residual == b->report.residual,
+                  "%s: states %d and %d, %u and %u iterations, residuals %g and %g", what, a->report.state,
+                  b->report.state, a->report.iterations, b->report.iterations, a->report.residual, b->report.residual);
+}
+
+/* How much is looked at: compiling kernels for one more size or group takes a second. */
+typedef enum extent { REFERENCE_ONLY, SINGLE_ONLY, BOTH_PRECISIONS, ALL_GROUPS } extent;
+
+/* One matrix by one method, cut and grouped in several ways. Returns the iterations in the last precision. */
+static unsigned check(const matrix *m, bn_linear_method method, bn_spmv spmv, bn_dot dot, extent how)
+{
+    const bool all_groups = how == ALL_GROUPS;
+    static const size_t groups[][3] = { { 0, 0, 0 }, { 7, 1, 1 }, { 64, 1, 1 } };
+    uint8_t *bits = bits_of(m);
+    const size_t points = (size_t)m->nx * m->ny;
+    double *b = calloc(points, sizeof *b);
+    ck_assert_ptr_nonnull(b);
+    for (size_t at = 0; at < points; at++)
+        b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0;
+    const bn_linear_desc desc = { .name = "the test's system",
+                                  .stencil = { m->nx, m->ny, m->mass, m->kx, m->ky, bits },
+                                  .method = method,
+                                  .spmv = spmv,
+                                  .dot = dot };
+    unsigned iterations = 0;
+    for (int p = 0; p < (bn_device_describe(device)->fp64 && how != SINGLE_ONLY ? 2 : 1); p++) {
+        const double tolerance = p == BN_DOUBLE ? 1e-10 : 1e-5;
+        char what[128];
+        answer reference = solve_by_reference(&desc, b, (bn_precision)p, tolerance);
+        iterations = reference.report.iterations;
+        double rounding;
+        const double left = residual(&desc.stencil, reference.x, b, p == BN_DOUBLE ? 0x1p-53 : 0x1p-24, &rounding);
+        snprintf(what, sizeof what, "%u x %u, obstacle %d, method %d, spmv %d, dot %d, precision %d", m->nx, m->ny,
+                 m->obstacle, method, spmv, dot, p);
+        /* The numbers that README and messages give must be the truth. */
+        ck_assert_msg(left <= 1.01 * tolerance || left <= 6 * rounding, "%s: residual %g, rounding %g", what, left,
+                      rounding);
+        ck_assert_msg(fabs(left - reference.report.residual) <= 0.01 * left + 2 * rounding, "%s: residual %g, told %g",
+                      what, left, reference.report.residual);
+        for (size_t g = 0; how != REFERENCE_ONLY && g < (all_groups ? 3u : 1u); g++)
+            for (int boxes = 1; boxes <= (all_groups && g == 0 && m->ny >= 24 ? 3 : 1); boxes += 2) {
+                answer a = solve_on_device(&desc, b, (bn_precision)p, boxes, groups[g], tolerance);
+                check_equal(&a, &reference, points, what);
+                free(a.x);
+            }
+        free(reference.x);
+    }
+    free(bits);
+    free(b);
+    return iterations;
+}
+
+static const matrix matrices[] = {
+    { 33, 33, 0, 1024, 1024, { false }, NOTHING },
+    { 40, 27, 0, 1521, 676, { false }, NOTHING },
+    { 17, 129, 0, 16, 400, { false, true }, NOTHING },
+    { 300, 37, 1, 3, 0.7, { true, true, false, false }, NOTHING },
+    { 5, 5, 0, 16, 16, { false }, NOTHING },
+    { 33, 17, 1, 50, 20, { true, true, true, true }, NOTHING },
+    { 34, 33, 0, 1, 1, { true, false, false, true }, NOTHING },
+    { 65, 49, 0, 1, 1, { false, true }, ISLAND },
+    { 50, 44, 0, 1, 2, { false }, BUMP },
+};
+enum { MATRICES = sizeof matrices / sizeof *matrices };
+
+START_TEST(fused_iterations_equal_the_reference)
+{
+    check(&matrices[2], BN_LINEAR_FUSED, BN_SPMV_LOCAL, BN_DOT_NORM, SINGLE_ONLY);
+    check(&matrices[3], BN_LINEAR_FUSED, BN_SPMV_LOCAL, BN_DOT_NORM, SINGLE_ONLY);
+    check(&matrices[7], BN_LINEAR_FUSED, BN_SPMV_LOCAL, BN_DOT_NORM, ALL_GROUPS);
+}
+END_TEST
+
+START_TEST(dot_products_equal_the_reference_in_all_variants)
+{
+    for (int dot = BN_DOT_NAIVE; dot < BN_DOT_NORM; dot++)
+        check(&matrices[7], BN_LINEAR_CG, BN_SPMV_LOCAL, (bn_dot)dot, SINGLE_ONLY);
+}
+END_TEST
+
+START_TEST(matrix_products_equal_the_reference_in_all_variants)
+{
+    check(&matrices[7], BN_LINEAR_CG, BN_SPMV_LOCAL, BN_DOT_NORM, BOTH_PRECISIONS);
+    check(&matrices[7], BN_LINEAR_CG, BN_SPMV_NAIVE, BN_DOT_NORM, SINGLE_ONLY);
+    check(&matrices[7], BN_LINEAR_CG, BN_SPMV_IMAGE, BN_DOT_NORM, BOTH_PRECISIONS);
+}
+END_TEST
+
+START_TEST(direct_solutions_equal_the_reference)
+{
+    check(&matrices[1], BN_LINEAR_SPECTRAL, BN_SPMV_LOCAL, BN_DOT_NORM, ALL_GROUPS);
+    for (int i = 2; i < MATRICES; i++)
+        if (matrices[i].obstacle == NOTHING)
+            check(&matrices[i], BN_LINEAR_SPECTRAL, BN_SPMV_LOCAL, BN_DOT_NORM, i % 2 ? SINGLE_ONLY : BOTH_PRECISIONS);
+}
+END_TEST
+
+START_TEST(multigrid_equals_the_reference)
+{
+    check(&matrices[2], BN_LINEAR_MULTIGRID, BN_SPMV_LOCAL, BN_DOT_NORM, SINGLE_ONLY);
+    check(&matrices[6], BN_LINEAR_MULTIGRID, BN_SPMV_LOCAL, BN_DOT_NORM, BOTH_PRECISIONS);
+    check(&matrices[7], BN_LINEAR_MULTIGRID, BN_SPMV_LOCAL, BN_DOT_NORM, SINGLE_ONLY);
+}
+END_TEST
+
+START_TEST(multigrid_on_boxes_and_in_groups)
+{
+    check(&matrices[8], BN_LINEAR_MULTIGRID, BN_SPMV_LOCAL, BN_DOT_NORM, ALL_GROUPS);
+}
+END_TEST
+
+START_TEST(multigrid_takes_few_cycles_on_any_grid)
+{
+    static const matrix grids[] = {
+        { 65, 65, 0, 1, 1, { false }, NOTHING },   { 129, 129, 0, 1, 1, { false }, NOTHING },
+        { 257, 257, 0, 1, 1, { false }, NOTHING }, { 130, 130, 0, 1, 1, { false }, NOTHING },
+        { 200, 77, 0, 1, 1, { false, true }, NOTHING }, { 129, 97, 0, 1, 1, { false, true }, ISLAND },
+    };
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        const unsigned cycles = check(&grids[i], BN_LINEAR_MULTIGRID, BN_SPMV_LOCAL, BN_DOT_NORM, REFERENCE_ONLY);
+        ck_assert_msg(cycles <= (grids[i].obstacle == NOTHING ? 9u : 12u), "%u x %u: %u cycles", grids[i].nx,
+                      grids[i].ny, cycles);
+    }
+}
+END_TEST
+
+START_TEST(the_direct_solver_knows_what_it_can_not_do)
+{
+    const char *why = NULL;
+    for (int i = 0; i < MATRICES; i++) {
+        uint8_t *bits = bits_of(&matrices[i]);
+        const bn_stencil s = { matrices[i].nx, matrices[i].ny, matrices[i].mass, matrices[i].kx, matrices[i].ky, bits };
+        const bool good = bn_spectral_suits(&s, 4, &why);
+        ck_assert_msg(good == (matrices[i].obstacle == NOTHING), "matrix %d", i);
+        ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
+        free(bits);
+    }
+    const matrix longer = { 4097, 9, 0, 1, 1, { false }, NOTHING }, free_all = { 9, 9, 0, 1, 1, { true, true, true, true },
+                                                                                  NOTHING };
+    uint8_t *bits = bits_of(&longer);
+    const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits };
+    ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));
+    free(bits);
+    bits = bits_of(&free_all);
+    const bn_stencil t = { 9, 9, 0, 1, 1, bits };
+    ck_assert(!bn_spectral_suits(&t, 4, &why) && strstr(why, "singular"));
+    free(bits);
+}
+END_TEST
+
+/* More partial sums than one work-group adds up at once. */
+START_TEST(sums_over_many_blocks_are_packed)
+{
+    const uint32_t nx = 300, ny = 4200;
+    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { nx, ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+                                  .precision = BN_SINGLE,
+                                  .halo = 1,
+                                  .boxes = 3,
+                                  .device = device };
+    double *values = malloc((size_t)nx * ny * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    for (size_t at = 0; at < (size_t)nx * ny; at++)
+        values[at] = (double)(float)noise(at);
+    double got[2][3];
+    for (int engine = 0; engine < 2; engine++) {
+        bn_domain_desc own = desc;
+        bn_domain *domain;
+        bn_field *field;
+        if (engine == 1) {
+            own.device = NULL;
+            own.boxes = 1;
+        }
+        OK(bn_domain_create(ctx, &own, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ .name = "values" }, &field));
+        OK(bn_field_set(field, values, (size_t)nx * ny));
+        OK(bn_reduce(field, 0, BN_SUM, &got[engine][0]));
+        OK(bn_reduce(field, 0, BN_SUM_SQUARES, &got[engine][1]));
+        OK(bn_reduce(field, 0, BN_MAX_ABS, &got[engine][2]));
+        bn_field_destroy(&field);
+        bn_domain_destroy(&domain);
+    }
+    ck_assert_msg(memcmp(got[0], got[1], sizeof got[0]) == 0, "device %.9g %.9g %.9g, reference %.9g %.9g %.9g",
+                  got[0][0], got[0][1], got[0][2], got[1][0], got[1][1], got[1][2]);
+    near(got[0][1] / ((double)nx * ny), 1.0 / 3, 1e-3, "mean square of the noise");
+    free(values);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_device, close_device);
+    tcase_add_test(tests, fused_iterations_equal_the_reference);
+    tcase_add_test(tests, dot_products_equal_the_reference_in_all_variants);
+    tcase_add_test(tests, matrix_products_equal_the_reference_in_all_variants);
+    tcase_add_test(tests, direct_solutions_equal_the_reference);
+    tcase_add_test(tests, multigrid_equals_the_reference);
+    tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
+    tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
+    tcase_add_test(tests, the_direct_solver_knows_what_it_can_not_do);
+    tcase_add_test(tests, sums_over_many_blocks_are_packed);
+}
+
+int main(void) { return bn_test_main("linear", add); }
