@@ -214,9 +214,10 @@ lint-tree: ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh
 
 # ----------------------------------------------------------------------------------------------------------------- use
-demo: all ## the driven cavity at Re 1000, with pictures
-	+@$(DRY_RUN) $(BINNACLE) run data/cases/flow/cavity-re1000.toml --out out/demo/cavity-re1000 --force
-	@echo 'Pictures:' && find out/demo/cavity-re1000 -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
+DEMO := cavity-re1000 convection-ra1e4 mixing
+demo: all ## a cavity, natural convection, mixing streams, with pictures
+	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/flow/$$c.toml --out out/demo/$$c --force; done'
+	@echo 'Pictures:' && find $(addprefix out/demo/,$(DEMO)) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/*.c)))
 $(BENCH_BIN): %: %.o $(STATIC)

@@ -5,6 +5,10 @@
 #   DEVICE=gpu make bench
 set -eu
 : "${BINNACLE:=build/binnacle}" "${DEVICE:=auto}" "${SIZES:=257 1025 4097}" "${STEPS:=20}"
+# Linear solvers and time steps of flow, by the clock: sizes and precision can be chosen, see tests/bench/bench_flow.c.
+for program in ${BENCH:-}; do
+    "$program" "$DEVICE"
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 "$BINNACLE" devices --measure
