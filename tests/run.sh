@@ -49,7 +49,7 @@ else
 fi
 # For tests that open our files with VTK: the Python that has it.
 for python in python3 /usr/bin/python3; do
-    if "$python" -c 'import importlib.util as u; raise SystemExit(u.find_spec("vtkmodules") is None)' 2>/dev/null; then
+    if "$python" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("vtkmodules", "numpy"))))' 2>/dev/null; then
         BINNACLE_TEST_PYTHON=$python
         export BINNACLE_TEST_PYTHON
         break

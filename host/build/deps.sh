@@ -35,7 +35,7 @@ check          check               | check-devel        | check                 
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
 rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
-vtk            python3-vtk9        | python3-vtk        | vtk                    | vtk
+vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
 '
 
@@ -104,7 +104,7 @@ look()
 
 has_vtk()
 {
-    have "$1" && "$1" -c 'import importlib.util as u; raise SystemExit(u.find_spec("vtkmodules") is None)'
+    have "$1" && "$1" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("vtkmodules", "numpy"))))'
 }
 
 # ------------------------------------------------------------------------------------------------ what to do about it
