@@ -33,23 +33,28 @@ static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_ker
     return bn_kernel_find(d->services, &by_word[word], out);
 }
 
+/* Elements that lie together at a point: an interleaved field is moved like one of a single component on longer rows. */
+static long together(const bn_field *f) { return (f->desc.role & BN_INTERLEAVED) ? f->desc.components : 1; }
+
 /* The four numbers that place a block in a buffer. */
-static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout *l, const long first[3])
+static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout *l, const long first[3], cl_long width)
 {
-    const cl_long place[4] = { (cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch +
-                                   first[0],
-                               (cl_long)l->pitch, (cl_long)l->slice, (cl_long)l->plane };
+    const cl_long place[4] = { ((cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch +
+                                first[0]) * width,
+                               (cl_long)l->pitch * width, (cl_long)l->slice * width, (cl_long)l->plane * width };
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, at + i, sizeof place[i], &place[i]));
     return BN_OK;
 }
 
-static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], int components)
+static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f)
 {
-    const cl_int extent[4] = { (cl_int)n[0], (cl_int)n[1], (cl_int)n[2], components };
+    const long width = together(f);
+    const int components = (f->desc.role & BN_INTERLEAVED) ? 1 : f->desc.components;
+    const cl_int extent[4] = { (cl_int)(n[0] * width), (cl_int)n[1], (cl_int)n[2], components };
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, at + i, sizeof extent[i], &extent[i]));
-    const size_t items[3] = { (size_t)n[0], (size_t)n[1], (size_t)n[2] * (size_t)components };
+    const size_t items[3] = { (size_t)(n[0] * width), (size_t)n[1], (size_t)n[2] * (size_t)components };
     const size_t none[3] = { 0, 0, 0 };
     /* A thin block along x is one item wide: a shape that follows the block keeps work-groups full. */
     size_t limit = k->max_group < 64 ? k->max_group : 64, local[3] = { 1, 1, 1 }, global[3];
@@ -70,9 +75,9 @@ static bn_status copy_block(bn_field *f, size_t from, const long from_first[3], 
     BN_TRY(find_service(f, copy_kernels, &k));
     BN_TRY(bn_set_arg(k, to, 0, sizeof(cl_mem), &f->buffers[from]->mem));
     BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
-    BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first));
-    BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first));
-    return set_extent_and_run(k, to, 10, n, f->desc.components);
+    BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first, together(f)));
+    BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first, together(f)));
+    return set_extent_and_run(k, to, 10, n, f);
 }
 
 static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)
@@ -84,8 +89,8 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     BN_TRY(find_service(f, fill_kernels, &k));
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &f->buffers[box]->mem));
     BN_TRY(bn_set_arg(k, box, 1, sizeof paint, &paint));
-    BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first));
-    return set_extent_and_run(k, box, 6, block->n, f->desc.components);
+    BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first, together(f)));
+    return set_extent_and_run(k, box, 6, block->n, f);
 }
 
 /* The box next to `box` along `dim` (side -1 or +1), or -1 at a border that isn't periodic. */

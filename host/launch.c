@@ -159,7 +159,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     BN_TRY(check_args(k, args, count));
     for (size_t i = 0; i < count; i++)
         if ((args[i].access == BN_A_READ || args[i].access == BN_A_IMAGE) &&
-            args[i].reach > args[i].field->halo_valid)
+            args[i].reach > args[i].field->halo_valid && !(args[i].wraps && d->box_count == 1))
             BN_TRY(bn_halo_exchange(args[i].field, args[i].reach));
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TOTALS)

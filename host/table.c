@@ -25,19 +25,42 @@ out:
     return st;
 }
 
+/* The values rounded to single precision; NULL when memory is out. */
+static float *rounded(const double *values, size_t count)
+{
+    float *single = calloc(count + 1, sizeof *single);
+    for (size_t i = 0; single && i < count; i++)
+        single[i] = (float)values[i];
+    return single;
+}
+
 bn_status bn_table_reals(bn_domain *d, const char *name, const double *values, size_t count, bn_table **out)
 {
     *out = NULL;
     if (d->desc.precision == BN_DOUBLE)
         return create(d, name, values, count * sizeof *values, out);
-    float *single = calloc(count, sizeof *single);
+    float *single = rounded(values, count);
     if (!single)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
-    for (size_t i = 0; i < count; i++)
-        single[i] = (float)values[i];
     const bn_status st = create(d, name, single, count * sizeof *single, out);
     free(single);
     return st;
+}
+
+bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
+{
+    const bn_domain *d = t->domain;
+    const bool is_double = d->desc.precision == BN_DOUBLE;
+    const size_t bytes = count * bn_domain_real_bytes(d);
+    if (bytes != t->buffer->bytes)
+        return bn_fail(d->ctx, BN_USAGE, "the table %s has %zu bytes, not %zu", t->buffer->name, t->buffer->bytes, bytes);
+    float *single = is_double ? NULL : rounded(values, count);
+    if (!is_double && !single)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", t->buffer->name);
+    const cl_int status = clEnqueueWriteBuffer(d->device->queue, t->buffer->mem, CL_TRUE, 0, bytes,
+                                               is_double ? (const void *)values : single, 0, NULL, NULL);
+    free(single);
+    return status == CL_SUCCESS ? BN_OK : bn_cl_fail(d->device, status, "clEnqueueWriteBuffer", t->buffer->name);
 }
 
 bn_status bn_table_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_table **out)

@@ -8,6 +8,11 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
     bn_domain *d = f->domain;
     const uint32_t *n = d->desc.grid.n;
     size_t eb = f->element_bytes, points = bn_domain_points(d);
+    if (f->desc.role & BN_INTERLEAVED) { /* as one component of longer elements; never a part of them */
+        eb *= (size_t)f->desc.components;
+        first = 0;
+        count = 1;
+    }
     if (f->host) {
         void *own = (char *)f->host + points * eb * (size_t)first;
         if (write)

@@ -11,10 +11,11 @@ typedef struct bn_snapshot bn_snapshot;
 /* BN_T_REAL follows the domain's precision; BN_T_REAL2 is a pair (complex). */
 typedef enum bn_type { BN_T_REAL, BN_T_REAL2, BN_T_I32, BN_T_I64, BN_T_U8 } bn_type;
 
-/* Role: in the checkpoint, in VTK, in verify. */
-enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4 };
+/* Role: in the checkpoint, in VTK, in verify; interleaved: the components of a point lie together (an array of structures),
+ * on the device (component c of the point AT is element AT * components + c) as on the host. */
+enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4, BN_INTERLEAVED = 8 };
 
-/* components: planes one after the other, each the size of the grid. */
+/* components: planes one after the other, each the size of the grid, unless they are interleaved. */
 typedef struct bn_field_desc {
     const char *name, *unit;
     bn_type type;
@@ -29,7 +30,7 @@ bn_domain *bn_field_domain(const bn_field *);
 size_t bn_field_element_bytes(const bn_field *); /* of one component of one point */
 size_t bn_field_bytes(const bn_field *);         /* of the whole field in its own type, without padding */
 
-/* All points of all components in C order (x fastest, component slowest), in the field's own type: float or double,
+/* All points of all components in C order (x fastest, component slowest, or fastest if interleaved), in the field's own type: float or double,
  * int32_t, ... `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for everything launched before.
  */
 BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);

@@ -17,6 +17,7 @@ typedef struct bn_arg {
     bn_partials *partials;
     bn_scalars *scalars;
     bn_table *table;
+    bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
     bool foreign; /* the field may belong to another domain of the same device; both have one box */
     bn_value_kind kind;
     union {
@@ -29,6 +30,12 @@ typedef struct bn_arg {
 #define BN_READ(f, reach_)                                   \
     {                                                        \
         .access = BN_A_READ, .reach = (reach_), .field = (f) \
+    }
+/* The same for kernels that find the neighbour across a periodic side by its index: no halo is copied while the grid is one
+ * box. */
+#define BN_READ_WRAPPED(f, reach_)                                           \
+    {                                                                        \
+        .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true \
     }
 #define BN_WRITE(f)                        \
     {                                      \

@@ -72,7 +72,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     o->every = bn_case_int(c, "output.every");
     o->series_every = bn_case_int(c, "output.series_every");
     o->vtk = bn_case_bool(c, "output.vtk");
-    o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims == 2;
+    o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
     o->written_step = ~0ull;
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
@@ -122,6 +122,7 @@ typedef struct moment {
     const bn_plan *plan;
     const char *title;
     double time;
+    unsigned long long step;
     size_t count;
     bn_snapshot **snapshots; /* of the fields at index field[i] of the plan */
     size_t *field;
@@ -188,16 +189,33 @@ static bn_status write_vtk(bn_context *ctx, const moment *m, const void *const *
     return bn_vtk_collection_write(ctx, m->pvd_path, (const char *const *)m->files, m->times, m->file_count);
 }
 
-/* First component of a field as doubles, or NULL when it isn't there or memory is out. */
-static double *as_doubles(const moment *m, const void *const *data, const char *name)
+/* The axes of a picture: the grid's own in two dimensions, those of a slice in three. */
+typedef struct plane {
+    int x, y;
+    size_t first, step_x, step_y; /* values of a field from one to the next */
+} plane;
+
+static plane plane_of(const bn_picture_desc *d, const bn_grid *g)
 {
-    const size_t points = (size_t)m->plan->grid.n[0] * m->plan->grid.n[1];
+    const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
+    if (g->dims < 3)
+        return (plane){ 0, 1, 0, step[0], step[1] };
+    const int x = d->across == 0, y = d->across == 2 ? 1 : 2;
+    return (plane){ x, y, d->at * step[d->across], step[x], step[y] };
+}
+
+/* First component of a field on the picture's plane as doubles, or NULL when it isn't there or memory is out. */
+static double *as_doubles(const moment *m, const void *const *data, const char *name, const plane *p)
+{
+    const size_t nx = m->plan->grid.n[p->x], ny = m->plan->grid.n[p->y];
     for (size_t i = 0; name && i < m->count; i++)
         if (strcmp(m->plan->fields[m->field[i]].name, name) == 0) {
-            double *values = malloc(points * sizeof *values);
-            for (size_t k = 0; values && k < points; k++)
-                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[k]
-                                                            : (double)((const float *)data[i])[k];
+            double *values = malloc(nx * ny * sizeof *values);
+            for (size_t k = 0; values && k < nx * ny; k++) {
+                const size_t at = p->first + k % nx * p->step_x + k / nx * p->step_y;
+                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[at]
+                                                            : (double)((const float *)data[i])[at];
+            }
             return values;
         }
     return NULL;
@@ -217,22 +235,27 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
     const bn_grid *g = &m->plan->grid;
     bn_status st = BN_OK;
     char title[512], label[256] = "";
-    double *values = as_doubles(m, data, d->field), *lines = as_doubles(m, data, d->contour_field);
+    const plane axes = plane_of(d, g);
+    double *values = as_doubles(m, data, d->field, &axes), *lines = as_doubles(m, data, d->contour_field, &axes);
     if (!values || (d->contour_field && !lines)) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
         goto out;
     }
-    for (size_t k = 0; d->hidden && k < (size_t)g->n[0] * g->n[1]; k++)
-        if (d->hidden[k])
+    for (size_t k = 0; d->hidden && k < (size_t)g->n[axes.x] * g->n[axes.y]; k++)
+        if (d->hidden[axes.first + k % g->n[axes.x] * axes.step_x + k / g->n[axes.x] * axes.step_y])
             values[k] = (double)NAN;
-    snprintf(title, sizeof title, "%s%s%s, t = %.4g s", m->title && m->title[0] ? m->title : "",
-             m->title && m->title[0] ? ": " : "", d->title, m->time);
+    const int said = snprintf(title, sizeof title, "%s%s%s, ", m->title && m->title[0] ? m->title : "",
+                              m->title && m->title[0] ? ": " : "", d->title);
+    if (said > 0 && (size_t)said < sizeof title && d->timeless)
+        snprintf(title + said, sizeof title - (size_t)said, "step %llu", m->step);
+    else if (said > 0 && (size_t)said < sizeof title)
+        snprintf(title + said, sizeof title - (size_t)said, "t = %.4g s", m->time);
     if (d->contour_field)
         snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
     const bn_picture picture = {
-        .n = { g->n[0], g->n[1] },
-        .origin = { g->origin[0], g->origin[1] },
-        .h = { g->h[0], g->h[1] },
+        .n = { g->n[axes.x], g->n[axes.y] },
+        .origin = { g->origin[axes.x], g->origin[axes.y] },
+        .h = { g->h[axes.x], g->h[axes.y] },
         .nodes = g->nodes,
         .values = values,
         .low = d->low,
@@ -358,7 +381,10 @@ bn_status bn_output_fields(bn_output *o)
     m->plan = bn_sim_plan(o->sim);
     m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
     m->time = now.time;
-    bn_status st = prepare(o, m, now.step);
+    m->step = now.step;
+    bn_status st = bn_sim_present(o->sim);
+    if (st == BN_OK)
+        st = prepare(o, m, now.step);
     if (st == BN_OK && o->animation)
         st = note_drawn(o, now.step);
     if (st != BN_OK) {
@@ -460,6 +486,51 @@ static bn_status draw_residual(bn_output *o)
     return st;
 }
 
+static const bn_plan_chart_desc *chart_of(const bn_plan *p, const char *table)
+{
+    for (size_t i = 0; i < p->chart_count; i++)
+        if (strcmp(p->charts[i].table, table) == 0)
+            return &p->charts[i];
+    return NULL;
+}
+
+/* The charts of those tables of which the plan announced one. */
+static bn_status draw_table(bn_output *o, size_t table)
+{
+    const bn_column *columns;
+    size_t count, rows;
+    const char *name = bn_results_table_at(bn_sim_results(o->sim), table, &columns, &count, &rows);
+    const bn_plan_chart_desc *d = chart_of(bn_sim_plan(o->sim), name);
+    if (!d || rows < 2 || count < 2)
+        return BN_OK;
+    bn_status st = BN_OK;
+    char *path = NULL;
+    bn_chart_line *lines = calloc(count, sizeof *lines);
+    double *x = malloc(rows * sizeof *x);
+    if (!lines || !x) {
+        st = bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of %s", name);
+        goto out;
+    }
+    for (size_t r = 0; r < rows; r++)
+        x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
+    for (size_t c = 1; c < count; c++)
+        lines[c - 1] = (bn_chart_line){
+            .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 64
+        };
+    BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", name));
+    BN_GO(bn_chart_write(o->ctx, path, &(bn_chart){ .title = d->title,
+                                                    .x_label = d->x_label,
+                                                    .y_label = d->y_label,
+                                                    .log_y = d->log_y,
+                                                    .lines = lines,
+                                                    .count = count - 1 }));
+out:
+    free(lines);
+    free(x);
+    free(path);
+    return st;
+}
+
 /* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png. */
 static bn_status animate(bn_output *o, size_t which)
 {
@@ -496,6 +567,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     keep_first(&st, write_tables(o));
     if (o->pictures && o->seen > 1)
         keep_first(&st, draw_residual(o));
+    for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)
+        keep_first(&st, draw_table(o, i));
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
     for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)

@@ -1,8 +1,6 @@
 /* plan.c: collects what a solver announces and estimates what it takes. */
 #include "sim/plan.h"
 
-#include "io/png_read.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,54 +71,12 @@ bn_status bn_plan_choice(bn_plan *p, const char *name, const char *choice)
 
 bn_status bn_plan_skip_kernel(bn_plan *p, const char *name) { ADD(p, skipped, skipped_count, BN_PLAN_SKIPPED, name); }
 
+bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
+{
+    ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);
+}
+
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
-
-/* A piece of memory in the plan's list. */
-struct bn_kept {
-    struct bn_kept *next;
-    void *data;
-};
-
-static bn_status keep(bn_plan *p, void *data)
-{
-    struct bn_kept *k = data ? calloc(1, sizeof *k) : NULL;
-    if (!k) {
-        free(data);
-        return bn_fail(p->ctx, BN_MEMORY, "no memory for the plan of the case");
-    }
-    *k = (struct bn_kept){ p->kept, data };
-    p->kept = k;
-    return BN_OK;
-}
-
-bn_status bn_plan_keep(bn_plan *p, size_t bytes, void **out)
-{
-    void *data = calloc(1, bytes ? bytes : 1);
-    *out = NULL;
-    BN_TRY(keep(p, data));
-    *out = data;
-    return BN_OK;
-}
-
-bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
-                       const unsigned char **grey)
-{
-    *grey = NULL;
-    const char *name = bn_case_text(c, key), *slash = strrchr(bn_case_path(c), '/');
-    const int folder = name[0] == '/' || !slash ? 0 : (int)(slash + 1 - bn_case_path(c));
-    char path[4096];
-    unsigned char *values = NULL;
-    if (snprintf(path, sizeof path, "%.*s%s", folder, bn_case_path(c), name) >= (int)sizeof path)
-        return bn_case_reject(c, key, NULL, "the path is too long");
-    const bn_status st = bn_png_read_grey(p->ctx, path, width, height, &values);
-    if (st != BN_OK) {
-        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
-        return st;
-    }
-    BN_TRY(keep(p, values));
-    *grey = values;
-    return BN_OK;
-}
 
 void bn_plan_effort(bn_plan *p, double steps, double kernels_per_step)
 {
@@ -154,12 +110,7 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, void *state, bn_plan
 void bn_plan_destroy(bn_plan **plan)
 {
     if (plan && *plan) {
-        while ((*plan)->kept) {
-            struct bn_kept *next = (*plan)->kept->next;
-            free((*plan)->kept->data);
-            free((*plan)->kept);
-            (*plan)->kept = next;
-        }
+        bn_plan_free_kept(*plan);
         free(*plan);
         *plan = NULL;
     }

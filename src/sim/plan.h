@@ -4,7 +4,7 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32 };
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
 
 /* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {
@@ -24,9 +24,10 @@ struct bn_plan {
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
+    bn_plan_chart_desc charts[BN_PLAN_CHARTS];
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     struct bn_kept *kept;                 /* memory lent to the solver */
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count;
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count;
     double effort_steps, effort_kernels;
     double tolerance; /* > 0: the case asks for convergence to it */
 };
@@ -35,6 +36,8 @@ struct bn_plan {
  * BN_CASE with all of them. */
 BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, void *state, bn_plan **out);
 void bn_plan_destroy(bn_plan **);
+
+void bn_plan_free_kept(bn_plan *);
 
 /* Bytes that all fields take on a device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);

@@ -26,6 +26,7 @@ struct bn_sim {
     bn_results *results;
     bn_sim_state now;
     bn_step last;
+    unsigned long long presented; /* steps done when the fields were brought up to date, plus one; 0: never */
     long long stop_steps;
     double stop_time;
 };
@@ -222,11 +223,22 @@ bn_status bn_sim_measure(bn_sim *sim)
     bn_status st = check_finite(sim);
     if (st == BN_DIVERGED)
         tell_bad_value(sim);
+    if (st == BN_OK)
+        st = bn_sim_present(sim);
     if (st == BN_OK && sim->solver->measure)
         st = sim->solver->measure(sim, sim->state, sim->results);
     if (st != BN_OK)
         bn_note(sim->ctx, "while measuring after step %llu", sim->now.step);
     return st;
+}
+
+bn_status bn_sim_present(bn_sim *sim)
+{
+    if (!sim->engine->present || sim->presented == sim->now.step + 1)
+        return BN_OK;
+    BN_TRY(sim->engine->present(sim, sim->state));
+    sim->presented = sim->now.step + 1;
+    return BN_OK;
 }
 
 bn_sim_state bn_sim_now(const bn_sim *sim) { return sim->now; }
@@ -250,6 +262,7 @@ bn_status bn_sim_read(bn_sim *sim, const char *field, void *values, size_t bytes
     long i = field_index(sim, field);
     if (i < 0)
         return bn_fail(sim->ctx, BN_USAGE, "%s has no field %s", sim->solver->name, field);
+    BN_TRY(bn_sim_present(sim));
     return bn_field_read(sim->fields[i], values, bytes);
 }
 

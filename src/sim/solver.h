@@ -27,6 +27,8 @@ typedef struct bn_engine {
     bn_status (*setup)(bn_sim *, void *state); /* fields exist and hold what init() gave; optional */
     bn_status (*step)(bn_sim *, void *state, bn_step *out);
     void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
+    /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written */
+    bn_status (*present)(bn_sim *, void *state);
 } bn_engine;
 
 /* A picture that the simulation draws from fields at output times. */
@@ -40,7 +42,20 @@ typedef struct bn_picture_desc {
     size_t contour_count;
     double low, high; /* low == high: from the data */
     const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
+    /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that axis.
+     * The picture's own axes are the other two, in order. */
+    int across;
+    uint32_t at;
+    bool timeless; /* the title tells the step instead of a time */
 } bn_picture_desc;
+
+/* A chart of a table of the results: all its columns over the first one, as pictures/TABLE.png. */
+typedef struct bn_plan_chart_desc {
+    const char *table, *title, *y_label;
+    double x_scale; /* of the first column: 1e9 for nanometres; 0 means 1 */
+    const char *x_label;
+    bool log_y;
+} bn_plan_chart_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up
@@ -68,6 +83,7 @@ BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long v
 BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *unit, const char *help);
 BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
+BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
 /* The same for a choice that was made: "the system for psi", "multigrid". Both literals. */
@@ -80,6 +96,16 @@ BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
  * relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
 BN_CHECKED bn_status bn_plan_grey(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
                                   const unsigned char **grey);
+/* The columns of a CSV file of numbers: its first line that is not a comment (#) names them. `name` is a path, which begins
+ * at the case file, or the name of data that travels with the program ("materials/Ag-Johnson1972"). NULL in *out: there is
+ * neither, which is no failure; a file that can't be read as numbers is. Kept by the plan. */
+typedef struct bn_numbers {
+    size_t columns, rows;
+    const char *const *heads;
+    const double *values; /* row by row; an empty place is NaN */
+    const char *comments; /* the lines before the heads, without their # */
+} bn_numbers;
+BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
