@@ -58,15 +58,14 @@ static bool path_of(const bn_case *c, const char *name, char *path, size_t bytes
     return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
 }
 
-bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
-                       const unsigned char **grey)
+static bn_status read_grey(bn_plan *p, const bn_case *c, const char *key, const char *name, uint32_t *width,
+                           uint32_t *height, const unsigned char **grey)
 {
     *grey = NULL;
-    const char *name = bn_case_text(c, key);
     char path[PATH_BYTES];
     unsigned char *values = NULL;
     if (!path_of(c, name, path, sizeof path))
-        return bn_case_reject(c, key, NULL, "the path is too long");
+        return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
     const bn_status st = bn_png_read_grey(p->ctx, path, width, height, &values);
     if (st != BN_OK) {
         bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
@@ -75,6 +74,18 @@ bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *
     BN_TRY(keep(p, values));
     *grey = values;
     return BN_OK;
+}
+
+bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
+                       const unsigned char **grey)
+{
+    return read_grey(p, c, key, bn_case_text(c, key), width, height, grey);
+}
+
+bn_status bn_plan_item_grey(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width,
+                            uint32_t *height, const unsigned char **grey)
+{
+    return read_grey(p, c, key, bn_case_item_text(c, key, item), width, height, grey);
 }
 
 /* The text of data that travels with the program, data/NAME.csv; NULL when there is none. */

@@ -4,8 +4,6 @@
 
 #include "sim/plan.h"
 
-/* Brings the fields up to date that the engine leaves behind during steps; cheap when they are. */
-BN_CHECKED bn_status bn_sim_present(bn_sim *);
 const bn_plan *bn_sim_plan(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */

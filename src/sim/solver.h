@@ -96,6 +96,8 @@ BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
  * relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
 BN_CHECKED bn_status bn_plan_grey(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
                                   const unsigned char **grey);
+BN_CHECKED bn_status bn_plan_item_grey(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
+                                       uint32_t *height, const unsigned char **grey);
 /* The columns of a CSV file of numbers: its first line that is not a comment (#) names them. `name` is a path, which begins
  * at the case file, or the name of data that travels with the program ("materials/Ag-Johnson1972"). NULL in *out: there is
  * neither, which is no failure; a file that can't be read as numbers is. Kept by the plan. */
@@ -120,6 +122,8 @@ bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table, 
 bn_domain *bn_sim_domain(bn_sim *);
 bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);
+/* Runs the engine's `present` unless the fields are up to date. */
+BN_CHECKED bn_status bn_sim_present(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
 

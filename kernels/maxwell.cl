@@ -1,0 +1,552 @@
+/* maxwell.cl: the time-harmonic iteration on a staggered grid (docs/maxwell.md): complex E and H, leapfrog, split fields in
+ * the absorbing layers (PML). Lengths in cells, H times the impedance of vacuum.
+ * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40 -DTILE_X=32 -DTILE_Y=8 -DCHUNK=32
+ * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=1 -DBLOCH=0 -DVOLUME=1 -DSOURCE=40 -DTILE_X=16 -DTILE_Y=4 -DCHUNK=8
+ * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=0 -DPML_SIDES=0 -DBLOCH=1 -DVOLUME=0 -DSOURCE=40 -DTILE_X=32 -DTILE_Y=8 -DCHUNK=32
+ * lint: -DFORM=1 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
+ * lint: -DFORM=2 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
+ *
+ * Of cell (i, j, k): E_x stands at (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ... Sides are periodic, or absorbing
+ * with a metal wall behind (PML_SIDES); at the top lies an absorbing layer, at the bottom too (LOW_Z) or a metal wall.
+ *
+ *   FORM      0: one material index per component and a small table; 1, 2: every cell has its own coefficients and all
+ *             fields are split, as structure of arrays or array of structures
+ *   SOURCE    plane of E above which the field is the scattered one (without VOLUME)
+ *   VOLUME    the field is the scattered one everywhere, driven by the polarisation of what differs from the background
+ *   BLOCH     periodic but for a phase
+ */
+static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+
+static inline real square(real2 a) { return a.x * a.x + a.y * a.y; }
+
+/* The largest of three squared moduli: one that is not finite must not get lost. */
+static inline real largest(real2 a, real2 b, real2 c) { return larger(larger(square(a), square(b)), square(c)); }
+
+#if FORM == 0
+/* ----------------------------------------------------------------------------------------------- the compact form
+ *
+ * coefficients: t and c of  new = t old + c curl,  for E in the order class, depth; for H in the order depth. In the layers
+ * the part of a component that a derivative along z drives (of the z component: along x) is kept by itself, in `part`. */
+
+typedef struct triple {
+    real2 x, y, z;
+} triple;
+
+static inline triple load_triple(global const real2 *f, index_t at)
+{
+    const triple t = { f[at], f[at + PLANE], f[at + 2 * PLANE] };
+    return t;
+}
+
+/* How deep a place lies in an absorbing layer: 0 outside, else in cells, for E at whole places; for H at half places one
+ * half more. `low`, `high`: whether there is a layer on that side. */
+static inline int depth_E(int at, int cells, int low, int high)
+{
+    return low && at < PML_CELLS ? PML_CELLS - at : high && at > cells - PML_CELLS ? at - (cells - PML_CELLS) : 0;
+}
+
+static inline int depth_H(int at, int cells, int low, int high)
+{
+    return low && at < PML_CELLS ? PML_CELLS - at : high && at >= cells - PML_CELLS ? at - (cells - PML_CELLS) + 1 : 0;
+}
+
+/* The neighbour one step on (or back) along each dimension. Where the box is the whole grid the step wraps around by itself,
+ * else the halo holds the far side. */
+#define EAST(i, at) (NX == GNX && (i) == NX - 1 ? (at) - (NX - 1) : (at) + 1)
+#define WEST(i, at) (NX == GNX && (i) == 0 ? (at) + (NX - 1) : (at)-1)
+#define NORTH(j, at) (NY == GNY && (j) == NY - 1 ? (at) - (index_t)(NY - 1) * PITCH : (at) + PITCH)
+#define SOUTH(j, at) (NY == GNY && (j) == 0 ? (at) + (index_t)(NY - 1) * PITCH : (at)-PITCH)
+
+/* A value from beyond a side: nothing behind a metal wall, else times the phase of a Bloch wave. */
+#if PML_SIDES
+#define ACROSS(outside, value, phase) ((outside) ? (real2)(0, 0) : (value))
+#elif BLOCH
+#define ACROSS(outside, value, phase) ((outside) ? times(value, phase) : (value))
+#else
+#define ACROSS(outside, value, phase) (value)
+#endif
+
+/* The incident wave beside the source plane: E there, H half a cell above. `lateral`: the phases across the sides, then
+ * those of the wave along x and along y. */
+#if BLOCH
+#define LATERAL_ARGUMENT , global const real2 *restrict lateral
+#define LATERAL , lateral
+#define PHASE_X lateral[0]
+#define PHASE_Y lateral[1]
+#define BACK_X ((real2)(lateral[0].x, -lateral[0].y))
+#define BACK_Y ((real2)(lateral[1].x, -lateral[1].y))
+#define INCIDENT(value, i, j) times(value, times(lateral[2 + (i)], lateral[2 + GNX + (j)]))
+#else
+#define LATERAL_ARGUMENT
+#define LATERAL
+#define INCIDENT(value, i, j) (value)
+#endif
+
+#if VOLUME
+#define DRIVE_ARGUMENTS                                                                                              \
+    , global const real2 *restrict contrast, global const real2 *restrict wave, real drive_x, real drive_y LATERAL_ARGUMENT
+#define DRIVE , contrast, wave, drive_x, drive_y LATERAL
+#else
+#define DRIVE_ARGUMENTS , real x_re, real x_im, real y_re, real y_im LATERAL_ARGUMENT
+#define DRIVE , x_re, x_im, y_re, y_im LATERAL
+#endif
+
+/* One component: unsplit, or as the sum of two parts, of which `part` is the one driven by `first`. */
+static inline real2 advance(real2 old, real2 first, real2 second, global const real2 *coefficients, int at_first,
+                            int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
+{
+    if (split) {
+        const real2 before = part[at];
+        const real2 a = times(coefficients[2 * at_first], before) + times(coefficients[2 * at_first + 1], first);
+        const real2 b = times(coefficients[2 * at_second], old - before) + times(coefficients[2 * at_second + 1], second);
+        *new_part = a;
+        return a + b;
+    }
+    return times(coefficients[2 * at_first], old) + times(coefficients[2 * at_first + 1], first + second);
+}
+
+/* H of one cell after the next half step. i, j: in the box; x, y, z: in the grid. */
+static inline triple next_H(global const real2 *E, global const real2 *H, global const real2 *part,
+                            global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z,
+                            triple *parts DRIVE_ARGUMENTS)
+{
+    const index_t east = EAST(i, at), north = NORTH(j, at), above = at + SLICE;
+    const triple e = load_triple(E, at), h = load_triple(H, at);
+    const int top = z == GNZ - 1; /* a metal wall behind the layer */
+    const real2 e_x_above = top ? (real2)(0, 0) : E[above], e_y_above = top ? (real2)(0, 0) : E[above + PLANE];
+    const real2 e_y_east = ACROSS(x == GNX - 1, E[east + PLANE], PHASE_X);
+    const real2 e_z_east = ACROSS(x == GNX - 1, E[east + 2 * PLANE], PHASE_X);
+    const real2 e_x_north = ACROSS(y == GNY - 1, E[north], PHASE_Y);
+    const real2 e_z_north = ACROSS(y == GNY - 1, E[north + 2 * PLANE], PHASE_Y);
+    real2 dz_ex = e_x_above - e.x, dz_ey = e_y_above - e.y;
+#if !VOLUME
+    if (z == SOURCE) { /* E below is the total field, H is the scattered one */
+        dz_ex = dz_ex + INCIDENT((real2)(x_re, x_im), x, y);
+        dz_ey = dz_ey + INCIDENT((real2)(y_re, y_im), x, y);
+    }
+#endif
+    const int dx = depth_H(x, GNX, PML_SIDES, PML_SIDES), dy = depth_H(y, GNY, PML_SIDES, PML_SIDES);
+    const int dz = depth_H(z, GNZ, LOW_Z, 1);
+    triple next;
+    next.x = advance(h.x, dz_ey, e.z - e_z_north, coefficients, dz, dy, dz + dy, part, at, &parts->x);
+    next.y = advance(h.y, -dz_ex, e_z_east - e.z, coefficients, dz, dx, dz + dx, part, at + PLANE, &parts->y);
+    next.z = advance(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, dx, dy, dx + dy, part, at + 2 * PLANE,
+                     &parts->z);
+    return next;
+}
+
+/* E of one cell after the next half step, from H of the cell (here) and of its neighbours to the west, south and below. */
+static inline triple next_E(global const real2 *E, global const uchar *edge, global const real2 *part,
+                            global const real2 *coefficients, index_t at, int x, int y, int z, triple here, triple west,
+                            triple south, triple below, triple *parts DRIVE_ARGUMENTS)
+{
+    const triple e = load_triple(E, at);
+    const int dx = depth_E(x, GNX, PML_SIDES, PML_SIDES), dy = depth_E(y, GNY, PML_SIDES, PML_SIDES);
+    const int dz = depth_E(z, GNZ, LOW_Z, 1);
+    const int class_x = edge[at] * (PML_CELLS + 1), class_y = edge[at + PLANE] * (PML_CELLS + 1);
+    const int class_z = edge[at + 2 * PLANE] * (PML_CELLS + 1);
+    real2 dz_hx = here.x - below.x, dz_hy = here.y - below.y;
+#if !VOLUME
+    if (z == SOURCE) { /* H above is the scattered field, E is the total one */
+        dz_hx = dz_hx + INCIDENT((real2)(x_re, x_im), x, y);
+        dz_hy = dz_hy + INCIDENT((real2)(y_re, y_im), x, y);
+    }
+#endif
+    triple next;
+    next.x = advance(e.x, -dz_hy, here.z - south.z, coefficients, class_x + dz, class_x + dy, dz + dy, part, at, &parts->x);
+    next.y = advance(e.y, dz_hx, west.z - here.z, coefficients, class_y + dz, class_y + dx, dz + dx, part, at + PLANE,
+                     &parts->y);
+    next.z = advance(e.z, here.y - west.y, south.x - here.x, coefficients, class_z + dx, class_z + dy, dx + dy, part,
+                     at + 2 * PLANE, &parts->z);
+#if VOLUME
+    const real2 incident = wave[z];
+    next.x = next.x + drive_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], incident));
+    next.y = next.y + drive_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], incident));
+#endif
+    /* tangential components vanish on metal walls */
+    const int wall_x = PML_SIDES && x == 0, wall_y = PML_SIDES && y == 0;
+    if (wall_y || z == 0)
+        next.x = (real2)(0, 0);
+    if (wall_x || z == 0)
+        next.y = (real2)(0, 0);
+    if (wall_x || wall_y)
+        next.z = (real2)(0, 0);
+    return next;
+}
+
+/* Stores the parts of a cell where it has any. */
+#define STORE_PARTS(part, at, parts, dx, dy, dz)   \
+    if ((dz) + (dy) > 0)                           \
+        part[at] = (parts).x;                      \
+    if ((dz) + (dx) > 0)                           \
+        part[(at) + PLANE] = (parts).y;            \
+    if (PML_SIDES && (dx) + (dy) > 0)              \
+        part[(at) + 2 * PLANE] = (parts).z;
+
+#define STORE_TRIPLE(f, at, value)      \
+    f[at] = (value).x;                  \
+    f[(at) + PLANE] = (value).y;        \
+    f[(at) + 2 * PLANE] = (value).z;
+
+kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
+                      global real2 *part DRIVE_ARGUMENTS)
+{
+    CELL3(i, j, k);
+    const int x = X0 + i, y = Y0 + j, z = Z0 + k;
+    const index_t at = AT3(i, j, k);
+    triple parts;
+    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts DRIVE);
+    STORE_TRIPLE(H, at, next)
+    STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),
+                depth_H(z, GNZ, LOW_Z, 1))
+}
+
+/* The new E of cell (i, j, k); declares x, y, z, at, parts, next. */
+#define NEXT_E(i, j, k)                                                                                             \
+    const int x = X0 + (i), y = Y0 + (j), z = Z0 + (k);                                                             \
+    const index_t at = AT3(i, j, k), west_at = WEST(i, at), south_at = SOUTH(j, at);                                \
+    const triple here = load_triple(H, at);                                                                         \
+    triple west, south, below, parts;                                                                               \
+    west.x = (real2)(0, 0);                                                                                         \
+    west.y = ACROSS(x == 0, H[west_at + PLANE], BACK_X);                                                            \
+    west.z = ACROSS(x == 0, H[west_at + 2 * PLANE], BACK_X);                                                        \
+    south.x = ACROSS(y == 0, H[south_at], BACK_Y);                                                                  \
+    south.y = (real2)(0, 0);                                                                                        \
+    south.z = ACROSS(y == 0, H[south_at + 2 * PLANE], BACK_Y);                                                      \
+    below.x = z == 0 ? (real2)(0, 0) : H[at - SLICE];                                                               \
+    below.y = z == 0 ? (real2)(0, 0) : H[at - SLICE + PLANE];                                                       \
+    below.z = (real2)(0, 0);                                                                                        \
+    const triple next = next_E(E, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts DRIVE);
+
+#define STORE_E                                                                                                     \
+    STORE_TRIPLE(E, at, next)                                                                                       \
+    STORE_PARTS(part, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES), depth_E(y, GNY, PML_SIDES, PML_SIDES),      \
+                depth_E(z, GNZ, LOW_Z, 1))
+
+kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
+                      global const real2 *restrict coefficients, global real2 *E, global real2 *part DRIVE_ARGUMENTS)
+{
+    CELL3(i, j, k);
+    NEXT_E(i, j, k)
+    STORE_E
+}
+
+/* The same with the largest |change|^2 and |E|^2 of every block. */
+kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar *restrict edge,
+                              global const real2 *restrict coefficients, global real2 *E, global real2 *part,
+                              global acc *restrict partials DRIVE_ARGUMENTS)
+{
+    local acc changes[LANES], sizes[LANES];
+    CLEAR_LANES(changes);
+    CLEAR_LANES(sizes);
+    FOR_CELLS(1, i, j, lane) {
+        NEXT_E(i, j, block_k())
+        const triple old = load_triple(E, at);
+        changes[lane] = larger(changes[lane], largest(next.x - old.x, next.y - old.y, next.z - old.z));
+        sizes[lane] = larger(sizes[lane], largest(next.x, next.y, next.z));
+        STORE_E
+    }
+    put_partial_max(partials, 0, changes);
+    put_partial_max(partials, 1, sizes);
+}
+
+/* ------------------------------------------------------------------------------------ rows, for CPUs
+ *
+ * A work-group does a block by itself, row by row, in loops over plain reals that compilers turn into vectors; pairs would
+ * keep them from it. Where all cells of a stretch have the same coefficients and none is special, three such loops do it;
+ * the rest goes cell by cell. The arithmetic is that of the other kernels, bit for bit. */
+
+/* Cells along x that may go in loops: neither at an end of the box's rows nor in an absorbing side. */
+#define PLAIN_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
+#define PLAIN_TO min(min(block_first() + SEGMENT, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
+
+/* new = t old + c (first + second); `first` and `second` are of one real, at 2 i and 2 i + 1. */
+#define ROW_LOOP(old, FIRST, SECOND)                                                          \
+    for (int i = from; i < to; i++) {                                                         \
+        const int r = 2 * i, m = 2 * i + 1;                                                   \
+        const real re = FIRST(r) + SECOND(r), im = FIRST(m) + SECOND(m);                      \
+        const real old_re = old[r], old_im = old[m];                                          \
+        old[r] = (t.x * old_re - t.y * old_im) + (c.x * re - c.y * im);                       \
+        old[m] = (t.x * old_im + t.y * old_re) + (c.x * im + c.y * re);                       \
+    }
+
+/* The same where it is split: part = t part + c first; old = part + (t2 (old - part before) + c2 second). */
+#define SPLIT_LOOP(old, part, FIRST, SECOND)                                                  \
+    for (int i = from; i < to; i++) {                                                         \
+        const int r = 2 * i, m = 2 * i + 1;                                                   \
+        const real f_re = FIRST(r), f_im = FIRST(m), s_re = SECOND(r), s_im = SECOND(m);      \
+        const real p_re = part[r], p_im = part[m];                                            \
+        const real o_re = old[r] - p_re, o_im = old[m] - p_im;                                \
+        const real a_re = (t.x * p_re - t.y * p_im) + (c.x * f_re - c.y * f_im);              \
+        const real a_im = (t.x * p_im + t.y * p_re) + (c.x * f_im + c.y * f_re);              \
+        const real b_re = (t2.x * o_re - t2.y * o_im) + (c2.x * s_re - c2.y * s_im);          \
+        const real b_im = (t2.x * o_im + t2.y * o_re) + (c2.x * s_im + c2.y * s_re);          \
+        part[r] = a_re;                                                                       \
+        part[m] = a_im;                                                                       \
+        old[r] = a_re + b_re;                                                                 \
+        old[m] = a_im + b_im;                                                                 \
+    }
+
+/* One component of a stretch, with the coefficients at `first` for the derivative that the part keeps and `second` for the
+ * other. */
+#define ROW_COMPONENT(old, part, split, table, first, second, FIRST, SECOND)                  \
+    {                                                                                         \
+        const real2 t = (table)[2 * (first)], c = (table)[2 * (first) + 1];                   \
+        if (split) {                                                                          \
+            const real2 t2 = (table)[2 * (second)], c2 = (table)[2 * (second) + 1];           \
+            SPLIT_LOOP(old, part, FIRST, SECOND)                                              \
+        } else {                                                                              \
+            ROW_LOOP(old, FIRST, SECOND)                                                      \
+        }                                                                                     \
+    }
+
+/* The reals of a row, from its first cell on. */
+#define ROW(f, component, j, k) ((f) + 2 * (AT3(0, j, k) + (component)*PLANE))
+
+#define ONE_CELL_H(i, j)                                                                                              \
+    {                                                                                                                 \
+        const int x = X0 + (i), y = Y0 + (j), z = Z0 + block_k();                                                     \
+        const index_t at = AT3(i, j, block_k());                                                                      \
+        triple parts;                                                                                                 \
+        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts DRIVE);                        \
+        STORE_TRIPLE(H, at, next)                                                                                     \
+        STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),    \
+                    depth_H(z, GNZ, LOW_Z, 1))                                                                        \
+    }
+
+kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
+                           global real2 *restrict H, global real2 *restrict part DRIVE_ARGUMENTS)
+{
+    const int k = block_k(), z = Z0 + k, dz = depth_H(z, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
+    const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
+    for (int j = block_top(); j < rows; j++) {
+        const int dy = depth_H(Y0 + j, GNY, PML_SIDES, PML_SIDES);
+        const int special = z == GNZ - 1 || (!VOLUME && z == SOURCE) || dy > 0 || j == NY - 1;
+        const int from = special ? end : min(PLAIN_FROM, end), to = special ? end : max(PLAIN_TO, from);
+        for (int i = block_first(); i < from; i++)
+            ONE_CELL_H(i, j)
+        if (from < to) {
+            global const real *restrict e = (global const real *)E;
+            global const real *restrict ex = ROW(e, 0, j, k), *restrict ey = ROW(e, 1, j, k), *restrict ez = ROW(e, 2, j, k);
+            global real *restrict h = (global real *)H, *restrict p = (global real *)part;
+            global real *restrict hx = ROW(h, 0, j, k), *restrict hy = ROW(h, 1, j, k), *restrict hz = ROW(h, 2, j, k);
+            global real *restrict px = ROW(p, 0, j, k), *restrict py = ROW(p, 1, j, k);
+#define FIRST_X(r) (ey[(r) + 2 * SLICE] - ey[r])
+#define SECOND_X(r) (ez[r] - ez[(r) + 2 * PITCH])
+#define FIRST_Y(r) (-(ex[(r) + 2 * SLICE] - ex[r]))
+#define SECOND_Y(r) (ez[(r) + 2] - ez[r])
+#define FIRST_Z(r) (ey[r] - ey[(r) + 2])
+#define SECOND_Z(r) (ex[(r) + 2 * PITCH] - ex[r])
+            ROW_COMPONENT(hx, px, dz > 0, coefficients, dz, 0, FIRST_X, SECOND_X)
+            ROW_COMPONENT(hy, py, dz > 0, coefficients, dz, 0, FIRST_Y, SECOND_Y)
+            ROW_COMPONENT(hz, px, 0, coefficients, 0, 0, FIRST_Z, SECOND_Z)
+#undef FIRST_X
+#undef SECOND_X
+#undef FIRST_Y
+#undef SECOND_Y
+#undef FIRST_Z
+#undef SECOND_Z
+        }
+        for (int i = to; i < end; i++)
+            ONE_CELL_H(i, j)
+    }
+}
+
+/* Where the stretch of cells with the class of cell i ends. */
+static inline int stretch_end(global const uchar *restrict edge, int i, int end)
+{
+    const uchar class = edge[i];
+    const ulong eight = (ulong)class * 0x0101010101010101UL;
+    while (i + 8 <= end && as_ulong(vload8(0, edge + i)) == eight)
+        i += 8;
+    while (i < end && edge[i] == class)
+        i++;
+    return i;
+}
+
+#if VOLUME
+#define QUIET(class) (contrast[class].x == 0 && contrast[class].y == 0)
+#else
+#define QUIET(class) 1
+#endif
+
+/* One component of a row: stretches of one class in loops. A stretch that radiates goes cell by cell. */
+#define E_COMPONENT(component, old, part, split, depth, FIRST, SECOND)                        \
+    for (int from = plain_from, to; from < plain_to; from = to) {                             \
+        global const uchar *classes = edge + AT3(0, j, k) + (component)*PLANE;                \
+        const int class = classes[from];                                                      \
+        to = stretch_end(classes, from, plain_to);                                            \
+        ROW_COMPONENT(old, part, split, coefficients, class * (PML_CELLS + 1) + (depth),      \
+                      class * (PML_CELLS + 1), FIRST, SECOND)                                 \
+    }
+
+#define ONE_CELL_E(i, j)                  \
+    {                                     \
+        NEXT_E(i, j, block_k())           \
+        STORE_E                           \
+    }
+
+kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *restrict edge,
+                           global const real2 *restrict coefficients, global real2 *restrict E,
+                           global real2 *restrict part DRIVE_ARGUMENTS)
+{
+    const int k = block_k(), z = Z0 + k, dz = depth_E(z, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
+    const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
+    for (int j = block_top(); j < rows; j++) {
+        const int dy = depth_E(Y0 + j, GNY, PML_SIDES, PML_SIDES);
+        int special = z == 0 || (!VOLUME && z == SOURCE) || dy > 0 || j == 0;
+#if VOLUME
+        for (int component = 0; component < 2; component++) /* a row that radiates */
+            for (int i = block_first(), to; i < end && !special; i = to) {
+                global const uchar *classes = edge + AT3(0, j, k) + component * PLANE;
+                to = stretch_end(classes, i, end);
+                special = !QUIET(classes[i]);
+            }
+#endif
+        const int plain_from = special ? end : min(PLAIN_FROM, end), plain_to = special ? end : max(PLAIN_TO, plain_from);
+        for (int i = block_first(); i < plain_from; i++)
+            ONE_CELL_E(i, j)
+        if (plain_from < plain_to) {
+            global const real *restrict h = (global const real *)H;
+            global const real *restrict hx = ROW(h, 0, j, k), *restrict hy = ROW(h, 1, j, k), *restrict hz = ROW(h, 2, j, k);
+            global real *restrict e = (global real *)E, *restrict p = (global real *)part;
+            global real *restrict ex = ROW(e, 0, j, k), *restrict ey = ROW(e, 1, j, k), *restrict ez = ROW(e, 2, j, k);
+            global real *restrict px = ROW(p, 0, j, k), *restrict py = ROW(p, 1, j, k);
+#define FIRST_X(r) (-(hy[r] - hy[(r)-2 * SLICE]))
+#define SECOND_X(r) (hz[r] - hz[(r)-2 * PITCH])
+#define FIRST_Y(r) (hx[r] - hx[(r)-2 * SLICE])
+#define SECOND_Y(r) (hz[(r)-2] - hz[r])
+#define FIRST_Z(r) (hy[r] - hy[(r)-2])
+#define SECOND_Z(r) (hx[(r)-2 * PITCH] - hx[r])
+            E_COMPONENT(0, ex, px, dz > 0, dz, FIRST_X, SECOND_X)
+            E_COMPONENT(1, ey, py, dz > 0, dz, FIRST_Y, SECOND_Y)
+            E_COMPONENT(2, ez, px, 0, 0, FIRST_Z, SECOND_Z)
+#undef FIRST_X
+#undef SECOND_X
+#undef FIRST_Y
+#undef SECOND_Y
+#undef FIRST_Z
+#undef SECOND_Z
+        }
+        for (int i = plain_to; i < end; i++)
+            ONE_CELL_E(i, j)
+    }
+}
+
+/* |E| of the total field. */
+#if VOLUME
+kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm, global const real2 *restrict wave,
+                         real drive_x, real drive_y)
+#else
+kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm)
+#endif
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    triple e = load_triple(E, at);
+#if VOLUME
+    e.x = e.x + drive_x * wave[Z0 + k];
+    e.y = e.y + drive_y * wave[Z0 + k];
+#endif
+    norm[at] = sqrt(square(e.x) + square(e.y) + square(e.z));
+}
+
+#else
+/* ------------------------------------------------------------------------------------- every cell with coefficients
+ *
+ * A record of E has 20 complex numbers (so has one of H): the parts xy, xz, yz, yx, zx, zy (the component, then the component
+ * of the other field whose derivative drives it), what they are multiplied by (t), what the difference is multiplied by (s),
+ * and what is added to xy and yx at the source. */
+#define RECORD 20
+#if FORM == 2
+#define OF(f, c, at) f[(long)(at) * RECORD + (c)]
+#else
+#define OF(f, c, at) f[(long)(c)*PLANE + (at)]
+#endif
+/* The whole component: x, y or z. */
+#define WHOLE_X(f, at) (OF(f, 0, at) + OF(f, 1, at))
+#define WHOLE_Y(f, at) (OF(f, 2, at) + OF(f, 3, at))
+#define WHOLE_Z(f, at) (OF(f, 4, at) + OF(f, 5, at))
+#define PART(f, c, at, difference) (times(OF(f, 6 + (c), at), OF(f, c, at)) + times(OF(f, 12 + (c), at), difference))
+
+kernel void maxwell_seed_H(global const real2 *restrict E, global real2 *restrict H, real ramp)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k), east = at + 1, north = at + PITCH, above = at + SLICE;
+    const int top = Z0 + k == GNZ - 1;
+    const real2 none = (real2)(0, 0), e_x = WHOLE_X(E, at), e_y = WHOLE_Y(E, at), e_z = WHOLE_Z(E, at);
+    const real2 e_y_above = top ? none : WHOLE_Y(E, above), e_x_above = top ? none : WHOLE_X(E, above);
+    const real2 xy = PART(H, 0, at, e_y_above - e_y) + ramp * OF(H, 18, at);
+    const real2 xz = PART(H, 1, at, e_z - WHOLE_Z(E, north));
+    const real2 yz = PART(H, 2, at, WHOLE_Z(E, east) - e_z);
+    const real2 yx = PART(H, 3, at, e_x - e_x_above) + ramp * OF(H, 19, at);
+    const real2 zx = PART(H, 4, at, WHOLE_X(E, north) - e_x);
+    const real2 zy = PART(H, 5, at, e_y - WHOLE_Y(E, east));
+    OF(H, 0, at) = xy;
+    OF(H, 1, at) = xz;
+    OF(H, 2, at) = yz;
+    OF(H, 3, at) = yx;
+    OF(H, 4, at) = zx;
+    OF(H, 5, at) = zy;
+}
+
+kernel void maxwell_seed_E(global const real2 *restrict H, global real2 *restrict E, real ramp,
+                           global acc *restrict partials)
+{
+    local acc changes[LANES], sizes[LANES];
+    CLEAR_LANES(changes);
+    CLEAR_LANES(sizes);
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT3(i, j, block_k()), west = at - 1, south = at - PITCH, below = at - SLICE;
+        const int bottom = Z0 + block_k() == 0;
+        const real2 none = (real2)(0, 0), h_x = WHOLE_X(H, at), h_y = WHOLE_Y(H, at), h_z = WHOLE_Z(H, at);
+        const real2 h_y_below = bottom ? none : WHOLE_Y(H, below), h_x_below = bottom ? none : WHOLE_X(H, below);
+        const real2 old_x = WHOLE_X(E, at), old_y = WHOLE_Y(E, at), old_z = WHOLE_Z(E, at);
+        const real2 xy = PART(E, 0, at, h_y_below - h_y) + ramp * OF(E, 18, at);
+        const real2 xz = PART(E, 1, at, h_z - WHOLE_Z(H, south));
+        const real2 yz = PART(E, 2, at, WHOLE_Z(H, west) - h_z);
+        const real2 yx = PART(E, 3, at, h_x - h_x_below) + ramp * OF(E, 19, at);
+        const real2 zx = PART(E, 4, at, WHOLE_X(H, south) - h_x);
+        const real2 zy = PART(E, 5, at, h_y - WHOLE_Y(H, west));
+        OF(E, 0, at) = xy;
+        OF(E, 1, at) = xz;
+        OF(E, 2, at) = yz;
+        OF(E, 3, at) = yx;
+        OF(E, 4, at) = zx;
+        OF(E, 5, at) = zy;
+        const real2 new_x = xy + xz, new_y = yz + yx, new_z = zx + zy;
+        changes[lane] = larger(changes[lane], largest(new_x - old_x, new_y - old_y, new_z - old_z));
+        sizes[lane] = larger(sizes[lane], largest(new_x, new_y, new_z));
+    }
+    put_partial_max(partials, 0, changes);
+    put_partial_max(partials, 1, sizes);
+}
+
+/* The components as sums of their parts. */
+kernel void maxwell_seed_whole(global const real2 *restrict record, global real2 *restrict whole)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    whole[at] = WHOLE_X(record, at);
+    whole[at + PLANE] = WHOLE_Y(record, at);
+    whole[at + 2 * PLANE] = WHOLE_Z(record, at);
+}
+
+kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    norm[at] = sqrt(square(E[at]) + square(E[at + PLANE]) + square(E[at + 2 * PLANE]));
+}
+#endif
+
+kernel void maxwell_total(global const acc *restrict maxima, global real *restrict totals)
+{
+    local acc scratch[FINISH_LANES];
+    const acc change = total_max(maxima, 0, scratch);
+    const acc size = total_max(maxima, 1, scratch);
+    if (get_local_id(0) == 0) {
+        totals[0] = change;
+        totals[1] = size;
+    }
+}

@@ -1,0 +1,392 @@
+/* maxwell.c: time-harmonic Maxwell equations in three dimensions on a staggered grid, for thin-film solar cells and what
+ * scatters light (docs/maxwell.md): the case's keys, the plan, the table. */
+#include "maxwell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A key is read in one piece. */
+/* clang-format off */
+static const bn_key schema[] = {
+    { .name = "grid.cells", .type = BN_KEY_INT, .count = 3, .def = 48, .min = 1, .max = 16384,
+      .help = "cells along x, y and z (upwards), absorbing layers included" },
+    { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 20e-9, .max = 1, .above = true,
+      .help = "edge of a cell" },
+
+    { .name = "light.wavelength", .type = BN_KEY_REAL, .unit = "m", .def = 600e-9, .max = 1, .above = true,
+      .help = "in vacuum; of a sweep the first" },
+    { .name = "light.until", .type = BN_KEY_REAL, .unit = "m", .def = 600e-9, .max = 1, .above = true,
+      .help = "of a sweep the last" },
+    { .name = "light.count", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 10000,
+      .help = "wavelengths of a sweep, evenly spread" },
+    { .name = "light.amplitude", .type = BN_KEY_REAL, .unit = "V m-1", .def = 1, .max = 1e12, .above = true,
+      .help = "of the incident plane wave" },
+    { .name = "light.polarisation", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -7, .max = 7,
+      .help = "normal incidence: angle of E from the x axis; oblique: 0 is p, 90 degrees s" },
+    { .name = "light.incidence", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = 0, .max = 1.5,
+      .help = "angle from the normal, in the half space above" },
+    { .name = "light.azimuth", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -7, .max = 7,
+      .help = "of an oblique wave: of its direction in the plane, from the x axis" },
+    { .name = "light.ramp", .type = BN_KEY_REAL, .def = 5, .min = 0, .max = 1000,
+      .help = "periods in which the light comes up; an abrupt start leaves standing grid modes" },
+    { .name = "light.source", .type = BN_KEY_CHOICE, .choices = "plane|volume", .def_text = "plane",
+      .help = "plane: incident wave at a plane under the upper absorbing layer; volume: what differs from the half space above radiates" },
+
+    { .name = "boundary.sides", .type = BN_KEY_CHOICE, .choices = "periodic|absorbing", .def_text = "periodic",
+      .help = "x and y; absorbing sides need light.source = \"volume\"" },
+    { .name = "boundary.bottom", .type = BN_KEY_CHOICE, .choices = "absorbing|wall", .def_text = "absorbing",
+      .help = "wall: a perfect conductor, for structures that end in a thick metal" },
+
+    { .name = "pml.cells", .type = BN_KEY_INT, .def = 10, .min = 2, .max = 100, .help = "thickness of the absorbing layers" },
+    { .name = "pml.order", .type = BN_KEY_INT, .def = 3, .min = 1, .max = 6, .help = "grade of their conductivity" },
+    { .name = "pml.reflection", .type = BN_KEY_REAL, .def = 1e-6, .max = 0.5, .above = true,
+      .help = "of the continuous layer at normal incidence; sets the conductivity" },
+
+    { .name = "structure.above", .type = BN_KEY_TEXT, .def_text = "vacuum",
+      .help = "material that the light comes from: a [[material]], or data/materials" },
+    { .name = "structure.below", .type = BN_KEY_TEXT, .def_text = "vacuum", .help = "material under the last layer" },
+    { .name = "structure.top", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
+      .help = "height of the first layer's upper face; 0: a quarter wavelength below the source" },
+    { .name = "structure.borders", .type = BN_KEY_CHOICE, .choices = "average|sharp", .def_text = "average",
+      .help = "permittivity where materials meet: mean of the cells around, or that of most of them" },
+
+    { .name = "material.name", .type = BN_KEY_TEXT, .def_text = "glass", .list = true, .help = "how layers call it" },
+    { .name = "material.n", .type = BN_KEY_REAL, .def = 1.5, .min = 0, .max = 20, .list = true, .help = "refractive index" },
+    { .name = "material.k", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 50, .list = true,
+      .help = "extinction coefficient, of n - i k" },
+    { .name = "material.table", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "n and k over the wavelength instead: a name in data/materials, or a CSV file beside the case" },
+
+    { .name = "layer.material", .type = BN_KEY_TEXT, .def_text = "glass", .list = true,
+      .help = "from top to bottom" },
+    { .name = "layer.thickness", .type = BN_KEY_REAL, .unit = "m", .def = 100e-9, .min = 0, .max = 1, .list = true,
+      .help = "from the mean of its upper face to the next" },
+    { .name = "layer.texture", .type = BN_KEY_CHOICE, .choices = "flat|same|random|grating|picture", .def_text = "flat",
+      .list = true, .help = "of its upper face; same: as the face above" },
+    { .name = "layer.depth", .type = BN_KEY_REAL, .unit = "m", .def = 50e-9, .min = 0, .max = 1, .list = true,
+      .help = "of a random texture the root mean square, else from lowest to highest" },
+    { .name = "layer.correlation", .type = BN_KEY_REAL, .unit = "m", .def = 100e-9, .min = 0, .max = 1, .list = true,
+      .help = "length over which a random texture is alike" },
+    { .name = "layer.period", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
+      .help = "of a grating along x" },
+    { .name = "layer.fill", .type = BN_KEY_REAL, .def = 0.5, .min = 0, .max = 1, .list = true,
+      .help = "share of a grating's period that stands high" },
+    { .name = "layer.picture", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "heights as a PNG over the whole grid: black low, white high" },
+
+    { .name = "box.material", .type = BN_KEY_TEXT, .def_text = "glass", .list = true, .help = "of a block of cells" },
+    { .name = "box.from", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 0, .min = -1, .max = 1, .list = true,
+      .help = "its lowest corner" },
+    { .name = "box.to", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 0, .min = -1, .max = 1, .list = true,
+      .help = "its highest corner" },
+    { .name = "sphere.material", .type = BN_KEY_TEXT, .def_text = "glass", .list = true, .help = "of a sphere" },
+    { .name = "sphere.centre", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 0, .min = -1, .max = 1, .list = true,
+      .help = "its centre" },
+    { .name = "sphere.radius", .type = BN_KEY_REAL, .unit = "m", .def = 100e-9, .max = 1, .above = true, .list = true,
+      .help = "its radius" },
+
+    { .name = "solver.form", .type = BN_KEY_CHOICE, .choices = "compact|soa|aos", .def_text = "compact",
+      .help = "compact: a material index per component; soa, aos: split fields and coefficients in every cell, as structure of arrays or array of structures" },
+    { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = "auto|two-pass|fused", .def_text = "auto",
+      .help = "H and E in a pass each, or in one along z" },
+    { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = "dark|layers", .def_text = "dark",
+      .help = "no field, or that of the planar stack that the structure is on average" },
+    { .name = "solver.courant", .type = BN_KEY_REAL, .def = 0.99, .max = 1, .above = true,
+      .help = "time step of the iteration over the largest stable one" },
+    { .name = "solver.epsilon", .type = BN_KEY_REAL, .def = 1e-5, .max = 0.1, .above = true,
+      .help = "the iteration ends when the largest change of E falls below this times the largest E" },
+    { .name = "solver.watch_every", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 100000,
+      .help = "steps between looks at the change" },
+
+    { .name = "output.slice", .type = BN_KEY_CHOICE, .choices = "auto|yz|xz|xy", .def_text = "auto",
+      .help = "plane of the pictures; auto: upright, across the longer side" },
+    { .name = "output.slice_at", .type = BN_KEY_REAL, .def = 0.5, .min = 0, .max = 1,
+      .help = "its place, as a share of the grid" },
+    { .name = "stop.steps", .type = BN_KEY_INT, .def = 50000, .min = 1, .max = HUGE_VAL,
+      .help = "the run ends after this many steps" },
+    { 0 },
+};
+/* clang-format on */
+
+/* Per cell, in reals: see docs/performance.md. */
+static const bn_kernel_desc kernels[] = {
+    { "maxwell_H", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 84 } },
+    { "maxwell_E", BN_PER_CELL, { .reads = 12.75, .writes = 6, .flops = 84 } },
+    { "maxwell_H_rows", BN_PER_SEGMENT, { .reads = 12, .writes = 6, .flops = 84 } },
+    { "maxwell_E_rows", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 84 } },
+    { "maxwell_E_watched", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 104 } },
+    { "maxwell_norm", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 12 } },
+    { "maxwell_seed_H", BN_PER_CELL, { .reads = 52, .writes = 12, .flops = 132 } },
+    { "maxwell_seed_E", BN_PER_SEGMENT, { .reads = 52, .writes = 12, .flops = 152 } },
+    { "maxwell_seed_whole", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 6 } },
+    { "maxwell_total", BN_ONCE, { 2, 0, 0 } },
+    { 0 },
+};
+
+static const char *const compact_kernels[] = { "maxwell_H", "maxwell_E", "maxwell_H_rows", "maxwell_E_rows", "maxwell_E_watched" };
+static const char *const seed_kernels[] = { "maxwell_seed_H", "maxwell_seed_E", "maxwell_seed_whole" };
+
+static bn_status plan_fields(const maxwell *s, bn_plan *p)
+{
+    const unsigned role = BN_STATE | BN_OUTPUT | BN_COMPARE;
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, role }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, role }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_norm", "V m-1", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "n", "", BN_T_REAL, 1, BN_OUTPUT }));
+    if (s->form == MAXWELL_COMPACT) {
+        const int parts = s->pml_sides ? 3 : 2;
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));
+        return bn_plan_field(p, &(bn_field_desc){ "edges", "", BN_T_U8, 3, 0 });
+    }
+    const unsigned together = BN_STATE | (s->form == MAXWELL_AOS ? BN_INTERLEAVED : 0);
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "record_E", "", BN_T_REAL2, MAXWELL_RECORD, together }));
+    return bn_plan_field(p, &(bn_field_desc){ "record_H", "", BN_T_REAL2, MAXWELL_RECORD, together });
+}
+
+static bn_status plan_defines(const maxwell *s, bn_plan *p)
+{
+    BN_TRY(bn_plan_define_int(p, "FORM", s->form));
+    BN_TRY(bn_plan_define_int(p, "PML_CELLS", s->pml));
+    BN_TRY(bn_plan_define_int(p, "LOW_Z", s->pml_bottom));
+    BN_TRY(bn_plan_define_int(p, "PML_SIDES", s->pml_sides));
+    BN_TRY(bn_plan_define_int(p, "BLOCH", s->bloch));
+    BN_TRY(bn_plan_define_int(p, "VOLUME", s->volume));
+    BN_TRY(bn_plan_define_int(p, "SOURCE", s->volume ? -1 : (long long)s->source));
+    const bool compact = s->form == MAXWELL_COMPACT;
+    const char *const *others = compact ? seed_kernels : compact_kernels;
+    const size_t count = compact ? sizeof seed_kernels / sizeof *seed_kernels
+                                 : sizeof compact_kernels / sizeof *compact_kernels;
+    for (size_t i = 0; i < count; i++)
+        BN_TRY(bn_plan_skip_kernel(p, others[i]));
+    return BN_OK;
+}
+
+static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
+{
+    static const int across_of[4] = { -1, 0, 1, 2 }; /* auto, yz, xz, xy */
+    int across = across_of[bn_case_choice(c, "output.slice")];
+    if (across < 0)
+        across = s->n[0] >= s->n[1];
+    uint32_t points = 2;
+    for (int d = 0; d < 3; d++)
+        if (d != across && s->n[d] < points)
+            points = s->n[d];
+    if (points < 2) /* a line: the profile tells more */
+        return BN_OK;
+    static double faces[] = { 1.2, 1.7, 2.4, 3.2 };
+    const double place = bn_case_real(c, "output.slice_at") * s->n[across];
+    bn_picture_desc picture = { .name = "E",
+                                .field = "E_norm",
+                                .title = "|E| and where the index changes",
+                                .map = BN_PICTURE_SEQUENTIAL,
+                                .contour_field = "n",
+                                .contour_levels = faces,
+                                .contour_count = sizeof faces / sizeof *faces,
+                                .across = across,
+                                .at = place >= s->n[across] ? s->n[across] - 1 : (uint32_t)place,
+                                .timeless = true };
+    BN_TRY(bn_plan_picture(p, &picture));
+    picture.name = "structure";
+    picture.field = "n";
+    picture.title = "Refractive index";
+    picture.contour_field = NULL;
+    picture.contour_count = 0;
+    return bn_plan_picture(p, &picture);
+}
+
+static bn_status plan_notes(const maxwell *s, bn_plan *p)
+{
+    double n = 1;
+    for (int m = 0; m < s->materials; m++)
+        if (s->material[m].used)
+            n = fmax(n, s->material[m].n);
+    BN_TRY(bn_plan_note(p, "cells a wavelength in vacuum", s->wavelength / s->h, ""));
+    BN_TRY(bn_plan_note(p, "in the densest material", s->wavelength / (n * s->h), ""));
+    BN_TRY(bn_plan_note(p, "steps a period", 6.283185307179586 / (s->t.w * s->courant / sqrt(3.0)), ""));
+    if (!s->volume)
+        BN_TRY(bn_plan_note(p, "source plane at z", s->source * s->h, "m"));
+    bn_plan_wants_convergence(p, s->epsilon);
+    bn_plan_effort(p, 30.0 * s->n[2] * s->wavelengths, 2.1);
+    return BN_OK;
+}
+
+/* Fewer than eight cells a wavelength are no longer a wave of that wavelength. */
+static void check_resolution(const bn_case *c, const maxwell *s)
+{
+    for (int m = 0; m < s->materials; m++) {
+        const maxwell_material *material = &s->material[m];
+        const double cells = s->t.wavelength / (material->n * s->h);
+        if (material->used && material->n > material->k && cells < 8)
+            (void)bn_case_reject(c, "grid.spacing", "eight are the least",
+                                 "too coarse: %.3g cells a wavelength in %s (n = %.3g at %g nm)", cells, material->name,
+                                 material->n, 1e9 * s->t.wavelength);
+    }
+}
+
+/* The half spaces that the light comes from and goes to must carry a wave into the absorbing layers. */
+static void check_half_spaces(const bn_case *c, const maxwell *s)
+{
+    const maxwell_material *above = &s->material[s->above], *low = &s->material[s->cell[0]];
+    if (above->k > 0)
+        (void)bn_case_reject(c, "structure.above", NULL, "the light comes from a material without loss, %s has k = %g",
+                             above->name, above->k);
+    if (s->pml_bottom && low->n <= low->k)
+        (void)bn_case_reject(c, "boundary.bottom", "end it with boundary.bottom = \"wall\"",
+                             "the absorbing layer at the bottom can't lie in a metal (%s, n = %g, k = %g)", low->name,
+                             low->n, low->k);
+}
+
+static void read_light(const bn_case *c, maxwell *s)
+{
+    s->wavelength = bn_case_real(c, "light.wavelength");
+    s->until = bn_case_real(c, "light.until");
+    s->wavelengths = (int)bn_case_int(c, "light.count");
+    s->amplitude = bn_case_real(c, "light.amplitude");
+    s->polarisation = bn_case_real(c, "light.polarisation");
+    s->incidence = bn_case_real(c, "light.incidence");
+    s->azimuth = bn_case_real(c, "light.azimuth");
+    s->ramp_periods = bn_case_real(c, "light.ramp");
+    s->volume = bn_case_choice(c, "light.source") == 1;
+    s->bloch = s->incidence > 0;
+    s->pml_sides = bn_case_choice(c, "boundary.sides") == 1;
+    s->pml_bottom = bn_case_choice(c, "boundary.bottom") == 0;
+    s->pml = (int)bn_case_int(c, "pml.cells");
+    s->pml_order = (int)bn_case_int(c, "pml.order");
+    s->pml_reflection = bn_case_real(c, "pml.reflection");
+    if (s->pml_sides && !s->volume)
+        (void)bn_case_reject(c, "boundary.sides", "light.source = \"volume\"", "absorbing sides do not let a plane wave along");
+    if (s->volume && s->bloch)
+        (void)bn_case_reject(c, "light.incidence", NULL, "light.source = \"volume\" knows normal incidence alone");
+    if (s->volume && !s->pml_bottom)
+        (void)bn_case_reject(c, "boundary.bottom", NULL, "light.source = \"volume\" needs an absorbing bottom");
+    if (s->wavelengths > 1 && !bn_case_given(c, "light.until"))
+        (void)bn_case_reject(c, "light.until", NULL, "a sweep of %d wavelengths needs the last one", s->wavelengths);
+}
+
+static void read_solver(const bn_case *c, maxwell *s)
+{
+    s->form = (maxwell_form)bn_case_choice(c, "solver.form");
+    s->sweep = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
+    s->start = (maxwell_start)bn_case_choice(c, "solver.start");
+    s->courant = bn_case_real(c, "solver.courant");
+    s->epsilon = bn_case_real(c, "solver.epsilon");
+    s->watch_every = (int)bn_case_int(c, "solver.watch_every");
+    s->average = bn_case_choice(c, "structure.borders") == 0;
+    s->double_precision = bn_case_double(c);
+    if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
+        (void)bn_case_reject(c, "solver.form", "solver.form = \"compact\"",
+                             "coefficients in every cell know periodic sides and a plane wave at normal incidence alone");
+    if (s->start == MAXWELL_LAYERS && (s->volume || s->bloch || s->form != MAXWELL_COMPACT))
+        (void)bn_case_reject(c, "solver.start", "solver.start = \"dark\"",
+                             "the layers' field is known for a plane wave at normal incidence in the compact form alone");
+}
+
+static void read_grid(const bn_case *c, maxwell *s)
+{
+    for (size_t d = 0; d < 3; d++)
+        s->n[d] = (uint32_t)bn_case_int_at(c, "grid.cells", d);
+    s->h = bn_case_real(c, "grid.spacing");
+    const uint32_t least = 2 * (uint32_t)s->pml + 8;
+    if (s->n[2] < least)
+        (void)bn_case_reject(c, "grid.cells", NULL, "%u cells along z leave no room between the absorbing layers: %u are the least",
+                             s->n[2], least);
+    for (size_t d = 0; d < 2 && s->pml_sides; d++)
+        if (s->n[d] < least)
+            (void)bn_case_reject(c, "grid.cells", NULL, "%u cells leave no room between the absorbing sides: %u are the least",
+                                 s->n[d], least);
+    s->source = s->n[2] - (uint32_t)s->pml - 3;
+}
+
+static bn_status plan(const bn_case *c, void *state, bn_plan *p)
+{
+    maxwell *s = state;
+    read_light(c, s);
+    read_solver(c, s);
+    read_grid(c, s);
+    BN_TRY(maxwell_read_materials(c, p, s));
+    if (bn_case_problems(c)[0])
+        return BN_OK; /* what follows relies on a grid that makes sense */
+    BN_TRY(maxwell_build_structure(c, p, s));
+    for (int i = s->wavelengths - 1; i >= 0; i--) { /* ends with the first */
+        maxwell_set_wavelength(c, s, maxwell_wavelength(s, i));
+        check_resolution(c, s);
+        check_half_spaces(c, s);
+    }
+    if (bn_case_problems(c)[0])
+        return BN_OK;
+    BN_TRY(maxwell_find_classes(c, p, s));
+    BN_TRY(maxwell_room_for_tables(p, s));
+    maxwell_set_tables(s);
+    const bool around = !s->pml_sides;
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 3,
+                                       .n = { s->n[0], s->n[1], s->n[2] },
+                                       .h = { s->h, s->h, s->h },
+                                       .origin = { 0.5 * s->h, 0.5 * s->h, 0.5 * s->h },
+                                       .periodic = { around, around, false } }));
+    BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_defines(s, p));
+    BN_TRY(maxwell_plan_results(p, s));
+    BN_TRY(bn_plan_series(p, "wavelength", "m"));
+    BN_TRY(bn_plan_series(p, "E_max", "V m-1"));
+    BN_TRY(plan_pictures(c, s, p));
+    if (s->wavelengths > 1)
+        BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "spectrum",
+                                                       .title = s->volume ? "Cross sections" : "Where the light goes",
+                                                       .x_label = "wavelength [nm]",
+                                                       .y_label = s->volume ? "cross section [m2]" : "share of the incident power",
+                                                       .x_scale = 1e9 }));
+    return plan_notes(s, p);
+}
+
+static bn_status init(bn_sim *sim, void *state)
+{
+    maxwell *s = state;
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    bn_status st = BN_OK;
+    s->E = bn_sim_field(sim, "E");
+    s->H = bn_sim_field(sim, "Z0H");
+    s->norm = bn_sim_field(sim, "E_norm");
+    s->index = bn_sim_field(sim, "n");
+    s->residual = (double)NAN; /* not looked at yet */
+    double *n = malloc(cells * sizeof *n);
+    if (!n)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the refractive index");
+    for (size_t i = 0; i < cells; i++)
+        n[i] = s->material[s->cell[i]].n;
+    BN_GO(bn_field_set(s->index, n, cells));
+    if (s->form == MAXWELL_COMPACT) {
+        s->part_E = bn_sim_field(sim, "part_E");
+        s->part_H = bn_sim_field(sim, "part_H");
+        s->edges = bn_sim_field(sim, "edges");
+        BN_GO(bn_field_write(s->edges, s->edge, 3 * cells));
+    } else {
+        s->record_E = bn_sim_field(sim, "record_E");
+        s->record_H = bn_sim_field(sim, "record_H");
+        BN_GO(maxwell_write_records(sim, s));
+    }
+    for (size_t i = 0; i < 5; i++) {
+        bn_field *f[] = { s->E, s->H, s->norm, s->part_E, s->part_H };
+        if (f[i])
+            BN_GO(bn_field_zero(f[i]));
+    }
+    if (s->start == MAXWELL_LAYERS)
+        BN_GO(maxwell_start_from_layers(sim, s));
+out:
+    free(n);
+    return st;
+}
+
+const bn_solver bn_solver_maxwell = {
+    .name = "maxwell",
+    .summary = "time-harmonic Maxwell equations: light in thin-film solar cells",
+    .schema = schema,
+    .kernels = kernels,
+    .state_size = sizeof(maxwell),
+    .device = &maxwell_device,
+    .reference = { &bn_maxwell_reference_single, &bn_maxwell_reference_double },
+    .plan = plan,
+    .init = init,
+    .measure = maxwell_measure,
+};

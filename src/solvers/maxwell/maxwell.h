@@ -1,0 +1,145 @@
+/* maxwell.h: what the parts of the solver `maxwell` share: the case's numbers, materials, coefficients, fields.
+ *
+ * Fields are complex amplitudes of exp(+i omega t); absorbing materials are n - i k. Inside, lengths count in cells, H is
+ * multiplied by the impedance of vacuum (so that it is in V/m as E), and `w` = omega h / c. */
+#ifndef BN_MAXWELL_H
+#define BN_MAXWELL_H
+
+#include "sim/solver.h"
+
+typedef struct cplx {
+    double re, im;
+} cplx;
+
+static inline cplx cplx_times(cplx a, cplx b) { return (cplx){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re }; }
+static inline cplx cplx_over(cplx a, cplx b)
+{
+    const double size = b.re * b.re + b.im * b.im;
+    return (cplx){ (a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size };
+}
+
+enum { MAXWELL_MATERIALS = 64, MAXWELL_CLASSES = 256, MAXWELL_NAME = 64, MAXWELL_RECORD = 20 };
+typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
+typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_FUSED } maxwell_sweep;
+typedef enum maxwell_start { MAXWELL_DARK, MAXWELL_LAYERS } maxwell_start;
+
+typedef struct maxwell_material {
+    char name[MAXWELL_NAME];
+    double n, k;             /* at the present wavelength */
+    double given_n, given_k; /* without a table */
+    const bn_numbers *table; /* wavelength_nm, n, k; NULL: constant */
+    bool used;               /* by a cell */
+} maxwell_material;
+
+/* What an edge of the grid is made of: the materials of the four cells around it, ascending. */
+typedef struct maxwell_class {
+    uint8_t of[4];
+    double share[4]; /* of each in its permittivity; they add up to 1 */
+    cplx eps;        /* relative, eps' - i eps'': im is -eps'' */
+} maxwell_class;
+
+/* Everything that depends on the wavelength, in double; engines round it once. */
+typedef struct maxwell_tables {
+    double wavelength, w; /* [m], omega h / c */
+    double *E;            /* classes * (pml + 1) * {t, c}, each re, im */
+    double *H;            /* (pml + 1) * {t, c} */
+    double *contrast;     /* classes: -i w (eps - eps_above) */
+    double *wave;         /* nz: incident wave at E's planes, normal incidence */
+    double *lateral;      /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    cplx e_inc[2], h_inc[2]; /* amplitude of the incident E_x, E_y at the source plane and H_x, H_y half a cell above */
+    cplx step_z;             /* phase of the incident wave from one plane to the next above */
+    double flux;             /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
+    double ramp;             /* share of the ramp that a step is: 1 / steps of the ramp */
+} maxwell_tables;
+
+typedef struct maxwell {
+    uint32_t n[3];
+    double h; /* [m] */
+    bool double_precision;
+    /* light */
+    double wavelength, until; /* [m] */
+    int wavelengths, present; /* of a sweep: how many, the one at work */
+    double amplitude, polarisation, incidence, azimuth, ramp_periods;
+    bool volume, bloch;
+    uint32_t source; /* plane of E */
+    /* sides */
+    bool pml_sides, pml_bottom;
+    int pml, pml_order;
+    double pml_reflection;
+    /* structure */
+    maxwell_material material[MAXWELL_MATERIALS];
+    int materials, above, below;
+    uint8_t *cell; /* nx * ny * nz: material of each cell */
+    uint8_t *edge; /* 3 * nx * ny * nz: class of each edge */
+    maxwell_class classes[MAXWELL_CLASSES];
+    int class_count;
+    bool average;
+    double sphere_radius; /* of the only sphere [m]; 0: none or several */
+    /* iteration */
+    maxwell_form form;
+    maxwell_sweep sweep;
+    maxwell_start start;
+    double courant, epsilon;
+    int watch_every; /* steps between looks at the change */
+    int acceleration;
+    maxwell_tables t;
+    unsigned long long since; /* steps at the present wavelength */
+    double residual;
+    double change, size;      /* largest |change|^2 and |E|^2 of the last look */
+    double *spectrum;         /* a row per wavelength */
+    int spectrum_columns, spectrum_rows;
+    /* names of results made from the materials' */
+    char (*result_name)[2][MAXWELL_NAME + 32];
+    /* fields */
+    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H;
+    bn_field *E_next, *H_next, *part_E_next, *part_H_next;
+    /* device */
+    bool by_rows; /* kernels for CPUs */
+    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H, *seed_E, *seed_whole;
+    bn_table *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
+    bn_partials *partials;
+    bn_scalars *scalars;
+    /* reference */
+    void *reference;
+} maxwell;
+
+/* maxwell_material.c: optical constants. */
+/* Number of the material called `name`, which is entered when data of that name travels with the program; -1: unknown. */
+BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell *, const char *name, int *out);
+BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell *);
+/* Sets n and k of all materials at a wavelength; rejects the case where a used one has no data there. */
+void maxwell_set_wavelength(const bn_case *, maxwell *, double wavelength);
+double maxwell_wavelength(const maxwell *, int which);
+
+/* maxwell_structure.c: which material fills each cell. */
+BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell *);
+
+/* maxwell_tables.c: classes of edges, coefficients, the incident wave. */
+BN_CHECKED bn_status maxwell_find_classes(const bn_case *, bn_plan *, maxwell *);
+BN_CHECKED bn_status maxwell_room_for_tables(bn_plan *, maxwell *);
+void maxwell_set_tables(maxwell *);
+/* Depth in an absorbing layer, in cells, of place `at` along dimension `dim` (of H: half a cell more). */
+int maxwell_depth_E(const maxwell *, int dim, uint32_t at);
+int maxwell_depth_H(const maxwell *, int dim, uint32_t at);
+/* Strength of the source in step `since`, 0 ... 1: a quintic ramp. */
+double maxwell_ramp(const maxwell *);
+/* The records of every cell for the forms with a coefficient per cell; 2 * RECORD reals a cell, planes or interleaved. */
+BN_CHECKED bn_status maxwell_write_records(bn_sim *, maxwell *);
+
+/* maxwell_layers.c: the field of the planar stack that the structure is on average, as a start. */
+BN_CHECKED bn_status maxwell_start_from_layers(bn_sim *, maxwell *);
+
+/* maxwell_measure.c: reflectance, transmittance, absorptance, cross sections. */
+BN_CHECKED bn_status maxwell_plan_results(bn_plan *, maxwell *);
+BN_CHECKED bn_status maxwell_measure(bn_sim *, void *state, bn_results *);
+/* The same for one wavelength, into a row of the spectrum. */
+BN_CHECKED bn_status maxwell_measure_row(bn_sim *, maxwell *, double *row);
+
+/* maxwell_step.c: what both engines do around a step. */
+BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
+bool maxwell_watches(const maxwell *);
+extern const bn_engine maxwell_device;
+
+extern const bn_engine bn_maxwell_reference_single, bn_maxwell_reference_double;
+
+#endif

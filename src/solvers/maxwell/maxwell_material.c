@@ -1,0 +1,129 @@
+/* maxwell_material.c: refractive index and extinction coefficient of the materials: given, or from tables over the
+ * wavelength, interpolated linearly. */
+#include "maxwell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of a table of optical constants. */
+enum { WAVELENGTH_NM, COLUMN_N, COLUMN_K, COLUMNS };
+
+static bool is_table(const bn_numbers *t)
+{
+    static const char *const heads[COLUMNS] = { "wavelength_nm", "n", "k" };
+    for (size_t c = 0; c < COLUMNS; c++)
+        if (t->columns < COLUMNS || strcmp(t->heads[c], heads[c]) != 0)
+            return false;
+    for (size_t r = 1; r < t->rows; r++)
+        if (!(t->values[r * t->columns] > t->values[(r - 1) * t->columns]))
+            return false;
+    return true;
+}
+
+static int find(const maxwell *s, const char *name)
+{
+    for (int m = 0; m < s->materials; m++)
+        if (strcmp(s->material[m].name, name) == 0)
+            return m;
+    return -1;
+}
+
+static int enter(maxwell *s, const char *name, const bn_numbers *table)
+{
+    if (s->materials == MAXWELL_MATERIALS)
+        return -1;
+    maxwell_material *m = &s->material[s->materials];
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->table = table;
+    return s->materials++;
+}
+
+bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell *s, const char *name, int *out)
+{
+    const bn_numbers *table;
+    char path[MAXWELL_NAME + 16];
+    if ((*out = find(s, name)) >= 0 || strlen(name) >= MAXWELL_NAME)
+        return BN_OK;
+    snprintf(path, sizeof path, "materials/%s", name);
+    BN_TRY(bn_plan_numbers(p, c, path, &table));
+    if (table && is_table(table))
+        *out = enter(s, name, table);
+    return BN_OK;
+}
+
+static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t item)
+{
+    const char *name = bn_case_item_text(c, "material.name", item), *file = bn_case_item_text(c, "material.table", item);
+    const bn_numbers *table = NULL;
+    if (!name[0] || strlen(name) >= MAXWELL_NAME || find(s, name) >= 0) {
+        (void)bn_case_reject_item(c, "material.name", item, NULL, "a material needs a name of its own, up to %d letters",
+                                  MAXWELL_NAME - 1);
+        return BN_OK;
+    }
+    if (file[0]) {
+        char own[MAXWELL_NAME + 64];
+        snprintf(own, sizeof own, "materials/%s", file);
+        BN_TRY(bn_plan_numbers(p, c, own, &table));
+        if (!table)
+            BN_TRY(bn_plan_numbers(p, c, file, &table));
+        if (!table || !is_table(table)) {
+            (void)bn_case_reject_item(c, "material.table", item, "data/materials lists what travels with the program",
+                                      table ? "%s has no columns wavelength_nm, n, k with rising wavelengths"
+                                            : "there is no file %s",
+                                      file);
+            return BN_OK;
+        }
+    }
+    const int m = enter(s, name, table);
+    if (m < 0) {
+        (void)bn_case_reject_item(c, "material.name", item, NULL, "more than %d materials", (int)MAXWELL_MATERIALS - 1);
+        return BN_OK;
+    }
+    s->material[m].given_n = bn_case_item_real(c, "material.n", item);
+    s->material[m].given_k = bn_case_item_real(c, "material.k", item);
+    return BN_OK;
+}
+
+bn_status maxwell_read_materials(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    s->material[enter(s, "vacuum", NULL)].given_n = 1;
+    for (size_t item = 0; item < bn_case_items(c, "material"); item++)
+        BN_TRY(read_material(c, p, s, item));
+    return BN_OK;
+}
+
+double maxwell_wavelength(const maxwell *s, int which)
+{
+    return s->wavelengths < 2 ? s->wavelength
+                              : s->wavelength + (s->until - s->wavelength) * which / (s->wavelengths - 1);
+}
+
+void maxwell_set_wavelength(const bn_case *c, maxwell *s, double wavelength)
+{
+    s->t.wavelength = wavelength;
+    for (int i = 0; i < s->materials; i++) {
+        maxwell_material *m = &s->material[i];
+        m->n = m->given_n;
+        m->k = m->given_k;
+        if (!m->table)
+            continue;
+        const bn_numbers *t = m->table;
+        const double nm = 1e9 * wavelength, *v = t->values;
+        const double first = v[WAVELENGTH_NM], last = v[(t->rows - 1) * t->columns];
+        /* A wavelength on the edge may miss it by rounding. */
+        if (nm < first * (1 - 1e-12) || nm > last * (1 + 1e-12)) {
+            if (m->used)
+                (void)bn_case_reject(c, "light.wavelength", "other data, or constant n and k, may cover it",
+                                     "%s is known from %g to %g nm, not at %g nm", m->name, first, last, nm);
+            continue;
+        }
+        size_t r = 0;
+        while (r + 2 < t->rows && v[(r + 1) * t->columns] < nm)
+            r++;
+        const double *a = v + r * t->columns, *b = t->rows > 1 ? a + t->columns : a;
+        const double share = b == a ? 0 : (nm - a[WAVELENGTH_NM]) / (b[WAVELENGTH_NM] - a[WAVELENGTH_NM]);
+        m->n = a[COLUMN_N] + share * (b[COLUMN_N] - a[COLUMN_N]);
+        m->k = a[COLUMN_K] + share * (b[COLUMN_K] - a[COLUMN_K]);
+    }
+}

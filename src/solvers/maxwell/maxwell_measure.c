@@ -1,0 +1,376 @@
+/* maxwell_measure.c: what the converged field says: reflectance, transmittance, absorptance of every material, or cross
+ * sections of what scatters. Powers are in the units of  1/2 Re E H* per face of a cell;  they balance exactly on the grid:
+ * the flux through plane k is that of E there and of H half a cell above. */
+#include "maxwell.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct view {
+    const maxwell *s;
+    const cplx *E, *H;
+    size_t nx, ny, nz, cells;
+} view;
+
+static size_t at(const view *v, size_t i, size_t j, size_t k) { return (k * v->ny + j) * v->nx + i; }
+static double dot(cplx a, cplx b) { return a.re * b.re + a.im * b.im; } /* Re a b* */
+
+/* Powers of a run; share: by material. */
+typedef struct powers {
+    double incident, reflected, transmitted, scattered, extinct;
+    double absorbed[MAXWELL_MATERIALS], drawn[MAXWELL_MATERIALS]; /* by loss in the volume; by Poynting's theorem */
+} powers;
+
+/* Flux downwards through plane k. */
+static double flux_down(const view *v, size_t k)
+{
+    const cplx *ex = v->E, *ey = ex + v->cells, *hx = v->H, *hy = hx + v->cells;
+    double sum = 0;
+    for (size_t p = k * v->nx * v->ny; p < (k + 1) * v->nx * v->ny; p++)
+        sum -= 0.5 * (dot(ex[p], hy[p]) - dot(ey[p], hx[p]));
+    return sum;
+}
+
+/* H at a neighbour, around the side or times the phase of a Bloch wave; none below the bottom. */
+static cplx back(const view *v, const cplx *h, const size_t place[3], int dim)
+{
+    const maxwell *s = v->s;
+    size_t p[3] = { place[0], place[1], place[2] };
+    const bool across = p[dim] == 0;
+    if (across && (dim == 2 || s->pml_sides))
+        return (cplx){ 0, 0 };
+    p[dim] = across ? s->n[dim] - 1 : p[dim] - 1;
+    const cplx value = h[at(v, p[0], p[1], p[2])];
+    if (!across || !s->bloch)
+        return value;
+    return cplx_times(value, (cplx){ s->t.lateral[2 * dim], -s->t.lateral[2 * dim + 1] });
+}
+
+/* curl H at the place of component c of E, with the source. */
+static cplx curl_H(const view *v, int c, const size_t p[3])
+{
+    const int a = (c + 1) % 3, b = (c + 2) % 3; /* curl_c = d_a H_b - d_b H_a */
+    const cplx *ha = v->H + (size_t)a * v->cells, *hb = v->H + (size_t)b * v->cells;
+    const size_t here = at(v, p[0], p[1], p[2]);
+    const cplx far_b = back(v, hb, p, a), far_a = back(v, ha, p, b);
+    return (cplx){ (hb[here].re - far_b.re) - (ha[here].re - far_a.re),
+                   (hb[here].im - far_b.im) - (ha[here].im - far_a.im) };
+}
+
+/* Total E at an edge. */
+static cplx total_E(const view *v, int c, size_t own, size_t k)
+{
+    const maxwell *s = v->s;
+    cplx e = v->E[own];
+    if (s->volume && c < 2) {
+        const double drive = s->amplitude * (c ? sin(s->polarisation) : cos(s->polarisation));
+        e.re += drive * s->t.wave[2 * k];
+        e.im += drive * s->t.wave[2 * k + 1];
+    }
+    return e;
+}
+
+/* Loss at an edge, shared among its materials; what Poynting's theorem says of it; extinction by the optical theorem. */
+static void take_edge(const view *v, int c, const size_t p[3], powers *out)
+{
+    const maxwell *s = v->s;
+    const size_t own = (size_t)c * v->cells + at(v, p[0], p[1], p[2]);
+    const maxwell_class *class = &s->classes[s->edge[own]];
+    const cplx contrast = { s->t.contrast[2 * s->edge[own]], s->t.contrast[2 * s->edge[own] + 1] };
+    if (class->eps.im == 0 && contrast.re == 0 && contrast.im == 0)
+        return;
+    const cplx e = total_E(v, c, own, p[2]);
+    const double square = dot(e, e);
+    if (s->volume && c < 2) { /* 1/2 Re J* . E_inc with J = -contrast E */
+        const cplx j = cplx_times(contrast, e), scattered = v->E[own];
+        out->extinct -= 0.5 * dot(j, (cplx){ e.re - scattered.re, e.im - scattered.im });
+    }
+    if (class->eps.im == 0)
+        return;
+    cplx curl = curl_H(v, c, p);
+    if (s->volume) { /* of the total field: the incident one has curl H = i w eps_above E */
+        const cplx in = { e.re - v->E[own].re, e.im - v->E[own].im };
+        const double n = s->material[s->above].n;
+        curl.re -= s->t.w * n * n * in.im;
+        curl.im += s->t.w * n * n * in.re;
+    }
+    const double drawn = 0.5 * dot(e, curl);
+    for (int i = 0; i < 4; i++) {
+        const maxwell_material *m = &s->material[class->of[i]];
+        const double loss = class->share[i] * 2 * m->n * m->k; /* share of -eps'' */
+        out->absorbed[class->of[i]] += 0.5 * s->t.w * loss * square;
+        out->drawn[class->of[i]] += drawn * loss / -class->eps.im;
+    }
+}
+
+/* Power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E inside: lo + 1 ... hi,
+ * H inside: lo ... hi - 1). */
+static double flux_out(const view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3])
+{
+    const int a = (dim + 1) % 3, b = (dim + 2) % 3; /* S_dim = E_a H_b* - E_b H_a* */
+    const cplx *ea = v->E + (size_t)a * v->cells, *eb = v->E + (size_t)b * v->cells;
+    const cplx *ha = v->H + (size_t)a * v->cells, *hb = v->H + (size_t)b * v->cells;
+    double sum = 0;
+    size_t q[3];
+    q[dim] = p;
+    for (q[a] = lo[a]; q[a] <= hi[a]; q[a]++)
+        for (q[b] = lo[b]; q[b] <= hi[b]; q[b]++) {
+            const size_t here = at(v, q[0], q[1], q[2]);
+            if (q[a] < hi[a] && q[b] > lo[b])
+                sum += 0.5 * dot(ea[here], hb[here]);
+            if (q[a] > lo[a] && q[b] < hi[b])
+                sum -= 0.5 * dot(eb[here], ha[here]);
+        }
+    return sum;
+}
+
+static void take_volume(const view *v, powers *out)
+{
+    const maxwell *s = v->s;
+    const size_t d = (size_t)s->pml + 1;
+    size_t lo[3], hi[3];
+    for (int dim = 0; dim < 3; dim++) {
+        lo[dim] = d;
+        hi[dim] = s->n[dim] - d;
+    }
+    for (int dim = 0; dim < 3; dim++)
+        out->scattered += flux_out(v, dim, hi[dim], lo, hi) - flux_out(v, dim, lo[dim], lo, hi);
+    for (int c = 0; c < 3; c++)
+        for (size_t k = d; k < hi[2]; k++)
+            for (size_t j = d; j < hi[1]; j++)
+                for (size_t i = d; i < hi[0]; i++)
+                    take_edge(v, c, (const size_t[3]){ i, j, k }, out);
+}
+
+/* Plane below which what is left of the light counts as transmitted. */
+static size_t exit_plane(const maxwell *s) { return s->pml_bottom ? (size_t)s->pml + 1 : 0; }
+
+static void take_slab(const view *v, powers *out)
+{
+    const maxwell *s = v->s;
+    const size_t low = exit_plane(s);
+    out->incident = s->t.flux * (double)(v->nx * v->ny);
+    out->reflected = -flux_down(v, s->source + 1);
+    out->transmitted = s->pml_bottom ? flux_down(v, low) : 0;
+    for (int c = 0; c < 3; c++)
+        for (size_t k = c < 2 ? low + 1 : low; k < (c < 2 ? (size_t)s->source + 1 : s->source); k++)
+            for (size_t j = 0; j < v->ny; j++)
+                for (size_t i = 0; i < v->nx; i++)
+                    take_edge(v, c, (const size_t[3]){ i, j, k }, out);
+}
+
+/* E and H as doubles; free(*room). */
+static bn_status look(bn_sim *sim, const maxwell *s, view *v, cplx **room)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    cplx *values = *room = malloc(6 * cells * sizeof *values);
+    if (!values)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
+    *v = (view){ s, values, values + 3 * cells, s->n[0], s->n[1], s->n[2], cells };
+    BN_TRY(bn_field_get(s->E, (double *)values, 6 * cells));
+    return bn_field_get(s->H, (double *)(values + 3 * cells), 6 * cells);
+}
+
+/* A column of the spectrum: wavelength, then with the light from above R, T, the absorptances; else cross sections [m2]. */
+static size_t fill_row(const maxwell *s, const powers *w, double *row)
+{
+    size_t n = 0;
+    row[n++] = s->t.wavelength;
+    if (s->volume) {
+        const double unit = s->h * s->h / (0.5 * s->material[s->above].n * s->amplitude * s->amplitude);
+        double absorbed = 0;
+        for (int m = 0; m < s->materials; m++)
+            absorbed += w->absorbed[m];
+        row[n++] = unit * w->scattered;
+        row[n++] = unit * absorbed;
+        row[n++] = unit * w->extinct;
+        return n;
+    }
+    row[n++] = w->reflected / w->incident;
+    row[n++] = w->transmitted / w->incident;
+    for (int m = 0; m < s->materials; m++)
+        if (s->material[m].used)
+            row[n++] = w->absorbed[m] / w->incident;
+    return n;
+}
+
+bn_status maxwell_measure_row(bn_sim *sim, maxwell *s, double *row)
+{
+    view v;
+    cplx *room = NULL;
+    powers w = { 0 };
+    bn_status st = BN_OK;
+    if (s->form != MAXWELL_COMPACT) /* the fields lag behind the records */
+        BN_GO((s->reference ? (bn_case_double(bn_sim_case(sim)) ? &bn_maxwell_reference_double : &bn_maxwell_reference_single)
+                            : &maxwell_device)
+                  ->present(sim, s));
+    BN_GO(look(sim, s, &v, &room));
+    (s->volume ? take_volume : take_slab)(&v, &w);
+    (void)fill_row(s, &w, row);
+out:
+    free(room);
+    return st;
+}
+
+static bn_status put_slab(const maxwell *s, const powers *w, bn_results *results)
+{
+    double sum = 0, drawn = 0;
+    for (int m = 0; m < s->materials; m++)
+        if (s->material[m].used) {
+            BN_TRY(bn_result(results, s->result_name[m][0], w->absorbed[m] / w->incident));
+            BN_TRY(bn_result(results, s->result_name[m][1], w->drawn[m] / w->incident));
+            sum += w->absorbed[m] / w->incident;
+            drawn += w->drawn[m] / w->incident;
+        }
+    const double R = w->reflected / w->incident, T = w->transmitted / w->incident;
+    BN_TRY(bn_result(results, "reflectance", R));
+    BN_TRY(bn_result(results, "transmittance", T));
+    BN_TRY(bn_result(results, "absorptance", sum));
+    BN_TRY(bn_result(results, "absorptance_poynting", drawn));
+    return bn_result(results, "energy_balance", R + T + sum - 1);
+}
+
+static bn_status put_volume(const maxwell *s, const powers *w, bn_results *results)
+{
+    double row[4];
+    (void)fill_row(s, w, row);
+    BN_TRY(bn_result(results, "sigma_sca", row[1]));
+    BN_TRY(bn_result(results, "sigma_abs", row[2]));
+    BN_TRY(bn_result(results, "sigma_ext", row[3]));
+    BN_TRY(bn_result(results, "energy_balance", (row[1] + row[2] - row[3]) / row[3]));
+    if (s->sphere_radius > 0) {
+        const double area = 3.14159265358979323846 * s->sphere_radius * s->sphere_radius;
+        BN_TRY(bn_result(results, "q_sca", row[1] / area));
+        BN_TRY(bn_result(results, "q_abs", row[2] / area));
+        BN_TRY(bn_result(results, "q_ext", row[3] / area));
+    }
+    return BN_OK;
+}
+
+/* Along z: the flux downwards over the incident one, and the root mean square of |E| over the plane. */
+static bn_status put_profile(bn_sim *sim, const view *v, const powers *w, bn_results *results)
+{
+    const maxwell *s = v->s;
+    double *values = malloc(3 * v->nz * sizeof *values);
+    if (!values)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the profile");
+    double *z = values, *flux = z + v->nz, *rms = flux + v->nz;
+    const size_t plane = v->nx * v->ny;
+    for (size_t k = 0; k < v->nz; k++) {
+        double sum = 0;
+        for (size_t c = 0; c < 3; c++)
+            for (size_t i = 0; i < plane; i++) {
+                const cplx e = v->E[c * v->cells + k * plane + i];
+                sum += dot(e, e);
+            }
+        z[k] = (double)k * s->h;
+        flux[k] = flux_down(v, k) / w->incident;
+        rms[k] = sqrt(sum / (double)plane) / s->amplitude;
+    }
+    const bn_status st = bn_result_table(results, "profile",
+                                         (const bn_column[]){ { "z", "m", z },
+                                                              { "flux_down_over_incident", "", flux },
+                                                              { "E_rms_over_incident", "", rms } },
+                                         3, v->nz);
+    free(values);
+    return st;
+}
+
+static bn_status put_spectrum(bn_sim *sim, const maxwell *s, bn_results *results)
+{
+    const size_t columns = (size_t)s->spectrum_columns, rows = (size_t)s->spectrum_rows;
+    bn_column head[MAXWELL_MATERIALS + 3] = { { "wavelength", "m", NULL } };
+    double *values = malloc((columns * rows + 1) * sizeof *values);
+    if (!values)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the spectrum");
+    size_t n = 1;
+    static const char *const sections[3] = { "sigma_sca", "sigma_abs", "sigma_ext" };
+    for (int i = 0; s->volume && i < 3; i++)
+        head[n++] = (bn_column){ sections[i], "m2", NULL };
+    if (!s->volume) {
+        head[n++] = (bn_column){ "reflectance", "", NULL };
+        head[n++] = (bn_column){ "transmittance", "", NULL };
+        for (int m = 0; m < s->materials; m++)
+            if (s->material[m].used)
+                head[n++] = (bn_column){ s->result_name[m][0], "", NULL };
+    }
+    for (size_t c = 0; c < columns; c++) {
+        for (size_t r = 0; r < rows; r++)
+            values[c * rows + r] = s->spectrum[r * columns + c];
+        head[c].values = values + c * rows;
+    }
+    const bn_status st = bn_result_table(results, "spectrum", head, columns, rows);
+    free(values);
+    return st;
+}
+
+bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
+{
+    const maxwell *s = state;
+    view v;
+    cplx *room = NULL;
+    powers w = { 0 };
+    bn_status st = BN_OK;
+    BN_GO(look(sim, s, &v, &room));
+    (s->volume ? take_volume : take_slab)(&v, &w);
+    BN_GO(s->volume ? put_volume(s, &w, results) : put_slab(s, &w, results));
+    if (!s->volume)
+        BN_GO(put_profile(sim, &v, &w, results));
+    if (s->wavelengths > 1 && s->spectrum_rows > 0)
+        BN_GO(put_spectrum(sim, s, results));
+    BN_GO(bn_result(results, "wavelength", s->t.wavelength));
+    BN_GO(bn_result(results, "update_norm", s->residual));
+out:
+    free(room);
+    return st;
+}
+
+/* "absorptance_aSi" and the same by Poynting's theorem; what is no letter or digit becomes _. */
+static void name_results(const maxwell *s)
+{
+    for (int m = 0; m < s->materials; m++) {
+        char name[MAXWELL_NAME];
+        snprintf(name, sizeof name, "%s", s->material[m].name);
+        for (char *p = name; *p; p++)
+            *p = isalnum((unsigned char)*p) ? *p : '_';
+        snprintf(s->result_name[m][0], sizeof s->result_name[m][0], "absorptance_%s", name);
+        snprintf(s->result_name[m][1], sizeof s->result_name[m][1], "absorptance_%s_poynting", name);
+    }
+}
+
+bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
+{
+    int used = 0;
+    BN_TRY(bn_plan_keep(p, (size_t)s->materials * sizeof *s->result_name, (void **)&s->result_name));
+    name_results(s);
+    for (int m = 0; m < s->materials; m++)
+        used += s->material[m].used;
+    s->spectrum_columns = s->volume ? 4 : 3 + used;
+    BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * s->spectrum_columns) * sizeof(double), (void **)&s->spectrum));
+    BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
+    BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
+    if (s->volume) {
+        BN_TRY(bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));
+        BN_TRY(bn_plan_result(p, "sigma_abs", "m2", "absorbed power over it, by the loss in the volume"));
+        BN_TRY(bn_plan_result(p, "sigma_ext", "m2", "extinction, by the optical theorem in the volume"));
+        BN_TRY(bn_plan_result(p, "energy_balance", "", "(sigma_sca + sigma_abs - sigma_ext) / sigma_ext"));
+        static const char *const q[3] = { "q_sca", "q_abs", "q_ext" };
+        for (int i = 0; i < 3 && s->sphere_radius > 0; i++)
+            BN_TRY(bn_plan_result(p, q[i], "", "that cross section over pi radius^2"));
+        return BN_OK;
+    }
+    BN_TRY(bn_plan_result(p, "reflectance", "", "reflected power over incident power"));
+    BN_TRY(bn_plan_result(p, "transmittance", "", "power into the absorbing layer at the bottom, over the incident one"));
+    BN_TRY(bn_plan_result(p, "absorptance", "", "of all materials"));
+    BN_TRY(bn_plan_result(p, "absorptance_poynting", "", "the same by Poynting's theorem"));
+    BN_TRY(bn_plan_result(p, "energy_balance", "", "R + T + A - 1"));
+    for (int m = 0; m < s->materials; m++)
+        if (s->material[m].used) {
+            BN_TRY(bn_plan_result(p, s->result_name[m][0], "", "power lost in that material over the incident power"));
+            BN_TRY(bn_plan_result(p, s->result_name[m][1], "", "the same by Poynting's theorem"));
+        }
+    return BN_OK;
+}

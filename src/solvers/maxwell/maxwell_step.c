@@ -1,0 +1,211 @@
+/* maxwell_step.c: the iteration on a device, and what both engines report. */
+#include "maxwell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* |E| above this many times the incident field counts as growing without bound. */
+#define RUNAWAY 1e6
+
+static size_t levels(const maxwell *s) { return (size_t)s->pml + 1; }
+static size_t lateral_count(const maxwell *s) { return 2 * (2 + (size_t)s->n[0] + s->n[1]); }
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    maxwell *s = state;
+    bn_domain *d = bn_sim_domain(sim);
+    s->step_H = bn_sim_kernel(sim, "maxwell_H");
+    s->step_E = bn_sim_kernel(sim, "maxwell_E");
+    s->step_H_rows = bn_sim_kernel(sim, "maxwell_H_rows");
+    s->step_E_rows = bn_sim_kernel(sim, "maxwell_E_rows");
+    s->by_rows = bn_device_describe(bn_domain_device(d))->cpu;
+    s->step_E_watched = bn_sim_kernel(sim, "maxwell_E_watched");
+    s->take_norm = bn_sim_kernel(sim, "maxwell_norm");
+    s->total = bn_sim_kernel(sim, "maxwell_total");
+    s->seed_H = bn_sim_kernel(sim, "maxwell_seed_H");
+    s->seed_E = bn_sim_kernel(sim, "maxwell_seed_E");
+    s->seed_whole = bn_sim_kernel(sim, "maxwell_seed_whole");
+    BN_TRY(bn_table_reals(d, "coefficients of E", s->t.E, 4 * levels(s) * (size_t)s->class_count, &s->table_E));
+    BN_TRY(bn_table_reals(d, "coefficients of H", s->t.H, 4 * levels(s), &s->table_H));
+    BN_TRY(bn_table_reals(d, "contrast", s->t.contrast, 2 * (size_t)s->class_count, &s->table_contrast));
+    BN_TRY(bn_table_reals(d, "incident wave", s->t.wave, 2 * (size_t)s->n[2], &s->table_wave));
+    BN_TRY(bn_table_reals(d, "lateral phases", s->t.lateral, lateral_count(s), &s->table_lateral));
+    BN_TRY(bn_partials_create(d, "largest change", 2, 3, &s->partials));
+    return bn_scalars_create(d, "totals", 2, &s->scalars);
+}
+
+static void teardown(void *state)
+{
+    maxwell *s = state;
+    bn_table_destroy(&s->table_E);
+    bn_table_destroy(&s->table_H);
+    bn_table_destroy(&s->table_contrast);
+    bn_table_destroy(&s->table_wave);
+    bn_table_destroy(&s->table_lateral);
+    bn_partials_destroy(&s->partials);
+    bn_scalars_destroy(&s->scalars);
+}
+
+/* The tables of the next wavelength. */
+static bn_status rewrite_tables(maxwell *s)
+{
+    BN_TRY(bn_table_rewrite(s->table_E, s->t.E, 4 * levels(s) * (size_t)s->class_count));
+    BN_TRY(bn_table_rewrite(s->table_H, s->t.H, 4 * levels(s)));
+    BN_TRY(bn_table_rewrite(s->table_contrast, s->t.contrast, 2 * (size_t)s->class_count));
+    BN_TRY(bn_table_rewrite(s->table_wave, s->t.wave, 2 * (size_t)s->n[2]));
+    return bn_table_rewrite(s->table_lateral, s->t.lateral, lateral_count(s));
+}
+
+enum { DRIVE_MOST = 5 };
+
+/* The arguments that tell a kernel of the light: of the volume source, or of the incident field beside the source plane. */
+static size_t drive(const maxwell *s, const cplx incident[2], bn_arg args[DRIVE_MOST])
+{
+    const double ramp = maxwell_ramp(s);
+    size_t count = 0;
+    if (s->volume) {
+        args[count++] = (bn_arg)BN_TABLE(s->table_contrast);
+        args[count++] = (bn_arg)BN_TABLE(s->table_wave);
+        args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * cos(s->polarisation));
+        args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * sin(s->polarisation));
+    } else {
+        for (int i = 0; i < 2; i++) {
+            args[count++] = (bn_arg)BN_REALV(ramp * incident[i].re);
+            args[count++] = (bn_arg)BN_REALV(ramp * incident[i].im);
+        }
+    }
+    if (s->bloch)
+        args[count++] = (bn_arg)BN_TABLE(s->table_lateral);
+    return count;
+}
+
+/* Runs a kernel with `count` arguments of its own and those of the light behind them. */
+static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, size_t count, const cplx incident[2])
+{
+    bn_arg args[16];
+    memcpy(args, own, count * sizeof *own);
+    return bn_launch(kernel, args, count + drive(s, incident, args + count));
+}
+
+#define RUN_LIT(s, kernel, incident, ...)                                                              \
+    run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), incident)
+
+static bn_status step_compact(maxwell *s, bool watched)
+{
+    const cplx *e = s->t.e_inc, *h = s->t.h_inc;
+    const bool rows = s->by_rows;
+    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED(s->E, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
+    if (watched)
+        return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED(s->H, 1), BN_READ(s->edges, 0), BN_TABLE(s->table_E),
+                       BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
+    return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED(s->H, 1), BN_READ(s->edges, 0), BN_TABLE(s->table_E), BN_UPDATE(s->E),
+                   BN_UPDATE(s->part_E));
+}
+
+static bn_status step_seed(maxwell *s)
+{
+    const double ramp = maxwell_ramp(s);
+    BN_TRY(BN_RUN(s->seed_H, BN_READ(s->record_E, 1), BN_UPDATE(s->record_H), BN_REALV(ramp)));
+    return BN_RUN(s->seed_E, BN_READ(s->record_H, 1), BN_UPDATE(s->record_E), BN_REALV(ramp), BN_PARTIALS(s->partials));
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    maxwell *s = state;
+    const bool watched = maxwell_watches(s);
+    const int present = s->present;
+    BN_TRY(s->form == MAXWELL_COMPACT ? step_compact(s, watched) : step_seed(s));
+    if (watched) {
+        double totals[2];
+        BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
+        BN_TRY(bn_scalars_read(s->scalars, totals, 2));
+        s->change = totals[0];
+        s->size = totals[1];
+    }
+    BN_TRY(maxwell_report(sim, s, watched, out));
+    return s->present != present ? rewrite_tables(s) : BN_OK;
+}
+
+static bn_status present(bn_sim *sim, void *state)
+{
+    maxwell *s = state;
+    (void)sim;
+    if (s->volume) {
+        const double drive = maxwell_ramp(s) * s->amplitude;
+        return BN_RUN(s->take_norm, BN_READ(s->E, 0), BN_WRITE(s->norm), BN_TABLE(s->table_wave),
+                      BN_REALV(drive * cos(s->polarisation)), BN_REALV(drive * sin(s->polarisation)));
+    }
+    if (s->form == MAXWELL_COMPACT)
+        return BN_RUN(s->take_norm, BN_READ(s->E, 0), BN_WRITE(s->norm));
+    BN_TRY(BN_RUN(s->seed_whole, BN_READ(s->record_E, 0), BN_WRITE(s->E)));
+    BN_TRY(BN_RUN(s->seed_whole, BN_READ(s->record_H, 0), BN_WRITE(s->H)));
+    return BN_RUN(s->take_norm, BN_READ(s->E, 0), BN_WRITE(s->norm));
+}
+
+bool maxwell_watches(const maxwell *s) { return (s->since + 1) % (unsigned long long)s->watch_every == 0; }
+
+/* Moves on to the next wavelength of a sweep: the present field is where its iteration begins. */
+static bn_status next_wavelength(bn_sim *sim, maxwell *s)
+{
+    BN_TRY(maxwell_measure_row(sim, s, s->spectrum + (size_t)s->present * (size_t)s->spectrum_columns));
+    s->spectrum_rows = s->present + 1;
+    if (s->present + 1 >= s->wavelengths)
+        return BN_OK;
+    s->present++;
+    maxwell_set_wavelength(bn_sim_case(sim), s, maxwell_wavelength(s, s->present));
+    maxwell_set_tables(s);
+    if (s->start == MAXWELL_LAYERS)
+        BN_TRY(maxwell_start_from_layers(sim, s));
+    return s->form == MAXWELL_COMPACT ? BN_OK : maxwell_write_records(sim, s);
+}
+
+/* BN_DIVERGED with the first cell where it shows. */
+static bn_status diverged(bn_sim *sim, const maxwell *s)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2], nx = s->n[0], ny = s->n[1];
+    const double most = RUNAWAY * s->amplitude;
+    double *E = malloc(6 * cells * sizeof *E);
+    size_t at = 0;
+    bn_status st = E ? bn_sim_present(sim) : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to look for the divergence");
+    if (st == BN_OK)
+        st = bn_field_get(s->E, E, 6 * cells);
+    if (st == BN_OK) {
+        while (at < 3 * cells && isfinite(E[2 * at]) && isfinite(E[2 * at + 1]) &&
+               hypot(E[2 * at], E[2 * at + 1]) <= most)
+            at++;
+        const size_t cell = at % cells;
+        st = bn_fail(bn_sim_context(sim), BN_DIVERGED,
+                     "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
+                     "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
+                     sqrt(s->size), cell % nx, cell / nx % ny, cell / nx / ny, s->material[s->cell[cell]].name);
+    }
+    free(E);
+    return st;
+}
+
+bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
+{
+    *out = (bn_step){ .dt = s->courant / sqrt(3.0) * s->h / 299792458.0, .residual = s->residual };
+    const bool full = maxwell_ramp(s) >= 1;
+    s->since++;
+    out->series[0] = s->t.wavelength;
+    out->series[1] = s->size > 0 ? sqrt(s->size) : 0;
+    if (!watched)
+        return BN_OK;
+    if (!isfinite(s->change) || !isfinite(s->size) || s->size > RUNAWAY * RUNAWAY * s->amplitude * s->amplitude)
+        return diverged(sim, s);
+    s->residual = out->residual = s->size > 0 ? sqrt(s->change / s->size) : 1;
+    if (full && out->residual < s->epsilon) {
+        const int present = s->present;
+        BN_TRY(next_wavelength(sim, s));
+        out->converged = s->present == present;
+        if (!out->converged)
+            s->since = 0;
+    }
+    return BN_OK;
+}
+
+const bn_engine maxwell_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = present
+};

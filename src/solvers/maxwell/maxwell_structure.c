@@ -1,0 +1,275 @@
+/* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell is
+ * what stands in its middle. */
+#include "maxwell.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum texture { FLAT, SAME, RANDOM, GRATING, PICTURE } texture; /* order of the key's choices */
+
+/* SplitMix64 (Steele, Lea, Flood 2014): numbers for random faces, the same everywhere. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static double uniform(uint64_t *state) { return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53; }
+
+/* Smooths `height` along one dimension with a periodic Gaussian of the given width [cells]. */
+static void smooth(double *height, double *room, size_t n, size_t lines, size_t step, size_t line_step, double width)
+{
+    const long reach = (long)ceil(4 * width);
+    for (size_t line = 0; line < lines; line++) {
+        double *first = height + line * line_step;
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0;
+            for (long d = -reach; d <= reach; d++) {
+                const long at = (((long)i + d) % (long)n + (long)n) % (long)n;
+                sum += exp(-0.5 * (double)(d * d) / (width * width)) * first[(size_t)at * step];
+            }
+            room[i] = sum;
+        }
+        for (size_t i = 0; i < n; i++)
+            first[i * step] = room[i];
+    }
+}
+
+/* A random face, periodic, with mean 0, the given root mean square [m] and a Gaussian autocorrelation exp(-r^2 / L^2): white
+ * noise smoothed by a Gaussian of width L / 2. */
+static void random_face(const maxwell *s, double rms, double length, uint64_t seed, double *height, double *room)
+{
+    const size_t nx = s->n[0], ny = s->n[1], points = nx * ny;
+    uint64_t state = seed;
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < points; i++) /* Box and Muller (1958) */
+        height[i] = sqrt(-2 * log(uniform(&state))) * cos(6.283185307179586 * uniform(&state));
+    const double width = 0.5 * length / s->h;
+    if (width > 0) {
+        smooth(height, room, nx, ny, 1, nx, width);
+        smooth(height, room, ny, nx, nx, 1, width);
+    }
+    for (size_t i = 0; i < points; i++)
+        mean += height[i] / (double)points;
+    for (size_t i = 0; i < points; i++)
+        squares += (height[i] - mean) * (height[i] - mean) / (double)points;
+    for (size_t i = 0; i < points; i++)
+        height[i] = squares > 0 ? (height[i] - mean) * rms / sqrt(squares) : 0;
+}
+
+/* A lamellar grating along x, about its mean: `fill` of each period stands high. */
+static void grating_face(const maxwell *s, double period, double fill, double depth, double *height)
+{
+    for (size_t i = 0; i < s->n[0]; i++) {
+        const double x = ((double)i + 0.5) * s->h, phase = x / period - floor(x / period);
+        for (size_t j = 0; j < s->n[1]; j++)
+            height[j * s->n[0] + i] = depth * (phase < fill ? 1 - fill : -fill);
+    }
+}
+
+/* Heights from a picture that covers the grid: black lowest, white highest, about the mean, nearest pixel. */
+static void picture_face(const maxwell *s, const unsigned char *grey, uint32_t width, uint32_t rows, double depth,
+                         double *height)
+{
+    const size_t nx = s->n[0], ny = s->n[1];
+    double mean = 0;
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const size_t x = (size_t)(((double)i + 0.5) / (double)nx * width);
+            const size_t y = (size_t)(((double)j + 0.5) / (double)ny * rows);
+            height[j * nx + i] = depth * grey[(rows - 1 - y) * width + x] / 255;
+            mean += height[j * nx + i] / (double)(nx * ny);
+        }
+    for (size_t i = 0; i < nx * ny; i++)
+        height[i] -= mean;
+}
+
+static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double *height, double *room)
+{
+    const double depth = bn_case_item_real(c, "layer.depth", item);
+    switch ((texture)bn_case_item_choice(c, "layer.texture", item)) {
+    case FLAT: memset(height, 0, (size_t)s->n[0] * s->n[1] * sizeof *height); break;
+    case SAME: break; /* as the face above */
+    case RANDOM: {
+        const double length = bn_case_item_real(c, "layer.correlation", item);
+        random_face(s, depth, length, (uint64_t)bn_case_int(c, "case.seed") + 1000003 * item, height, room);
+        break;
+    }
+    case GRATING: {
+        const double period = bn_case_item_real(c, "layer.period", item);
+        const double fits = s->n[0] * s->h / (period > 0 ? period : 1);
+        if (!(period > 0) || (!s->pml_sides && fabs(fits - round(fits)) > 1e-6 * fits)) {
+            (void)bn_case_reject_item(c, "layer.period", item, NULL,
+                                      "the grid along x (%g m) must hold a whole number of periods", s->n[0] * s->h);
+            break;
+        }
+        grating_face(s, period, bn_case_item_real(c, "layer.fill", item), depth, height);
+        break;
+    }
+    case PICTURE: {
+        uint32_t width, rows;
+        const unsigned char *grey;
+        BN_TRY(bn_plan_item_grey(p, c, "layer.picture", item, &width, &rows, &grey));
+        if (grey)
+            picture_face(s, grey, width, rows, depth, height);
+        break;
+    }
+    }
+    return BN_OK;
+}
+
+/* Fills everything below the face z = face + height. */
+static void fill_below(maxwell *s, double face, const double *height, int material)
+{
+    const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2];
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const double z = (face + height[j * nx + i]) / s->h;
+            /* Cells whose middle lies below; a middle exactly on the face lies above. */
+            const double count = ceil(z - 0.5 - 1e-9);
+            const size_t filled = count <= 0 ? 0 : count >= (double)nz ? nz : (size_t)count;
+            for (size_t k = 0; k < filled; k++)
+                s->cell[(k * ny + j) * nx + i] = (uint8_t)material;
+        }
+}
+
+static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    const size_t nx = s->n[0], ny = s->n[1], layers = bn_case_items(c, "layer");
+    double *height, *room;
+    double face = bn_case_real(c, "structure.top");
+    if (face == 0) /* a wavelength's quarter below the source, at a whole cell */
+        face = s->h * floor(s->source - 0.25 * s->wavelength / s->h);
+    BN_TRY(bn_plan_keep(p, nx * ny * sizeof *height, (void **)&height));
+    BN_TRY(bn_plan_keep(p, (nx + ny) * sizeof *room, (void **)&room));
+    for (size_t item = 0; item < layers; item++) {
+        int material;
+        const char *name = bn_case_item_text(c, "layer.material", item);
+        BN_TRY(maxwell_find_material(c, p, s, name, &material));
+        BN_TRY(face_of(c, p, s, item, height, room));
+        if (material < 0) {
+            (void)bn_case_reject_item(c, "layer.material", item, "name it in a [[material]]", "unknown material %s", name);
+            continue;
+        }
+        fill_below(s, face, height, material);
+        face -= bn_case_item_real(c, "layer.thickness", item);
+    }
+    memset(height, 0, nx * ny * sizeof *height);
+    if (layers > 0 || bn_case_given(c, "structure.below"))
+        fill_below(s, face, height, s->below);
+    return BN_OK;
+}
+
+static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    for (size_t item = 0; item < bn_case_items(c, "box"); item++) {
+        int material;
+        uint32_t from[3], to[3];
+        const char *name = bn_case_item_text(c, "box.material", item);
+        BN_TRY(maxwell_find_material(c, p, s, name, &material));
+        if (material < 0) {
+            (void)bn_case_reject_item(c, "box.material", item, "name it in a [[material]]", "unknown material %s", name);
+            continue;
+        }
+        for (size_t d = 0; d < 3; d++) {
+            const double a = ceil(bn_case_item_real_at(c, "box.from", item, d) / s->h - 0.5 - 1e-9);
+            const double b = ceil(bn_case_item_real_at(c, "box.to", item, d) / s->h - 0.5 - 1e-9);
+            from[d] = a <= 0 ? 0 : a >= s->n[d] ? s->n[d] : (uint32_t)a;
+            to[d] = b <= 0 ? 0 : b >= s->n[d] ? s->n[d] : (uint32_t)b;
+            if (from[d] >= to[d])
+                (void)bn_case_reject_item(c, "box.to", item, NULL, "the box holds no cell of the grid");
+        }
+        for (uint32_t k = from[2]; k < to[2]; k++)
+            for (uint32_t j = from[1]; j < to[1]; j++)
+                for (uint32_t i = from[0]; i < to[0]; i++)
+                    s->cell[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+    }
+    return BN_OK;
+}
+
+static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    const size_t spheres = bn_case_items(c, "sphere");
+    for (size_t item = 0; item < spheres; item++) {
+        int material;
+        double at[3];
+        const double radius = bn_case_item_real(c, "sphere.radius", item) / s->h;
+        const char *name = bn_case_item_text(c, "sphere.material", item);
+        BN_TRY(maxwell_find_material(c, p, s, name, &material));
+        if (material < 0) {
+            (void)bn_case_reject_item(c, "sphere.material", item, "name it in a [[material]]", "unknown material %s", name);
+            continue;
+        }
+        for (size_t d = 0; d < 3; d++)
+            at[d] = bn_case_item_real_at(c, "sphere.centre", item, d) / s->h;
+        for (uint32_t k = 0; k < s->n[2]; k++)
+            for (uint32_t j = 0; j < s->n[1]; j++)
+                for (uint32_t i = 0; i < s->n[0]; i++) {
+                    const double x = i + 0.5 - at[0], y = j + 0.5 - at[1], z = k + 0.5 - at[2];
+                    if (x * x + y * y + z * z < radius * radius)
+                        s->cell[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+                }
+        s->sphere_radius = spheres == 1 ? radius * s->h : 0;
+    }
+    return BN_OK;
+}
+
+/* Absorbing layers must hold one dielectric each, the same across a plane; the light's path above the source too. */
+static void check_layers(const bn_case *c, const maxwell *s)
+{
+    const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2], plane = nx * ny;
+    for (size_t k = 0; k < nz; k++) {
+        const bool low = s->pml_bottom && k < (size_t)s->pml, high = k + (size_t)s->pml >= nz;
+        const bool lit = !s->volume && k >= s->source;
+        if (!low && !high && !lit)
+            continue;
+        const int wanted = low ? s->cell[0] : s->above;
+        for (size_t i = 0; i < plane; i++)
+            if (s->cell[k * plane + i] != wanted) {
+                (void)bn_case_reject(c, "structure.top", "give the grid more cells along z, or the structure a lower place",
+                                     "the structure (%s at cell %zu, %zu, %zu) reaches into the %s",
+                                     s->material[s->cell[k * plane + i]].name, i % nx, i / nx, k,
+                                     low    ? "absorbing layer at the bottom"
+                                     : high ? "absorbing layer at the top"
+                                            : "light's source plane or above it");
+                return;
+            }
+    }
+    for (size_t k = 0; s->pml_sides && k < nz; k++)
+        for (size_t i = 0; i < plane; i++) {
+            const size_t x = i % nx, y = i / nx, d = (size_t)s->pml;
+            if ((x < d || x + d >= nx || y < d || y + d >= ny) && s->cell[k * plane + i] != s->above) {
+                (void)bn_case_reject(c, "boundary.sides", "give the grid more cells along x and y",
+                                     "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
+                                     s->material[s->cell[k * plane + i]].name, x, y, k);
+                return;
+            }
+        }
+}
+
+bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    static const char *const keys[2] = { "structure.above", "structure.below" };
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    for (int i = 0; i < 2; i++) {
+        int *half = i ? &s->below : &s->above;
+        BN_TRY(maxwell_find_material(c, p, s, bn_case_text(c, keys[i]), half));
+        if (*half < 0) {
+            (void)bn_case_reject(c, keys[i], "name it in a [[material]]", "unknown material %s", bn_case_text(c, keys[i]));
+            *half = 0;
+        }
+    }
+    BN_TRY(bn_plan_keep(p, cells, (void **)&s->cell));
+    memset(s->cell, s->above, cells);
+    BN_TRY(build_layers(c, p, s));
+    BN_TRY(build_boxes(c, p, s));
+    BN_TRY(build_spheres(c, p, s));
+    for (size_t i = 0; i < cells; i++)
+        s->material[s->cell[i]].used = true;
+    if (!bn_case_problems(c)[0])
+        check_layers(c, s);
+    return BN_OK;
+}
