@@ -101,7 +101,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
         goto out;
     }
-    BN_GO(bn_plan_create(ctx, config, sim->state, &sim->plan));
+    BN_GO(bn_plan_create(ctx, config, desc->device ? bn_device_describe(desc->device) : NULL, sim->state, &sim->plan));
     BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,

@@ -108,6 +108,8 @@ typedef struct bn_numbers {
     const char *comments; /* the lines before the heads, without their # */
 } bn_numbers;
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
+/* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
+const bn_device_info *bn_plan_device(const bn_plan *);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
