@@ -18,6 +18,7 @@ typedef struct bn_step {
     double dt;       /* [s], or what the solver steps in */
     double residual; /* NaN where there is none */
     bool converged;
+    bool complete; /* nothing is left to do: the beam has left the structure */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
