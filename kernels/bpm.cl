@@ -1,0 +1,177 @@
+/* bpm.cl: beams that march along z, each a row of the grid (x of the grid is the transverse coordinate y of the beam).
+ * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0
+ * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1
+ *
+ * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
+ * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
+ *     y_i = g_i - r_(i-1) y_(i-1)   forwards,      u_i = r_i (y_i - u_(i+1))   backwards.
+ * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters is
+ * gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk is
+ * done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the rounding. So
+ * a step has three barriers, and its bits depend on CHUNK and reach alone.
+ *
+ *     chunk     0          1          2               forwards:  ahead[c], what leaves chunk c at its end
+ *     nodes     c c c c    c c c c    c c c o         backwards: back[c], what leaves it at its begin
+ */
+#if LOSSY
+typedef real2 change_t;
+#else
+typedef real change_t;
+#endif
+
+static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
+
+/* c - a b and c + a b */
+static inline real2 less(real2 c, real2 a, real2 b)
+{
+    return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));
+}
+static inline real2 more(real2 c, real2 a, real2 b)
+{
+    return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
+}
+
+/* (second difference + v) psi */
+static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
+{
+    const real2 g = (after - here) - (here - before);
+#if LOSSY
+    return more(g, v, here);
+#else
+    return (real2)(fma(v, here.x, g.x), fma(v, here.y, g.y));
+#endif
+}
+
+#define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
+#define END(c) min((c + 1) * CHUNK, NX)
+
+/* What enters chunk c from the chunks before it, and from those behind it. */
+#define ENTERS_FORWARDS(y, c)                          \
+    real2 y = (real2)(0);                              \
+    for (int from_ = max(c - reach, 0); from_ < c; from_++) \
+        y = more(ahead[from_], forth_left[from_], y);
+#define ENTERS_BACKWARDS(u, c)                                    \
+    real2 u = (real2)(0);                                         \
+    for (int from_ = min(c + reach, CHUNKS - 1); from_ > c; from_--) \
+        u = more(back[from_], back_left[from_], u);
+
+/* Whether node j of chunk c is there: only the last chunk may be short. */
+#define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
+
+kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
+                      global real2 *work, global const real2 *restrict factors, int reach, int steps)
+{
+    local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];
+    local real2 low[CHUNKS + 1], high[CHUNKS + 1]; /* values at the chunks' ends, for their neighbours */
+    const int row = (int)get_global_id(1) - Y0;
+    const index_t first = AT(0, row);
+    const real2 factor = factors[(int)get_global_id(1)];
+    FOR_CHUNKS(c) {
+        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
+        for (int i = c * CHUNK; i < END(c); i++) {
+            const real2 before = i > 0 ? -factors_r[first + i - 1] : (real2)(0);
+            forth = times(forth, before);
+            backwards = times(backwards, -factors_r[first + i]);
+        }
+        forth_left[c] = forth;
+        back_left[c] = backwards;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_size(0) >= CHUNKS) { /* a chunk a work-item: all of it stays in registers */
+        const int c = (int)get_local_id(0);
+        const int mine = c < CHUNKS;
+        real2 f[CHUNK], r[CHUNK], y[CHUNK];
+        change_t v[CHUNK];
+#pragma unroll
+        for (int j = 0; j < CHUNK; j++) {
+            const int there = mine && IS_NODE(c, j);
+            const index_t at = first + (there ? c * CHUNK + j : 0);
+            f[j] = there ? psi[at] : (real2)(0);
+            r[j] = there ? factors_r[at] : (real2)(0);
+            v[j] = there ? change[at] : (change_t)(0);
+        }
+        const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
+        if (c == 0)
+            high[0] = low[CHUNKS] = (real2)(0);
+        for (int step = 0; step < steps; step++) {
+            if (mine) {
+                if (c > 0)
+                    low[c] = f[0];
+                high[c + 1] = f[CHUNK - 1];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const real2 below = mine ? high[c] : (real2)(0), above = mine ? low[c + 1] : (real2)(0);
+            real2 leaves = (real2)(0);
+#pragma unroll
+            for (int j = 0; j < CHUNK; j++) {
+                y[j] = applied(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
+                leaves = less(y[j], j > 0 ? r[j - 1] : r_before, leaves);
+            }
+            if (mine)
+                ahead[c] = leaves;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ENTERS_FORWARDS(enters, c)
+#pragma unroll
+            for (int j = 0; j < CHUNK; j++)
+                enters = y[j] = less(y[j], j > 0 ? r[j - 1] : r_before, enters);
+            real2 u = (real2)(0);
+#pragma unroll
+            for (int j = CHUNK - 1; j >= 0; j--)
+                u = IS_NODE(c, j) ? times(r[j], y[j] - u) : u;
+            if (mine)
+                back[c] = u;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ENTERS_BACKWARDS(w, c)
+#pragma unroll
+            for (int j = CHUNK - 1; j >= 0; j--)
+                if (IS_NODE(c, j)) {
+                    w = times(r[j], y[j] - w);
+                    f[j] = less(f[j], factor, w);
+                }
+        }
+#pragma unroll
+        for (int j = 0; j < CHUNK; j++)
+            if (mine && IS_NODE(c, j))
+                psi[first + c * CHUNK + j] = f[j];
+        steps = 0;
+    }
+    for (int step = 0; step < steps; step++) {
+        FOR_CHUNKS(c) {
+            real2 before = c > 0 ? psi[first + c * CHUNK - 1] : (real2)(0), here = psi[first + c * CHUNK];
+            real2 r = c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0), leaves = (real2)(0);
+            for (int i = c * CHUNK; i < END(c); i++) {
+                const real2 after = i + 1 < NX ? psi[first + i + 1] : (real2)(0);
+                const real2 g = applied(before, here, after, change[first + i]);
+                work[first + i] = g;
+                leaves = less(g, r, leaves);
+                r = factors_r[first + i];
+                before = here;
+                here = after;
+            }
+            ahead[c] = leaves;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        FOR_CHUNKS(c) {
+            real2 r = c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0), u = (real2)(0);
+            ENTERS_FORWARDS(enters, c)
+            for (int i = c * CHUNK; i < END(c); i++) {
+                enters = less(work[first + i], r, enters);
+                work[first + i] = enters;
+                r = factors_r[first + i];
+            }
+            for (int i = END(c) - 1; i >= c * CHUNK; i--)
+                u = times(factors_r[first + i], work[first + i] - u);
+            back[c] = u;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        FOR_CHUNKS(c) {
+            ENTERS_BACKWARDS(u, c)
+            for (int i = END(c) - 1; i >= c * CHUNK; i--) {
+                u = times(factors_r[first + i], work[first + i] - u);
+                psi[first + i] = less(psi[first + i], factor, u);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+}

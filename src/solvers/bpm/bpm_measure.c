@@ -1,0 +1,238 @@
+/* bpm_measure.c: what is looked at after every step of the simulation and told at the end. */
+#include "bpm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+static const char *const port_names[BPM_PORTS] = { "port_1", "port_2", "port_3", "port_4",
+                                                   "port_5", "port_6", "port_7", "port_8" };
+
+bn_status bpm_plan_results(const bpm *s, bn_plan *p)
+{
+    static const struct {
+        const char *name, *unit, *help;
+    } all[] = {
+        { "power", "", "at the end, over that of the start" },
+        { "power_drift", "", "power minus one" },
+        { "overlap_start", "", "share of the power that has the form of the start" },
+        { "overlap_mirror", "", "share that has the form of the start's mirror image about the middle" },
+        { "overlap_mode", "", "share that is in the mode of launch.mode" },
+        { "mode_index", "", "effective index of that mode, of the discrete profile" },
+        { "n_eff", "", "effective index from the phase of that mode along z, paraxial unless wide_angle" },
+        { "beta", "m-1", "its phase constant" },
+        { "beta_error", "m-1", "beta minus that of the scheme's closed form" },
+        { "phase_error", "", "beta_error times the length [rad]" },
+        { "peak", "", "intensity at the launch's centre" },
+        { "centre", "m", "mean place of the intensity" },
+        { "beam_width", "m", "twice the rms width of the intensity: w of a Gaussian exp(-y^2 / w^2)" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        BN_TRY(bn_plan_result(p, all[i].name, all[i].unit, all[i].help));
+    for (size_t i = 0; i < s->ports; i++)
+        BN_TRY(bn_plan_result(p, port_names[i], "", "power between the port's borders"));
+    if (s->method == BPM_ITERATION) {
+        BN_TRY(bn_plan_result(p, "sweeps", "", "of the iteration, mean per step along z"));
+        BN_TRY(bn_plan_result(p, "rate", "", "share of the error that a sweep leaves, by theory"));
+    }
+    return BN_OK;
+}
+
+bn_status bpm_fetch(bpm *s)
+{
+    const size_t points = (size_t)s->n * s->beams;
+    BN_TRY(bn_field_get(s->psi, s->field, 2 * points));
+    if (s->tm || s->pml) { /* the field was divided by s to make the matrix symmetric */
+        double _Complex *psi = (double _Complex *)(void *)s->field;
+        const double _Complex *scale = (const double _Complex *)(const void *)s->s;
+        for (size_t i = 0; i < points; i++)
+            psi[i] *= scale[i];
+    }
+    return BN_OK;
+}
+
+bn_status bpm_put(bpm *s)
+{
+    const size_t points = (size_t)s->n * s->beams;
+    double _Complex *psi = (double _Complex *)(void *)s->field;
+    const double _Complex *scale = (const double _Complex *)(const void *)s->s;
+    for (size_t i = 0; (s->tm || s->pml) && i < points; i++)
+        psi[i] /= scale[i];
+    return bn_field_set(s->psi, s->field, 2 * points);
+}
+
+/* sum conj(a) b; mirrored: a's mirror image. */
+static double _Complex inner(const double *a, const double *b, size_t n, bool mirrored)
+{
+    double re = 0, im = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = a + 2 * (mirrored ? n - 1 - i : i), *q = b + 2 * i;
+        re += p[0] * q[0] + p[1] * q[1];
+        im += p[0] * q[1] - p[1] * q[0];
+    }
+    return CMPLX(re, im);
+}
+
+static double share(double _Complex overlap, double one, double other)
+{
+    return one > 0 ? (creal(overlap) * creal(overlap) + cimag(overlap) * cimag(overlap)) / (one * other) : (double)NAN;
+}
+
+void bpm_look(const bpm *s, size_t beam, bpm_state *out)
+{
+    const size_t n = s->n;
+    const double *psi = s->field + 2 * beam * n, *start = s->start_field + 2 * beam * n;
+    const double own = s->start_power[beam], place = (s->centre + s->beam[beam][1]) / s->h - 1;
+    double power = 0, first = 0, second = 0;
+    *out = (bpm_state){ .z = (double)s->done * s->dz };
+    for (size_t i = 0; i < n; i++) {
+        const double here = psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1], y = (double)(i + 1) * s->h;
+        power += here;
+        first += here * y;
+        for (size_t k = 0; k < s->ports; k++)
+            if (y >= s->port_from[k] && y < s->port_to[k])
+                out->port[k] += here / own;
+    }
+    out->centre = first / power;
+    for (size_t i = 0; i < n; i++) {
+        const double away = (double)(i + 1) * s->h - out->centre;
+        second += (psi[2 * i] * psi[2 * i] + psi[2 * i + 1] * psi[2 * i + 1]) * away * away;
+    }
+    out->width = 2 * sqrt(second / power);
+    out->power = power / own;
+    out->start = share(inner(start, psi, n, false), own, own);
+    out->mirror = share(inner(start, psi, n, true), own, own);
+    const double _Complex overlap = inner(s->mode_field + 2 * beam * n, psi, n, false);
+    out->mode = share(overlap, s->mode_power[beam], own);
+    const double expected = fmod((double)s->done * s->theory[beam], 2 * pi);
+    out->phase = remainder(carg(overlap) - expected, 2 * pi);
+    const double low = floor(fmin(fmax(place, 0), (double)n - 1)), part = fmin(fmax(place - low, 0), 1);
+    const size_t at = (size_t)low, next = at + 1 < n ? at + 1 : at;
+    const double a = psi[2 * at] * psi[2 * at] + psi[2 * at + 1] * psi[2 * at + 1];
+    const double b = psi[2 * next] * psi[2 * next] + psi[2 * next + 1] * psi[2 * next + 1];
+    out->peak = a + part * (b - a);
+}
+
+bn_status bpm_keep_record(bn_sim *sim, bpm *s)
+{
+    (void)sim;
+    BN_TRY(bpm_fetch(s));
+    if (s->records < s->room) {
+        for (size_t i = 0; s->map && i < s->n; i++)
+            s->map[s->records * s->n + i] = s->field[2 * i] * s->field[2 * i] +
+                                            s->field[2 * i + 1] * s->field[2 * i + 1];
+        bpm_look(s, 0, &s->record[s->records++]);
+    }
+    return BN_OK;
+}
+
+/* A series of the records: member at `offset` of bpm_state. */
+static void column(const bpm *s, size_t offset, double *out)
+{
+    for (size_t k = 0; k < s->records; k++)
+        memcpy(&out[k], (const char *)&s->record[k] + offset, sizeof *out);
+}
+
+static bn_status put_series(const bpm *s, bn_results *results)
+{
+    static const struct {
+        const char *name, *unit;
+        size_t offset;
+    } all[] = {
+        { "z", "m", offsetof(bpm_state, z) },
+        { "power", "", offsetof(bpm_state, power) },
+        { "overlap_start", "", offsetof(bpm_state, start) },
+        { "overlap_mirror", "", offsetof(bpm_state, mirror) },
+        { "overlap_mode", "", offsetof(bpm_state, mode) },
+        { "phase_error", "", offsetof(bpm_state, phase) },
+        { "peak", "", offsetof(bpm_state, peak) },
+        { "centre", "m", offsetof(bpm_state, centre) },
+        { "beam_width", "m", offsetof(bpm_state, width) },
+    };
+    enum { COUNT = sizeof all / sizeof *all };
+    bn_column columns[COUNT + BPM_PORTS];
+    double *values = calloc((COUNT + BPM_PORTS) * s->records, sizeof *values);
+    if (!values)
+        return BN_OK; /* the results stand without it */
+    for (size_t i = 0; i < COUNT + s->ports; i++) {
+        const size_t offset = i < COUNT ? all[i].offset : offsetof(bpm_state, port) + (i - COUNT) * sizeof(double);
+        column(s, offset, values + i * s->records);
+        columns[i] = (bn_column){ i < COUNT ? all[i].name : port_names[i - COUNT], i < COUNT ? all[i].unit : "",
+                                  values + i * s->records };
+    }
+    const bn_status st = bn_result_table(results, "along_z", columns, COUNT + s->ports, s->records);
+    free(values);
+    return st;
+}
+
+/* Effective index from theory's phase per step and what was found beyond it. */
+static double found_beta(const bpm *s, size_t beam, double phase)
+{
+    const double along = (double)s->done * s->theory[beam] + phase;
+    return bpm_k0(s, beam) * s->reference - along / ((double)s->done * s->dz);
+}
+
+static bn_status put_beams(const bpm *s, bn_results *results)
+{
+    enum { COUNT = 10 };
+    static const char *const names[COUNT] = { "beam",          "wavelength",   "offset", "index",  "power",
+                                              "overlap_start", "overlap_mode", "n_eff",  "centre", "beam_width" };
+    static const char *const units[COUNT] = { "", "m", "m", "", "", "", "", "", "m", "m" };
+    bn_column columns[COUNT + BPM_PORTS];
+    const size_t rows = s->beams, count = COUNT + s->ports;
+    double *values = calloc(count * rows, sizeof *values);
+    if (!values)
+        return BN_OK;
+    for (size_t beam = 0; beam < rows; beam++) {
+        bpm_state end;
+        bpm_look(s, beam, &end);
+        const double row[COUNT] = { (double)beam,     s->beam[beam][0],
+                                    s->beam[beam][1], s->beam[beam][2],
+                                    end.power,        end.start,
+                                    end.mode,         found_beta(s, beam, end.phase) / bpm_k0(s, beam),
+                                    end.centre,       end.width };
+        for (size_t i = 0; i < count; i++)
+            values[i * rows + beam] = i < COUNT ? row[i] : end.port[i - COUNT];
+    }
+    for (size_t i = 0; i < count; i++)
+        columns[i] = (bn_column){ i < COUNT ? names[i] : port_names[i - COUNT], i < COUNT ? units[i] : "",
+                                  values + i * rows };
+    const bn_status st = bn_result_table(results, "beams", columns, count, rows);
+    free(values);
+    return st;
+}
+
+bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
+{
+    bpm *s = state;
+    bpm_state end;
+    (void)sim;
+    BN_TRY(bpm_fetch(s));
+    bpm_look(s, 0, &end);
+    const double beta = found_beta(s, 0, end.phase), length = (double)s->done * s->dz;
+    BN_TRY(bn_result(results, "power", end.power));
+    BN_TRY(bn_result(results, "power_drift", end.power - 1));
+    BN_TRY(bn_result(results, "overlap_start", end.start));
+    BN_TRY(bn_result(results, "overlap_mirror", end.mirror));
+    BN_TRY(bn_result(results, "overlap_mode", end.mode));
+    BN_TRY(bn_result(results, "mode_index", s->mode_index[0]));
+    BN_TRY(bn_result(results, "n_eff", beta / bpm_k0(s, 0)));
+    BN_TRY(bn_result(results, "beta", beta));
+    BN_TRY(bn_result(results, "beta_error", -end.phase / length));
+    BN_TRY(bn_result(results, "phase_error", -end.phase));
+    BN_TRY(bn_result(results, "peak", end.peak));
+    BN_TRY(bn_result(results, "centre", end.centre));
+    BN_TRY(bn_result(results, "beam_width", end.width));
+    for (size_t i = 0; i < s->ports; i++)
+        BN_TRY(bn_result(results, port_names[i], end.port[i]));
+    if (s->method == BPM_ITERATION) {
+        BN_TRY(bn_result(results, "sweeps", s->done > 0 ? s->sweeps / (double)s->done : 0));
+        BN_TRY(bn_result(results, "rate", s->rate));
+    }
+    if (s->beams > 1)
+        BN_TRY(put_beams(s, results));
+    return put_series(s, results);
+}

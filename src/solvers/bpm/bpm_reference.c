@@ -1,0 +1,158 @@
+/* bpm_reference.c: the steps along z in plain C, the specification of kernels/bpm.cl. Compiled for float and for
+ * double; every expression is associated as on the device, so that both give the same bits. */
+#include "bpm.h"
+#include "sim/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if BN_REFERENCE_BYTES == 8
+#define FMA fma
+#else
+#define FMA fmaf
+#endif
+
+typedef struct pair {
+    real x, y;
+} pair;
+
+typedef struct reference {
+    pair *work, *ahead, *back, *forth_left, *back_left;
+} reference;
+
+static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
+
+static pair times(pair a, pair b) { return (pair){ FMA(a.x, b.x, -(a.y * b.y)), FMA(a.x, b.y, a.y * b.x) }; }
+
+/* c - a b and c + a b */
+static pair less(pair c, pair a, pair b)
+{
+    return (pair){ FMA(a.y, b.y, FMA(-a.x, b.x, c.x)), FMA(-a.y, b.x, FMA(-a.x, b.y, c.y)) };
+}
+static pair more(pair c, pair a, pair b)
+{
+    return (pair){ FMA(-a.y, b.y, FMA(a.x, b.x, c.x)), FMA(a.y, b.x, FMA(a.x, b.y, c.y)) };
+}
+
+/* (second difference + v) psi at i. */
+static pair applied(const bpm *s, const pair *psi, const real *v, size_t i)
+{
+    const pair none = { 0, 0 };
+    const pair here = psi[i], up = minus(i + 1 < s->n ? psi[i + 1] : none, here);
+    const pair g = minus(up, minus(here, i > 0 ? psi[i - 1] : none));
+    if (s->lossy)
+        return more(g, (pair){ v[2 * i], v[2 * i + 1] }, here);
+    return (pair){ FMA(v[i], here.x, g.x), FMA(v[i], here.y, g.y) };
+}
+
+/* One step of one beam: psi - factor u, (second difference + D) u = (second difference + v) psi. The elimination y_i =
+ * g_i - r_(i-1) y_(i-1) and the way back u_i = r_i (y_i - u_(i+1)) run in chunks that begin with nothing; what enters a
+ * chunk is gathered from the chunks before it (behind it), as far as it counts. */
+static void march_beam(const bpm *s, const reference *m, pair *psi, const pair *r, const real *v, pair factor)
+{
+    const size_t n = s->n, chunk = (size_t)s->chunk, chunks = (size_t)s->chunks, reach = (size_t)s->reach;
+    const pair none = { 0, 0 };
+    for (size_t c = 0; c < chunks; c++) {
+        pair y = none;
+        for (size_t i = c * chunk; i < (c + 1) * chunk && i < n; i++) {
+            m->work[i] = applied(s, psi, v, i);
+            y = less(m->work[i], i > 0 ? r[i - 1] : none, y);
+        }
+        m->ahead[c] = y;
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        pair y = none, u = none;
+        for (size_t from = c > reach ? c - reach : 0; from < c; from++)
+            y = more(m->ahead[from], m->forth_left[from], y);
+        size_t i = c * chunk;
+        for (; i < (c + 1) * chunk && i < n; i++)
+            y = m->work[i] = less(m->work[i], i > 0 ? r[i - 1] : none, y);
+        while (i-- > c * chunk)
+            u = times(r[i], minus(m->work[i], u));
+        m->back[c] = u;
+    }
+    for (size_t c = 0; c < chunks; c++) {
+        pair u = none;
+        for (size_t from = c + reach < chunks ? c + reach : chunks - 1; from > c; from--)
+            u = more(m->back[from], m->back_left[from], u);
+        size_t i = (c + 1) * chunk < n ? (c + 1) * chunk : n;
+        while (i-- > c * chunk) {
+            u = times(r[i], minus(m->work[i], u));
+            psi[i] = less(psi[i], factor, u);
+        }
+    }
+}
+
+/* What a chunk leaves of what enters it: the products of -r over its rows. */
+static void chunk_products(const bpm *s, const reference *m, const pair *r)
+{
+    for (size_t c = 0; c < (size_t)s->chunks; c++) {
+        pair forth = { 1, 0 }, back = { 1, 0 };
+        for (size_t i = c * (size_t)s->chunk; i < (c + 1) * (size_t)s->chunk && i < s->n; i++) {
+            const pair before = i > 0 ? (pair){ -r[i - 1].x, -r[i - 1].y } : (pair){ 0, 0 };
+            forth = times(forth, before);
+            back = times(back, (pair){ -r[i].x, -r[i].y });
+        }
+        m->forth_left[c] = forth;
+        m->back_left[c] = back;
+    }
+}
+
+static bn_status march(bn_sim *sim, bpm *s, size_t steps)
+{
+    const reference *m = s->reference_memory;
+    (void)sim;
+    for (size_t beam = 0; beam < s->beams; beam++) {
+        pair *psi = (pair *)bn_field_host(s->psi) + beam * s->n;
+        const pair *r = (const pair *)bn_field_host(s->r_field) + beam * s->n;
+        const real *v = (const real *)bn_field_host(s->v_field) + beam * s->n * (s->lossy ? 2 : 1);
+        const pair factor = { (real)s->factor[2 * beam], (real)s->factor[2 * beam + 1] };
+        chunk_products(s, m, r);
+        for (size_t k = 0; k < steps; k++)
+            march_beam(s, m, psi, r, v, factor);
+    }
+    return BN_OK;
+}
+
+static bn_status section(bn_sim *sim, bpm *s)
+{
+    const size_t points = (size_t)s->n * s->beams;
+    (void)sim;
+    if (s->method == BPM_DIRECT)
+        BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
+    return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
+}
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    bpm *s = state;
+    const size_t chunks = (size_t)s->chunks;
+    reference *m = s->reference_memory = calloc(1, sizeof *m);
+    if (!m || !(m->work = calloc(s->n, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)))
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
+    m->back = m->ahead + chunks;
+    m->forth_left = m->ahead + 2 * chunks;
+    m->back_left = m->ahead + 3 * chunks;
+    return BN_OK;
+}
+
+static void teardown(void *state)
+{
+    bpm *s = state;
+    reference *m = s->reference_memory;
+    if (m) {
+        free(m->work);
+        free(m->ahead);
+    }
+    free(m);
+    s->reference_memory = NULL;
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    static const bpm_marcher marcher = { section, march };
+    return bpm_advance(sim, state, &marcher, out);
+}
+
+const bn_engine BN_REFERENCE(bpm) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown };
