@@ -1,7 +1,8 @@
 /* bpm.cl: beams that march along z, each a row of the grid (x of the grid is the transverse coordinate y of the beam).
  * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0
- * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
+ * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
@@ -22,11 +23,7 @@ typedef real change_t;
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
-/* c - a b and c + a b */
-static inline real2 less(real2 c, real2 a, real2 b)
-{
-    return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));
-}
+/* c + a b */
 static inline real2 more(real2 c, real2 a, real2 b)
 {
     return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
@@ -41,6 +38,14 @@ static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
 #else
     return (real2)(fma(v, here.x, g.x), fma(v, here.y, g.y));
 #endif
+}
+
+/* ---------------------------------------------------------------------------------------------------------- elimination */
+#if METHOD == 0
+/* c - a b */
+static inline real2 less(real2 c, real2 a, real2 b)
+{
+    return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));
 }
 
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
@@ -175,3 +180,93 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
 }
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------ iteration
+ *
+ * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the change
+ * of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from u = 0 is
+ * starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v) psi is the
+ * right-hand side that the residual is compared with. */
+#if METHOD == 1
+#define NUMBERS(name, j) const real2 name = numbers[4 * (Y0 + (j)) + NUMBER_##name]
+#define NUMBER_a 0
+#define NUMBER_b 1
+#define NUMBER_b_all 2
+#define NUMBER_tau 3
+
+/* The neighbours in the row; none beyond the walls. */
+#define BEFORE(f, at, i) ((i) + X0 > 0 ? f[(at) - 1] : (real2)(0))
+#define AFTER(f, at, i) ((i) + X0 + 1 < GNX ? f[(at) + 1] : (real2)(0))
+
+kernel void bpm_source(global const real2 *restrict psi, global const change_t *restrict change,
+                       global const real2 *restrict numbers, global real2 *restrict g, global real2 *restrict u,
+                       global acc *restrict partials)
+{
+    local acc sizes[LANES], residuals[LANES];
+    CLEAR_LANES(sizes);
+    CLEAR_LANES(residuals);
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        NUMBERS(b, j);
+        NUMBERS(b_all, j);
+        const real2 here = psi[at], d = applied(BEFORE(psi, at, i), here, AFTER(psi, at, i), change[at]);
+        const real2 all = more(here, b_all, d), own = times(b, d);
+        g[at] = own;
+        u[at] = (real2)(0);
+        sizes[lane] += all.x * all.x + all.y * all.y;
+        residuals[lane] += own.x * own.x + own.y * own.y;
+    }
+    put_partial_sum(partials, 0, sizes);
+    put_partial_sum(partials, 1, residuals);
+}
+
+static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g, real2 a,
+                                index_t at, int i)
+{
+    const real2 here = u[at];
+    return (g - here) - times(a, applied(BEFORE(u, at, i), here, AFTER(u, at, i), change[at]));
+}
+
+kernel void bpm_sweep(global const real2 *restrict u, global const change_t *restrict change,
+                      global const real2 *restrict numbers, global const real2 *restrict g, global real2 *restrict next)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    NUMBERS(a, j);
+    NUMBERS(tau, j);
+    next[at] = more(u[at], tau, residual_at(u, change, g[at], a, at, i));
+}
+
+/* The sum of squares of the residual of u. */
+kernel void bpm_residual(global const real2 *restrict u, global const change_t *restrict change,
+                         global const real2 *restrict numbers, global const real2 *restrict g,
+                         global acc *restrict partials)
+{
+    local acc residuals[LANES];
+    CLEAR_LANES(residuals);
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        NUMBERS(a, j);
+        const real2 left = residual_at(u, change, g[at], a, at, i);
+        residuals[lane] += left.x * left.x + left.y * left.y;
+    }
+    put_partial_sum(partials, 1, residuals);
+}
+
+kernel void bpm_total(global const acc *restrict sums, global real *restrict totals)
+{
+    local acc scratch[FINISH_LANES];
+    const acc size = total_sum(sums, 0, scratch), residual = total_sum(sums, 1, scratch);
+    if (get_local_id(0) == 0) {
+        totals[0] = size;
+        totals[1] = residual;
+    }
+}
+
+kernel void bpm_add(global const real2 *restrict u, global real2 *restrict psi)
+{
+    CELL(i, j);
+    psi[AT(i, j)] += u[AT(i, j)];
+}
+#endif

@@ -79,7 +79,7 @@ static const bn_key schema[] = {
     { .name = "port.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "the power between two y is told" },
     { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true, .help = "its end" },
-    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct", .def_text = "direct",
+    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration", .def_text = "direct",
       .help = "elimination in one work-group, thousands of steps a launch; or one-parameter iteration" },
     { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
       .help = "parameter of the iteration: the best for the spectrum, or 2 over the sum of its ends" },
@@ -98,6 +98,11 @@ static const bn_key schema[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "bpm_march", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } },
+    { "bpm_source", BN_PER_SEGMENT, { .reads = 3, .writes = 4, .flops = 24 } },
+    { "bpm_sweep", BN_PER_CELL, { .reads = 5, .writes = 2, .flops = 28 } },
+    { "bpm_residual", BN_PER_SEGMENT, { .reads = 5, .writes = 0, .flops = 24 } },
+    { "bpm_total", BN_ONCE, { 0, 0, 0 } },
+    { "bpm_add", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 2 } },
     { 0 },
 };
 
@@ -234,12 +239,42 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
+    if (s->method == BPM_DIRECT)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
+    else
+        for (size_t i = 0; i < 2; i++)
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
-    return bn_plan_define_int(p, "LOSSY", s->lossy);
+    BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
+    return bn_plan_define_int(p, "METHOD", s->method);
+}
+
+/* The other method's kernels. The iteration needs eigenvalues on a line, and enough of them near enough. */
+static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
+{
+    static const char *const iterating[] = { "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add" };
+    if (s->method == BPM_DIRECT) {
+        for (size_t i = 0; i < sizeof iterating / sizeof *iterating; i++)
+            BN_TRY(bn_plan_skip_kernel(p, iterating[i]));
+        return bn_plan_choice(p, "steps along z by", "elimination");
+    }
+    if (s->tm || s->lossy || s->wide_angle)
+        return bn_case_reject(c, "solver.method", "the direct method takes all of them",
+                              "the iteration is for TE, paraxial, without absorption, between metal walls");
+    const double needed = s->rate < 1 ? (double)bpm_sweeps_for(s, 1, s->tolerance) : HUGE_VAL;
+    if (!(needed <= (double)s->most_sweeps))
+        return bn_case_reject(c, "solver.method", "smaller steps, solver.tau = \"optimal\", or the direct method",
+                              "a sweep of the iteration leaves %.6f of the error: %s within solver.sweeps = %lld for "
+                              "march.dz = %g m",
+                              s->rate,
+                              s->rate < 1 ? "it cannot converge to solver.tolerance" : "it diverges, and never ends",
+                              s->most_sweeps, s->dz);
+    BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
+    BN_TRY(bn_plan_note(p, "a sweep leaves", s->rate, ""));
+    return bn_plan_choice(p, "steps along z by", "iteration");
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -265,6 +300,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     }
     bpm_make_section(s, 0);
     BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_method(c, s, p));
     BN_TRY(bpm_plan_results(s, p));
     for (size_t i = 0; i < BN_SERIES_MAX; i++)
         BN_TRY(bn_plan_series(p, series[i][0], series[i][1]));
@@ -281,7 +317,12 @@ static bn_status init(bn_sim *sim, void *state)
     bpm *s = state;
     const size_t points = (size_t)s->n * s->beams;
     s->psi = bn_sim_field(sim, "psi");
-    s->r_field = bn_sim_field(sim, "r");
+    if (s->method == BPM_DIRECT) {
+        s->r_field = bn_sim_field(sim, "r");
+    } else {
+        s->u = bn_sim_field(sim, "u");
+        s->next = bn_sim_field(sim, "u_next");
+    }
     s->v_field = bn_sim_field(sim, "v");
     s->work = bn_sim_field(sim, "work");
     s->section_end = s->done = s->records = 0;

@@ -78,13 +78,13 @@ typedef struct bpm {
     bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
     double *map;       /* intensity of the first beam, n values each */
     size_t records, room;
-    double sweeps, last_residual;
-    double totals[3];
+    double sweeps; /* so far */
+    double totals[2];
 
-    bn_field *psi, *r_field, *v_field, *work, *next;
+    bn_field *psi, *r_field, *v_field, *work, *u, *next;
     /* device */
-    bn_kernel *march, *source, *sweep, *sweep_norm, *total, *add;
-    bn_table *factors;
+    bn_kernel *march, *source, *sweep, *residual, *total, *add;
+    bn_table *factors, *numbers;
     bn_partials *partials;
     bn_scalars *scalars;
     void *reference_memory;
@@ -125,15 +125,18 @@ BN_CHECKED bn_status bpm_put(bpm *);
 void bpm_look(const bpm *, size_t beam, bpm_state *out);
 BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);
 
-/* bpm_step.c: what both engines do around the marching. */
+/* bpm_step.c: what both engines do around the marching. The iteration is told in the engine's own words by the last
+ * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
 typedef struct bpm_marcher {
-    bn_status (*section)(bn_sim *, bpm *); /* r and v have changed */
+    bn_status (*section)(bn_sim *, bpm *); /* r and v, or the iteration's numbers, have changed */
     bn_status (*march)(bn_sim *, bpm *, size_t steps);
+    bn_status (*source)(bn_sim *, bpm *);
+    bn_status (*sweeps)(bn_sim *, bpm *, long long count); /* and the residual's sum of squares */
+    bn_status (*add)(bn_sim *, bpm *);
 } bpm_marcher;
 BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
 /* Sweeps that the iteration needs at most to come from `residual` to `goal`. */
 long long bpm_sweeps_for(const bpm *, double residual, double goal);
-BN_CHECKED bn_status bpm_cannot_converge(bn_sim *, const bpm *, long long sweeps, double residual, double goal);
 extern const bn_engine bpm_device;
 
 extern const bn_engine bn_bpm_reference_single, bn_bpm_reference_double;

@@ -93,8 +93,8 @@ void bpm_look(const bpm *s, size_t beam, bpm_state *out)
         power += here;
         first += here * y;
         for (size_t k = 0; k < s->ports; k++)
-            if (y >= s->port_from[k] && y < s->port_to[k])
-                out->port[k] += here / own;
+            out->port[k] += here / own *
+                            fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) / s->h;
     }
     out->centre = first / power;
     for (size_t i = 0; i < n; i++) {
@@ -168,6 +168,47 @@ static bn_status put_series(const bpm *s, bn_results *results)
     return st;
 }
 
+/* The intensity in y and z, with the guides' outlines. */
+static bn_status put_map(const bpm *s, bn_results *results)
+{
+    /* Records lie evenly, but for the last, which the end of the structure may cut short. */
+    size_t columns = s->records;
+    if (columns > 2 && s->record[columns - 1].z - s->record[columns - 2].z < 0.999 * s->record[1].z)
+        columns--;
+    if (!s->map || columns < 2)
+        return BN_OK;
+    double *values = calloc(2 * columns * s->n, sizeof *values), *lines = values + columns * s->n;
+    double _Complex *index2 = calloc(s->n, sizeof *index2);
+    double level = s->background;
+    for (size_t k = 0; values && index2 && k < columns; k++) {
+        const double z = fmin(s->record[k].z + 0.5 * s->dz, s->length - 0.5 * s->dz);
+        bpm_index(s, 0, z, s->h, s->n, false, index2);
+        for (size_t i = 0; i < s->n; i++) {
+            values[i * columns + k] = s->map[k * s->n + i];
+            lines[i * columns + k] = sqrt(creal(index2[i]));
+            level = lines[i * columns + k] > level ? lines[i * columns + k] : level;
+        }
+    }
+    level = 0.5 * (level + s->background);
+    const bn_map map = { .name = "intensity",
+                         .title = "intensity along z",
+                         .quantity = s->tm ? "|H|²" : "|E|²",
+                         .shape = 2.2,
+                         .unit = "",
+                         .axes = { "z", "y" },
+                         .n = { (uint32_t)columns, s->n },
+                         .origin = { 0, s->h },
+                         .h = { s->record[1].z, s->h },
+                         .values = values,
+                         .lines = level > s->background ? lines : NULL,
+                         .levels = &level,
+                         .level_count = 1 };
+    const bn_status st = values && index2 ? bn_result_map(results, &map) : BN_OK;
+    free(values);
+    free(index2);
+    return st;
+}
+
 /* Effective index from theory's phase per step and what was found beyond it. */
 static double found_beta(const bpm *s, size_t beam, double phase)
 {
@@ -234,5 +275,6 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     }
     if (s->beams > 1)
         BN_TRY(put_beams(s, results));
+    BN_TRY(put_map(s, results));
     return put_series(s, results);
 }

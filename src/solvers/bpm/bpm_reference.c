@@ -19,6 +19,7 @@ typedef struct pair {
 
 typedef struct reference {
     pair *work, *ahead, *back, *forth_left, *back_left;
+    real *squares, *partials; /* to be summed, and sums of parts */
 } reference;
 
 static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
@@ -124,12 +125,93 @@ static bn_status section(bn_sim *sim, bpm *s)
     return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
 }
 
+/* --- the one-parameter iteration; see kernels/bpm.cl --- */
+
+static pair number(const bpm *s, size_t beam, size_t which)
+{
+    return (pair){ (real)s->iteration[8 * beam + 2 * which], (real)s->iteration[8 * beam + 2 * which + 1] };
+}
+
+static double sum_of_squares(const bpm *s, const reference *m)
+{
+    const size_t n[3] = { s->n, s->beams, 1 };
+    return (double)bn_ordered_dot(m->squares, NULL, n, m->partials);
+}
+
+static real square(pair a) { return a.x * a.x + a.y * a.y; }
+
+static bn_status source(bn_sim *sim, bpm *s)
+{
+    const reference *m = s->reference_memory;
+    const size_t n = s->n;
+    (void)sim;
+    for (int sum = 0; sum < 2; sum++) {
+        for (size_t beam = 0; beam < s->beams; beam++) {
+            const pair *psi = (const pair *)bn_field_host(s->psi) + beam * n;
+            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
+            pair *g = (pair *)bn_field_host(s->work) + beam * n, *u = (pair *)bn_field_host(s->u) + beam * n;
+            for (size_t i = 0; i < n; i++) {
+                const pair d = applied(s, psi, v, i);
+                g[i] = times(number(s, beam, 1), d);
+                u[i] = (pair){ 0, 0 };
+                m->squares[beam * n + i] = square(sum ? g[i] : more(psi[i], number(s, beam, 2), d));
+            }
+        }
+        s->totals[sum] = sum_of_squares(s, m);
+    }
+    return BN_OK;
+}
+
+static pair residual_at(const bpm *s, size_t beam, const pair *u, const real *v, const pair *g, size_t i)
+{
+    return minus(minus(g[i], u[i]), times(number(s, beam, 0), applied(s, u, v, i)));
+}
+
+static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
+{
+    const reference *m = s->reference_memory;
+    const size_t n = s->n;
+    (void)sim;
+    for (long long k = 0; k <= count; k++) { /* the last for the residual */
+        for (size_t beam = 0; beam < s->beams; beam++) {
+            const pair *u = (const pair *)bn_field_host(s->u) + beam * n;
+            const pair *g = (const pair *)bn_field_host(s->work) + beam * n;
+            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
+            pair *next = (pair *)bn_field_host(s->next) + beam * n;
+            for (size_t i = 0; i < n; i++) {
+                const pair left = residual_at(s, beam, u, v, g, i);
+                if (k < count)
+                    next[i] = more(u[i], number(s, beam, 3), left);
+                else
+                    m->squares[beam * n + i] = square(left);
+            }
+        }
+        if (k < count)
+            bn_field_swap(s->u, s->next);
+    }
+    s->totals[1] = sum_of_squares(s, m);
+    return BN_OK;
+}
+
+static bn_status add(bn_sim *sim, bpm *s)
+{
+    const pair *u = bn_field_host(s->u);
+    pair *psi = bn_field_host(s->psi);
+    (void)sim;
+    for (size_t i = 0; i < (size_t)s->n * s->beams; i++)
+        psi[i] = (pair){ psi[i].x + u[i].x, psi[i].y + u[i].y };
+    return BN_OK;
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     bpm *s = state;
     const size_t chunks = (size_t)s->chunks;
     reference *m = s->reference_memory = calloc(1, sizeof *m);
-    if (!m || !(m->work = calloc(s->n, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)))
+    if (!m || !(m->work = calloc(s->n, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)) ||
+        !(m->squares = calloc((size_t)s->n * s->beams, sizeof *m->squares)) ||
+        !(m->partials = calloc((s->n / BN_SEGMENT + 1) * (size_t)(s->beams / BN_SEGMENT_ROWS + 1),
+                               sizeof *m->partials)))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
     m->back = m->ahead + chunks;
     m->forth_left = m->ahead + 2 * chunks;
@@ -144,6 +226,8 @@ static void teardown(void *state)
     if (m) {
         free(m->work);
         free(m->ahead);
+        free(m->squares);
+        free(m->partials);
     }
     free(m);
     s->reference_memory = NULL;
@@ -151,7 +235,7 @@ static void teardown(void *state)
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
-    static const bpm_marcher marcher = { section, march };
+    static const bpm_marcher marcher = { section, march, source, sweeps, add };
     return bpm_advance(sim, state, &marcher, out);
 }
 
