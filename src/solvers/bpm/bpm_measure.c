@@ -32,6 +32,11 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         BN_TRY(bn_plan_result(p, all[i].name, all[i].unit, all[i].help));
+    BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "powers",
+                                                   .title = "Shares of the power",
+                                                   .x_scale = 1e6,
+                                                   .x_label = "z [µm]",
+                                                   .y_label = "over the power at the start" }));
     for (size_t i = 0; i < s->ports; i++)
         BN_TRY(bn_plan_result(p, port_names[i], "", "power between the port's borders"));
     if (s->method == BPM_ITERATION) {
@@ -129,43 +134,51 @@ bn_status bpm_keep_record(bn_sim *sim, bpm *s)
     return BN_OK;
 }
 
-/* A series of the records: member at `offset` of bpm_state. */
-static void column(const bpm *s, size_t offset, double *out)
+/* A column of a table: a member of the records, by its place in bpm_state. */
+typedef struct member {
+    const char *name, *unit;
+    size_t offset;
+} member;
+
+static bn_status put_members(const bpm *s, bn_results *results, const char *table, const member *members, size_t count)
 {
-    for (size_t k = 0; k < s->records; k++)
-        memcpy(&out[k], (const char *)&s->record[k] + offset, sizeof *out);
+    bn_column columns[BPM_PORTS + 8];
+    double *values = calloc(count * s->records, sizeof *values);
+    if (!values)
+        return BN_OK; /* the results stand without it */
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < s->records; k++)
+            memcpy(&values[i * s->records + k], (const char *)&s->record[k] + members[i].offset, sizeof *values);
+        columns[i] = (bn_column){ members[i].name, members[i].unit, values + i * s->records };
+    }
+    const bn_status st = bn_result_table(results, table, columns, count, s->records);
+    free(values);
+    return st;
 }
 
 static bn_status put_series(const bpm *s, bn_results *results)
 {
-    static const struct {
-        const char *name, *unit;
-        size_t offset;
-    } all[] = {
+    static const member places[] = {
         { "z", "m", offsetof(bpm_state, z) },
-        { "power", "", offsetof(bpm_state, power) },
-        { "overlap_start", "", offsetof(bpm_state, start) },
-        { "overlap_mirror", "", offsetof(bpm_state, mirror) },
-        { "overlap_mode", "", offsetof(bpm_state, mode) },
         { "phase_error", "", offsetof(bpm_state, phase) },
         { "peak", "", offsetof(bpm_state, peak) },
         { "centre", "m", offsetof(bpm_state, centre) },
         { "beam_width", "m", offsetof(bpm_state, width) },
     };
-    enum { COUNT = sizeof all / sizeof *all };
-    bn_column columns[COUNT + BPM_PORTS];
-    double *values = calloc((COUNT + BPM_PORTS) * s->records, sizeof *values);
-    if (!values)
-        return BN_OK; /* the results stand without it */
-    for (size_t i = 0; i < COUNT + s->ports; i++) {
-        const size_t offset = i < COUNT ? all[i].offset : offsetof(bpm_state, port) + (i - COUNT) * sizeof(double);
-        column(s, offset, values + i * s->records);
-        columns[i] = (bn_column){ i < COUNT ? all[i].name : port_names[i - COUNT], i < COUNT ? all[i].unit : "",
-                                  values + i * s->records };
-    }
-    const bn_status st = bn_result_table(results, "along_z", columns, COUNT + s->ports, s->records);
-    free(values);
-    return st;
+    /* Only what differs: a launched mode is its own start, a symmetric one its own mirror image. */
+    member powers[5 + BPM_PORTS] = { { "z", "m", offsetof(bpm_state, z) },
+                                     { "power", "", offsetof(bpm_state, power) } };
+    size_t count = 2;
+    if (s->launch != BPM_LAUNCH_MODE)
+        powers[count++] = (member){ "overlap_start", "", offsetof(bpm_state, start) };
+    if (fabs(s->record[0].mirror - 1) > 1e-9)
+        powers[count++] = (member){ "overlap_mirror", "", offsetof(bpm_state, mirror) };
+    if (isfinite(s->mode_index[0]))
+        powers[count++] = (member){ "overlap_mode", "", offsetof(bpm_state, mode) };
+    for (size_t i = 0; i < s->ports; i++)
+        powers[count++] = (member){ port_names[i], "", offsetof(bpm_state, port) + i * sizeof(double) };
+    BN_TRY(put_members(s, results, "powers", powers, count));
+    return put_members(s, results, "along_z", places, sizeof places / sizeof *places);
 }
 
 /* The intensity in y and z, with the guides' outlines. */
@@ -212,6 +225,8 @@ static bn_status put_map(const bpm *s, bn_results *results)
 /* Effective index from theory's phase per step and what was found beyond it. */
 static double found_beta(const bpm *s, size_t beam, double phase)
 {
+    if (bpm_constant_steps(s, 0) < s->steps)
+        return (double)NAN; /* the mode is not the same all along */
     const double along = (double)s->done * s->theory[beam] + phase;
     return bpm_k0(s, beam) * s->reference - along / ((double)s->done * s->dz);
 }
@@ -262,8 +277,8 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     BN_TRY(bn_result(results, "mode_index", s->mode_index[0]));
     BN_TRY(bn_result(results, "n_eff", beta / bpm_k0(s, 0)));
     BN_TRY(bn_result(results, "beta", beta));
-    BN_TRY(bn_result(results, "beta_error", -end.phase / length));
-    BN_TRY(bn_result(results, "phase_error", -end.phase));
+    BN_TRY(bn_result(results, "beta_error", isfinite(beta) ? -end.phase / length : beta));
+    BN_TRY(bn_result(results, "phase_error", isfinite(beta) ? -end.phase : beta));
     BN_TRY(bn_result(results, "peak", end.peak));
     BN_TRY(bn_result(results, "centre", end.centre));
     BN_TRY(bn_result(results, "beam_width", end.width));
