@@ -1,8 +1,10 @@
-/* bpm.cl: beams that march along z, each a row of the grid (x of the grid is the transverse coordinate y of the beam).
+/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse coordinate y
+ * of the beam), or a beam in space, whose cross-section is the grid.
  * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
@@ -41,7 +43,7 @@ static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
 }
 
 /* ---------------------------------------------------------------------------------------------------------- elimination */
-#if METHOD == 0
+#if METHOD != 1
 /* c - a b */
 static inline real2 less(real2 c, real2 a, real2 b)
 {
@@ -64,14 +66,26 @@ static inline real2 less(real2 c, real2 a, real2 b)
 /* Whether node j of chunk c is there: only the last chunk may be short. */
 #define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
 
-kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
-                      global real2 *work, global const real2 *restrict factors, int reach, int steps)
+/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless asked
+ * for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
+#if IS_CPU
+#define UNROLL
+#else
+#define UNROLL _Pragma("unroll")
+#endif
+#define FOR_NODES(j) UNROLL for (int j = 0; j < CHUNK; j++)
+#define FOR_NODES_BACK(j) UNROLL for (int j = CHUNK - 1; j >= 0; j--)
+
+/* Where the result of a row goes: to its own place, or turned, so that rows become columns of another grid. */
+typedef struct target {
+    global real2 *values;
+    index_t first, stride;
+} target;
+
+/* What a chunk lets pass of what enters it. */
+static inline void chunk_products(global const real2 *factors_r, index_t first, local real2 *forth_left,
+                                  local real2 *back_left)
 {
-    local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];
-    local real2 low[CHUNKS + 1], high[CHUNKS + 1]; /* values at the chunks' ends, for their neighbours */
-    const int row = (int)get_global_id(1) - Y0;
-    const index_t first = AT(0, row);
-    const real2 factor = factors[(int)get_global_id(1)];
     FOR_CHUNKS(c) {
         real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
         for (int i = c * CHUNK; i < END(c); i++) {
@@ -83,64 +97,71 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
         back_left[c] = backwards;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_size(0) >= CHUNKS) { /* a chunk a work-item: all of it stays in registers */
-        const int c = (int)get_local_id(0);
-        const int mine = c < CHUNKS;
-        real2 f[CHUNK], r[CHUNK], y[CHUNK];
-        change_t v[CHUNK];
-#pragma unroll
-        for (int j = 0; j < CHUNK; j++) {
-            const int there = mine && IS_NODE(c, j);
-            const index_t at = first + (there ? c * CHUNK + j : 0);
-            f[j] = there ? psi[at] : (real2)(0);
-            r[j] = there ? factors_r[at] : (real2)(0);
-            v[j] = there ? change[at] : (change_t)(0);
-        }
-        const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
-        if (c == 0)
-            high[0] = low[CHUNKS] = (real2)(0);
-        for (int step = 0; step < steps; step++) {
-            if (mine) {
-                if (c > 0)
-                    low[c] = f[0];
-                high[c + 1] = f[CHUNK - 1];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const real2 below = mine ? high[c] : (real2)(0), above = mine ? low[c + 1] : (real2)(0);
-            real2 leaves = (real2)(0);
-#pragma unroll
-            for (int j = 0; j < CHUNK; j++) {
-                y[j] = applied(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
-                leaves = less(y[j], j > 0 ? r[j - 1] : r_before, leaves);
-            }
-            if (mine)
-                ahead[c] = leaves;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            ENTERS_FORWARDS(enters, c)
-#pragma unroll
-            for (int j = 0; j < CHUNK; j++)
-                enters = y[j] = less(y[j], j > 0 ? r[j - 1] : r_before, enters);
-            real2 u = (real2)(0);
-#pragma unroll
-            for (int j = CHUNK - 1; j >= 0; j--)
-                u = IS_NODE(c, j) ? times(r[j], y[j] - u) : u;
-            if (mine)
-                back[c] = u;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            ENTERS_BACKWARDS(w, c)
-#pragma unroll
-            for (int j = CHUNK - 1; j >= 0; j--)
-                if (IS_NODE(c, j)) {
-                    w = times(r[j], y[j] - w);
-                    f[j] = less(f[j], factor, w);
-                }
-        }
-#pragma unroll
-        for (int j = 0; j < CHUNK; j++)
-            if (mine && IS_NODE(c, j))
-                psi[first + c * CHUNK + j] = f[j];
-        steps = 0;
+}
+
+/* A chunk a work-item: all of it stays in registers. low and high: values at the chunks' ends, for their neighbours. */
+static inline void march_resident(global real2 *psi, global const real2 *factors_r,
+                                  global const change_t *change, index_t first, real2 factor, int reach,
+                                  int steps, target to, local real2 *ahead, local real2 *back, local real2 *forth_left,
+                                  local real2 *back_left, local real2 *low, local real2 *high)
+{
+    const int c = (int)get_local_id(0);
+    const int mine = c < CHUNKS;
+    real2 f[CHUNK], r[CHUNK], y[CHUNK];
+    change_t v[CHUNK];
+    FOR_NODES(j) {
+        const int there = mine && IS_NODE(c, j);
+        const index_t at = first + (there ? c * CHUNK + j : 0);
+        f[j] = there ? psi[at] : (real2)(0);
+        r[j] = there ? factors_r[at] : (real2)(0);
+        v[j] = there ? change[at] : (change_t)(0);
     }
+    const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
+    if (c == 0)
+        high[0] = low[CHUNKS] = (real2)(0);
+    for (int step = 0; step < steps; step++) {
+        if (mine) {
+            if (c > 0)
+                low[c] = f[0];
+            high[c + 1] = f[CHUNK - 1];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const real2 below = mine ? high[c] : (real2)(0), above = mine ? low[c + 1] : (real2)(0);
+        real2 leaves = (real2)(0);
+        FOR_NODES(j) {
+            y[j] = applied(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
+            leaves = less(y[j], j > 0 ? r[j - 1] : r_before, leaves);
+        }
+        if (mine)
+            ahead[c] = leaves;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ENTERS_FORWARDS(enters, c)
+        FOR_NODES(j)
+            enters = y[j] = less(y[j], j > 0 ? r[j - 1] : r_before, enters);
+        real2 u = (real2)(0);
+        FOR_NODES_BACK(j)
+            u = IS_NODE(c, j) ? times(r[j], y[j] - u) : u;
+        if (mine)
+            back[c] = u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ENTERS_BACKWARDS(w, c)
+        FOR_NODES_BACK(j)
+            if (IS_NODE(c, j)) {
+                w = times(r[j], y[j] - w);
+                f[j] = less(f[j], factor, w);
+            }
+    }
+    FOR_NODES(j)
+        if (mine && IS_NODE(c, j))
+            to.values[to.first + (c * CHUNK + j) * to.stride] = f[j];
+}
+
+/* Chunks one after the other, as few work-items have to: the row and y stay in global memory. */
+static inline void march_shared(global real2 *psi, global const real2 *factors_r,
+                                global const change_t *change, global real2 *work, index_t first, real2 factor,
+                                int reach, int steps, target to, local real2 *ahead, local real2 *back,
+                                local real2 *forth_left, local real2 *back_left)
+{
     for (int step = 0; step < steps; step++) {
         FOR_CHUNKS(c) {
             real2 before = c > 0 ? psi[first + c * CHUNK - 1] : (real2)(0), here = psi[first + c * CHUNK];
@@ -179,7 +200,54 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
+    if (to.values != psi)
+        for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
+            to.values[to.first + i * to.stride] = psi[first + i];
 }
+
+#define SCRATCH                                                                         \
+    local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
+    local real2 low[CHUNKS + 1], high[CHUNKS + 1]
+
+#define MARCH(factor)                                                                                                   \
+    chunk_products(factors_r, first, forth_left, back_left);                                                            \
+    if (get_local_size(0) >= CHUNKS)                                                                                    \
+        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left, back_left,     \
+                       low, high);                                                                                      \
+    else                                                                                                                \
+        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left, back_left);
+
+#if METHOD == 0
+kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
+                      global real2 *work, global const real2 *restrict factors, int reach, int steps)
+{
+    SCRATCH;
+    const int row = (int)get_global_id(1) - Y0;
+    const index_t first = AT(0, row);
+    target to;
+    to.values = psi;
+    to.first = first;
+    to.stride = 1;
+    MARCH(factors[(int)get_global_id(1)])
+}
+#else
+/* Lines of a cross-section. What P has along the line and half of the index belong to it, the rest to the lines across;
+ * each half step keeps the power. With `turn` the result is stored for those: value number i of row j goes to row i of
+ * another grid, at place j. */
+kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
+                     global real2 *work, global real2 *other, int turn, int turned_first, int turned_pitch,
+                     real factor_x, real factor_y, int reach, int steps)
+{
+    SCRATCH;
+    const int row = (int)get_global_id(1);
+    const index_t first = AT(0, row);
+    target to;
+    to.values = turn ? other : psi;
+    to.first = turn ? (index_t)turned_first + row : first;
+    to.stride = turn ? (index_t)turned_pitch : 1;
+    MARCH((real2)(factor_x, factor_y))
+}
+#endif
 #endif
 
 /* ------------------------------------------------------------------------------------------------------------ iteration

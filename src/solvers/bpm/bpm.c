@@ -2,7 +2,6 @@
 #include "bpm.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A key is read in one piece. */
 /* clang-format off */
@@ -11,6 +10,10 @@ static const bn_key schema[] = {
       .help = "intervals between the walls along y; the unknowns stand between them" },
     { .name = "grid.width", .type = BN_KEY_REAL, .unit = "m", .def = 10e-6, .max = 1, .above = true,
       .help = "distance of the walls, y = 0 ... width" },
+    { .name = "grid.cells_x", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 16384,
+      .help = "the same along x, at least 8; 0: a plane, in which nothing depends on x" },
+    { .name = "grid.width_x", .type = BN_KEY_REAL, .unit = "m", .def = 10e-6, .max = 1, .above = true,
+      .help = "in space: distance of the walls along x" },
     { .name = "light.wavelength", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "in vacuum" },
     { .name = "light.polarisation", .type = BN_KEY_CHOICE, .choices = "te|tm", .def_text = "te",
@@ -20,9 +23,10 @@ static const bn_key schema[] = {
     { .name = "material.reference_index", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 10,
       .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, else "
               "the background's" },
-    { .name = "structure.kind", .type = BN_KEY_CHOICE, .choices = "slab|taper|s-bend|y-junction|coupler",
+    { .name = "structure.kind", .type = BN_KEY_CHOICE, .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler",
       .def_text = "slab", .list = true,
-      .help = "a guide, of changing width, of changing place, splitting into two, or two beside each other" },
+      .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, or two "
+              "beside each other" },
     { .name = "structure.index", .type = BN_KEY_REAL, .def = 1.5, .min = 0.1, .max = 10, .list = true,
       .help = "refractive index; later structures lie over earlier ones" },
     { .name = "structure.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
@@ -37,6 +41,10 @@ static const bn_key schema[] = {
       .help = "of an s-bend: y at its end" },
     { .name = "structure.width", .type = BN_KEY_REAL, .unit = "m", .def = 3e-6, .max = 1, .above = true, .list = true,
       .help = "of each guide" },
+    { .name = "structure.centre_x", .type = BN_KEY_REAL, .unit = "m", .def = -1, .min = -1, .max = 1, .list = true,
+      .help = "in space: its x; negative: the middle" },
+    { .name = "structure.width_x", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
+      .help = "in space: of each guide along x; 0: from wall to wall (fibres are round)" },
     { .name = "structure.width_end", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true, .list = true,
       .help = "of a taper: at its end" },
     { .name = "structure.separation", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
@@ -55,10 +63,18 @@ static const bn_key schema[] = {
       .help = "number of the mode, 0: the fundamental; also the mode that overlaps are taken with" },
     { .name = "launch.centre", .type = BN_KEY_REAL, .unit = "m", .def = -1, .min = -1, .max = 1,
       .help = "y of the Gaussian; negative: the middle" },
+    { .name = "launch.centre_x", .type = BN_KEY_REAL, .unit = "m", .def = -1, .min = -1, .max = 1,
+      .help = "in space: its x" },
     { .name = "launch.waist", .type = BN_KEY_REAL, .unit = "m", .def = 2e-6, .max = 1, .above = true,
       .help = "w of exp(-y^2 / w^2)" },
     { .name = "launch.tilt", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -1.5, .max = 1.5,
       .help = "of Gaussian and plane wave, towards +y" },
+    { .name = "launch.relax_dz", .type = BN_KEY_REAL, .unit = "m", .def = 40e-6, .max = 1, .above = true,
+      .help = "in space: first step along imaginary z that the mode is sought with; it is divided by 4 four times" },
+    { .name = "launch.relax_steps", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 100000,
+      .help = "such steps in a step of the simulation" },
+    { .name = "launch.relax_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
+      .help = "change of the effective index in them at which the next, shorter steps follow" },
     { .name = "march.length", .type = BN_KEY_REAL, .unit = "m", .def = 100e-6, .max = 1e3, .above = true,
       .help = "along z" },
     { .name = "march.dz", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
@@ -108,11 +124,18 @@ static const bn_kernel_desc kernels[] = {
 
 static bn_status read_case(const bn_case *c, bpm *s)
 {
-    s->cells = (uint32_t)bn_case_int(c, "grid.cells");
-    s->n = s->cells - 1;
-    s->beams = (uint32_t)bn_case_int(c, "batch.count");
+    const uint32_t cells = (uint32_t)bn_case_int(c, "grid.cells"), cells_x = (uint32_t)bn_case_int(c, "grid.cells_x");
     s->width = bn_case_real(c, "grid.width");
-    s->h = s->width / s->cells;
+    s->h = s->width / cells;
+    s->beams = (uint32_t)bn_case_int(c, "batch.count");
+    s->space = cells_x > 0;
+    s->n = s->space ? cells_x - 1 : cells - 1;
+    s->rows = s->space ? cells - 1 : s->beams;
+    if (s->space && cells_x < 8)
+        return bn_case_reject(c, "grid.cells_x", "0: a plane", "%u cells are too few", cells_x);
+    const double width_x = bn_case_real(c, "grid.width_x");
+    s->axis[0] = (bpm_axis){ .n = s->n, .lines = s->rows, .h = width_x / (s->space ? cells_x : 1), .width = width_x };
+    s->axis[1] = (bpm_axis){ .n = s->rows, .lines = s->n, .h = s->h, .width = s->width };
     s->length = bn_case_real(c, "march.length");
     const double dz = bn_case_real(c, "march.dz"),
                  steps = round(s->length / (dz > 0 ? dz : s->h / 3.14159265358979323846));
@@ -211,14 +234,15 @@ static bn_status keep_pairs(bn_plan *p, size_t count, double _Complex **out)
 
 static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
 {
-    const size_t points = (size_t)s->n * s->beams;
+    const size_t points = (size_t)s->n * s->rows;
     void *memory;
     s->op.n = s->n;
+    s->map_n = s->space ? s->rows : s->n;
     BN_TRY(keep_pairs(p, s->n, &s->op.w));
     BN_TRY(keep_pairs(p, s->n + 1, &s->op.m));
     BN_TRY(keep_pairs(p, s->n, &s->op.index2));
-    double **pairs[] = { &s->r, &s->v, &s->s, &s->mode_field, &s->start_field, &s->field };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    double **pairs[] = { &s->mode_field, &s->start_field, &s->field, &s->r, &s->v, &s->s };
+    for (size_t i = 0; i < (s->space ? 3 : sizeof pairs / sizeof *pairs); i++)
         BN_TRY(keep(p, 2 * points, pairs[i]));
     double **each[] = { &s->mode_index, &s->start_power, &s->mode_power, &s->theory };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
@@ -226,10 +250,41 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     BN_TRY(keep(p, 2 * s->beams, &s->factor));
     BN_TRY(keep(p, 8 * s->beams, &s->iteration));
     if (bn_case_bool(c, "output.map"))
-        BN_TRY(keep(p, s->room * s->n, &s->map));
+        BN_TRY(keep(p, s->room * s->map_n, &s->map));
     BN_TRY(bn_plan_keep(p, s->room * sizeof *s->record, &memory));
     s->record = memory;
     return BN_OK;
+}
+
+/* In space: the cross-section. What the steps need beside psi lies in fields of each direction's own. */
+static bn_status plan_space_fields(const bpm *s, bn_plan *p)
+{
+    static const char *const table[] = {
+        "bpm_march", "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add"
+    };
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
+                                       .n = { s->n, s->rows, 1 },
+                                       .h = { s->axis[0].h, s->h, 1 },
+                                       .origin = { s->axis[0].h, s->h },
+                                       .nodes = true }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        BN_TRY(bn_plan_skip_kernel(p, table[i]));
+    BN_TRY(bn_plan_define_int(p, "CHUNK", s->axis[0].chunk));
+    BN_TRY(bn_plan_define_int(p, "CHUNKS", s->axis[0].chunks));
+    BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
+    BN_TRY(bn_plan_define_int(p, "METHOD", 2));
+    BN_TRY(bn_plan_choice(p, "steps along z by", "elimination along x and y"));
+    return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
+                                                  .field = "intensity",
+                                                  .title = "intensity across the beam",
+                                                  .map = BN_PICTURE_SEQUENTIAL,
+                                                  .contour_field = s->structures > 0 ? "index" : NULL,
+                                                  .contour_levels = s->structures > 0 ? &s->outline : NULL,
+                                                  .contour_count = s->structures > 0,
+                                                  .timeless = true });
 }
 
 static bn_status plan_fields(const bpm *s, bn_plan *p)
@@ -279,16 +334,20 @@ static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
-    static const char *const series[BN_SERIES_MAX][2] = {
+    static const char *const names[BN_SERIES_MAX][2] = {
         { "z", "m" },           { "power", "" },   { "overlap_start", "" }, { "overlap_mirror", "" },
         { "overlap_mode", "" }, { "centre", "m" }, { "beam_width", "m" },   { "sweeps", "" }
     };
     bpm *s = state;
     BN_TRY(read_case(c, s));
     BN_TRY(choose_chunks(c, s));
+    if (s->space)
+        BN_TRY(bpm_plan_space(c, p, s));
     BN_TRY(read_batch(c, p, s));
     BN_TRY(keep_memory(c, p, s));
-    BN_TRY(bpm_make_start(c, s));
+    for (size_t g = 0; g < s->structures; g++)
+        s->outline = fmax(s->outline, 0.5 * (s->background + creal(s->structure[g].index)));
+    BN_TRY(s->space ? bpm_start_space(c, s) : bpm_make_start(c, s));
     s->pml_strength = bn_case_real(c, "walls.strength");
     if (s->pml_strength == 0) /* decay exp(-2 k sin(10 degrees) strength thickness / 3) there and back */
         s->pml_strength = 1.5 * log(1e6) / (bpm_k0(s, 0) * s->reference * sin(0.1745) * s->pml_thickness);
@@ -298,12 +357,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         s->factor[2 * beam] = creal((a - b) / a);
         s->factor[2 * beam + 1] = cimag((a - b) / a);
     }
-    bpm_make_section(s, 0);
-    BN_TRY(plan_fields(s, p));
-    BN_TRY(plan_method(c, s, p));
+    if (s->space) {
+        BN_TRY(plan_space_fields(s, p));
+    } else {
+        bpm_make_section(s, 0);
+        BN_TRY(plan_fields(s, p));
+        BN_TRY(plan_method(c, s, p));
+    }
     BN_TRY(bpm_plan_results(s, p));
     for (size_t i = 0; i < BN_SERIES_MAX; i++)
-        BN_TRY(bn_plan_series(p, series[i][0], series[i][1]));
+        BN_TRY(bn_plan_series(p, i == 7 && s->space ? "mode_index" : names[i][0], names[i][1]));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
     BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
@@ -315,8 +378,13 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static bn_status init(bn_sim *sim, void *state)
 {
     bpm *s = state;
-    const size_t points = (size_t)s->n * s->beams;
     s->psi = bn_sim_field(sim, "psi");
+    s->done = s->records = 0;
+    if (s->space) { /* the rest once the engine has its own fields */
+        s->intensity = bn_sim_field(sim, "intensity");
+        s->index = bn_sim_field(sim, "index");
+        return BN_OK;
+    }
     if (s->method == BPM_DIRECT) {
         s->r_field = bn_sim_field(sim, "r");
     } else {
@@ -325,10 +393,7 @@ static bn_status init(bn_sim *sim, void *state)
     }
     s->v_field = bn_sim_field(sim, "v");
     s->work = bn_sim_field(sim, "work");
-    s->section_end = s->done = s->records = 0;
-    memcpy(s->field, s->start_field, 2 * points * sizeof *s->field);
-    BN_TRY(bpm_put(s));
-    return bpm_keep_record(sim, s);
+    return bpm_begin(sim, s);
 }
 
 const bn_solver bn_solver_bpm = {

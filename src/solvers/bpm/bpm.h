@@ -10,7 +10,15 @@
 typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION } bpm_method;
 typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;
 typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE } bpm_launch;
-typedef enum bpm_shape { BPM_SLAB, BPM_TAPER, BPM_S_BEND, BPM_Y_JUNCTION, BPM_COUPLER } bpm_shape;
+typedef enum bpm_shape {
+    BPM_SLAB,
+    BPM_TAPER,
+    BPM_S_BEND,
+    BPM_FIBRE,
+    BPM_GRADED_FIBRE,
+    BPM_Y_JUNCTION, /* from here on two guides */
+    BPM_COUPLER
+} bpm_shape;
 
 enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
 
@@ -20,6 +28,7 @@ typedef struct bpm_structure {
     double _Complex index;
     double from, to;
     double centre, centre_end, width, width_end, separation, separation_end;
+    double centre_x, width_x; /* in space; width_x 0: from wall to wall */
 } bpm_structure;
 
 /* The operator of one beam at one z: (P' psi)_i = w_i (m_(i+1/2) (psi_(i+1) - psi_i) - m_(i-1/2) (psi_i - psi_(i-1))) +
@@ -29,17 +38,34 @@ typedef struct bpm_operator {
     double _Complex *w, *m, *index2;
 } bpm_operator;
 
+/* In space: the lines along x or along y that half steps are taken along. */
+typedef struct bpm_axis {
+    uint32_t n, lines; /* unknowns of a line, number of lines */
+    double h, width;
+    int chunk, chunks, reach;
+    double *r, *v;          /* as of a beam in a plane, of all lines */
+    double _Complex *scale; /* n: what the field is divided by */
+    bpm_operator op;
+    /* device */
+    bn_domain *domain; /* of this axis' lines as rows */
+    bool own;          /* the domain is not the simulation's */
+    bn_program *program;
+    bn_kernel *line;
+    bn_field *psi, *r_field, *v_field, *work;
+} bpm_axis;
+
 /* What was found at the end of a step of the simulation, for one beam. */
 typedef struct bpm_state {
     double z;                          /* [m] */
     double power, start, mirror, mode; /* powers relative to that of the start */
     double phase;                      /* of the overlap with the mode beyond what theory says [rad] */
     double peak, centre, width;        /* intensity at the launch's centre; mean and 2 rms of the intensity [m] */
+    double centre_x, width_x;          /* in space */
     double port[BPM_PORTS];
 } bpm_state;
 
 typedef struct bpm {
-    uint32_t cells, n, beams; /* intervals between the walls, unknowns, beams side by side */
+    uint32_t n, rows, beams; /* unknowns of a row, rows of the grid, beams: in a plane a row each, in space one */
     double width, h, length, dz;
     size_t steps, per_record, done; /* steps along z: in all, in a step of the simulation, so far */
     bool tm, wide_angle, pml, lossy, single;
@@ -50,6 +76,7 @@ typedef struct bpm {
     double centre, waist, tilt;
     bpm_structure structure[BPM_STRUCTURES];
     size_t structures;
+    double outline; /* index at the guides' borders in pictures */
     double port_from[BPM_PORTS], port_to[BPM_PORTS];
     size_t ports;
     double (*beam)[3]; /* wavelength [m], offset of the launch [m], added to the index of the structures */
@@ -66,17 +93,26 @@ typedef struct bpm {
     double *factor;    /* pairs, per beam: (p - q) / p */
     double *iteration; /* pairs, per beam: a, a', b', tau */
     size_t section_end;
+
+    /* in space */
+    bool space;
+    bpm_axis axis[2]; /* x, y */
+    bn_field *intensity, *index;
+    bool relaxing; /* the mode is sought by steps along imaginary z */
+    int relax_stage, relax_steps;
+    double relax_dz, relax_tolerance, relax_index, relax_change;
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start */
     double *mode_field, *start_field; /* pairs, n * beams */
     double *mode_index;               /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
-    double *theory;          /* phase rate of the mode, per step along z [rad], by the discrete closed form */
-    double *field, *scratch; /* pairs, n * beams */
+    double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
+    double *field;  /* pairs, n * rows */
 
     bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
-    double *map;       /* intensity of the first beam, n values each */
+    double *map;       /* intensity along y of the first beam, in space in the middle of x; map_n values each */
+    uint32_t map_n;
     size_t records, room;
     double sweeps; /* so far */
     double totals[2];
@@ -108,6 +144,15 @@ double bpm_k0(const bpm *, size_t beam);
 /* p and q of (1 + p P) psi_new = (1 + q P) psi. */
 void bpm_step_weights(const bpm *, size_t beam, double _Complex *p, double _Complex *q);
 
+/* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
+double _Complex bpm_stretch(const bpm *, double place, double width);
+/* r and v of one line: the operator's rows with `own` beside its differences, and q0 = (h k)^2 / p on the diagonal. */
+void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, const double _Complex *scale,
+                   bool lossy, double *r, double *v);
+void bpm_scale(const bpm_operator *, double _Complex *scale);
+/* How many chunks back a value that is carried along still counts. */
+int bpm_reach(const double *r, size_t n, int chunk, bool single);
+
 /* bpm_modes.c: mode number `mode` (0: the fundamental) of a real operator; its field has largest value 1. False: the
  * operator has no such eigenvalue. */
 bool bpm_find_mode(const bpm *, size_t beam, const bpm_operator *, int mode, double *n_eff, double *field);
@@ -124,6 +169,8 @@ BN_CHECKED bn_status bpm_fetch(bpm *);
 BN_CHECKED bn_status bpm_put(bpm *);
 void bpm_look(const bpm *, size_t beam, bpm_state *out);
 BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);
+/* Puts the start into the engine's field. */
+BN_CHECKED bn_status bpm_begin(bn_sim *, bpm *);
 
 /* bpm_step.c: what both engines do around the marching. The iteration is told in the engine's own words by the last
  * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
@@ -135,6 +182,20 @@ typedef struct bpm_marcher {
     bn_status (*add)(bn_sim *, bpm *);
 } bpm_marcher;
 BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* Brings what is written to files up to date. */
+BN_CHECKED bn_status bpm_present(bn_sim *, void *state);
+
+/* bpm_space.c: beams in space. */
+BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
+void bpm_make_space_section(bpm *, size_t k);
+BN_CHECKED bn_status bpm_start_space(const bn_case *, bpm *);
+void bpm_look_space(const bpm *, bpm_state *out);
+/* Effective index of s->field by Rayleigh's quotient. */
+double bpm_rayleigh(const bpm *);
+/* A step of the simulation while the mode is sought. */
+BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* bpm_structure.c: n^2 on the row at y of the cross-section at z. */
+void bpm_index_row(const bpm *, double z, double y, double _Complex *out);
 /* Sweeps that the iteration needs at most to come from `residual` to `goal`. */
 long long bpm_sweeps_for(const bpm *, double residual, double goal);
 extern const bn_engine bpm_device;

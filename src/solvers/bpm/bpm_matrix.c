@@ -20,10 +20,9 @@ void bpm_step_weights(const bpm *s, size_t beam, double _Complex *p, double _Com
     *q = CMPLX(w, -0.5 * kdz * (1 - s->theta));
 }
 
-/* Complex stretching of y in the layers before the walls: waves that run outwards decay there. */
-static double _Complex stretch(const bpm *s, double y)
+double _Complex bpm_stretch(const bpm *s, double place, double width)
 {
-    const double depth = fmax(s->pml_thickness - y, y - (s->width - s->pml_thickness)) / s->pml_thickness;
+    const double depth = fmax(s->pml_thickness - place, place - (width - s->pml_thickness)) / s->pml_thickness;
     return s->pml && depth > 0 ? CMPLX(1, -s->pml_strength * depth * depth) : 1;
 }
 
@@ -32,7 +31,7 @@ void bpm_make_operator(const bpm *s, size_t beam, double z, const bpm_operator *
     const size_t n = op->n;
     bpm_index(s, beam, z, s->h, n, false, op->index2);
     for (size_t i = 0; i < n; i++)
-        op->w[i] = 1 / stretch(s, (double)(i + 1) * s->h);
+        op->w[i] = 1 / bpm_stretch(s, (double)(i + 1) * s->h, s->width);
     if (s->tm) { /* n^2 d_y (n^-2 d_y H): H and n^-2 H_y are continuous */
         const double unit = s->reference * s->reference;
         bpm_index(s, beam, z, 0.5 * s->h, n + 1, false, op->m);
@@ -46,11 +45,11 @@ void bpm_make_operator(const bpm *s, size_t beam, double z, const bpm_operator *
             op->m[i] = 1;
     }
     for (size_t i = 0; s->pml && i <= n; i++)
-        op->m[i] /= stretch(s, ((double)i + 0.5) * s->h);
+        op->m[i] /= bpm_stretch(s, ((double)i + 0.5) * s->h, s->width);
 }
 
-/* The scaling s_i s_(i+1) = 1 / m_(i+1/2), from the middle outwards, where m is about 1. */
-static void scale(const bpm_operator *op, double _Complex *s)
+/* s_i s_(i+1) = 1 / m_(i+1/2), from the middle outwards, where m is about 1. */
+void bpm_scale(const bpm_operator *op, double _Complex *s)
 {
     const size_t n = op->n, middle = n / 2;
     s[middle] = 1 / csqrt(op->m[middle]);
@@ -60,19 +59,36 @@ static void scale(const bpm_operator *op, double _Complex *s)
         s[i + 1] = 1 / (op->m[i + 1] * s[i]);
 }
 
-/* How many chunks back a carried value still counts, at a share of `least`. */
-static int reach_of(const bpm *s, const double *r, double least)
+int bpm_reach(const double *r, size_t n, int chunk, bool single)
 {
+    const double least = single ? 0x1p-28 : 0x1p-57;
+    const int chunks = ((int)n + chunk - 1) / chunk;
     int reach = 1;
-    for (int c = 0; c < s->chunks; c++) {
+    for (int c = 0; c < chunks; c++) {
         double left = 1;
         int far = 0;
         for (int from = c; from >= 0 && left > least; from--, far++)
-            for (int i = from * s->chunk; i < (from + 1) * s->chunk && i < (int)s->n; i++)
+            for (int i = from * chunk; i < (from + 1) * chunk && i < (int)n; i++)
                 left *= hypot(r[2 * i], r[2 * i + 1]);
         reach = far > reach ? far : reach;
     }
     return reach;
+}
+
+void bpm_eliminate(const bpm_operator *op, const double _Complex *own, double _Complex q0, const double _Complex *scale,
+                   bool lossy, double *r, double *v)
+{
+    double _Complex before = 0;
+    for (size_t i = 0; i < op->n; i++) {
+        const double _Complex t = scale[i] * scale[i] / op->w[i];
+        const double _Complex at = own[i] - op->w[i] * (op->m[i] + op->m[i + 1]), change = t * at + 2;
+        before = 1 / (t * (at + q0) - before);
+        r[2 * i] = creal(before);
+        r[2 * i + 1] = cimag(before);
+        v[lossy ? 2 * i : i] = creal(change);
+        if (lossy)
+            v[2 * i + 1] = cimag(change);
+    }
 }
 
 static bool same_beams(const bpm *s, size_t a, size_t b)
@@ -82,27 +98,17 @@ static bool same_beams(const bpm *s, size_t a, size_t b)
 
 static void make_beam(bpm *s, size_t beam, double z)
 {
-    const size_t n = s->n, v_size = s->lossy ? 2 : 1;
-    double *r = s->r + 2 * beam * n, *v = s->v + v_size * beam * n;
-    double _Complex *scales = (double _Complex *)(void *)(s->s + 2 * beam * n);
+    const size_t n = s->n;
+    double _Complex *scale = (double _Complex *)(void *)(s->s + 2 * beam * n);
     const double k0 = bpm_k0(s, beam), h2 = s->h * s->h, k = k0 * s->reference;
-    double _Complex p, q, before = 0;
+    double _Complex p, q;
     bpm_step_weights(s, beam, &p, &q);
     bpm_make_operator(s, beam, z, &s->op);
-    scale(&s->op, scales);
-    const double _Complex q0 = h2 * k * k / p;
-    for (size_t i = 0; i < n; i++) {
-        const double _Complex t = scales[i] * scales[i] / s->op.w[i];
-        const double _Complex own = h2 * k0 * k0 * (s->op.index2[i] - s->reference * s->reference) -
-                                    s->op.w[i] * (s->op.m[i] + s->op.m[i + 1]);
-        const double _Complex diagonal = t * (own + q0), change = t * own + 2;
-        before = 1 / (diagonal - before);
-        r[2 * i] = creal(before);
-        r[2 * i + 1] = cimag(before);
-        v[v_size * i] = creal(change);
-        if (s->lossy)
-            v[v_size * i + 1] = cimag(change);
-    }
+    bpm_scale(&s->op, scale);
+    for (size_t i = 0; i < n; i++)
+        s->op.index2[i] = h2 * k0 * k0 * (s->op.index2[i] - s->reference * s->reference);
+    bpm_eliminate(&s->op, s->op.index2, h2 * k * k / p, scale, s->lossy, s->r + 2 * beam * n,
+                  s->v + (s->lossy ? 2 : 1) * beam * n);
 }
 
 /* The parameter of x <- x + tau (b - A x) for eigenvalues on the segment 1 + i [low, high], and the share of the error
@@ -139,7 +145,7 @@ static void make_iteration(bpm *s)
 void bpm_make_section(bpm *s, size_t k)
 {
     const size_t n = s->n, v_size = s->lossy ? 2 : 1;
-    const double z = ((double)k + 0.5) * s->dz, least = s->single ? 0x1p-28 : 0x1p-57;
+    const double z = ((double)k + 0.5) * s->dz;
     s->section_end = k + bpm_constant_steps(s, k);
     s->reach = 1;
     for (size_t beam = 0; beam < s->beams; beam++) {
@@ -150,7 +156,7 @@ void bpm_make_section(bpm *s, size_t k)
             continue;
         }
         make_beam(s, beam, z);
-        const int reach = reach_of(s, s->r + 2 * beam * n, least);
+        const int reach = bpm_reach(s->r + 2 * beam * n, n, s->chunk, s->single);
         s->reach = reach > s->reach ? reach : s->reach;
     }
     if (s->method == BPM_ITERATION)

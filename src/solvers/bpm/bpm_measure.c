@@ -39,6 +39,10 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
                                                    .y_label = "over the power at the start" }));
     for (size_t i = 0; i < s->ports; i++)
         BN_TRY(bn_plan_result(p, port_names[i], "", "power between the port's borders"));
+    if (s->space) {
+        BN_TRY(bn_plan_result(p, "centre_x", "m", "mean place of the intensity along x"));
+        BN_TRY(bn_plan_result(p, "beam_width_x", "m", "twice its rms width along x"));
+    }
     if (s->method == BPM_ITERATION) {
         BN_TRY(bn_plan_result(p, "sweeps", "", "of the iteration, mean per step along z"));
         BN_TRY(bn_plan_result(p, "rate", "", "share of the error that a sweep leaves, by theory"));
@@ -46,27 +50,70 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
     return BN_OK;
 }
 
+/* Times (or, `divide`, over) what the field in memory is divided by to make the matrices symmetric. */
+static void rescale(const bpm *s, bool divide)
+{
+    double _Complex *psi = (double _Complex *)(void *)s->field;
+    const double _Complex *scale = (const double _Complex *)(const void *)s->s;
+    for (size_t at = 0; (s->tm || s->pml) && at < (size_t)s->n * s->rows; at++) {
+        const double _Complex by = s->space ? s->axis[0].scale[at % s->n] * s->axis[1].scale[at / s->n] : scale[at];
+        psi[at] = divide ? psi[at] / by : psi[at] * by;
+    }
+}
+
 bn_status bpm_fetch(bpm *s)
 {
-    const size_t points = (size_t)s->n * s->beams;
-    BN_TRY(bn_field_get(s->psi, s->field, 2 * points));
-    if (s->tm || s->pml) { /* the field was divided by s to make the matrix symmetric */
-        double _Complex *psi = (double _Complex *)(void *)s->field;
-        const double _Complex *scale = (const double _Complex *)(const void *)s->s;
-        for (size_t i = 0; i < points; i++)
-            psi[i] *= scale[i];
-    }
+    BN_TRY(bn_field_get(s->space ? s->axis[0].psi : s->psi, s->field, 2 * (size_t)s->n * s->rows));
+    rescale(s, false);
     return BN_OK;
 }
 
 bn_status bpm_put(bpm *s)
 {
-    const size_t points = (size_t)s->n * s->beams;
-    double _Complex *psi = (double _Complex *)(void *)s->field;
-    const double _Complex *scale = (const double _Complex *)(const void *)s->s;
-    for (size_t i = 0; (s->tm || s->pml) && i < points; i++)
-        psi[i] /= scale[i];
-    return bn_field_set(s->psi, s->field, 2 * points);
+    rescale(s, true);
+    return bn_field_set(s->space ? s->axis[0].psi : s->psi, s->field, 2 * (size_t)s->n * s->rows);
+}
+
+bn_status bpm_begin(bn_sim *sim, bpm *s)
+{
+    if (s->space)
+        bpm_make_space_section(s, 0);
+    s->section_end = 0;
+    memcpy(s->field, s->start_field, 2 * (size_t)s->n * s->rows * sizeof *s->field);
+    BN_TRY(bpm_put(s));
+    return s->relaxing ? BN_OK : bpm_keep_record(sim, s);
+}
+
+bn_status bpm_present(bn_sim *sim, void *state)
+{
+    bpm *s = state;
+    const size_t points = (size_t)s->n * s->rows;
+    bn_status st = BN_OK;
+    if (!s->space)
+        return BN_OK;
+    double *values = calloc(points, sizeof *values);
+    double _Complex *index2 = calloc(s->n, sizeof *index2);
+    if (!values || !index2) {
+        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the picture of the beam");
+        goto out;
+    }
+    BN_GO(bn_field_get(s->axis[0].psi, s->field, 2 * points));
+    if (s->axis[0].psi != s->psi)
+        BN_GO(bn_field_set(s->psi, s->field, 2 * points));
+    rescale(s, false);
+    for (size_t at = 0; at < points; at++)
+        values[at] = s->field[2 * at] * s->field[2 * at] + s->field[2 * at + 1] * s->field[2 * at + 1];
+    BN_GO(bn_field_set(s->intensity, values, points));
+    for (size_t j = 0; j < s->rows; j++) {
+        bpm_index_row(s, fmin((double)s->done + 0.5, (double)s->steps - 0.5) * s->dz, (double)(j + 1) * s->h, index2);
+        for (size_t i = 0; i < s->n; i++)
+            values[j * s->n + i] = creal(csqrt(index2[i]));
+    }
+    BN_GO(bn_field_set(s->index, values, points));
+out:
+    free(values);
+    free(index2);
+    return st;
 }
 
 /* sum conj(a) b; mirrored: a's mirror image. */
@@ -88,6 +135,10 @@ static double share(double _Complex overlap, double one, double other)
 
 void bpm_look(const bpm *s, size_t beam, bpm_state *out)
 {
+    if (s->space) {
+        bpm_look_space(s, out);
+        return;
+    }
     const size_t n = s->n;
     const double *psi = s->field + 2 * beam * n, *start = s->start_field + 2 * beam * n;
     const double own = s->start_power[beam], place = (s->centre + s->beam[beam][1]) / s->h - 1;
@@ -169,9 +220,9 @@ static bn_status put_series(const bpm *s, bn_results *results)
     member powers[5 + BPM_PORTS] = { { "z", "m", offsetof(bpm_state, z) },
                                      { "power", "", offsetof(bpm_state, power) } };
     size_t count = 2;
-    if (s->launch != BPM_LAUNCH_MODE)
+    if (s->launch != BPM_LAUNCH_MODE && !s->space)
         powers[count++] = (member){ "overlap_start", "", offsetof(bpm_state, start) };
-    if (fabs(s->record[0].mirror - 1) > 1e-9)
+    if (!s->space && fabs(s->record[0].mirror - 1) > 1e-9)
         powers[count++] = (member){ "overlap_mirror", "", offsetof(bpm_state, mirror) };
     if (isfinite(s->mode_index[0]))
         powers[count++] = (member){ "overlap_mode", "", offsetof(bpm_state, mode) };
@@ -190,15 +241,20 @@ static bn_status put_map(const bpm *s, bn_results *results)
         columns--;
     if (!s->map || columns < 2)
         return BN_OK;
-    double *values = calloc(2 * columns * s->n, sizeof *values), *lines = values + columns * s->n;
-    double _Complex *index2 = calloc(s->n, sizeof *index2);
+    double *values = calloc(2 * columns * s->map_n, sizeof *values), *lines = values + columns * s->map_n;
+    double _Complex *index2 = calloc(s->map_n > s->n ? s->map_n : s->n, sizeof *index2);
+    const bool straight = bpm_constant_steps(s, 0) >= s->steps;
     double level = s->background;
     for (size_t k = 0; values && index2 && k < columns; k++) {
         const double z = fmin(s->record[k].z + 0.5 * s->dz, s->length - 0.5 * s->dz);
-        bpm_index(s, 0, z, s->h, s->n, false, index2);
-        for (size_t i = 0; i < s->n; i++) {
-            values[i * columns + k] = s->map[k * s->n + i];
-            lines[i * columns + k] = sqrt(creal(index2[i]));
+        if (!s->space)
+            bpm_index(s, 0, z, s->h, s->n, false, index2);
+        for (size_t i = 0; i < s->map_n; i++) {
+            values[i * columns + k] = s->map[k * s->map_n + i];
+            if (s->space && (k == 0 || !straight))
+                bpm_index_row(s, z, (double)(i + 1) * s->h, index2);
+            lines[i * columns + k] = s->space && k > 0 && straight ? lines[i * columns]
+                                                                   : creal(csqrt(index2[s->space ? s->n / 2 : i]));
             level = lines[i * columns + k] > level ? lines[i * columns + k] : level;
         }
     }
@@ -209,7 +265,7 @@ static bn_status put_map(const bpm *s, bn_results *results)
                          .shape = 2.2,
                          .unit = "",
                          .axes = { "z", "y" },
-                         .n = { (uint32_t)columns, s->n },
+                         .n = { (uint32_t)columns, s->map_n },
                          .origin = { 0, s->h },
                          .h = { s->record[1].z, s->h },
                          .values = values,
@@ -274,7 +330,7 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     BN_TRY(bn_result(results, "overlap_start", end.start));
     BN_TRY(bn_result(results, "overlap_mirror", end.mirror));
     BN_TRY(bn_result(results, "overlap_mode", end.mode));
-    BN_TRY(bn_result(results, "mode_index", s->mode_index[0]));
+    BN_TRY(bn_result(results, "mode_index", s->relaxing ? s->relax_index : s->mode_index[0]));
     BN_TRY(bn_result(results, "n_eff", beta / bpm_k0(s, 0)));
     BN_TRY(bn_result(results, "beta", beta));
     BN_TRY(bn_result(results, "beta_error", isfinite(beta) ? -end.phase / length : beta));
@@ -291,5 +347,9 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     if (s->beams > 1)
         BN_TRY(put_beams(s, results));
     BN_TRY(put_map(s, results));
-    return put_series(s, results);
+    if (s->space) {
+        BN_TRY(bn_result(results, "centre_x", end.centre_x));
+        BN_TRY(bn_result(results, "beam_width_x", end.width_x));
+    }
+    return s->records > 0 ? put_series(s, results) : BN_OK;
 }

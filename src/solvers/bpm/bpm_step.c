@@ -48,6 +48,10 @@ static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 /* The next section's matrix. With TM it is scaled differently, and the field with it. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
+    if (s->space) {
+        bpm_make_space_section(s, s->done);
+        return marcher->section(sim, s);
+    }
     const bool scaled = s->tm && s->done > 0;
     if (scaled)
         BN_TRY(bpm_fetch(s));
@@ -59,6 +63,8 @@ static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 
 bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *out)
 {
+    if (s->relaxing)
+        return bpm_relax(sim, s, marcher, out);
     const size_t before = s->done;
     size_t end = s->done + s->per_record;
     end = end < s->steps ? end : s->steps;
@@ -87,13 +93,88 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     out->series[4] = now->mode;
     out->series[5] = now->centre;
     out->series[6] = now->width;
-    out->series[7] = s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
+    out->series[7] = s->space ? s->mode_index[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
     return BN_OK;
+}
+
+/* --- in space: lines along x are rows of one grid, lines along y of another, which is the first one turned --- */
+
+/* The simulation's own grid serves if it is whole; cut into boxes it is only written to for output. */
+static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
+{
+    static const bn_kernel_desc line = { "bpm_line", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
+    bpm_axis *a = &s->axis[d];
+    bn_domain *given = bn_sim_domain(sim);
+    a->own = d == 1 || bn_domain_boxes(given) > 1;
+    a->domain = given;
+    if (a->own) {
+        const bn_domain_desc desc = {
+            .grid = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+            .precision = bn_domain_precision(given),
+            .halo = 1,
+            .device = bn_domain_device(given)
+        };
+        a->domain = NULL;
+        BN_TRY(bn_domain_create(bn_sim_context(sim), &desc, &a->domain));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
+    } else {
+        a->psi = s->psi;
+    }
+    const bn_define defines[] = { { "CHUNK", BN_DEF_INT, { .i = a->chunk } },
+                                  { "CHUNKS", BN_DEF_INT, { .i = a->chunks } },
+                                  { "LOSSY", BN_DEF_INT, { .i = s->lossy } },
+                                  { "METHOD", BN_DEF_INT, { .i = 2 } } };
+    BN_TRY(bn_program_build(a->domain, "bpm", defines, sizeof defines / sizeof *defines, &a->program));
+    BN_TRY(bn_kernel_find(a->program, &line, &a->line));
+    BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
+    BN_TRY(bn_field_create(
+        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field));
+    return bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work);
+}
+
+static void teardown_axis(bpm_axis *a)
+{
+    bn_program_destroy(&a->program);
+    bn_field_destroy(&a->r_field);
+    bn_field_destroy(&a->v_field);
+    bn_field_destroy(&a->work);
+    if (a->own) {
+        bn_field_destroy(&a->psi);
+        bn_domain_destroy(&a->domain);
+    }
+}
+
+/* `count` half steps along the lines of direction d; then, with `turn`, the field lies in the other one's. */
+static bn_status run_lines(const bpm *s, int d, int count, bool turn)
+{
+    const bpm_axis *a = &s->axis[d], *other = &s->axis[!d];
+    const bn_place to = bn_domain_place(other->domain);
+    return BN_RUN(a->line, BN_UPDATE(a->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
+                  BN_WRITE_FOREIGN(other->psi), BN_I32V(turn), BN_I32V((int32_t)to.first), BN_I32V((int32_t)to.pitch),
+                  BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+}
+
+/* x, y y, x x, ..., and the last one alone; ends along x. */
+static bn_status march_space(const bpm *s, size_t steps)
+{
+    int d = 0;
+    BN_TRY(run_lines(s, d, 1, true));
+    d = 1;
+    for (size_t k = 1; k < steps; k++, d = !d)
+        BN_TRY(run_lines(s, d, 2, true));
+    return run_lines(s, d, 1, d == 1);
 }
 
 static bn_status section(bn_sim *sim, bpm *s)
 {
-    const size_t points = (size_t)s->n * s->beams;
+    const size_t points = (size_t)s->n * s->rows;
+    if (s->space) {
+        for (int d = 0; d < 2; d++) {
+            BN_TRY(bn_field_set(s->axis[d].r_field, s->axis[d].r, 2 * points));
+            BN_TRY(bn_field_set(s->axis[d].v_field, s->axis[d].v, (s->lossy ? 2 : 1) * points));
+        }
+        return BN_OK;
+    }
     if (s->method == BPM_DIRECT) {
         BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
     } else {
@@ -107,6 +188,11 @@ static bn_status setup(bn_sim *sim, void *state)
 {
     bpm *s = state;
     bn_domain *d = bn_sim_domain(sim);
+    if (s->space) {
+        for (int k = 0; k < 2; k++)
+            BN_TRY(setup_axis(sim, s, k));
+        return bpm_begin(sim, s);
+    }
     if (s->method == BPM_DIRECT) {
         s->march = bn_sim_kernel(sim, "bpm_march");
         return bn_table_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
@@ -123,6 +209,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     bpm *s = state;
+    for (int d = 1; d >= 0; d--)
+        teardown_axis(&s->axis[d]);
     bn_table_destroy(&s->factors);
     bn_table_destroy(&s->numbers);
     bn_partials_destroy(&s->partials);
@@ -132,6 +220,8 @@ static void teardown(void *state)
 static bn_status march(bn_sim *sim, bpm *s, size_t steps)
 {
     (void)sim;
+    if (s->space)
+        return march_space(s, steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
                   BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
 }
@@ -171,4 +261,6 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return bpm_advance(sim, state, &marcher, out);
 }
 
-const bn_engine bpm_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown };
+const bn_engine bpm_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present
+};

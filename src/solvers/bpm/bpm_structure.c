@@ -33,7 +33,11 @@ bn_status bpm_read_structures(const bn_case *c, bpm *s)
             .centre = middle >= 0 ? middle : 0.5 * s->width,
             .width = bn_case_item_real(c, "structure.width", i),
             .separation = bn_case_item_real(c, "structure.separation", i),
+            .centre_x = bn_case_item_real(c, "structure.centre_x", i),
+            .width_x = bn_case_item_real(c, "structure.width_x", i),
         };
+        if (g->centre_x < 0)
+            g->centre_x = 0.5 * s->axis[0].width;
         g->centre_end = g->shape == BPM_S_BEND ? bn_case_item_real(c, "structure.centre_end", i) : g->centre;
         g->width_end = g->shape == BPM_TAPER ? bn_case_item_real(c, "structure.width_end", i) : g->width;
         g->separation_end = g->shape == BPM_Y_JUNCTION ? bn_case_item_real(c, "structure.separation_end", i)
@@ -74,6 +78,60 @@ static size_t intervals(const bpm_structure *g, double z, double low[2], double 
     return 2;
 }
 
+/* The share of the cell [at - h/2, at + h/2] that lies between low and high. */
+static double covered(double low, double high, double at, double h)
+{
+    const double share = (fmin(high, at + 0.5 * h) - fmax(low, at - 0.5 * h)) / h;
+    return share > 1 - 1e-9 ? 1 : share < 1e-9 ? 0 : share;
+}
+
+/* n^2 of a round guide in the cell at (x, y) from its axis, on what was there: the mean over a fine grid where the
+ * border runs through the cell. */
+static double _Complex round_guide(const bpm_structure *g, double _Complex n2, double _Complex there,
+                                   double background2, double x, double y, double hx, double hy)
+{
+    enum { FINE = 16 };
+    const double radius = 0.5 * g->width, away = hypot(x, y), half = 0.5 * hypot(hx, hy);
+    if (away >= radius + half)
+        return there;
+    if (away <= radius - half && g->shape == BPM_FIBRE)
+        return n2;
+    double _Complex sum = 0;
+    for (int b = 0; b < FINE; b++)
+        for (int a = 0; a < FINE; a++) {
+            const double u = x + ((a + 0.5) / FINE - 0.5) * hx, v = y + ((b + 0.5) / FINE - 0.5) * hy;
+            const double r2 = (u * u + v * v) / (radius * radius);
+            sum += r2 >= 1 ? there : g->shape == BPM_FIBRE ? n2 : n2 + r2 * (background2 - n2);
+        }
+    return sum / (FINE * FINE);
+}
+
+void bpm_index_row(const bpm *s, double z, double y, double _Complex *out)
+{
+    const bpm_axis *axis = &s->axis[0];
+    const double background2 = s->background * s->background, hx = axis->h, hy = s->axis[1].h;
+    for (size_t i = 0; i < axis->n; i++)
+        out[i] = background2;
+    for (size_t k = 0; k < s->structures; k++) {
+        const bpm_structure *g = &s->structure[k];
+        const double _Complex n2 = g->index * g->index;
+        double low[2], high[2];
+        const size_t pieces = intervals(g, z, low, high);
+        const bool round = g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE;
+        for (size_t piece = 0; piece < pieces; piece++)
+            for (size_t i = 0; i < axis->n; i++) {
+                const double x = (double)(i + 1) * hx - g->centre_x;
+                if (round) {
+                    out[i] = round_guide(g, n2, out[i], background2, x, y - g->centre, hx, hy);
+                    continue;
+                }
+                const double share_x = g->width_x > 0 ? covered(-0.5 * g->width_x, 0.5 * g->width_x, x, hx) : 1;
+                const double share = share_x * covered(low[piece], high[piece], y, hy);
+                out[i] = share >= 1 ? n2 : share > 0 ? out[i] + share * (n2 - out[i]) : out[i];
+            }
+    }
+}
+
 void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out)
 {
     const double h = s->h, background = s->background * s->background;
@@ -91,9 +149,8 @@ void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, boo
             const size_t end = last > 0 ? (size_t)fmin(last + 1, (double)count) : 0;
             for (size_t i = begin; i < end; i++) {
                 const double y = y0 + (double)i * h;
-                const double share = (fmin(high[k], y + 0.5 * h) - fmax(low[k], y - 0.5 * h)) / h;
-                if (share > 0)
-                    out[i] = share > 1 - 1e-9 ? value : share < 1e-9 ? out[i] : out[i] + share * (value - out[i]);
+                const double share = covered(low[k], high[k], y, h);
+                out[i] = share >= 1 ? value : share > 0 ? out[i] + share * (value - out[i]) : out[i];
             }
         }
     }

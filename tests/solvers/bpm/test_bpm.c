@@ -449,6 +449,79 @@ START_TEST(device_equals_reference_in_all_variants)
 }
 END_TEST
 
+/* --- in space --- */
+
+static const char space[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 60\nwidth = 24e-6\ncells_x = 40\nwidth_x = "
+    "20e-6\n"
+    "[launch]\nkind = \"gaussian\"\nwaist = 3e-6\ncentre = 11e-6\n[march]\nlength = 20e-6\ndz = 0.5e-6\nrecords = 3\n";
+
+START_TEST(in_empty_space_directions_do_not_mix)
+{
+    run both = RUN(space, device, "launch.tilt=0.1");
+    run y = RUN(space, device, "launch.tilt=0.1", "grid.cells_x=0");
+    run x = RUN(space, device, "grid.cells_x=0", "grid.cells=40", "grid.width=20e-6", "launch.centre=10e-6");
+    size_t points, nx, ny;
+    double *f = field(&both, &points), *g = field(&x, &nx), *h = field(&y, &ny);
+    ck_assert_uint_eq(points, nx * ny);
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const double *a = f + 2 * (j * nx + i), *b = g + 2 * i, *c = h + 2 * j;
+            near(a[0], b[0] * c[0] - b[1] * c[1], 1e-12, "the product of two beams in a plane");
+            near(a[1], b[0] * c[1] + b[1] * c[0], 1e-12, "the product of two beams in a plane");
+        }
+    near(result(&both, "power"), 1, 1e-12, "both half steps keep the power");
+    free(f);
+    free(g);
+    free(h);
+    end_run(&both);
+    end_run(&x);
+    end_run(&y);
+}
+END_TEST
+
+static const char fibre[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 200\nwidth = 48e-6\ncells_x = 200\nwidth_x = "
+    "48e-6\n"
+    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.455\n[[structure]]\nkind = \"fibre\"\nindex = 1.46\n"
+    "width = 8e-6\n[launch]\nkind = \"mode\"\n[march]\nlength = 50e-6\ndz = 0.5e-6\nrecords = 4\n";
+
+START_TEST(fibre_modes_have_the_analytic_index)
+{
+    run r = RUN(fibre, device, "case.title=step");
+    near(result(&r, "mode_index"), 1.457013048, 1e-6, "u J1(u) / J0(u) = w K1(w) / K0(w)");
+    near(result(&r, "n_eff"), 1.457013048, 1e-6, "from the phase along z");
+    near(result(&r, "power"), 1, 1e-12, "metal walls, no absorption");
+    near(result(&r, "overlap_mode"), 1, 1e-4, "the mode is kept");
+    end_run(&r);
+    /* k^2 n_eff^2 = k^2 n_1^2 - 2 g, g = k sqrt(n_1^2 - n_2^2) / R, the mode exp(-g r^2 / 2) */
+    const double k = 2 * pi / 1.55, g = k * sqrt(1.475 * 1.475 - 1.455 * 1.455) / 15;
+    r = RUN(with(fibre, "kind = \"fibre\"\nindex = 1.46\nwidth = 8e-6",
+                 "kind = \"graded-fibre\"\nindex = 1.475\nwidth = 30e-6"),
+            device, "march.length=1e-6");
+    near(result(&r, "mode_index"), sqrt(1.475 * 1.475 - 2 * g / (k * k)), 2e-6, "parabolic index");
+    near(result(&r, "beam_width"), sqrt(2 / g) * 1e-6, 0.01e-6, "w = sqrt(2 / g)");
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(device_equals_reference_in_space)
+{
+    static const char *const variants[][2] = {
+        { "case.precision=single", "walls.kind=metal" },
+        { "case.precision=double", "walls.kind=pml" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        run a = RUN(fibre, device, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
+        run b = RUN(fibre, NULL, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
+        same_fields(&a, &b, variants[i][1]);
+        near(result(&a, "mode_index"), result(&b, "mode_index"), 0, "same bits");
+        end_run(&a);
+        end_run(&b);
+    }
+}
+END_TEST
+
 /* --- what must be refused --- */
 
 static void refused(const char *text, const char *word, const char *const *overrides)
@@ -480,6 +553,9 @@ START_TEST(nonsense_is_refused)
     REFUSED(with(slab, "width = 3e-6", "from = 1.0"), "behind the end", "launch.kind=gaussian");
     REFUSED(with(junction, "from = 1e-6", "from = 20e-6"), "before it begins", "launch.mode=0");
     REFUSED(gaussian, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
+    REFUSED(fibre, "only the fundamental", "launch.mode=1");
+    REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
+    REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
     REFUSED(gaussian, "local memory", "grid.cells=3000", "solver.chunk=1");
 }
 END_TEST
@@ -502,6 +578,9 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_beam_of_a_batch_is_the_beam_alone);
     tcase_add_test(tests, chunks_change_nothing_but_rounding);
     tcase_add_test(tests, device_equals_reference_in_all_variants);
+    tcase_add_test(tests, in_empty_space_directions_do_not_mix);
+    tcase_add_test(tests, fibre_modes_have_the_analytic_index);
+    tcase_add_test(tests, device_equals_reference_in_space);
     tcase_add_test(tests, nonsense_is_refused);
 }
 
