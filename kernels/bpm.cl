@@ -82,23 +82,6 @@ typedef struct target {
     index_t first, stride;
 } target;
 
-/* What a chunk lets pass of what enters it. */
-static inline void chunk_products(global const real2 *factors_r, index_t first, local real2 *forth_left,
-                                  local real2 *back_left)
-{
-    FOR_CHUNKS(c) {
-        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
-        for (int i = c * CHUNK; i < END(c); i++) {
-            const real2 before = i > 0 ? -factors_r[first + i - 1] : (real2)(0);
-            forth = times(forth, before);
-            backwards = times(backwards, -factors_r[first + i]);
-        }
-        forth_left[c] = forth;
-        back_left[c] = backwards;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
 /* A chunk a work-item: all of it stays in registers. low and high: values at the chunks' ends, for their neighbours. */
 static inline void march_resident(global real2 *psi, global const real2 *factors_r,
                                   global const change_t *change, index_t first, real2 factor, int reach,
@@ -117,6 +100,16 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         v[j] = there ? change[at] : (change_t)(0);
     }
     const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
+    if (mine) {
+        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
+        FOR_NODES(j)
+            if (IS_NODE(c, j)) {
+                forth = times(forth, j > 0 ? -r[j - 1] : c > 0 ? -r_before : (real2)(0));
+                backwards = times(backwards, -r[j]);
+            }
+        forth_left[c] = forth;
+        back_left[c] = backwards;
+    }
     if (c == 0)
         high[0] = low[CHUNKS] = (real2)(0);
     for (int step = 0; step < steps; step++) {
@@ -162,6 +155,16 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
                                 int reach, int steps, target to, local real2 *ahead, local real2 *back,
                                 local real2 *forth_left, local real2 *back_left)
 {
+    FOR_CHUNKS(c) { /* what it lets pass of what enters it */
+        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
+        for (int i = c * CHUNK; i < END(c); i++) {
+            forth = times(forth, i > 0 ? -factors_r[first + i - 1] : (real2)(0));
+            backwards = times(backwards, -factors_r[first + i]);
+        }
+        forth_left[c] = forth;
+        back_left[c] = backwards;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (int step = 0; step < steps; step++) {
         FOR_CHUNKS(c) {
             real2 before = c > 0 ? psi[first + c * CHUNK - 1] : (real2)(0), here = psi[first + c * CHUNK];
@@ -210,7 +213,6 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
     local real2 low[CHUNKS + 1], high[CHUNKS + 1]
 
 #define MARCH(factor)                                                                                                   \
-    chunk_products(factors_r, first, forth_left, back_left);                                                            \
     if (get_local_size(0) >= CHUNKS)                                                                                    \
         march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left, back_left,     \
                        low, high);                                                                                      \

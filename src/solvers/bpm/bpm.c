@@ -104,7 +104,7 @@ static const bn_key schema[] = {
     { .name = "solver.sweeps", .type = BN_KEY_INT, .def = 100000, .min = 1, .max = 1e9,
       .help = "of the iteration in a step along z, at most" },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
-      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, at least 4" },
+      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, or more if dz is long" },
     { .name = "output.map", .type = BN_KEY_BOOL, .def = 1, .help = "keep the intensity in y and z, as a picture" },
     { .name = "output.series_every", .type = BN_KEY_INT, .def = 1, .min = 1, .max = HUGE_VAL,
       .help = "steps between lines of series.csv" },
@@ -183,17 +183,17 @@ static bn_status read_case(const bn_case *c, bpm *s)
     return bpm_read_structures(c, s);
 }
 
-/* How a row is shared out: short chunks for few unknowns, few enough chunks for local memory. */
 static bn_status choose_chunks(const bn_case *c, bpm *s)
 {
-    const int least = (int)(s->n + 511) / 512, wish = (int)bn_case_int(c, "solver.chunk");
-    const int usual = (int)(s->n + BPM_LANES - 1) / BPM_LANES;
-    if (wish > 0 && wish < least)
-        return bn_case_reject(c, "solver.chunk", NULL,
-                              "%u unknowns in more than 512 chunks do not fit into local memory; "
-                              "take %d or more",
-                              s->n, least);
-    s->chunk = wish > 0 ? wish : usual > 4 ? usual : 4;
+    const int wish = (int)bn_case_int(c, "solver.chunk");
+    for (int d = 0; d < (s->space ? 2 : 1); d++) {
+        const int n = (int)(d ? s->rows : s->n), least = (n + 511) / 512;
+        if (wish > 0 && wish < least)
+            return bn_case_reject(c, "solver.chunk", NULL,
+                                  "%d unknowns in more than 512 chunks do not fit into local memory; take %d or more",
+                                  n, least);
+    }
+    s->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)s->n, s->space ? s->axis[0].h : s->h);
     s->chunks = ((int)s->n + s->chunk - 1) / s->chunk;
     return BN_OK;
 }
@@ -340,10 +340,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     };
     bpm *s = state;
     BN_TRY(read_case(c, s));
+    BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
     if (s->space)
         BN_TRY(bpm_plan_space(c, p, s));
-    BN_TRY(read_batch(c, p, s));
     BN_TRY(keep_memory(c, p, s));
     for (size_t g = 0; g < s->structures; g++)
         s->outline = fmax(s->outline, 0.5 * (s->background + creal(s->structure[g].index)));

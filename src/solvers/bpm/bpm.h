@@ -111,7 +111,7 @@ typedef struct bpm {
     double *field;  /* pairs, n * rows */
 
     bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
-    double *map;       /* intensity along y of the first beam, in space in the middle of x; map_n values each */
+    double *map;       /* intensity along y of the first beam, in space its mean along x; map_n values each */
     uint32_t map_n;
     size_t records, room;
     double sweeps; /* so far */
@@ -150,6 +150,8 @@ double _Complex bpm_stretch(const bpm *, double place, double width);
 void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Complex q0, const double _Complex *scale,
                    bool lossy, double *r, double *v);
 void bpm_scale(const bpm_operator *, double _Complex *scale);
+/* Nodes in a chunk that suit a line of n unknowns at distances h. */
+int bpm_good_chunk(const bpm *, int n, double h);
 /* How many chunks back a value that is carried along still counts. */
 int bpm_reach(const double *r, size_t n, int chunk, bool single);
 

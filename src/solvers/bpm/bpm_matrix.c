@@ -59,20 +59,51 @@ void bpm_scale(const bpm_operator *op, double _Complex *s)
         s[i + 1] = 1 / (op->m[i + 1] * s[i]);
 }
 
+/* The share of what enters a chunk that leaves it. */
+static double passing(const double *r, size_t n, int c, int chunk)
+{
+    double square = 1;
+    for (size_t i = (size_t)(c * chunk); i < (size_t)((c + 1) * chunk) && i < n; i++)
+        square *= r[2 * i] * r[2 * i] + r[2 * i + 1] * r[2 * i + 1];
+    return sqrt(fmax(square, 1e-280));
+}
+
 int bpm_reach(const double *r, size_t n, int chunk, bool single)
 {
     const double least = single ? 0x1p-28 : 0x1p-57;
     const int chunks = ((int)n + chunk - 1) / chunk;
-    int reach = 1;
+    int reach = 1, begin = 0; /* of a window of chunks that lets pass less than `least` */
+    double passed = 1;
     for (int c = 0; c < chunks; c++) {
-        double left = 1;
-        int far = 0;
-        for (int from = c; from >= 0 && left > least; from--, far++)
-            for (int i = from * chunk; i < (from + 1) * chunk && i < (int)n; i++)
-                left *= hypot(r[2 * i], r[2 * i + 1]);
-        reach = far > reach ? far : reach;
+        passed *= passing(r, n, c, chunk);
+        for (double without; passed < least; passed = without, begin++) {
+            without = passed / passing(r, n, begin, chunk);
+            if (!(without < least))
+                break;
+        }
+        reach = c + 1 - begin > reach ? c + 1 - begin : reach;
     }
     return reach;
+}
+
+/* Values are carried along over about `far` nodes, far / chunk chunks, for each of the n / chunk chunks: with chunks of
+ * the square root of `far` that costs less than the elimination itself. */
+int bpm_good_chunk(const bpm *s, int n, double h)
+{
+    enum { LEAST = 4, MOST = 16 }; /* a chunk lies in registers */
+    bpm guess = *s;
+    double _Complex p, q;
+    if (s->reference == 0) /* not found yet */
+        guess.reference = s->background;
+    bpm_step_weights(&guess, 0, &p, &q);
+    const double hk = h * bpm_k0(s, 0) * guess.reference;
+    const double _Complex d = hk * hk / p - 2;
+    double _Complex r = 0.5 * (d - csqrt(d * d - 4));
+    r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
+    const double far = log(s->single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
+    const int usual = (n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
+    const int chunk = even > MOST ? MOST : even;
+    return usual > chunk ? (usual > LEAST ? usual : LEAST) : chunk > LEAST ? chunk : LEAST;
 }
 
 void bpm_eliminate(const bpm_operator *op, const double _Complex *own, double _Complex q0, const double _Complex *scale,

@@ -177,9 +177,13 @@ bn_status bpm_keep_record(bn_sim *sim, bpm *s)
     (void)sim;
     BN_TRY(bpm_fetch(s));
     if (s->records < s->room) {
-        for (size_t i = 0; s->map && i < s->n; i++)
-            s->map[s->records * s->n + i] = s->field[2 * i] * s->field[2 * i] +
-                                            s->field[2 * i + 1] * s->field[2 * i + 1];
+        const size_t wide = s->space ? s->n : 1;
+        for (size_t i = 0; s->map && i < s->map_n; i++) {
+            double sum = 0;
+            for (size_t k = 2 * i * wide; k < 2 * (i + 1) * wide; k++)
+                sum += s->field[k] * s->field[k];
+            s->map[s->records * s->map_n + i] = sum / (double)wide;
+        }
         bpm_look(s, 0, &s->record[s->records++]);
     }
     return BN_OK;
@@ -250,18 +254,24 @@ static bn_status put_map(const bpm *s, bn_results *results)
         if (!s->space)
             bpm_index(s, 0, z, s->h, s->n, false, index2);
         for (size_t i = 0; i < s->map_n; i++) {
+            double *line = &lines[i * columns + k];
             values[i * columns + k] = s->map[k * s->map_n + i];
-            if (s->space && (k == 0 || !straight))
+            *line = s->space ? line[-(ptrdiff_t)k] : creal(csqrt(index2[i]));
+            if (s->space && (k == 0 || !straight)) { /* seen along x: the highest */
                 bpm_index_row(s, z, (double)(i + 1) * s->h, index2);
-            lines[i * columns + k] = s->space && k > 0 && straight ? lines[i * columns]
-                                                                   : creal(csqrt(index2[s->space ? s->n / 2 : i]));
-            level = lines[i * columns + k] > level ? lines[i * columns + k] : level;
+                *line = 0;
+                for (size_t x = 0; x < s->n; x++)
+                    *line = fmax(*line, creal(csqrt(index2[x])));
+            }
+            level = fmax(level, *line);
         }
     }
     level = 0.5 * (level + s->background);
     const bn_map map = { .name = "intensity",
                          .title = "intensity along z",
-                         .quantity = s->tm ? "|H|²" : "|E|²",
+                         .quantity = s->tm      ? "|H|²"
+                                     : s->space ? "mean of |E|² along x"
+                                                : "|E|²",
                          .shape = 2.2,
                          .unit = "",
                          .axes = { "z", "y" },

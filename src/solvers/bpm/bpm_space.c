@@ -42,8 +42,7 @@ bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
         const size_t points = (size_t)a->n * a->lines;
-        const int usual = (int)(a->n + BPM_LANES - 1) / BPM_LANES;
-        a->chunk = wish > 0 ? wish : usual > 4 ? usual : 4;
+        a->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)a->n, a->h);
         a->chunks = ((int)a->n + a->chunk - 1) / a->chunk;
         a->op.n = a->n;
         BN_TRY(keep(p, 2 * points, &a->r));
