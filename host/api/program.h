@@ -26,6 +26,7 @@ typedef enum bn_range {
     BN_ONCE,        /* one work-group in all */
     BN_PER_TILE, /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first column
                     and row, each going up through TILE_LAYERS layers */
+    BN_PER_ROW,     /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR
 } bn_range;

@@ -26,6 +26,8 @@ typedef struct bn_picture {
     bn_colour_map map;
     const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
+    const char *axes[2]; /* names of the axes; NULL: x and y */
+    double shape;        /* width over height of the frame, the axes to scales of their own; 0: to one scale */
 } bn_picture;
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer

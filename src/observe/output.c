@@ -473,6 +473,53 @@ static bn_status write_tables(bn_output *o)
     return BN_OK;
 }
 
+/* One map of the results: a picture, and values for other programs. */
+static bn_status write_map(bn_output *o, const bn_map *m)
+{
+    const char *title = bn_case_text(bn_sim_case(o->sim), "case.title");
+    char head[512], *path = NULL;
+    bn_status st = BN_OK;
+    snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? ": " : "", m->title);
+    if (o->pictures) {
+        const bn_picture picture = {
+            .n = { m->n[0], m->n[1] },
+            .origin = { m->origin[0], m->origin[1] },
+            .h = { m->h[0], m->h[1] },
+            .nodes = true,
+            .values = m->values,
+            .low = m->low,
+            .high = m->high,
+            .title = head,
+            .name = m->quantity,
+            .unit = m->unit,
+            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
+            .axes = { m->axes[0], m->axes[1] },
+            .shape = m->shape,
+        };
+        BN_TRY(bn_folder_name(o->folder, &path, "pictures/%s.png", m->name));
+        st = bn_picture_write(o->ctx, path, &picture);
+        free(path);
+        path = NULL;
+    }
+    if (st == BN_OK && o->vtk) {
+        const bn_vtk_array array = {
+            .name = m->name, .unit = m->unit, .type = "Float64", .components = 1, .data = m->values
+        };
+        const bn_vtk_image image = { .n = { m->n[0], m->n[1], 1 },
+                                     .h = { m->h[0], m->h[1], 1 },
+                                     .origin = { m->origin[0], m->origin[1], 0 },
+                                     .dims = 2,
+                                     .nodes = true,
+                                     .arrays = &array,
+                                     .count = 1,
+                                     .title = head };
+        BN_TRY(bn_folder_name(o->folder, &path, "%s.vti", m->name));
+        st = bn_vtk_write(o->ctx, path, &image);
+        free(path);
+    }
+    return st;
+}
+
 static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
@@ -565,6 +612,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
     keep_first(&st, bn_csv_series_publish(o->series));
     keep_first(&st, write_tables(o));
+    for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
+        keep_first(&st, write_map(o, bn_results_map_at(bn_sim_results(o->sim), i)));
     if (o->pictures && o->seen > 1)
         keep_first(&st, draw_residual(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)

@@ -198,6 +198,7 @@ bn_status bn_sim_step(bn_sim *sim)
         sim->now.items += bn_domain_points(sim->domain);
         sim->now.residual = sim->last.residual;
         sim->now.converged = sim->last.converged;
+        sim->now.complete = sim->last.complete;
         if (isinf(sim->last.residual))
             st = bn_fail(sim->ctx, BN_DIVERGED, "the residual is not finite; try a smaller time step");
         else if (sim->now.step % BN_FINITE_EVERY == 0)
@@ -214,7 +215,7 @@ bn_status bn_sim_step(bn_sim *sim)
 
 bool bn_sim_done(const bn_sim *sim)
 {
-    return sim->now.converged || sim->now.step >= (unsigned long long)sim->stop_steps ||
+    return sim->now.converged || sim->now.complete || sim->now.step >= (unsigned long long)sim->stop_steps ||
            (sim->stop_time > 0 && sim->now.time >= sim->stop_time * (1 - 1e-12));
 }
 

@@ -18,6 +18,7 @@ typedef struct bn_step {
     double dt;       /* [s], or what the solver steps in */
     double residual; /* NaN where there is none */
     bool converged;
+    bool complete; /* nothing is left to do: the beam has left the structure */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
@@ -58,7 +59,8 @@ typedef struct bn_plan_chart_desc {
 } bn_plan_chart_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
- * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up
+ * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
+ * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
  * and by the conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
