@@ -477,8 +477,8 @@ static inline real decades(real x)
     return (real)exponent * REAL(0.3010299956639812) + REAL(0.8685889638065037) * z * sum;
 }
 
-/* Moves what the batch has brought into the whole sums, and makes of them what is shown. With a coherence time the
- * amplitude starts anew (`fresh`) and its square is kept; `kept` holds the intensity up to then. */
+/* Moves what the photons have brought since the last time into the whole sums, and makes of them what is shown. After a
+ * coherence time the amplitude starts anew (`fresh`) and its square is kept; `kept` holds the intensity up to then. */
 kernel void xray_gather(volatile global long *tally, global long *restrict sums, global real *restrict kept,
                         global real2 *restrict amplitude, global real *restrict intensity, global real *restrict shown,
                         global real *restrict photons, int fresh)

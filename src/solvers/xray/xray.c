@@ -175,7 +175,19 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
     BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "detector",
                                                   .field = "log_intensity",
                                                   .title = "Detector: log10 (intensity + 1)",
+                                                  .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL }));
+    BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "cut",
+                                                   .title = "Cut through the picture along y",
+                                                   .y_label = "intensity",
+                                                   .x_scale = 1e3,
+                                                   .x_label = "angle [mrad]" }));
+    BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "rings",
+                                                   .title = "Means over rings",
+                                                   .y_label = "intensity, squared number of photons",
+                                                   .x_scale = 1e-9,
+                                                   .x_label = "q [1/nm]",
+                                                   .log_y = true }));
     if (!s->against_fft)
         return BN_OK;
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
@@ -183,6 +195,7 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "fourier",
                                                   .field = "log_fourier",
                                                   .title = "Fourier picture: log10 (share of the maximum)",
+                                                  .timeless = true,
                                                   .low = -6,
                                                   .high = 0,
                                                   .map = BN_PICTURE_SEQUENTIAL });

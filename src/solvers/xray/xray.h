@@ -52,6 +52,7 @@ typedef struct xray {
     uint64_t seed, photons, next; /* in all, and the first that has not flown yet */
     uint32_t rounds;              /* photons per detector cell in a step */
     long long coherent;           /* steps in which amplitudes add up; 0: all */
+    bool fresh;                   /* what the photons bring from here on starts a new coherence time */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;
     bn_kernel *fly, *gather;
     bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally;

@@ -103,12 +103,13 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     }
     for (size_t i = 0; i < nx; i++)
         c->measured[i] = c->used[i] ? c->measured[i] * scale : (double)NAN;
-    const bn_column columns[] = { { "angle", "rad", c->angle },
-                                  { "intensity", "", c->measured },
-                                  { "photons", "", c->hits },
-                                  { "curve", "", c->curve },
-                                  { "fourier", "", c->fourier } };
-    return bn_result_table(results, "cut", columns, 5, nx);
+    bn_column columns[4] = { { "angle", "rad", c->angle }, { "photons", "", c->measured } };
+    size_t count = 2;
+    if (s->against_curve)
+        columns[count++] = (bn_column){ "closed form", "", c->curve };
+    if (fourier)
+        columns[count++] = (bn_column){ "Fourier picture", "", c->fourier };
+    return bn_result_table(results, "cut", columns, count, nx);
 }
 
 static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room, bn_results *results)
@@ -132,8 +133,8 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
         mean[r] = count[r] > 0 ? mean[r] / count[r] : (double)NAN;
         photons[r] = count[r] > 0 ? photons[r] / count[r] : (double)NAN;
     }
-    const bn_column columns[] = { { "q", "m-1", q }, { "intensity", "", mean }, { "photons", "", photons }, { "cells", "", count } };
-    return bn_result_table(results, "rings", columns, 4, rings);
+    const bn_column columns[] = { { "q", "m-1", q }, { "coherent", "", mean }, { "photons", "", photons } };
+    return bn_result_table(results, "rings", columns, 3, rings);
 }
 
 /* Sums of the counters over all work-items. */

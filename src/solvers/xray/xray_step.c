@@ -32,15 +32,28 @@ static void teardown(void *state)
 static uint32_t low(uint64_t n) { return (uint32_t)n; }
 static uint32_t high(uint64_t n) { return (uint32_t)(n >> 32); }
 
+/* What the photons have brought since the last time joins the sums. */
+static bn_status present(bn_sim *sim, void *state)
+{
+    xray *s = state;
+    (void)sim;
+    const bool fresh = s->fresh;
+    s->fresh = false;
+    return BN_RUN(s->gather, BN_TABLE(s->d_tally), BN_UPDATE(s->sums), BN_UPDATE(s->kept), BN_UPDATE(s->amplitude),
+                  BN_WRITE(s->intensity), BN_WRITE(s->shown), BN_WRITE(s->hits), BN_I32V(fresh));
+}
+
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     xray *s = state;
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
+    if (b.fresh) {
+        BN_TRY(present(sim, s));
+        s->fresh = true;
+    }
     BN_TRY(BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward), BN_TABLE(s->d_angle),
                   BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b.first)), BN_U32V(high(b.first)),
                   BN_U32V(low(b.end)), BN_U32V(high(b.end)), BN_U32V(b.rounds)));
-    BN_TRY(BN_RUN(s->gather, BN_TABLE(s->d_tally), BN_UPDATE(s->sums), BN_UPDATE(s->kept), BN_UPDATE(s->amplitude),
-                  BN_WRITE(s->intensity), BN_WRITE(s->shown), BN_WRITE(s->hits), BN_I32V(b.fresh)));
     xray_report(s, &b, out);
     return BN_OK;
 }
@@ -62,4 +75,4 @@ void xray_report(xray *s, const xray_batch *b, bn_step *out)
     out->converged = s->next == s->photons;
 }
 
-const bn_engine xray_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown };
+const bn_engine xray_device = { .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown };
