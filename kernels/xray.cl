@@ -197,14 +197,14 @@ static inline walk begin(real p, real d, real at, int bits, int blocks)
     return w;
 }
 
-static inline real leave(walk w, int bits)
+static inline real leave(walk w, int bits, int size)
 {
-    return w.still ? FAR_AWAY : ((real)((w.block + w.forward) << bits) - w.p) * w.inverse;
+    return w.still ? FAR_AWAY : ((real)min((w.block + w.forward) << bits, size) - w.p) * w.inverse;
 }
 
-static inline int inside(real at, int block, int bits)
+static inline int inside(real at, int block, int bits, int size)
 {
-    return clamp((int)floor(at), block << bits, (block << bits) + (1 << bits) - 1);
+    return clamp((int)floor(at), block << bits, min((block + 1) << bits, size) - 1);
 }
 
 /* Where a photon's start lies along one side of the entrance, from the middle, in units of the path. */
@@ -348,7 +348,8 @@ static inline void fly(uint low, uint high, global const real *restrict optical,
         between(z, dz, (real)BOX_Z, &t, &out)) {
         walk a = begin(x, dx, x + dx * t, BLOCK_X, BLOCKS_X), b = begin(y, dy, y + dy * t, BLOCK_Y, BLOCKS_Y);
         walk c = begin(z, dz, z + dz * t, BLOCK_Z, BLOCKS_Z);
-        real ta = leave(a, BLOCK_X), tb = leave(b, BLOCK_Y), tc = leave(c, BLOCK_Z), depth = minus_log(words.s2);
+        real ta = leave(a, BLOCK_X, BOX_X), tb = leave(b, BLOCK_Y, BOX_Y), tc = leave(c, BLOCK_Z, BOX_Z);
+        real depth = minus_log(words.s2);
         for (;;) {
             const real most = majorant[((size_t)c.block * BLOCKS_Y + b.block) * BLOCKS_X + a.block];
             const real next = ta < tb ? (ta < tc ? ta : tc) : (tb < tc ? tb : tc);
@@ -360,8 +361,8 @@ static inline void fly(uint low, uint high, global const real *restrict optical,
                 number.s2++;
                 words = philox(number, KEY);
                 depth = minus_log(words.s2);
-                const int cx = inside(xx, a.block, BLOCK_X), cy = inside(yy, b.block, BLOCK_Y);
-                const int cz = inside(zz, c.block, BLOCK_Z);
+                const int cx = inside(xx, a.block, BLOCK_X, BOX_X), cy = inside(yy, b.block, BLOCK_Y, BOX_Y);
+                const int cz = inside(zz, c.block, BLOCK_Z, BOX_Z);
                 if (THINNED && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most <
                       optical[((size_t)cz * BOX_Y + cy) * BOX_X + cx]))
                     continue;
@@ -383,22 +384,22 @@ static inline void fly(uint low, uint high, global const real *restrict optical,
                 a = begin(x, dx, x, BLOCK_X, BLOCKS_X);
                 b = begin(y, dy, y, BLOCK_Y, BLOCKS_Y);
                 c = begin(z, dz, z, BLOCK_Z, BLOCKS_Z);
-                ta = leave(a, BLOCK_X);
-                tb = leave(b, BLOCK_Y);
-                tc = leave(c, BLOCK_Z);
+                ta = leave(a, BLOCK_X, BOX_X);
+                tb = leave(b, BLOCK_Y, BOX_Y);
+                tc = leave(c, BLOCK_Z, BOX_Z);
                 continue;
             }
             depth = depth - most * way;
             t = next;
             if (next == ta) {
                 a.block += a.forward ? 1 : -1;
-                ta = leave(a, BLOCK_X);
+                ta = leave(a, BLOCK_X, BOX_X);
             } else if (next == tb) {
                 b.block += b.forward ? 1 : -1;
-                tb = leave(b, BLOCK_Y);
+                tb = leave(b, BLOCK_Y, BOX_Y);
             } else {
                 c.block += c.forward ? 1 : -1;
-                tc = leave(c, BLOCK_Z);
+                tc = leave(c, BLOCK_Z, BOX_Z);
             }
             if (a.block < 0 || a.block >= BLOCKS_X || b.block < 0 || b.block >= BLOCKS_Y || c.block < 0 ||
                 c.block >= BLOCKS_Z)
@@ -427,11 +428,8 @@ static inline void fly(uint low, uint high, global const real *restrict optical,
         return;
     }
     count->detected++;
-#if EXPECTED
-    if (scatterings > 0)
-        return;
-#endif
-    expose(tally, cell, phase(&k, t4), (real)(1 << FIXED_BITS));
+    if (!EXPECTED) /* else the picture has been told, but for the direct beam, which is not part of it */
+        expose(tally, cell, phase(&k, t4), (real)((long)1 << FIXED_BITS));
 }
 
 /* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words. */
@@ -486,7 +484,7 @@ kernel void xray_gather(volatile global long *tally, global long *restrict sums,
     CELL(i, j);
     const size_t cell = 4 * ((size_t)(Y0 + j) * GNX + (size_t)(X0 + i));
     const index_t at = AT(i, j);
-    const real unit = REAL(1.0) / (real)(1 << FIXED_BITS);
+    const real unit = REAL(1.0) / (real)((long)1 << FIXED_BITS);
     const long before = sums[at + 2 * (index_t)PLANE];
     real done = kept[at];
     if (fresh) {

@@ -125,7 +125,7 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "BLOCKS_X", s->blocks[0] },
         { "BLOCKS_Y", s->blocks[1] },
         { "BLOCKS_Z", s->blocks[2] },
-        { "FIXED_BITS", XRAY_FIXED_BITS },
+        { "FIXED_BITS", k->fixed_bits },
         { "PATH_BITS", k->path_bits },
         { "ANGLE_BITS", k->angle_bits },
         { "MOST", k->most },

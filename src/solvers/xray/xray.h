@@ -25,7 +25,7 @@ typedef struct xray_constants {
     double start_x, centre_y, centre_z, unit_y, unit_z, per_y, per_z, path_scale, deficit, beam[3], e[3], far_y, far_z,
         per_cell_y, per_cell_z, expectation;
     long long aperture_y, aperture_z, shift_y, shift_z, place_y, place_z, beam_id, beam_iv, beam_iw;
-    int path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, samples, stride;
+    int fixed_bits, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, samples, stride;
 } xray_constants;
 
 typedef struct xray {

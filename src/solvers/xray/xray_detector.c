@@ -45,7 +45,11 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     }
     /* Density of directions of the expected-value estimator, and what its samples stand for. */
     const double cells = (double)s->cells[0] * s->cells[1];
-    s->k.expectation = 0x1p22 * cells / s->k.samples * s->solid_angle / 0x1p16 / (2 * pi * all);
+    const double weight = cells / s->k.samples * s->solid_angle / (2 * pi * all);
+    s->k.fixed_bits = XRAY_FIXED_BITS;
+    if (s->k.expected) /* parts of a photon are counted as finely as whole ones */
+        s->k.fixed_bits += (int)fmax(0, fmin(ceil(-log2(weight)), 62 - XRAY_FIXED_BITS));
+    s->k.expectation = ldexp(weight, s->k.fixed_bits - 16);
     if (s->k.expected && (s->law == XRAY_POLARISED || s->law == XRAY_HENYEY))
         return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows uniform and thomson only");
     if (s->k.expected && s->k.most > 1)
@@ -114,12 +118,14 @@ bn_status xray_plan_source(const bn_case *c, xray *s, bn_plan *p)
         const double face = s->n[d + 1] * s->h[d + 1];
         size[d] = bn_case_real_at(c, "source.size", d);
         shift[d] = bn_case_real_at(c, "source.centre", d);
-        if (size[d] == 0)
+        if (k->profile == XRAY_PENCIL)
+            size[d] = 0;
+        else if (size[d] == 0)
             size[d] = face;
         if (0.5 * size[d] + fabs(shift[d]) > 0.5 * face * (1 + 1e-9) && k->profile == XRAY_EVEN)
             return bn_case_reject(c, "source.size", NULL, "the light is wider than the entrance face of %g m", face);
     }
-    const double longest = longest_path(s) + 8 * fmax(size[0], size[1]);
+    const double longest = longest_path(s) + (k->profile == XRAY_GAUSSIAN ? 8 : 0) * fmax(size[0], size[1]);
     k->path_bits = (int)fmin(floor(31 - log2(longest / s->wavelength)), 24);
     if (k->path_bits < 1)
         return bn_case_reject(c, "source.wavelength", NULL, "%g m are more wavelengths than 2^30", longest);

@@ -210,16 +210,16 @@ typedef struct ray {
     int block[3];
 } ray;
 
-static real clamped(real value, int low, int high)
+static int clamped(real value, int low, int high)
 {
     const int v = (int)FLOOR(value);
-    return (real)(v < low ? low : v > high ? high : v);
+    return v < low ? low : v > high ? high : v;
 }
 
 static void find_leave(const xray *s, ray *a, int i)
 {
-    a->leave[i] = a->d[i] == 0 ? REAL(1e30)
-                               : ((real)((a->block[i] + (a->d[i] > 0)) << s->bits[i]) - a->p[i]) * a->inverse[i];
+    const int edge = (a->block[i] + (a->d[i] > 0)) << s->bits[i], size = (int)s->box[i];
+    a->leave[i] = a->d[i] == 0 ? REAL(1e30) : ((real)(edge < size ? edge : size) - a->p[i]) * a->inverse[i];
 }
 
 static void enter_blocks(const xray *s, ray *a)
@@ -267,8 +267,8 @@ static real at_cell(const xray *s, const reference *r, const ray *a)
 {
     size_t cell[3];
     for (int i = 0; i < 3; i++) {
-        const int first = a->block[i] << s->bits[i];
-        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, first, first + (1 << s->bits[i]) - 1);
+        const int end = (a->block[i] + 1) << s->bits[i], size = (int)s->box[i];
+        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << s->bits[i], (end < size ? end : size) - 1);
     }
     return r->optical[(cell[2] * s->box[1] + cell[1]) * s->box[0] + cell[0]];
 }
@@ -442,8 +442,8 @@ static void live(const xray *s, const reference *r, uint64_t photon, int64_t *co
     const size_t cell = (size_t)z * s->cells[0] + (size_t)y;
     const int32_t *t = &s->toward[4 * cell];
     count[(t[3] ? DETECTED : STOPPED) * plane]++;
-    if (t[3] && !(s->k.expected && scatterings > 0))
-        expose(r, cell, phase(s, &k, t), (real)(1 << XRAY_FIXED_BITS));
+    if (t[3] && !s->k.expected)
+        expose(r, cell, phase(s, &k, t), (real)((int64_t)1 << s->k.fixed_bits));
 }
 
 /* The batch's sums join the whole ones; with a coherence time the amplitude starts anew and its square is kept. */
@@ -453,7 +453,7 @@ static void gather(const xray *s, const reference *r, bool fresh)
     int64_t *sums = bn_field_host(s->sums);
     real *kept = bn_field_host(s->kept), *amplitude = bn_field_host(s->amplitude), *intensity = bn_field_host(s->intensity);
     real *shown = bn_field_host(s->shown), *hits = bn_field_host(s->hits);
-    const real unit = REAL(1.0) / (real)(1 << XRAY_FIXED_BITS);
+    const real unit = REAL(1.0) / (real)((int64_t)1 << s->k.fixed_bits);
     for (size_t i = 0; i < cells; i++) {
         real *a = amplitude + 2 * i;
         if (fresh) {
