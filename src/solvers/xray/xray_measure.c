@@ -112,6 +112,37 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     return bn_result_table(results, "cut", columns, count, nx);
 }
 
+/* The first orders of a grating. Photons at random leave an intensity that is distributed exponentially: its mean between
+ * the orders is its standard deviation too. |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
+static bn_status measure_orders(const xray *s, const double *intensity, const double *hits, bn_results *results)
+{
+    const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
+    const double step = s->wavelength / s->pitch / s->cell_angle;
+    double between = 0, count = 0, share = 0, height = 0;
+    for (size_t i = 0; i < nx; i++) {
+        const double order = ((double)i - (double)(nx / 2)) / step;
+        if (s->toward[4 * (row + i) + 3] && fabs(order - round(order)) > 0.25) {
+            between += intensity[row + i];
+            count++;
+        }
+    }
+    between /= count;
+    for (int side = -1; side <= 1; side += 2) {
+        const size_t at = row + (size_t)((double)(nx / 2) + side * step + 0.5);
+        height += 0.5 * intensity[at];
+        share += 0.5 * (intensity[at] - hits[at]) / (hits[at] * hits[at]);
+    }
+    BN_TRY(bn_result(results, "first_order", share));
+    return bn_result(results, "first_order_sigma", (height - between) / (between / sqrt(2)));
+}
+
+/* Whether the first orders of a grating lie on the detector. */
+static bool has_orders(const xray *s)
+{
+    return (s->density == XRAY_GRATING || s->density == XRAY_OFFSET_GRATINGS) && !s->k.expected &&
+           s->wavelength / s->pitch / s->cell_angle + 1 < (double)(s->cells[0] / 2);
+}
+
 static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room, bn_results *results)
 {
     const size_t nx = s->cells[0], ny = s->cells[1], rings = (nx < ny ? nx : ny) / 2;
@@ -209,6 +240,8 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     if (s->against_fft)
         BN_GO(bn_field_get(s->fourier, fourier, cells));
     BN_GO(measure_cut(s, &c, intensity, hits, s->against_fft ? fourier : NULL, results));
+    if (has_orders(s))
+        BN_GO(measure_orders(s, intensity, hits, results));
     BN_GO(measure_rings(s, intensity, hits, c.hits + nx, results));
 out:
     free(values);
@@ -233,6 +266,8 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "cos2_mean", "", "its square" },
         { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
         { s->against_curve, "mqf_expected", "", "what so many photons at random lead to" },
+        { has_orders(s), "first_order", "", "intensity of a grating's first orders, as a share of all photons in phase" },
+        { has_orders(s), "first_order_sigma", "", "what it stands above the noise, in standard deviations" },
         { s->against_fft, "mqf_fft", "", "mean squared difference of the cuts through the photons' and the Fourier picture" },
         { s->against_curve && s->against_fft, "fft_error", "", "mean squared error of the Fourier picture's cut" },
     };
