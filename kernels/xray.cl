@@ -10,8 +10,8 @@
  * units of 2^-31: products are exact, and running over reduces them modulo a turn, so that single precision costs the phase
  * nothing.
  *
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DTHINNED=0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DTHINNED=1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
  */
 #define CELLS ((uint)GNX * (uint)GNY)
 #define KEY ((uint2)(KEY0, KEY1))
@@ -224,21 +224,23 @@ static inline int place(uint w, uint aperture, int shift, uint places, long step
 /* Cell of the detector along one axis from the tangent of the angle; negative: none. */
 static inline int detector_cell(real tangent, real per_cell, int cells)
 {
-#if EQUAL_ANGLES
-    /* atan x = 2 atan(x / (1 + sqrt(1 + x^2))), twice, then the series: 2e-9 at 45 degrees, 5e-7 at 90. */
-    real x = tangent / (REAL(1.0) + sqrt(REAL(1.0) + tangent * tangent));
-    x = x / (REAL(1.0) + sqrt(REAL(1.0) + x * x));
-    const real x2 = x * x;
-    real sum = REAL(-0.09090909090909091);
-    sum = fma(sum, x2, REAL(0.1111111111111111));
-    sum = fma(sum, x2, REAL(-0.14285714285714285));
-    sum = fma(sum, x2, REAL(0.2));
-    sum = fma(sum, x2, REAL(-0.3333333333333333));
-    sum = fma(sum, x2, REAL(1.0));
-    const real at = REAL(4.0) * x * sum * per_cell + ((real)(cells / 2) + REAL(0.5));
-#else
-    const real at = tangent * per_cell + ((real)(cells / 2) + REAL(0.5));
-#endif
+    if (!(fabs(tangent) < REACH))
+        return -1;
+    real at = tangent;
+    if (EQUAL_ANGLES) {
+        /* atan x = 2 atan(x / (1 + sqrt(1 + x^2))), twice where angles are large, then the series. */
+        for (int n = 0; n < HALVINGS; n++)
+            at = at / (REAL(1.0) + sqrt(REAL(1.0) + at * at));
+        const real x2 = at * at;
+        real sum = REAL(-0.09090909090909091);
+        sum = fma(sum, x2, REAL(0.1111111111111111));
+        sum = fma(sum, x2, REAL(-0.14285714285714285));
+        sum = fma(sum, x2, REAL(0.2));
+        sum = fma(sum, x2, REAL(-0.3333333333333333));
+        sum = fma(sum, x2, REAL(1.0));
+        at = (real)(1 << HALVINGS) * at * sum;
+    }
+    at = at * per_cell + ((real)(cells / 2) + REAL(0.5));
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
@@ -284,7 +286,6 @@ static inline void expose(volatile global long *tally, uint cell, uint turn, rea
     fixed_add(&tally[4 * (size_t)cell + 2], convert_long_rte(weight));
 }
 
-#if EXPECTED
 /* Adds what the scattering at the end of the track is expected to bring to some cells, spread over the detector from one
  * that is drawn: density of the direction, times the cell's solid angle, times cells per sample. */
 static inline void expect(volatile global long *tally, global const int *restrict toward, const track *k,
@@ -296,143 +297,180 @@ static inline void expect(volatile global long *tally, global const int *restric
         const real u = REAL(1.0) - (real)t[0] * REAL(4.656612873077393e-10), v = (real)t[1] * REAL(4.656612873077393e-10);
         const real x = (real)t[2] * REAL(4.656612873077393e-10), du = u - d->u, dv = v - d->v, dw = x - d->w;
         const real deficit = REAL(0.5) * (du * du + dv * dv + dw * dw);
-#if ANGLE_BITS == 0
-        const real chance = deficit <= DEFICIT ? EXPECTATION : REAL(0.0);
-#else
-        const real chance = EXPECTATION * (REAL(1.0) + (REAL(1.0) - deficit) * (REAL(1.0) - deficit));
-#endif
+        const real chance = ANGLE_BITS == 0 ? (deficit <= DEFICIT ? EXPECTATION : REAL(0.0))
+                                            : EXPECTATION * (REAL(1.0) + (REAL(1.0) - deficit) * (REAL(1.0) - deficit));
         const real weight = chance * (real)t[3];
         if (weight > 0)
             expose(tally, cell, phase(k, t), weight);
         cell = (cell + STRIDE) % CELLS;
     }
 }
-#endif
 
-/* One photon: counts in *orders by bytes, and in the rest. */
+/* What a work-item counts; the orders in bytes. */
 typedef struct life {
     ulong orders;
     int detected, stopped, missed, scatterings;
     long cosines, squares;
 } life;
 
-static inline void fly(uint low, uint high, global const real *restrict optical, global const real *restrict majorant,
-                       global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
-                       life *count)
-{
-    uint4 number = (uint4)(low, high, 0, 0), words = philox(number, KEY);
+/* A photon on its way: since the last scattering it has gone t from (x, y, z) along d; (dx, dy, dz) is d in cells. */
+typedef struct photon {
+    uint4 number, words; /* of its event */
     direction d;
-    d.u = BEAM_U;
-    d.v = BEAM_V;
-    d.w = BEAM_W;
-    d.id = BEAM_ID;
-    d.iv = BEAM_IV;
-    d.iw = BEAM_IW;
+    track k;
+    real x, y, z, dx, dy, dz, t, depth; /* depth: optical depth to go to the next tentative collision */
+    walk a, b, c;
+    real ta, tb, tc;
+    int scatterings;
+} photon;
+
+static inline void enter_blocks(photon *p)
+{
+    p->a = begin(p->x, p->dx, p->x + p->dx * p->t, BLOCK_X, BLOCKS_X);
+    p->b = begin(p->y, p->dy, p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y);
+    p->c = begin(p->z, p->dz, p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z);
+    p->ta = leave(p->a, BLOCK_X, BOX_X);
+    p->tb = leave(p->b, BLOCK_Y, BOX_Y);
+    p->tc = leave(p->c, BLOCK_Z, BOX_Z);
+}
+
+/* Through the entrance, to the box; 0 when it misses that. */
+static inline int start(photon *p, ulong number)
+{
+    p->number = (uint4)((uint)number, (uint)(number >> 32), 0, 0);
+    p->words = philox(p->number, KEY);
+    p->d.u = BEAM_U;
+    p->d.v = BEAM_V;
+    p->d.w = BEAM_W;
+    p->d.id = BEAM_ID;
+    p->d.iv = BEAM_IV;
+    p->d.iw = BEAM_IW;
 #if POLARISED
-    d.eu = E_U;
-    d.ev = E_V;
-    d.ew = E_W;
+    p->d.eu = E_U;
+    p->d.ev = E_V;
+    p->d.ew = E_W;
 #endif
-    track k = { 0, 0, 0, 0, 0, 0 };
     real sine = 0, radius = 0, across = 0;
-#if PROFILE == 1 /* Box and Muller 1958 */
-    radius = sqrt(REAL(2.0) * minus_log(words.s0));
-    across = cosine(words.s1, &sine);
-#endif
-    k.y0 = place(words.s0, APERTURE_Y, SHIFT_Y, PLACES_Y, PLACE_Y, radius * across);
-    k.z0 = place(words.s1, APERTURE_Z, SHIFT_Z, PLACES_Z, PLACE_Z, radius * sine);
-    real x = START_X, y = (real)k.y0 * UNIT_Y + CENTRE_Y, z = (real)k.z0 * UNIT_Z + CENTRE_Z;
-    int scatterings = 0;
-    real dx = d.u, dy = d.v * PER_Y, dz = d.w * PER_Z, t = 0, out = FAR_AWAY;
-    if (between(x, dx, (real)BOX_X, &t, &out) && between(y, dy, (real)BOX_Y, &t, &out) &&
-        between(z, dz, (real)BOX_Z, &t, &out)) {
-        walk a = begin(x, dx, x + dx * t, BLOCK_X, BLOCKS_X), b = begin(y, dy, y + dy * t, BLOCK_Y, BLOCKS_Y);
-        walk c = begin(z, dz, z + dz * t, BLOCK_Z, BLOCKS_Z);
-        real ta = leave(a, BLOCK_X, BOX_X), tb = leave(b, BLOCK_Y, BOX_Y), tc = leave(c, BLOCK_Z, BOX_Z);
-        real depth = minus_log(words.s2);
-        for (;;) {
-            const real most = majorant[((size_t)c.block * BLOCKS_Y + b.block) * BLOCKS_X + a.block];
-            const real next = ta < tb ? (ta < tc ? ta : tc) : (tb < tc ? tb : tc);
-            const real way = next > t ? next - t : REAL(0.0);
-            if (depth < most * way) {
-                t = t + depth / most;
-                const real xx = x + dx * t, yy = y + dy * t, zz = z + dz * t;
-                const uint chance = words.s3;
-                number.s2++;
-                words = philox(number, KEY);
-                depth = minus_log(words.s2);
-                const int cx = inside(xx, a.block, BLOCK_X, BOX_X), cy = inside(yy, b.block, BLOCK_Y, BOX_Y);
-                const int cz = inside(zz, c.block, BLOCK_Z, BOX_Z);
-                if (THINNED && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most <
-                      optical[((size_t)cz * BOX_Y + cy) * BOX_X + cx]))
-                    continue;
-                lengthen(&k, &d, t);
-                scatterings++;
-#if EXPECTED
-                expect(tally, toward, &k, &d, words.s3);
-#endif
-                scatter(&d, words, number, angle);
-                if (scatterings == MOST)
-                    break;
-                x = xx;
-                y = yy;
-                z = zz;
-                dx = d.u;
-                dy = d.v * PER_Y;
-                dz = d.w * PER_Z;
-                t = 0;
-                a = begin(x, dx, x, BLOCK_X, BLOCKS_X);
-                b = begin(y, dy, y, BLOCK_Y, BLOCKS_Y);
-                c = begin(z, dz, z, BLOCK_Z, BLOCKS_Z);
-                ta = leave(a, BLOCK_X, BOX_X);
-                tb = leave(b, BLOCK_Y, BOX_Y);
-                tc = leave(c, BLOCK_Z, BOX_Z);
-                continue;
-            }
-            depth = depth - most * way;
-            t = next;
-            if (next == ta) {
-                a.block += a.forward ? 1 : -1;
-                ta = leave(a, BLOCK_X, BOX_X);
-            } else if (next == tb) {
-                b.block += b.forward ? 1 : -1;
-                tb = leave(b, BLOCK_Y, BOX_Y);
-            } else {
-                c.block += c.forward ? 1 : -1;
-                tc = leave(c, BLOCK_Z, BOX_Z);
-            }
-            if (a.block < 0 || a.block >= BLOCKS_X || b.block < 0 || b.block >= BLOCKS_Y || c.block < 0 ||
-                c.block >= BLOCKS_Z)
-                break;
-        }
+    if (PROFILE == 1) { /* Box and Muller 1958 */
+        radius = sqrt(REAL(2.0) * minus_log(p->words.s0));
+        across = cosine(p->words.s1, &sine);
     }
-    count->orders += (ulong)1 << 8 * min(scatterings, ORDERS - 1);
-    count->scatterings += scatterings;
-    count->cosines += convert_long_rte(d.u * REAL(1073741824.0));
-    count->squares += convert_long_rte(d.u * d.u * REAL(1073741824.0));
+    p->k.missing = p->k.x = p->k.y = p->k.z = 0;
+    p->k.y0 = place(p->words.s0, APERTURE_Y, SHIFT_Y, PLACES_Y, PLACE_Y, radius * across);
+    p->k.z0 = place(p->words.s1, APERTURE_Z, SHIFT_Z, PLACES_Z, PLACE_Z, radius * sine);
+    p->x = START_X;
+    p->y = (real)p->k.y0 * UNIT_Y + CENTRE_Y;
+    p->z = (real)p->k.z0 * UNIT_Z + CENTRE_Z;
+    p->dx = p->d.u;
+    p->dy = p->d.v * PER_Y;
+    p->dz = p->d.w * PER_Z;
+    p->scatterings = 0;
+    real in = 0, out = FAR_AWAY;
+    if (!between(p->x, p->dx, (real)BOX_X, &in, &out) || !between(p->y, p->dy, (real)BOX_Y, &in, &out) ||
+        !between(p->z, p->dz, (real)BOX_Z, &in, &out))
+        return 0;
+    p->t = in;
+    p->depth = minus_log(p->words.s2);
+    enter_blocks(p);
+    return 1;
+}
+
+/* From block to block up to the next tentative collision; 0 when the photon leaves the box before. */
+static inline int reach_collision(photon *p, global const real *restrict majorant, real *most)
+{
+    for (;;) {
+        *most = majorant[((size_t)p->c.block * BLOCKS_Y + p->b.block) * BLOCKS_X + p->a.block];
+        const real next = p->ta < p->tb ? (p->ta < p->tc ? p->ta : p->tc) : (p->tb < p->tc ? p->tb : p->tc);
+        const real way = next > p->t ? next - p->t : REAL(0.0);
+        if (p->depth < *most * way)
+            return 1;
+        p->depth = p->depth - *most * way;
+        p->t = next;
+        int outside;
+        if (next == p->ta) {
+            p->a.block += p->a.forward ? 1 : -1;
+            p->ta = leave(p->a, BLOCK_X, BOX_X);
+            outside = p->a.block < 0 || p->a.block >= BLOCKS_X;
+        } else if (next == p->tb) {
+            p->b.block += p->b.forward ? 1 : -1;
+            p->tb = leave(p->b, BLOCK_Y, BOX_Y);
+            outside = p->b.block < 0 || p->b.block >= BLOCKS_Y;
+        } else {
+            p->c.block += p->c.forward ? 1 : -1;
+            p->tc = leave(p->c, BLOCK_Z, BOX_Z);
+            outside = p->c.block < 0 || p->c.block >= BLOCKS_Z;
+        }
+        if (outside)
+            return 0;
+    }
+}
+
+/* The collision: refused, or a scattering; 0 when it was the photon's last. */
+static inline int collide(photon *p, real most, global const real *restrict optical, global const int *restrict toward,
+                          global const real *restrict angle, volatile global long *tally)
+{
+    p->t = p->t + p->depth / most;
+    const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
+    const uint chance = p->words.s3;
+    p->number.s2++;
+    p->words = philox(p->number, KEY);
+    p->depth = minus_log(p->words.s2);
+    if (THINNED) {
+        const int cx = inside(x, p->a.block, BLOCK_X, BOX_X), cy = inside(y, p->b.block, BLOCK_Y, BOX_Y);
+        const int cz = inside(z, p->c.block, BLOCK_Z, BOX_Z);
+        if (!((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most <
+              optical[((size_t)cz * BOX_Y + cy) * BOX_X + cx]))
+            return 1;
+    }
+    lengthen(&p->k, &p->d, p->t);
+    p->scatterings++;
+    if (EXPECTED)
+        expect(tally, toward, &p->k, &p->d, p->words.s3);
+    scatter(&p->d, p->words, p->number, angle);
+    if (p->scatterings == MOST)
+        return 0;
+    p->x = x;
+    p->y = y;
+    p->z = z;
+    p->dx = p->d.u;
+    p->dy = p->d.v * PER_Y;
+    p->dz = p->d.w * PER_Z;
+    p->t = 0;
+    enter_blocks(p);
+    return 1;
+}
+
+/* To the detector, in free space. */
+static inline void land(const photon *p, global const int *restrict toward, volatile global long *tally, life *count)
+{
+    count->orders += (ulong)1 << 8 * min(p->scatterings, ORDERS - 1);
+    count->scatterings += p->scatterings;
+    count->cosines += convert_long_rte(p->d.u * REAL(1073741824.0));
+    count->squares += convert_long_rte(p->d.u * p->d.u * REAL(1073741824.0));
     int cell_y = -1, cell_z = -1;
-    if (d.u > 0) {
+    if (p->d.u > 0) {
         /* The last place's own distance from the axis, seen from the detector, counts too. */
-        const real py = (real)((long)k.y0 + rounded(k.y)) * FAR_Y, pz = (real)((long)k.z0 + rounded(k.z)) * FAR_Z;
-        cell_y = detector_cell(d.v / d.u + py, PER_CELL_Y, GNX);
-        cell_z = detector_cell(d.w / d.u + pz, PER_CELL_Z, GNY);
+        const real py = (real)((long)p->k.y0 + rounded(p->k.y)) * FAR_Y, pz = (real)((long)p->k.z0 + rounded(p->k.z)) * FAR_Z;
+        cell_y = detector_cell(p->d.v / p->d.u + py, PER_CELL_Y, GNX);
+        cell_z = detector_cell(p->d.w / p->d.u + pz, PER_CELL_Z, GNY);
     }
     if (cell_y < 0 || cell_z < 0) {
         count->missed++;
         return;
     }
     const uint cell = (uint)cell_z * GNX + (uint)cell_y;
-    global const int *restrict t4 = &toward[4 * (size_t)cell];
-    if (t4[3] == 0) {
+    global const int *restrict t = &toward[4 * (size_t)cell];
+    if (t[3] == 0) {
         count->stopped++;
         return;
     }
     count->detected++;
     if (!EXPECTED) /* else the picture has been told, but for the direct beam, which is not part of it */
-        expose(tally, cell, phase(&k, t4), (real)((long)1 << FIXED_BITS));
+        expose(tally, cell, phase(&p->k, t), (real)((long)1 << FIXED_BITS));
 }
 
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words. */
+/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words. A work-item whose photon has landed
+ * takes its next one at once, so that those with long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
                      global long *restrict lives, uint first0, uint first1, uint end0, uint end1, uint rounds)
@@ -441,8 +479,20 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     const ulong end = (ulong)end1 << 32 | end0;
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i);
     life count = { 0, 0, 0, 0, 0, 0, 0 };
-    for (uint round = 0; round < rounds && number < end; round++, number += CELLS)
-        fly((uint)number, (uint)(number >> 32), optical, majorant, toward, angle, tally, &count);
+    photon p;
+    int flying = 0;
+    for (uint round = 0; round < rounds && number < end;) {
+        if (!flying)
+            flying = start(&p, number);
+        real most = 0;
+        if (flying)
+            flying = reach_collision(&p, majorant, &most) && collide(&p, most, optical, toward, angle, tally);
+        if (!flying) {
+            land(&p, toward, tally, &count);
+            round++;
+            number += CELLS;
+        }
+    }
     global long *restrict own = lives + AT(i, j);
     for (int n = 0; n < ORDERS; n++)
         own[n * (index_t)PLANE] += (long)(count.orders >> 8 * n & 255);
@@ -504,6 +554,6 @@ kernel void xray_gather(volatile global long *tally, global long *restrict sums,
     const real all = done + (now.s0 * now.s0 + now.s1 * now.s1);
     amplitude[at] = now;
     intensity[at] = all;
-    shown[at] = decades(all + REAL(1.0));
+    shown[at] = decades(all * GAIN + REAL(1.0));
     photons[at] = (real)hits * unit;
 }

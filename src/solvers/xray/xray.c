@@ -111,6 +111,7 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "E_U", k->e[0] },            { "E_V", k->e[1] },            { "E_W", k->e[2] },
         { "FAR_Y", k->far_y },         { "FAR_Z", k->far_z },         { "PER_CELL_Y", k->per_cell_y },
         { "PER_CELL_Z", k->per_cell_z }, { "EXPECTATION", k->expectation },
+        { "REACH", k->reach },         { "GAIN", k->gain },
     };
     const struct {
         const char *name;
@@ -134,6 +135,7 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "PLACED", k->placed },
         { "EQUAL_ANGLES", k->equal_angles },
         { "EXPECTED", k->expected },
+        { "HALVINGS", k->halvings },
         { "THINNED", k->thinned },
         { "KEY0", (long long)(s->seed & UINT32_MAX) },
         { "KEY1", (long long)(s->seed >> 32) },
@@ -175,16 +177,18 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
     BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "detector",
                                                   .field = "log_intensity",
                                                   .title = "Detector: log10 (intensity + 1)",
+                                                  .hidden = s->stopped,
                                                   .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "cut",
                                                    .title = "Cut through the picture along y",
                                                    .y_label = "intensity",
+                                                   .log_y = s->density != XRAY_SINGLE_SLIT && s->density != XRAY_DOUBLE_SLIT,
                                                    .x_scale = 1e3,
                                                    .x_label = "angle [mrad]" }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "rings",
                                                    .title = "Means over rings",
-                                                   .y_label = "intensity, squared number of photons",
+                                                   .y_label = "intensity",
                                                    .x_scale = 1e-9,
                                                    .x_label = "q [1/nm]",
                                                    .log_y = true }));
@@ -237,7 +241,7 @@ static void read_case(const bn_case *c, xray *s)
     s->coherent = bn_case_int(c, "source.coherent_steps");
     s->rounds = (uint32_t)bn_case_int(c, "source.batch");
     if (s->rounds == 0)
-        s->rounds = (uint32_t)fmin(fmax(1, (double)(s->photons / cells / 64)), 64);
+        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells), 64);
     k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
     k->profile = bn_case_choice(c, "source.profile");
     k->placed = bn_case_choice(c, "source.positions");

@@ -23,9 +23,9 @@ typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile
 /* What kernels and reference compute with; kernels/xray.cl explains the names. */
 typedef struct xray_constants {
     double start_x, centre_y, centre_z, unit_y, unit_z, per_y, per_z, path_scale, deficit, beam[3], e[3], far_y, far_z,
-        per_cell_y, per_cell_z, expectation;
+        per_cell_y, per_cell_z, reach, gain, expectation;
     long long aperture_y, aperture_z, shift_y, shift_z, place_y, place_z, beam_id, beam_iv, beam_iw;
-    int fixed_bits, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, samples, stride;
+    int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, samples, stride;
 } xray_constants;
 
 typedef struct xray {
@@ -42,6 +42,7 @@ typedef struct xray {
     double cell_angle, distance, wavelength;
     int32_t *toward; /* per cell: 1 - u, v, w of its direction in units of 2^-31, and its solid angle (kernels/xray.cl) */
     double solid_angle; /* of the cell in the middle */
+    bool *stopped;      /* cells behind the beam stop */
     double *angle;      /* 1 - cos of the scattering angle at 2^XRAY_ANGLE_BITS + 1 values of its distribution */
     xray_constants k;
     xray_density density;

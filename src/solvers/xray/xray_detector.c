@@ -49,6 +49,7 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     s->k.fixed_bits = XRAY_FIXED_BITS;
     if (s->k.expected) /* parts of a photon are counted as finely as whole ones */
         s->k.fixed_bits += (int)fmax(0, fmin(ceil(-log2(weight)), 62 - XRAY_FIXED_BITS));
+    s->k.gain = s->k.expected ? 1 / (weight * weight) : 1; /* shows intensities in squares of what is added at a time */
     s->k.expectation = ldexp(weight, s->k.fixed_bits - 16);
     if (s->k.expected && (s->law == XRAY_POLARISED || s->law == XRAY_HENYEY))
         return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows uniform and thomson only");
@@ -81,6 +82,7 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
         beam[d] = (s->k.equal_angles ? atan(t) : t) / s->cell_angle + (double)(s->cells[d] / 2);
     }
     BN_TRY(bn_plan_keep(p, 4 * nx * ny * sizeof *s->toward, (void **)&s->toward));
+    BN_TRY(bn_plan_keep(p, nx * ny * sizeof *s->stopped, (void **)&s->stopped));
     for (uint32_t j = 0; j < ny; j++)
         for (uint32_t i = 0; i < nx; i++) {
             const double ty = tangent(s, i, 0), tz = tangent(s, j, 1), r = ty * ty + tz * tz, norm = sqrt(1 + r);
@@ -89,8 +91,12 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
             t[0] = (int32_t)fmin((double)direction_integer(r / (norm * (1 + norm))), INT32_MAX);
             t[1] = (int32_t)direction_integer(ty / norm);
             t[2] = (int32_t)direction_integer(tz / norm);
+            s->stopped[(size_t)j * nx + i] = di * di + dj * dj < stop * stop;
             t[3] = di * di + dj * dj < stop * stop ? 0 : (int32_t)llround(0x1p16 * stretch / (norm * norm * norm));
         }
+    for (int d = 0; d < 2; d++) /* the outer edges, and a little more */
+        s->k.reach = fmax(s->k.reach, fabs(tangent(s, 0, d)) + s->cell_angle * (1 + tangent(s, 0, d) * tangent(s, 0, d)));
+    s->k.halvings = s->k.reach > 0.25 ? 2 : 0;
     const double corner = sqrt(pow(tangent(s, 0, 0), 2) + pow(tangent(s, 0, 1), 2));
     if (s->theta_max < (stop > 0 ? stop : 0.5) * s->cell_angle)
         return bn_case_reject(c, "scattering.theta_max", NULL,

@@ -164,8 +164,8 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
         mean[r] = count[r] > 0 ? mean[r] / count[r] : (double)NAN;
         photons[r] = count[r] > 0 ? photons[r] / count[r] : (double)NAN;
     }
-    const bn_column columns[] = { { "q", "m-1", q }, { "coherent", "", mean }, { "photons", "", photons } };
-    return bn_result_table(results, "rings", columns, 3, rings);
+    const bn_column columns[] = { { "q", "m-1", q }, { "photons in phase", "", mean }, { "photons, counted", "", photons } };
+    return bn_result_table(results, "rings", columns, s->k.expected ? 2 : 3, rings);
 }
 
 /* Sums of the counters over all work-items. */

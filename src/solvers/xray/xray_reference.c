@@ -346,10 +346,12 @@ static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
     static const real arctan[] = { REAL(1.0), REAL(-0.3333333333333333), REAL(0.2), REAL(-0.14285714285714285),
                                    REAL(0.1111111111111111), REAL(-0.09090909090909091) };
     real at = tangent;
-    if (s->k.equal_angles) { /* the angle's quarter, then the series of the inverse tangent */
-        at = at / (1 + SQRT(1 + at * at));
-        at = at / (1 + SQRT(1 + at * at));
-        at = 4 * at * polynomial(arctan, COUNT(arctan), at * at);
+    if (!(at < (real)s->k.reach && at > -(real)s->k.reach))
+        return -1;
+    if (s->k.equal_angles) { /* a quarter of the angle where it is large, then the series of the inverse tangent */
+        for (int n = 0; n < s->k.halvings; n++)
+            at = at / (1 + SQRT(1 + at * at));
+        at = (real)(1 << s->k.halvings) * at * polynomial(arctan, COUNT(arctan), at * at);
     }
     at = at * per_cell + ((real)(cells / 2) + REAL(0.5));
     return at >= 0 && at < (real)cells ? (int)at : -1;
@@ -467,7 +469,7 @@ static void gather(const xray *s, const reference *r, bool fresh)
         a[0] = (real)sums[i] * unit;
         a[1] = (real)sums[cells + i] * unit;
         intensity[i] = kept[i] + (a[0] * a[0] + a[1] * a[1]);
-        shown[i] = decades(intensity[i] + 1);
+        shown[i] = decades(intensity[i] * (real)s->k.gain + 1);
         hits[i] = (real)sums[2 * cells + i] * unit;
     }
 }
