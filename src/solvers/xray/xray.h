@@ -16,7 +16,7 @@ enum {
 /* Photons in all: the sums can't run over, wherever they land. */
 #define XRAY_PHOTONS 1e12
 
-typedef enum xray_density { XRAY_SLAB, XRAY_SINGLE_SLIT, XRAY_DOUBLE_SLIT, XRAY_GRATING, XRAY_OFFSET_GRATINGS, XRAY_SPHERE, XRAY_FOIL } xray_density;
+typedef enum xray_density { XRAY_SLAB, XRAY_SINGLE_SLIT, XRAY_DOUBLE_SLIT, XRAY_GRATING, XRAY_OFFSET_GRATINGS, XRAY_SPHERE, XRAY_FOIL, XRAY_FILE } xray_density;
 typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY } xray_angle;
 typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile;
 

@@ -174,19 +174,115 @@ static bn_status plan_shape(const bn_case *c, xray *s)
     return BN_OK;
 }
 
+/* --- from a file --- */
+
+/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its end. */
+static size_t place_in_file(const xray *s, int face, const uint32_t n[3], uint32_t i, uint32_t j, uint32_t k)
+{
+    uint32_t at[3];
+    const int axis = face / 2;
+    at[axis] = face % 2 ? s->n[0] - 1 - i : i;
+    at[(axis + 1) % 3] = j;
+    at[(axis + 2) % 3] = k;
+    return ((size_t)at[2] * n[1] + at[1]) * n[0] + at[0];
+}
+
+/* The case's cells must be the file's where both tell them. */
+static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
+{
+    for (size_t d = 0; d < 3; d++) {
+        const long long cells = bn_case_int_at(c, "density.cells", d);
+        const double cell = bn_case_real_at(c, "density.cell", d);
+        if (bn_case_given(c, "density.cells") && cells != (long long)v->n[d])
+            return bn_case_reject(c, "density.cells", "leave it out: the file tells it",
+                                  "%s has %u x %u x %u cells", bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
+        if (bn_case_given(c, "density.cell") && v->h[d] > 0 && fabs(cell / v->h[d] - 1) > 1e-6)
+            return bn_case_reject(c, "density.cell", "leave it out: the file tells it", "%s has cells of %g x %g x %g m",
+                                  bn_case_text(c, "density.file"), v->h[0], v->h[1], v->h[2]);
+    }
+    return BN_OK;
+}
+
+/* A picture is a mask or a map across x: black is density.value, white is empty; its right is +y, its top +z. */
+static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+{
+    uint32_t width, height;
+    const unsigned char *grey;
+    double *values;
+    BN_TRY(bn_plan_grey(p, c, "density.file", &width, &height, &grey));
+    if (!grey)
+        return BN_OK;
+    *v = (bn_volume_numbers){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
+    if ((double)v->n[0] * width * height > 0x1p30)
+        return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
+    BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
+    v->values = values;
+    for (uint32_t k = 0; k < height; k++)
+        for (uint32_t j = 0; j < width; j++)
+            for (uint32_t i = 0; i < v->n[0]; i++)
+                *values++ = (255 - grey[(size_t)(height - 1 - k) * width + j]) / 255.0;
+    return BN_OK;
+}
+
+static bool is_picture(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcmp(dot, ".png") == 0;
+}
+
+static bn_status read_file(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+{
+    const char *name = bn_case_text(c, "density.file");
+    if (!name[0])
+        return bn_case_reject(c, "density.file", NULL, "a density from a file needs its name");
+    if (is_picture(name))
+        return read_picture(c, p, v);
+    BN_TRY(bn_plan_volume(p, c, "density.file", bn_case_text(c, "density.array"), v));
+    return agree(c, v);
+}
+
+/* Values of the file times density.value, as depths. */
+static bn_status convert(const bn_case *c, xray *s, const bn_volume_numbers *v)
+{
+    const double scale = bn_case_real(c, "density.value");
+    const bool electrons = bn_case_choice(c, "density.measure") == 1;
+    const int face = bn_case_choice(c, "source.face");
+    size_t to = 0;
+    for (uint32_t k = 0; k < s->n[2]; k++)
+        for (uint32_t j = 0; j < s->n[1]; j++)
+            for (uint32_t i = 0; i < s->n[0]; i++) {
+                const size_t at = place_in_file(s, face, v->n, i, j, k);
+                const double value = scale * v->values[at];
+                if (!(value >= 0 && (electrons ? value < HUGE_VAL : value <= 1)))
+                    return bn_case_reject(c, "density.file", NULL, "the value %g at (%zu, %zu, %zu) is no %s", value,
+                                          at % v->n[0], at / v->n[0] % v->n[1], at / v->n[0] / v->n[1],
+                                          electrons ? "density" : "probability");
+                s->whole[to++] = electrons ? thomson * value * s->h[0] : fmin(-log1p(-value), opaque);
+            }
+    return BN_OK;
+}
+
 bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
 {
-    const int face = bn_case_choice(c, "source.face"), axis = face / 2;
+    const int axis = bn_case_choice(c, "source.face") / 2;
+    bn_volume_numbers v = { .values = NULL };
+    s->density = (xray_density)bn_case_choice(c, "density.kind");
+    const bool file = s->density == XRAY_FILE;
+    if (file) {
+        BN_TRY(read_file(c, p, &v));
+        if (!v.values)
+            return BN_OK; /* rejected */
+    }
     for (int d = 0; d < 3; d++) {
-        s->n[d] = (uint32_t)bn_case_int_at(c, "density.cells", (size_t)((axis + d) % 3));
-        s->h[d] = bn_case_real_at(c, "density.cell", (size_t)((axis + d) % 3));
+        const size_t from = (size_t)((axis + d) % 3);
+        s->n[d] = file ? v.n[from] : (uint32_t)bn_case_int_at(c, "density.cells", from);
+        s->h[d] = v.h[from] > 0 ? v.h[from] : bn_case_real_at(c, "density.cell", from);
     }
     const double cells = (double)s->n[0] * s->n[1] * s->n[2];
     if (cells > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "%g cells are more than 2^30", cells);
-    s->density = (xray_density)bn_case_choice(c, "density.kind");
     BN_TRY(bn_plan_keep(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
-    BN_TRY(plan_shape(c, s));
+    BN_TRY(file ? convert(c, s, &v) : plan_shape(c, s));
     BN_TRY(crop(s, p));
     const int method = bn_case_choice(c, "flight.method"), wish = (int)bn_case_int(c, "flight.block");
     BN_TRY(cut(s, p, method == 1 ? 0 : wish == 0 ? -1 : wish));
