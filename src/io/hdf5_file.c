@@ -288,11 +288,46 @@ static void describe_file(hid_t file, const bn_mesh *m)
     put_text(file, "date", date);
 }
 
-/* What openPMD wants to know of a record: `at` is its dataset, or its group where it has components. */
-static void describe_record(hid_t at, const bn_mesh *m)
+/* Powers of length, mass, time, current, temperature, amount, light of a unit such as "kg m-3" or "V m-1"; false for words
+ * that are not among these. */
+static bool dimension_of(const char *unit, double power[7])
 {
-    const double no_dimension[7] = { 0 }, one = 1, start = 0;
-    double spacing[3], offset[3];
+    static const struct {
+        const char *name;
+        signed char power[7];
+    } words[] = {
+        { "m", { 1 } },           { "kg", { 0, 1 } },        { "s", { 0, 0, 1 } },      { "A", { 0, 0, 0, 1 } },
+        { "K", { 0, 0, 0, 0, 1 } }, { "mol", { 0, 0, 0, 0, 0, 1 } }, { "cd", { 0, 0, 0, 0, 0, 0, 1 } }, { "rad", { 0 } },
+        { "1", { 0 } },           { "Hz", { 0, 0, -1 } },    { "N", { 1, 1, -2 } },     { "Pa", { -1, 1, -2 } },
+        { "J", { 2, 1, -2 } },    { "W", { 2, 1, -3 } },     { "V", { 2, 1, -3, -1 } }, { "C", { 0, 0, 1, 1 } },
+        { "T", { 0, 1, -2, -1 } },
+    };
+    memset(power, 0, 7 * sizeof *power);
+    while (unit && *unit) {
+        size_t length = strspn(unit, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), w = 0;
+        length = length ? length : *unit == '1';
+        while (w < sizeof words / sizeof *words &&
+               !(strlen(words[w].name) == length && strncmp(words[w].name, unit, length) == 0))
+            w++;
+        if (w == sizeof words / sizeof *words)
+            return false;
+        char *end;
+        long exponent = strtol(unit + length, &end, 10);
+        exponent = end == unit + length ? 1 : exponent;
+        for (int i = 0; i < 7; i++)
+            power[i] += (double)(exponent * words[w].power[i]);
+        unit = end + strspn(end, " .");
+    }
+    return true;
+}
+
+/* What openPMD wants to know of a record: `at` is its dataset, or its group where it has components. */
+static void describe_record(hid_t at, const bn_mesh *m, const char *unit)
+{
+    const double one = 1, start = 0;
+    double spacing[3], offset[3], dimension[7];
+    if (!dimension_of(unit, dimension)) /* openPMD has no word for unknown; the unit's name stands at each component */
+        memset(dimension, 0, sizeof dimension);
     const int dims = m->dims;
     for (int i = 0; i < dims; i++) { /* slowest axis first */
         spacing[i] = m->h[dims - 1 - i];
@@ -304,7 +339,7 @@ static void describe_record(hid_t at, const bn_mesh *m)
     put_numbers(at, "gridSpacing", spacing, (hsize_t)dims);
     put_numbers(at, "gridGlobalOffset", offset, (hsize_t)dims);
     put_numbers(at, "gridUnitSI", &one, 0);
-    put_numbers(at, "unitDimension", no_dimension, 7);
+    put_numbers(at, "unitDimension", dimension, 7);
     put_numbers(at, "timeOffset", &start, 0);
 }
 
@@ -331,7 +366,7 @@ static bool write_component(hid_t group, const char *name, const bn_mesh *m, con
     if (good) {
         describe_component(set, m, a->unit);
         if (record)
-            describe_record(set, m);
+            describe_record(set, m, a->unit);
     }
     H5Dclose(set);
     H5Sclose(space);
@@ -352,7 +387,7 @@ static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
         good = write_component(group, name, m, a, c, false);
     }
     if (good)
-        describe_record(group, m);
+        describe_record(group, m, a->unit);
     H5Gclose(group);
     return good;
 }

@@ -71,6 +71,9 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
     bn_status st = BN_OK;
     unsigned char *row = NULL;
     const uint32_t pages = TIFFNumberOfDirectories(t);
+    if (complaint[0]) /* the list of pictures ends in nothing */
+        return bn_fail(ctx, BN_IO, "cannot read %s: after picture %u: %s; the file is damaged or cut short", path, pages,
+                       complaint);
     if (!TIFFSetDirectory(t, 0) || !page_of(t, &first))
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, complaint[0] ? complaint : "no picture in it");
     if (!known(&first) || TIFFIsTiled(t))
