@@ -10,8 +10,8 @@
  * units of 2^-31: products are exact, and running over reduces them modulo a turn, so that single precision costs the phase
  * nothing.
  *
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
  */
 #define CELLS ((uint)GNX * (uint)GNY)
 #define KEY ((uint2)(KEY0, KEY1))
@@ -25,6 +25,7 @@
 #define SCATTERINGS 11
 #define COSINES 12 /* sum of the flight direction's x at the end, in units of 2^-30; of its square */
 #define SQUARES 13
+#define ABSORBED 14 /* photons in units of 2^-30 */
 
 /* 0.5 ... 2^32 - 0.5, as far as the precision goes. */
 static inline real word(uint w) { return (real)w + REAL(0.5); }
@@ -289,7 +290,7 @@ static inline void expose(volatile global long *tally, uint cell, uint turn, rea
 /* Adds what the scattering at the end of the track is expected to bring to some cells, spread over the detector from one
  * that is drawn: density of the direction, times the cell's solid angle, times cells per sample. */
 static inline void expect(volatile global long *tally, global const int *restrict toward, const track *k,
-                          const direction *d, uint w)
+                          const direction *d, real share, uint w)
 {
     uint cell = mul_hi(w, CELLS);
     for (int n = 0; n < SAMPLES; n++) {
@@ -299,7 +300,7 @@ static inline void expect(volatile global long *tally, global const int *restric
         const real deficit = REAL(0.5) * (du * du + dv * dv + dw * dw);
         const real chance = ANGLE_BITS == 0 ? (deficit <= DEFICIT ? EXPECTATION : REAL(0.0))
                                             : EXPECTATION * (REAL(1.0) + (REAL(1.0) - deficit) * (REAL(1.0) - deficit));
-        const real weight = chance * (real)t[3];
+        const real weight = chance * (real)t[3] * share;
         if (weight > 0)
             expose(tally, cell, phase(k, t), weight);
         cell = (cell + STRIDE) % CELLS;
@@ -310,7 +311,7 @@ static inline void expect(volatile global long *tally, global const int *restric
 typedef struct life {
     ulong orders;
     int detected, stopped, missed, scatterings;
-    long cosines, squares;
+    long cosines, squares, absorbed;
 } life;
 
 /* A photon on its way: since the last scattering it has gone t from (x, y, z) along d; (dx, dy, dz) is d in cells. */
@@ -321,6 +322,7 @@ typedef struct photon {
     real x, y, z, dx, dy, dz, t, depth; /* depth: optical depth to go to the next tentative collision */
     walk a, b, c;
     real ta, tb, tc;
+    real weight; /* what is not absorbed */
     int scatterings;
 } photon;
 
@@ -365,6 +367,7 @@ static inline int start(photon *p, ulong number)
     p->dy = p->d.v * PER_Y;
     p->dz = p->d.w * PER_Z;
     p->scatterings = 0;
+    p->weight = 1;
     real in = 0, out = FAR_AWAY;
     if (!between(p->x, p->dx, (real)BOX_X, &in, &out) || !between(p->y, p->dy, (real)BOX_Y, &in, &out) ||
         !between(p->z, p->dz, (real)BOX_Z, &in, &out))
@@ -407,7 +410,7 @@ static inline int reach_collision(photon *p, global const real *restrict majoran
 
 /* The collision: refused, or a scattering; 0 when it was the photon's last. */
 static inline int collide(photon *p, real most, global const real *restrict optical, global const int *restrict toward,
-                          global const real *restrict angle, volatile global long *tally)
+                          global const real *restrict angle, volatile global long *tally, life *count)
 {
     p->t = p->t + p->depth / most;
     const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
@@ -424,8 +427,13 @@ static inline int collide(photon *p, real most, global const real *restrict opti
     }
     lengthen(&p->k, &p->d, p->t);
     p->scatterings++;
+    if (ABSORBING) {
+        const real lost = p->weight * ABSORPTION;
+        p->weight = p->weight - lost;
+        count->absorbed += convert_long_rte(lost * REAL(1073741824.0));
+    }
     if (EXPECTED)
-        expect(tally, toward, &p->k, &p->d, p->words.s3);
+        expect(tally, toward, &p->k, &p->d, p->weight, p->words.s3);
     scatter(&p->d, p->words, p->number, angle);
     if (p->scatterings == MOST)
         return 0;
@@ -466,7 +474,7 @@ static inline void land(const photon *p, global const int *restrict toward, vola
     }
     count->detected++;
     if (!EXPECTED) /* else the picture has been told, but for the direct beam, which is not part of it */
-        expose(tally, cell, phase(&p->k, t), (real)((long)1 << FIXED_BITS));
+        expose(tally, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
 }
 
 /* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words. A work-item whose photon has landed
@@ -478,7 +486,7 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     CELL(i, j);
     const ulong end = (ulong)end1 << 32 | end0;
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i);
-    life count = { 0, 0, 0, 0, 0, 0, 0 };
+    life count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
     int flying = 0;
     for (uint round = 0; round < rounds && number < end;) {
@@ -486,7 +494,7 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
             flying = start(&p, number);
         real most = 0;
         if (flying)
-            flying = reach_collision(&p, majorant, &most) && collide(&p, most, optical, toward, angle, tally);
+            flying = reach_collision(&p, majorant, &most) && collide(&p, most, optical, toward, angle, tally, &count);
         if (!flying) {
             land(&p, toward, tally, &count);
             round++;
@@ -502,6 +510,7 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     own[SCATTERINGS * (index_t)PLANE] += count.scatterings;
     own[COSINES * (index_t)PLANE] += count.cosines;
     own[SQUARES * (index_t)PLANE] += count.squares;
+    own[ABSORBED * (index_t)PLANE] += count.absorbed;
 }
 
 /* log10 of x >= 1, from the same series; only the picture's scale. */
@@ -528,7 +537,7 @@ static inline real decades(real x)
 /* Moves what the photons have brought since the last time into the whole sums, and makes of them what is shown. After a
  * coherence time the amplitude starts anew (`fresh`) and its square is kept; `kept` holds the intensity up to then. */
 kernel void xray_gather(volatile global long *tally, global long *restrict sums, global real *restrict kept,
-                        global real2 *restrict amplitude, global real *restrict intensity, global real *restrict shown,
+                        global real *restrict amplitude, global real *restrict intensity, global real *restrict shown,
                         global real *restrict photons, int fresh)
 {
     CELL(i, j);
@@ -538,8 +547,8 @@ kernel void xray_gather(volatile global long *tally, global long *restrict sums,
     const long before = sums[at + 2 * (index_t)PLANE];
     real done = kept[at];
     if (fresh) {
-        const real2 a = amplitude[at];
-        done = done + (a.s0 * a.s0 + a.s1 * a.s1);
+        const real a = amplitude[at], b = amplitude[at + PLANE];
+        done = done + (a * a + b * b);
         kept[at] = done;
     }
     const long re = (fresh ? 0 : sums[at]) + tally[cell], im = (fresh ? 0 : sums[at + PLANE]) + tally[cell + 1];
@@ -550,9 +559,9 @@ kernel void xray_gather(volatile global long *tally, global long *restrict sums,
     sums[at] = re;
     sums[at + PLANE] = im;
     sums[at + 2 * (index_t)PLANE] = hits;
-    const real2 now = (real2)((real)re * unit, (real)im * unit);
-    const real all = done + (now.s0 * now.s0 + now.s1 * now.s1);
-    amplitude[at] = now;
+    const real a = (real)re * unit, b = (real)im * unit, all = done + (a * a + b * b);
+    amplitude[at] = a;
+    amplitude[at + PLANE] = b;
     intensity[at] = all;
     shown[at] = decades(all * GAIN + REAL(1.0));
     photons[at] = (real)hits * unit;

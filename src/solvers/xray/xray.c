@@ -21,6 +21,8 @@ static const bn_key schema[] = {
     { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = "probability|electrons", .def_text = "probability",
       .help = "what values mean: chance to be scattered in a cell, along its side in the flight's direction; or electrons per m3, with Thomson's cross-section" },
     { .name = "density.value", .type = BN_KEY_REAL, .def = 1, .min = 0, .max = 1e40, .help = "inside of the shape; factor of a file's values" },
+    { .name = "density.absorption", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
+      .help = "share of a photon that each collision absorbs; the rest is scattered" },
     { .name = "density.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1, .max = 1,
       .help = "of the shape along y and z, from the middle" },
     { .name = "density.width", .type = BN_KEY_REAL, .unit = "m", .def = 12e-9, .max = 1, .above = true,
@@ -114,7 +116,7 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "E_U", k->e[0] },            { "E_V", k->e[1] },            { "E_W", k->e[2] },
         { "FAR_Y", k->far_y },         { "FAR_Z", k->far_z },         { "PER_CELL_Y", k->per_cell_y },
         { "PER_CELL_Z", k->per_cell_z }, { "EXPECTATION", k->expectation },
-        { "REACH", k->reach },         { "GAIN", k->gain },
+        { "REACH", k->reach },         { "GAIN", k->gain },         { "ABSORPTION", k->absorption },
     };
     const struct {
         const char *name;
@@ -138,6 +140,7 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "PLACED", k->placed },
         { "EQUAL_ANGLES", k->equal_angles },
         { "EXPECTED", k->expected },
+        { "ABSORBING", k->absorbing },
         { "HALVINGS", k->halvings },
         { "THINNED", k->thinned },
         { "KEY0", (long long)(s->seed & UINT32_MAX) },
@@ -170,7 +173,7 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
         { "lives", "", BN_T_I64, XRAY_LIFE, BN_STATE | BN_COMPARE },
         { "sums", "", BN_T_I64, 3, BN_STATE | BN_COMPARE },
         { "kept", "", BN_T_REAL, 1, BN_STATE },
-        { "amplitude", "", BN_T_REAL2, 1, shown },
+        { "amplitude", "", BN_T_REAL, 2, BN_STATE | shown },
         { "intensity", "", BN_T_REAL, 1, shown },
         { "log_intensity", "", BN_T_REAL, 1, shown },
         { "photons", "", BN_T_REAL, 1, shown },
@@ -246,6 +249,8 @@ static void read_case(const bn_case *c, xray *s)
     if (s->rounds == 0)
         s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells), 64);
     k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
+    k->absorption = bn_case_real(c, "density.absorption");
+    k->absorbing = k->absorption > 0;
     k->profile = bn_case_choice(c, "source.profile");
     k->placed = bn_case_choice(c, "source.positions");
     k->equal_angles = bn_case_choice(c, "detector.spacing") == 0;

@@ -7,7 +7,7 @@
 
 enum {
     XRAY_ORDERS = 8,      /* photons are counted by their number of scatterings, the last: that or more */
-    XRAY_LIFE = 14,       /* components of "lives"; see kernels/xray.cl */
+    XRAY_LIFE = 15,       /* components of "lives"; see kernels/xray.cl */
     XRAY_FIXED_BITS = 22, /* amplitudes are sums of multiples of 2^-22: 2^40 photons in one cell still fit */
     XRAY_ANGLE_BITS = 12, /* a table of the scattering angle has 2^12 intervals */
     XRAY_ROUNDS = 255,    /* photons that a work-item flies in one launch at most: their orders are counted in bytes */
@@ -23,9 +23,9 @@ typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile
 /* What kernels and reference compute with; kernels/xray.cl explains the names. */
 typedef struct xray_constants {
     double start_x, centre_y, centre_z, unit_y, unit_z, per_y, per_z, path_scale, deficit, beam[3], e[3], far_y, far_z,
-        per_cell_y, per_cell_z, reach, gain, expectation;
+        per_cell_y, per_cell_z, reach, gain, absorption, expectation;
     long long aperture_y, aperture_z, shift_y, shift_z, place_y, place_z, beam_id, beam_iv, beam_iw;
-    int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, samples, stride;
+    int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, absorbing, samples, stride;
 } xray_constants;
 
 typedef struct xray {
@@ -50,7 +50,7 @@ typedef struct xray {
     double theta_max;
     double width, pitch; /* of the slits */
     bool against_curve, against_fft;
-    uint64_t seed, photons, next; /* in all, and the first that has not flown yet */
+    uint64_t seed, photons, flown; /* in all, and so far */
     uint32_t rounds;              /* photons per detector cell in a step */
     long long coherent;           /* steps in which amplitudes add up; 0: all */
     bool fresh;                   /* what the photons bring from here on starts a new coherence time */

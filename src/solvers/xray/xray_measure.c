@@ -3,10 +3,11 @@
 #include "xray.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
-enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES };
+enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
 
 static double sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
 
@@ -190,7 +191,7 @@ static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
 {
     double total[XRAY_LIFE], order[XRAY_ORDERS], share[XRAY_ORDERS];
     BN_TRY(count_lives(sim, s, total));
-    const double all = (double)s->next;
+    const double all = (double)s->flown;
     for (int n = 0; n < XRAY_ORDERS; n++) {
         order[n] = n;
         share[n] = total[n] / all;
@@ -208,11 +209,26 @@ static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
         { "scatterings_mean", total[SCATTERINGS] / all },
         { "cos_mean", total[COSINES] / all / 0x1p30 },
         { "cos2_mean", total[SQUARES] / all / 0x1p30 },
+        { "absorbed", total[ABSORBED] / all / 0x1p30 },
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !s->k.absorbing; i++)
         BN_TRY(bn_result(results, numbers[i].name, numbers[i].value));
     const bn_column columns[] = { { "scatterings", "", order }, { "photons", "", total }, { "share", "", share } };
     return bn_result_table(results, "orders", columns, 3, XRAY_ORDERS);
+}
+
+/* Where the beam meets the detector, for pyFAI (poni version 2.1; the first axis is the slow one). */
+static bn_status describe_geometry(const xray *s, bn_results *results)
+{
+    const double pixel = s->cell_angle * s->distance;
+    char text[512];
+    snprintf(text, sizeof text,
+             "# For pyFAI: the TIFF files of this folder\nponi_version: 2.1\nDetector: Detector\nDetector_config: {\"pixel1\": "
+             "%.17g, \"pixel2\": %.17g, \"max_shape\": [%u, %u], \"orientation\": 3}\nDistance: %.17g\nPoni1: %.17g\nPoni2: "
+             "%.17g\nRot1: 0.0\nRot2: 0.0\nRot3: 0.0\nWavelength: %.17g\n",
+             pixel, pixel, s->cells[1], s->cells[0], s->distance, ((double)(s->cells[1] / 2) + 0.5) * pixel,
+             ((double)(s->cells[0] / 2) + 0.5) * pixel, s->wavelength);
+    return bn_result_text(results, "detector.poni", text);
 }
 
 bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
@@ -240,6 +256,8 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     if (s->against_fft)
         BN_GO(bn_field_get(s->fourier, fourier, cells));
     BN_GO(measure_cut(s, &c, intensity, hits, s->against_fft ? fourier : NULL, results));
+    if (!s->k.equal_angles) /* pyFAI knows cells of equal sides */
+        BN_GO(describe_geometry(s, results));
     if (has_orders(s))
         BN_GO(measure_orders(s, intensity, hits, results));
     BN_GO(measure_rings(s, intensity, hits, c.hits + nx, results));
@@ -264,6 +282,7 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "scatterings_mean", "", "number of scatterings of a photon" },
         { true, "cos_mean", "", "cosine of the angle to the entrance's normal at the end, all photons" },
         { true, "cos2_mean", "", "its square" },
+        { s->k.absorbing, "absorbed", "", "share of all photons" },
         { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
         { s->against_curve, "mqf_expected", "", "what so many photons at random lead to" },
         { has_orders(s), "first_order", "", "intensity of a grating's first orders, as a share of all photons in phase" },

@@ -325,7 +325,7 @@ static void expose(const reference *r, size_t cell, uint32_t turn, real weight)
 }
 
 /* The expected-value estimator: the law's density towards some cells, from one that is drawn, evenly spread. */
-static void expect(const xray *s, const reference *r, const track *k, const direction *a, uint32_t w)
+static void expect(const xray *s, const reference *r, const track *k, const direction *a, real share, uint32_t w)
 {
     const size_t cells = (size_t)s->cells[0] * s->cells[1];
     size_t cell = (size_t)((uint64_t)w * cells >> 32);
@@ -336,8 +336,9 @@ static void expect(const xray *s, const reference *r, const track *k, const dire
         const real missing = REAL(0.5) * dot(change, change), most = (real)s->k.expectation;
         const real chance = s->k.angle_bits ? most * (1 + (1 - missing) * (1 - missing))
                                             : (missing <= (real)s->k.deficit ? most : 0);
-        if (chance * (real)t[3] > 0)
-            expose(r, cell, phase(s, k, t), chance * (real)t[3]);
+        const real weight = chance * (real)t[3] * share;
+        if (weight > 0)
+            expose(r, cell, phase(s, k, t), weight);
     }
 }
 
@@ -357,8 +358,9 @@ static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
-/* From the entrance to the last scattering; returns the number of scatterings. */
-static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k)
+/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is left of the photon, the rest
+ * joins *absorbed in units of 2^-30. */
+static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k, real *weight, int64_t *absorbed)
 {
     uint32_t number[4] = { (uint32_t)photon, (uint32_t)(photon >> 32), 0, 0 }, words[4];
     real sine = 0, radius = 0, across = 0;
@@ -406,8 +408,13 @@ static int fly(const xray *s, const reference *r, uint64_t photon, direction *a,
             continue;
         lengthen(s, k, a, w.t);
         scatterings++;
+        if (s->k.absorbing) {
+            const real lost = *weight * (real)s->k.absorption;
+            *weight = *weight - lost;
+            *absorbed += RINT(lost * REAL(1073741824.0));
+        }
         if (s->k.expected)
-            expect(s, r, k, a, words[3]);
+            expect(s, r, k, a, *weight, words[3]);
         scatter(s, r, a, words, number);
         if (scatterings == s->k.most)
             return scatterings;
@@ -420,13 +427,14 @@ static int fly(const xray *s, const reference *r, uint64_t photon, direction *a,
     }
 }
 
-/* A whole life, counted in the 14 numbers of its detector cell (kernels/xray.cl). */
+/* A whole life, counted in the 15 numbers of its detector cell (kernels/xray.cl). */
 static void live(const xray *s, const reference *r, uint64_t photon, int64_t *count, size_t plane)
 {
-    enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES };
+    enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
+    real weight = 1;
     direction a;
     track k = { 0 };
-    const int scatterings = fly(s, r, photon, &a, &k);
+    const int scatterings = fly(s, r, photon, &a, &k, &weight, &count[ABSORBED * plane]);
     count[(size_t)(scatterings < XRAY_ORDERS - 1 ? scatterings : XRAY_ORDERS - 1) * plane]++;
     count[SCATTERINGS * plane] += scatterings;
     count[COSINES * plane] += RINT(a.d[0] * REAL(1073741824.0));
@@ -445,7 +453,7 @@ static void live(const xray *s, const reference *r, uint64_t photon, int64_t *co
     const int32_t *t = &s->toward[4 * cell];
     count[(t[3] ? DETECTED : STOPPED) * plane]++;
     if (t[3] && !s->k.expected)
-        expose(r, cell, phase(s, &k, t), (real)((int64_t)1 << s->k.fixed_bits));
+        expose(r, cell, phase(s, &k, t), weight * (real)((int64_t)1 << s->k.fixed_bits));
 }
 
 /* The batch's sums join the whole ones; with a coherence time the amplitude starts anew and its square is kept. */
@@ -457,18 +465,18 @@ static void gather(const xray *s, const reference *r, bool fresh)
     real *shown = bn_field_host(s->shown), *hits = bn_field_host(s->hits);
     const real unit = REAL(1.0) / (real)((int64_t)1 << s->k.fixed_bits);
     for (size_t i = 0; i < cells; i++) {
-        real *a = amplitude + 2 * i;
+        real *a = amplitude + i, *b = amplitude + cells + i;
         if (fresh) {
-            kept[i] = kept[i] + (a[0] * a[0] + a[1] * a[1]);
+            kept[i] = kept[i] + (*a * *a + *b * *b);
             sums[i] = sums[cells + i] = 0;
         }
         for (size_t c = 0; c < 3; c++) {
             sums[c * cells + i] += r->tally[4 * i + c];
             r->tally[4 * i + c] = 0;
         }
-        a[0] = (real)sums[i] * unit;
-        a[1] = (real)sums[cells + i] * unit;
-        intensity[i] = kept[i] + (a[0] * a[0] + a[1] * a[1]);
+        *a = (real)sums[i] * unit;
+        *b = (real)sums[cells + i] * unit;
+        intensity[i] = kept[i] + (*a * *a + *b * *b);
         shown[i] = decades(intensity[i] * (real)s->k.gain + 1);
         hits[i] = (real)sums[2 * cells + i] * unit;
     }

@@ -61,18 +61,18 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 xray_batch xray_next_batch(const xray *s, unsigned long long step)
 {
     const uint64_t batch = (uint64_t)s->rounds * s->cells[0] * s->cells[1];
-    xray_batch b = { .first = s->next, .rounds = s->rounds };
-    b.end = s->photons - s->next > batch ? s->next + batch : s->photons;
+    xray_batch b = { .first = step * batch, .rounds = s->rounds };
+    b.first = b.first < s->photons ? b.first : s->photons;
+    b.end = s->photons - b.first > batch ? b.first + batch : s->photons;
     b.fresh = s->coherent > 0 && step > 0 && step % (unsigned long long)s->coherent == 0;
     return b;
 }
 
 void xray_report(xray *s, const xray_batch *b, bn_step *out)
 {
-    *out = (bn_step){ .dt = 1, .residual = (double)NAN };
+    s->flown = b->end;
+    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .converged = b->end == s->photons };
     out->series[0] = (double)b->end;
-    s->next = b->end;
-    out->converged = s->next == s->photons;
 }
 
 const bn_engine xray_device = { .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown };
