@@ -477,40 +477,44 @@ static inline void land(const photon *p, global const int *restrict toward, vola
         expose(tally, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
 }
 
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words. A work-item whose photon has landed
- * takes its next one at once, so that those with long lives are not waited for. */
+/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers` work-items in
+ * turn. A work-item whose photon has landed takes its next one at once, so that those with long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
-                     global long *restrict lives, uint first0, uint first1, uint end0, uint end1, uint rounds)
+                     volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds, uint layers)
 {
     CELL(i, j);
     const ulong end = (ulong)end1 << 32 | end0;
-    ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i);
+    uint round = (uint)get_global_id(2);
+    ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i) + (ulong)round * CELLS;
     life count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
     int flying = 0;
-    for (uint round = 0; round < rounds && number < end;) {
+    while (round < rounds && number < end) {
         if (!flying)
             flying = start(&p, number);
         real most = 0;
+        if (flying) /* in two ifs: Mesa 22.3 makes something else of the two calls with && between */
+            flying = reach_collision(&p, majorant, &most);
         if (flying)
-            flying = reach_collision(&p, majorant, &most) && collide(&p, most, optical, toward, angle, tally, &count);
+            flying = collide(&p, most, optical, toward, angle, tally, &count);
         if (!flying) {
             land(&p, toward, tally, &count);
-            round++;
-            number += CELLS;
+            round += layers;
+            number += (ulong)layers * CELLS;
         }
     }
-    global long *restrict own = lives + AT(i, j);
+    volatile global long *own = lives + AT(i, j);
     for (int n = 0; n < ORDERS; n++)
-        own[n * (index_t)PLANE] += (long)(count.orders >> 8 * n & 255);
-    own[DETECTED * (index_t)PLANE] += count.detected;
-    own[STOPPED * (index_t)PLANE] += count.stopped;
-    own[MISSED * (index_t)PLANE] += count.missed;
-    own[SCATTERINGS * (index_t)PLANE] += count.scatterings;
-    own[COSINES * (index_t)PLANE] += count.cosines;
-    own[SQUARES * (index_t)PLANE] += count.squares;
-    own[ABSORBED * (index_t)PLANE] += count.absorbed;
+        fixed_add(own + n * (index_t)PLANE, (long)(count.orders >> 8 * n & 255));
+    fixed_add(own + DETECTED * (index_t)PLANE, count.detected);
+    fixed_add(own + STOPPED * (index_t)PLANE, count.stopped);
+    fixed_add(own + MISSED * (index_t)PLANE, count.missed);
+    fixed_add(own + SCATTERINGS * (index_t)PLANE, count.scatterings);
+    fixed_add(own + COSINES * (index_t)PLANE, count.cosines);
+    fixed_add(own + SQUARES * (index_t)PLANE, count.squares);
+    if (ABSORBING)
+        fixed_add(own + ABSORBED * (index_t)PLANE, count.absorbed);
 }
 
 /* log10 of x >= 1, from the same series; only the picture's scale. */

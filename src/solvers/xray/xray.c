@@ -46,7 +46,7 @@ static const bn_key schema[] = {
     { .name = "source.wavelength", .type = BN_KEY_REAL, .unit = "m", .def = 1e-10, .max = 1, .above = true,
       .help = "of the light" },
     { .name = "source.photons", .type = BN_KEY_REAL, .def = 1e8, .min = 1, .max = XRAY_PHOTONS, .help = "in all" },
-    { .name = "source.batch", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_ROUNDS,
+    { .name = "source.batch", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_ROUNDS * XRAY_LAYERS,
       .help = "photons that fly in a step, per cell of the detector; 0: about a sixty-fourth of all" },
     { .name = "source.profile", .type = BN_KEY_CHOICE, .choices = "uniform|gaussian|pencil", .def_text = "uniform",
       .help = "of the light across the entrance" },
@@ -246,8 +246,11 @@ static void read_case(const bn_case *c, xray *s)
     s->photons = (uint64_t)llround(bn_case_real(c, "source.photons"));
     s->coherent = bn_case_int(c, "source.coherent_steps");
     s->rounds = (uint32_t)bn_case_int(c, "source.batch");
+    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
     if (s->rounds == 0)
-        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells), 64);
+        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells), 64 * wanted);
+    /* As few as fill a device, as many as the bytes of the counters need. */
+    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
     k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
     k->absorption = bn_case_real(c, "density.absorption");
     k->absorbing = k->absorption > 0;

@@ -11,6 +11,8 @@ enum {
     XRAY_FIXED_BITS = 22, /* amplitudes are sums of multiples of 2^-22: 2^40 photons in one cell still fit */
     XRAY_ANGLE_BITS = 12, /* a table of the scattering angle has 2^12 intervals */
     XRAY_ROUNDS = 255,    /* photons that a work-item flies in one launch at most: their orders are counted in bytes */
+    XRAY_LAYERS = 256,    /* work-items a cell at most */
+    XRAY_ITEMS = 1 << 18, /* work-items that a large device wants */
     XRAY_SCATTERINGS = 1000000
 };
 /* Photons in all: the sums can't run over, wherever they land. */
@@ -51,7 +53,7 @@ typedef struct xray {
     double width, pitch; /* of the slits */
     bool against_curve, against_fft;
     uint64_t seed, photons, flown; /* in all, and so far */
-    uint32_t rounds;              /* photons per detector cell in a step */
+    uint32_t rounds, layers;       /* photons per detector cell in a step, and work-items that fly them */
     long long coherent;           /* steps in which amplitudes add up; 0: all */
     bool fresh;                   /* what the photons bring from here on starts a new coherence time */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;

@@ -10,6 +10,7 @@ static bn_status setup(bn_sim *sim, void *state)
     const size_t cells = (size_t)s->box[0] * s->box[1] * s->box[2], targets = (size_t)s->cells[0] * s->cells[1];
     s->fly = bn_sim_kernel(sim, "xray_fly");
     s->gather = bn_sim_kernel(sim, "xray_gather");
+    bn_kernel_layers(s->fly, s->layers);
     BN_TRY(bn_table_reals(d, "density", s->optical, cells, &s->d_optical));
     BN_TRY(bn_table_reals(d, "majorants", s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2],
                           &s->d_majorant));
@@ -53,7 +54,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     BN_TRY(BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward), BN_TABLE(s->d_angle),
                   BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b.first)), BN_U32V(high(b.first)),
-                  BN_U32V(low(b.end)), BN_U32V(high(b.end)), BN_U32V(b.rounds)));
+                  BN_U32V(low(b.end)), BN_U32V(high(b.end)), BN_U32V(b.rounds), BN_U32V(s->layers)));
     xray_report(s, &b, out);
     return BN_OK;
 }
