@@ -143,6 +143,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3]
     for (int i = 0; i < 3; i++) {
         offset[i] = k->desc->range == BN_ONCE ? 0 : box->offset[i];
         size_t items = k->desc->range == BN_ONCE ? 1 : box->n[i];
+        if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
+            items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_SEGMENT)
             items = (items + BN_SEGMENT - 1) / BN_SEGMENT * k->group[0];
         if (i == 0 && k->desc->range == BN_PER_ROW)
@@ -198,6 +200,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         }
     return BN_OK;
 }
+
+void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 
 size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
 {

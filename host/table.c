@@ -1,4 +1,4 @@
-/* table.c: constant arrays on a device. */
+/* table.c: arrays on a device that belong to no grid. */
 #include "internal/runtime.h"
 
 #include <stdlib.h>
@@ -66,6 +66,17 @@ bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
 bn_status bn_table_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_table **out)
 {
     return create(d, name, values, count * sizeof *values, out);
+}
+
+bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_table **out)
+{
+    *out = NULL;
+    int64_t *zeros = calloc(count, sizeof *zeros);
+    if (!zeros)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", name);
+    const bn_status st = create(d, name, zeros, count * sizeof *zeros, out);
+    free(zeros);
+    return st;
 }
 
 void bn_table_destroy(bn_table **table)

@@ -100,6 +100,10 @@ typedef struct bn_arg {
  * of the arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
 BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
 
+/* From now on a kernel of range BN_PER_CELL in one or two dimensions runs with so many work-items a cell, told apart by
+ * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */
+void bn_kernel_layers(bn_kernel *, size_t layers);
+
 /* One row per kernel that ran: for the summary and `run --profile`. */
 typedef struct bn_profile_row {
     const char *kernel;

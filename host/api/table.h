@@ -1,4 +1,5 @@
-/* table.h: constant arrays on a domain's device that kernels only read: twiddle factors, permutations, a small inverse. */
+/* table.h: arrays on a domain's device that belong to no grid: constants that kernels only read (twiddle factors,
+ * permutations, a small inverse, a density), and counters that they add to. */
 #ifndef BN_API_TABLE_H
 #define BN_API_TABLE_H
 
@@ -13,6 +14,8 @@ BN_CHECKED bn_status bn_table_integers(bn_domain *, const char *name, const int3
                                        bn_table **out);
 /* New values of a table of reals, as many as it has; kernels launched before still see the old ones. */
 BN_CHECKED bn_status bn_table_rewrite(bn_table *, const double *values, size_t count);
+/* `count` 64-bit integers, zero at first, that the work-items of all boxes add to with fixed_add (kernels/lib/fixed.h). */
+BN_CHECKED bn_status bn_table_counters(bn_domain *, const char *name, size_t count, bn_table **out);
 void bn_table_destroy(bn_table **);
 
 #endif

@@ -31,6 +31,8 @@ tomlplusplus   libtomlplusplus-dev | tomlplusplus-devel | tomlplusplus          
 clFFT          libclfft-dev        | clFFT-devel        | clfft                  | clfft
 kissfft-float  libkissfft-dev      | kiss-fft-devel     | kissfft                | kissfft
 expat          libexpat1-dev       | expat-devel        | expat                  | expat
+libtiff-4      libtiff-dev         | libtiff-devel      | libtiff                | libtiff
+hdf5           libhdf5-dev         | hdf5-devel         | hdf5                   | hdf5
 check          check               | check-devel        | check                  | check
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
 rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
@@ -56,7 +58,7 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat'
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5'
 [ "$level" != test ] || libraries="$libraries check"
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
@@ -221,8 +223,8 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check)

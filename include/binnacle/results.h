@@ -51,6 +51,9 @@ typedef struct bn_map {
 BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
 size_t bn_results_maps(const bn_results *);
 const bn_map *bn_results_map_at(const bn_results *, size_t index);
+/* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
+
+BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
 
 size_t bn_results_count(const bn_results *);
 const bn_result_info *bn_results_at(const bn_results *, size_t index);
@@ -58,6 +61,10 @@ size_t bn_results_tables(const bn_results *);
 /* Lends table `index`: `*columns` lives as long as the results. */
 const char *bn_results_table_at(const bn_results *, size_t index, const bn_column **columns, size_t *count,
                                 size_t *rows);
+
+size_t bn_results_texts(const bn_results *);
+/* Lends text `index` and its name. */
+const char *bn_results_text_at(const bn_results *, size_t index, const char **text);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* output.c: fields, pictures and series of a run. A field is copied to pinned memory behind the steps launched so far;
  * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
 #include "observe/output.h"
+#include "observe/export.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -29,7 +30,7 @@ struct bn_output {
     bn_writer *writer;
     bn_csv_series *series;
     long long every, series_every;
-    bool vtk, pictures, animation;
+    bool vtk, tiff, hdf5, pictures, animation;
     unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
     unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
     size_t drawn_count;
@@ -72,6 +73,8 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     o->every = bn_case_int(c, "output.every");
     o->series_every = bn_case_int(c, "output.series_every");
     o->vtk = bn_case_bool(c, "output.vtk");
+    o->tiff = bn_case_bool(c, "output.tiff");
+    o->hdf5 = bn_case_bool(c, "output.hdf5");
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
     o->written_step = ~0ull;
@@ -79,7 +82,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
     for (size_t i = 0; i < 2; i++)
-        if (i == 0 ? o->vtk : o->pictures) {
+        if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
             char *path = NULL;
             BN_GO(bn_folder_name(folder, &path, "%s", below[i]));
             st = bn_folder_create(ctx, path);
@@ -127,6 +130,7 @@ typedef struct moment {
     bn_snapshot **snapshots; /* of the fields at index field[i] of the plan */
     size_t *field;
     char *vtk_path, *pvd_path; /* NULL: no VTK */
+    char *tiff_path, *hdf5_path; /* the same */
     char **files;              /* for the .pvd, with times */
     double *times;
     size_t file_count;
@@ -148,6 +152,8 @@ static void moment_release(void *data)
     free(m->times);
     free(m->vtk_path);
     free(m->pvd_path);
+    free(m->tiff_path);
+    free(m->hdf5_path);
     free(m);
 }
 
@@ -281,6 +287,8 @@ static bn_status moment_run(bn_context *ctx, void *data)
         BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], &values[i]));
     if (m->vtk_path)
         BN_TRY(write_vtk(ctx, m, values));
+    BN_TRY(bn_export_write(ctx, &(bn_export){ m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path,
+                                              m->hdf5_path }));
     for (size_t i = 0; i < m->plan->picture_count; i++)
         if (m->picture_path[i])
             BN_TRY(draw(ctx, m, values, i));
@@ -358,10 +366,14 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
     if (o->vtk)
         BN_TRY(prepare_vtk(o, m, step));
+    if (o->tiff)
+        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
+    if (o->hdf5)
+        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
     for (size_t i = 0; o->pictures && i < p->picture_count; i++)
         BN_TRY(picture_name(o, &m->picture_path[i], i, step));
     for (size_t i = 0; i < p->field_count; i++)
-        if ((o->vtk && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
+        if (((o->vtk || o->tiff || o->hdf5) && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
             BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
             m->count++;
@@ -372,7 +384,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 bn_status bn_output_fields(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->written_step || (!o->vtk && !o->pictures))
+    if (now.step == o->written_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
         return BN_OK;
     const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
@@ -520,6 +532,20 @@ static bn_status write_map(bn_output *o, const bn_map *m)
     return st;
 }
 
+static bn_status write_texts(bn_output *o)
+{
+    const bn_results *r = bn_sim_results(o->sim);
+    for (size_t i = 0; i < bn_results_texts(r); i++) {
+        char *path = NULL;
+        const char *text, *name = bn_results_text_at(r, i, &text);
+        BN_TRY(bn_folder_name(o->folder, &path, "%s", name));
+        bn_status st = bn_file_write(o->ctx, path, text, strlen(text));
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
 static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
@@ -614,6 +640,7 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     keep_first(&st, write_tables(o));
     for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
         keep_first(&st, write_map(o, bn_results_map_at(bn_sim_results(o->sim), i)));
+    keep_first(&st, write_texts(o));
     if (o->pictures && o->seen > 1)
         keep_first(&st, draw_residual(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)

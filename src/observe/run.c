@@ -212,11 +212,12 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_status st = prepare(&r);
     if (st == BN_OK) {
         const bool talk = !desc->quiet && !desc->json;
-        const long long most = bn_case_int(config, "stop.steps");
+        const double effort = bn_sim_plan(r.sim)->effort_steps, stop = (double)bn_case_int(config, "stop.steps");
+        const double most = effort > 0 && effort < stop ? effort : stop; /* the solver may know its end */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
         bn_progress_begin(&r.progress, desc->quiet, desc->json, r.summary.bandwidth,
-                          (double)(desc->steps >= 0 && desc->steps < most ? desc->steps : most));
+                          desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
         st = loop(&r);
         finish(&r, &st);
         if (desc->profile && r.device)

@@ -5,6 +5,7 @@
 #include "io/csv_read.h"
 #include "io/file.h"
 #include "io/png_read.h"
+#include "io/volume.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,4 +140,20 @@ out:
     bn_csv_table_free(&t);
     free(text);
     return st;
+}
+
+bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *key, const char *array, bn_volume_numbers *out)
+{
+    char path[PATH_BYTES];
+    bn_volume v;
+    *out = (bn_volume_numbers){ .values = NULL };
+    if (!path_of(c, bn_case_text(c, key), path, sizeof path))
+        return bn_case_reject(c, key, NULL, "the path is too long");
+    if (bn_volume_read(p->ctx, path, array, &v) != BN_OK) {
+        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
+        return bn_error_status(p->ctx);
+    }
+    BN_TRY(keep(p, v.values));
+    *out = (bn_volume_numbers){ { v.n[0], v.n[1], v.n[2] }, { v.h[0], v.h[1], v.h[2] }, v.values };
+    return BN_OK;
 }

@@ -1,4 +1,4 @@
-/* results.c: named scalars that plan() announced, and tables. */
+/* results.c: named scalars that plan() announced, tables, and small text files. */
 #include "sim/results_list.h"
 
 #include <math.h>
@@ -11,6 +11,10 @@ typedef struct bn_table {
     size_t count, rows;
 } bn_table;
 
+typedef struct bn_text {
+    char *name, *text;
+} bn_text;
+
 struct bn_results {
     bn_context *ctx;
     bn_result_info *scalars;
@@ -19,6 +23,8 @@ struct bn_results {
     size_t table_count;
     bn_map *maps;
     size_t map_count;
+    bn_text *texts;
+    size_t text_count;
 };
 
 bn_status bn_results_create(const bn_plan *p, bn_results **out)
@@ -71,6 +77,11 @@ void bn_results_destroy(bn_results **results)
     for (size_t i = 0; i < (*results)->map_count; i++)
         free_map(&(*results)->maps[i]);
     free((*results)->maps);
+    for (size_t i = 0; i < (*results)->text_count; i++) {
+        free((*results)->texts[i].name);
+        free((*results)->texts[i].text);
+    }
+    free((*results)->texts);
     free((*results)->tables);
     free((*results)->scalars);
     free(*results);
@@ -176,6 +187,37 @@ bn_status bn_result_map(bn_results *r, const bn_map *m)
 
 size_t bn_results_maps(const bn_results *r) { return r->map_count; }
 const bn_map *bn_results_map_at(const bn_results *r, size_t index) { return &r->maps[index]; }
+
+bn_status bn_result_text(bn_results *r, const char *name, const char *text)
+{
+    bn_text t = { strdup(name), strdup(text) };
+    size_t at = 0;
+    while (at < r->text_count && strcmp(r->texts[at].name, name) != 0)
+        at++;
+    bn_text *grown = at < r->text_count ? r->texts : realloc(r->texts, (r->text_count + 1) * sizeof *grown);
+    if (grown)
+        r->texts = grown;
+    if (!t.name || !t.text || !grown) {
+        free(t.name);
+        free(t.text);
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the text %s", name);
+    }
+    if (at < r->text_count) { /* measured again */
+        free(r->texts[at].name);
+        free(r->texts[at].text);
+    } else
+        r->text_count++;
+    r->texts[at] = t;
+    return BN_OK;
+}
+
+size_t bn_results_texts(const bn_results *r) { return r->text_count; }
+
+const char *bn_results_text_at(const bn_results *r, size_t index, const char **text)
+{
+    *text = r->texts[index].text;
+    return r->texts[index].name;
+}
 
 size_t bn_results_count(const bn_results *r) { return r->scalar_count; }
 const bn_result_info *bn_results_at(const bn_results *r, size_t index) { return &r->scalars[index]; }

@@ -112,6 +112,15 @@ typedef struct bn_numbers {
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
+/* Numbers on a grid in three dimensions from the file that the text `key` names: VTK (.vti), a stack of pictures (.tif),
+ * HDF5 after openPMD or plain (.h5); `array` picks one of several, "": the only one. A file that can't be read fails with
+ * BN_IO. Kept by the plan. */
+typedef struct bn_volume_numbers {
+    uint32_t n[3];
+    double h[3];          /* spacing [m]; 0: the file doesn't tell */
+    const double *values; /* x fastest */
+} bn_volume_numbers;
+BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *key, const char *array, bn_volume_numbers *out);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */

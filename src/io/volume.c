@@ -1,0 +1,85 @@
+/* volume.c: volumes by the kind of their file; VTK. */
+#include "io/volume.h"
+
+#include "io/vtk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bn_status bn_volume_create(bn_context *ctx, const char *path, const uint32_t n[3], bn_volume *out)
+{
+    *out = (bn_volume){ .n = { n[0], n[1], n[2] } };
+    uint64_t points = n[0];
+    for (int d = 1; d < 3; d++)
+        if (__builtin_mul_overflow(points, (uint64_t)n[d], &points) || points > BN_VOLUME_POINTS)
+            points = (uint64_t)BN_VOLUME_POINTS + 1;
+    if (points == 0 || points > BN_VOLUME_POINTS)
+        return bn_fail(ctx, BN_IO, "cannot read %s: %u x %u x %u values are none, or more than 2^30", path, n[0], n[1],
+                       n[2]);
+    if (!(out->values = calloc(points, sizeof *out->values)))
+        return bn_fail(ctx, BN_MEMORY, "no memory for the %llu values of %s", (unsigned long long)points, path);
+    return BN_OK;
+}
+
+void bn_volume_free(bn_volume *v)
+{
+    free(v->values);
+    *v = (bn_volume){ 0 };
+}
+
+static double number(const bn_vtk_array *a, size_t i)
+{
+    switch (a->type[0]) {
+    case 'F': return a->type[5] == '6' ? ((const double *)a->data)[i] : (double)((const float *)a->data)[i];
+    case 'U': return (double)((const unsigned char *)a->data)[i];
+    default: return a->type[3] == '6' ? (double)((const int64_t *)a->data)[i] : (double)((const int32_t *)a->data)[i];
+    }
+}
+
+static bn_status read_vtk(bn_context *ctx, const char *path, const char *name, bn_volume *out)
+{
+    bn_vtk_image image;
+    BN_TRY(bn_vtk_read(ctx, path, &image));
+    bn_status st = BN_OK;
+    const bn_vtk_array *found = NULL;
+    size_t fitting = 0;
+    for (size_t i = 0; i < image.count; i++)
+        if (name[0] ? strcmp(image.arrays[i].name, name) == 0 : image.arrays[i].components == 1) {
+            found = &image.arrays[i];
+            fitting++;
+        }
+    if (fitting != 1 || found->components != 1)
+        st = bn_fail(ctx, BN_IO, "cannot read %s: %s array of one component%s%s", path,
+                     fitting > 1 ? "more than one" : "no", name[0] ? " called " : "; name it", name);
+    if (st == BN_OK)
+        st = bn_volume_create(ctx, path, image.n, out);
+    for (size_t i = 0; st == BN_OK && i < (size_t)image.n[0] * image.n[1] * image.n[2]; i++)
+        out->values[i] = number(found, i);
+    memcpy(out->h, image.h, sizeof out->h);
+    bn_vtk_free(&image);
+    return st;
+}
+
+static bool ends(const char *path, const char *end)
+{
+    const size_t n = strlen(path), m = strlen(end);
+    return n > m && strcasecmp(path + n - m, end) == 0;
+}
+
+bn_status bn_volume_read(bn_context *ctx, const char *path, const char *name, bn_volume *out)
+{
+    *out = (bn_volume){ .values = NULL };
+    bn_status st;
+    if (ends(path, ".vti"))
+        st = read_vtk(ctx, path, name, out);
+    else if (ends(path, ".tif") || ends(path, ".tiff"))
+        st = bn_tiff_read(ctx, path, out);
+    else if (ends(path, ".h5") || ends(path, ".hdf5"))
+        st = bn_hdf5_read(ctx, path, name, out);
+    else
+        return bn_fail(ctx, BN_IO, "cannot read %s: its name ends neither in .vti, .tif, .tiff nor .h5, .hdf5", path);
+    if (st != BN_OK)
+        bn_volume_free(out);
+    return st;
+}

@@ -1,0 +1,55 @@
+/* volume.h: numbers on a grid in three dimensions from files of several kinds, and to TIFF and HDF5. */
+#ifndef BN_VOLUME_H
+#define BN_VOLUME_H
+
+#include "binnacle/context.h"
+#include <stdint.h>
+
+enum { BN_VOLUME_POINTS = 1 << 30 };
+
+/* Values x fastest; h: spacing [m], 0 where the file does not tell. */
+typedef struct bn_volume {
+    uint32_t n[3];
+    double h[3];
+    double *values;
+} bn_volume;
+
+/* By the end of the name: .vti, .tif or .tiff, .h5 or .hdf5. `name` picks an array of .vti and .h5; "": the only one, or
+ * the first of an openPMD file. BN_IO names path and reason. The volume owns its memory until bn_volume_free. */
+BN_CHECKED bn_status bn_volume_read(bn_context *, const char *path, const char *name, bn_volume *out);
+void bn_volume_free(bn_volume *);
+
+/* Zeroed memory for n[0] * n[1] * n[2] values; BN_IO when they are more than 2^30 or none. */
+BN_CHECKED bn_status bn_volume_create(bn_context *, const char *path, const uint32_t n[3], bn_volume *out);
+
+/* A stack of pictures of one size, one number a pixel: integers of 8, 16 or 32 bits or floats; x along a row, y from row
+ * to row in the order of the file, z from picture to picture. */
+BN_CHECKED bn_status bn_tiff_read(bn_context *, const char *path, bn_volume *out);
+/* Float pictures in the same order; from 4 GB on BN_IO says to take HDF5 instead. */
+BN_CHECKED bn_status bn_tiff_write(bn_context *, const char *path, const uint32_t n[3], const float *values,
+                                   const char *description);
+
+/* One array of a mesh for openPMD. */
+typedef struct bn_mesh_array {
+    const char *name, *unit;
+    const void *values; /* float, or double where `wide`; in planes, component slowest */
+    int components;
+    bool wide;
+} bn_mesh_array;
+
+typedef struct bn_mesh {
+    int dims;
+    uint32_t n[3];
+    double origin[3], h[3], time; /* of the first value and spacing [m]; [s] */
+    bool nodes;
+    unsigned long long step;
+    const bn_mesh_array *arrays;
+    size_t count;
+    const char *software, *version;
+} bn_mesh;
+
+/* HDF5: openPMD 1.1.0 meshes (axis labels in any order, unitSI applied), or plain datasets in C order, z slowest. */
+BN_CHECKED bn_status bn_hdf5_read(bn_context *, const char *path, const char *name, bn_volume *out);
+BN_CHECKED bn_status bn_hdf5_write(bn_context *, const char *path, const bn_mesh *);
+
+#endif

@@ -1,0 +1,295 @@
+/* xray_density.c: the density as optical depth of a cell, seen from the entrance face: generators, the box that is not
+ * empty, and blocks with the largest depth in them, through which photons are followed. */
+#include "xray.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Thomson's cross-section [m2] (CODATA 2018). */
+static const double thomson = 6.6524587321e-29;
+/* The depth that stands for a probability of 1: 2^-64 of the photons pass. */
+static const double opaque = 44.3614195558365;
+
+typedef struct shape {
+    xray_density kind;
+    double centre[2], width, pitch, height, start, depth, shift, radius, ripple, size[3];
+} shape;
+
+static bool in_slit(const shape *s, double y) { return fabs(y) < 0.5 * s->width * (1 + 1e-9); }
+
+/* Whether the density is there: x from the entrance, y and z from the middle of the face. */
+static bool within(const shape *s, double x, double y, double z)
+{
+    y -= s->centre[0];
+    z -= s->centre[1];
+    if (s->kind == XRAY_SPHERE) {
+        const double dx = x - s->start - 0.5 * s->depth;
+        return dx * dx + y * y + z * z < s->radius * s->radius;
+    }
+    if (s->kind == XRAY_FOIL)
+        x -= s->ripple * cos(2 * 3.14159265358979323846 * y / s->pitch);
+    if (x < s->start || x >= s->start + s->depth || (s->height > 0 && fabs(z) >= 0.5 * s->height))
+        return false;
+    switch (s->kind) {
+    case XRAY_SINGLE_SLIT: return in_slit(s, y);
+    case XRAY_DOUBLE_SLIT: return in_slit(s, fabs(y) - 0.5 * s->pitch);
+    case XRAY_OFFSET_GRATINGS: y -= x >= s->start + 0.5 * s->depth ? s->shift : 0; /* fall through */
+    case XRAY_GRATING: return in_slit(s, y - s->pitch * floor(y / s->pitch + 0.5));
+    default: return true;
+    }
+}
+
+static void generate(xray *s, const shape *a, double depth)
+{
+    size_t at = 0;
+    for (uint32_t k = 0; k < s->n[2]; k++)
+        for (uint32_t j = 0; j < s->n[1]; j++)
+            for (uint32_t i = 0; i < s->n[0]; i++)
+                s->whole[at++] = within(a, (i + 0.5) * s->h[0], (j + 0.5 - 0.5 * s->n[1]) * s->h[1],
+                                        (k + 0.5 - 0.5 * s->n[2]) * s->h[2])
+                                     ? depth
+                                     : 0;
+}
+
+/* Keeps the box that is not empty; all of it when everything is. */
+static bn_status crop(xray *s, bn_plan *p)
+{
+    uint32_t low[3] = { s->n[0], s->n[1], s->n[2] }, high[3] = { 0, 0, 0 };
+    size_t at = 0;
+    for (uint32_t k = 0; k < s->n[2]; k++)
+        for (uint32_t j = 0; j < s->n[1]; j++)
+            for (uint32_t i = 0; i < s->n[0]; i++)
+                if (s->whole[at++] > 0) {
+                    const uint32_t here[3] = { i, j, k };
+                    for (int d = 0; d < 3; d++) {
+                        low[d] = here[d] < low[d] ? here[d] : low[d];
+                        high[d] = here[d] + 1 > high[d] ? here[d] + 1 : high[d];
+                    }
+                }
+    for (int d = 0; d < 3; d++) {
+        s->first[d] = high[d] > 0 ? low[d] : 0;
+        s->box[d] = high[d] > 0 ? high[d] - low[d] : 1;
+    }
+    BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->optical, (void **)&s->optical));
+    for (size_t k = 0; k < s->box[2]; k++)
+        for (size_t j = 0; j < s->box[1]; j++)
+            memcpy(s->optical + (k * s->box[1] + j) * s->box[0],
+                   s->whole + ((k + s->first[2]) * s->n[1] + j + s->first[1]) * s->n[0] + s->first[0],
+                   s->box[0] * sizeof *s->optical);
+    return BN_OK;
+}
+
+static uint32_t halved(uint32_t n) { return (n + 1) / 2; }
+
+/* The largest of every two cells along each axis. */
+static void coarsen(const double *fine, const uint32_t n[3], double *coarse)
+{
+    const size_t mx = halved(n[0]), my = halved(n[1]);
+    memset(coarse, 0, mx * my * halved(n[2]) * sizeof *coarse);
+    for (size_t k = 0; k < n[2]; k++)
+        for (size_t j = 0; j < n[1]; j++)
+            for (size_t i = 0; i < n[0]; i++) {
+                double *to = coarse + (k / 2 * my + j / 2) * mx + i / 2;
+                *to = fmax(*to, fine[(k * n[1] + j) * n[0] + i]);
+            }
+}
+
+/* Work of a straight photon: a crossing of a block counts 1, a collision that may be refused 3. */
+static double effort(const double *most, const uint32_t blocks[3], int bits)
+{
+    double sum = 0;
+    const size_t count = (size_t)blocks[0] * blocks[1] * blocks[2];
+    for (size_t i = 0; i < count; i++)
+        sum += 1 + 3 * fmin(most[i] * (1 << bits), 1e3);
+    return sum / ((double)blocks[1] * blocks[2]);
+}
+
+/* Blocks of 2^wish cells a side; below 0: where photons have least to do. 1 cell: every collision counts, which is the
+ * exact walk from cell to cell. */
+static bn_status cut(xray *s, bn_plan *p, int wish)
+{
+    enum { LEVELS = 8 };
+    double best = HUGE_VAL;
+    const double *fine = s->optical;
+    uint32_t n[3] = { s->box[0], s->box[1], s->box[2] };
+    for (int level = 0; level < LEVELS; level++) {
+        const double cost = effort(fine, n, level);
+        if (wish < 0 ? cost < best : level <= wish) {
+            best = cost;
+            s->majorant = (double *)fine;
+            for (int d = 0; d < 3; d++) {
+                s->blocks[d] = n[d];
+                s->bits[d] = level;
+            }
+        }
+        if (level == wish || (n[0] == 1 && n[1] == 1 && n[2] == 1))
+            break;
+        double *coarse;
+        BN_TRY(bn_plan_keep(p, (size_t)halved(n[0]) * halved(n[1]) * halved(n[2]) * sizeof *coarse, (void **)&coarse));
+        coarsen(fine, n, coarse);
+        fine = coarse;
+        for (int d = 0; d < 3; d++)
+            n[d] = halved(n[d]);
+    }
+    s->k.thinned = s->bits[0] > 0;
+    return BN_OK;
+}
+
+/* Depth of a cell's side along the flight; NaN when the case has been rejected. */
+static double depth_of(const bn_case *c, const xray *s)
+{
+    const double value = bn_case_real(c, "density.value");
+    if (bn_case_choice(c, "density.measure") == 1)
+        return thomson * value * s->h[0];
+    if (value > 1) {
+        (void)bn_case_reject(c, "density.value", NULL, "a probability of %g is above 1", value);
+        return 0;
+    }
+    return fmin(-log1p(-value), opaque);
+}
+
+static bn_status plan_shape(const bn_case *c, xray *s)
+{
+    shape a = { .kind = s->density };
+    for (int i = 0; i < 2; i++)
+        a.centre[i] = bn_case_real_at(c, "density.centre", (size_t)i);
+    a.width = s->width = bn_case_real(c, "density.width");
+    a.pitch = s->pitch = bn_case_real(c, "density.pitch");
+    a.height = bn_case_real(c, "density.height");
+    a.start = bn_case_real(c, "density.start");
+    a.depth = bn_case_real(c, "density.depth");
+    a.shift = bn_case_real(c, "density.shift");
+    a.radius = bn_case_real(c, "density.radius");
+    a.ripple = bn_case_real(c, "density.ripple");
+    if (a.depth == 0)
+        a.depth = s->n[0] * s->h[0] - a.start;
+    if (s->density == XRAY_DOUBLE_SLIT && a.width >= a.pitch)
+        return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width, a.pitch);
+    generate(s, &a, depth_of(c, s));
+    double sum = 0;
+    for (size_t i = 0; i < (size_t)s->n[0] * s->n[1] * s->n[2]; i++)
+        sum += s->whole[i];
+    if (!(sum > 0))
+        return bn_case_reject(c, "density.kind", NULL, "no cell of the grid has a density: is the shape inside, and as large as a cell?");
+    return BN_OK;
+}
+
+/* --- from a file --- */
+
+/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its end. */
+static size_t place_in_file(const xray *s, int face, const uint32_t n[3], uint32_t i, uint32_t j, uint32_t k)
+{
+    uint32_t at[3];
+    const int axis = face / 2;
+    at[axis] = face % 2 ? s->n[0] - 1 - i : i;
+    at[(axis + 1) % 3] = j;
+    at[(axis + 2) % 3] = k;
+    return ((size_t)at[2] * n[1] + at[1]) * n[0] + at[0];
+}
+
+/* The case's cells must be the file's where both tell them. */
+static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
+{
+    for (size_t d = 0; d < 3; d++) {
+        const long long cells = bn_case_int_at(c, "density.cells", d);
+        const double cell = bn_case_real_at(c, "density.cell", d);
+        if (bn_case_given(c, "density.cells") && cells != (long long)v->n[d])
+            return bn_case_reject(c, "density.cells", "leave it out: the file tells it",
+                                  "%s has %u x %u x %u cells", bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
+        if (bn_case_given(c, "density.cell") && v->h[d] > 0 && fabs(cell / v->h[d] - 1) > 1e-6)
+            return bn_case_reject(c, "density.cell", "leave it out: the file tells it", "%s has cells of %g x %g x %g m",
+                                  bn_case_text(c, "density.file"), v->h[0], v->h[1], v->h[2]);
+    }
+    return BN_OK;
+}
+
+/* A picture is a mask or a map across x: black is density.value, white is empty; its right is +y, its top +z. */
+static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+{
+    uint32_t width, height;
+    const unsigned char *grey;
+    double *values;
+    BN_TRY(bn_plan_grey(p, c, "density.file", &width, &height, &grey));
+    if (!grey)
+        return BN_OK;
+    *v = (bn_volume_numbers){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
+    if ((double)v->n[0] * width * height > 0x1p30)
+        return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
+    BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
+    v->values = values;
+    for (uint32_t k = 0; k < height; k++)
+        for (uint32_t j = 0; j < width; j++)
+            for (uint32_t i = 0; i < v->n[0]; i++)
+                *values++ = (255 - grey[(size_t)(height - 1 - k) * width + j]) / 255.0;
+    return BN_OK;
+}
+
+static bool is_picture(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && strcmp(dot, ".png") == 0;
+}
+
+static bn_status read_file(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+{
+    const char *name = bn_case_text(c, "density.file");
+    if (!name[0])
+        return bn_case_reject(c, "density.file", NULL, "a density from a file needs its name");
+    if (is_picture(name))
+        return read_picture(c, p, v);
+    BN_TRY(bn_plan_volume(p, c, "density.file", bn_case_text(c, "density.array"), v));
+    return agree(c, v);
+}
+
+/* Values of the file times density.value, as depths. */
+static bn_status convert(const bn_case *c, xray *s, const bn_volume_numbers *v)
+{
+    const double scale = bn_case_real(c, "density.value");
+    const bool electrons = bn_case_choice(c, "density.measure") == 1;
+    const int face = bn_case_choice(c, "source.face");
+    size_t to = 0;
+    for (uint32_t k = 0; k < s->n[2]; k++)
+        for (uint32_t j = 0; j < s->n[1]; j++)
+            for (uint32_t i = 0; i < s->n[0]; i++) {
+                const size_t at = place_in_file(s, face, v->n, i, j, k);
+                const double value = scale * v->values[at];
+                if (!(value >= 0 && (electrons ? value < HUGE_VAL : value <= 1)))
+                    return bn_case_reject(c, "density.file", NULL, "the value %g at (%zu, %zu, %zu) is no %s", value,
+                                          at % v->n[0], at / v->n[0] % v->n[1], at / v->n[0] / v->n[1],
+                                          electrons ? "density" : "probability");
+                s->whole[to++] = electrons ? thomson * value * s->h[0] : fmin(-log1p(-value), opaque);
+            }
+    return BN_OK;
+}
+
+bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
+{
+    const int axis = bn_case_choice(c, "source.face") / 2;
+    bn_volume_numbers v = { .values = NULL };
+    s->density = (xray_density)bn_case_choice(c, "density.kind");
+    const bool file = s->density == XRAY_FILE;
+    if (file) {
+        BN_TRY(read_file(c, p, &v));
+        if (!v.values)
+            return BN_OK; /* rejected */
+    }
+    for (int d = 0; d < 3; d++) {
+        const size_t from = (size_t)((axis + d) % 3);
+        s->n[d] = file ? v.n[from] : (uint32_t)bn_case_int_at(c, "density.cells", from);
+        s->h[d] = v.h[from] > 0 ? v.h[from] : bn_case_real_at(c, "density.cell", from);
+    }
+    const double cells = (double)s->n[0] * s->n[1] * s->n[2];
+    if (cells > 0x1p30)
+        return bn_case_reject(c, "density.cells", NULL, "%g cells are more than 2^30", cells);
+    BN_TRY(bn_plan_keep(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
+    BN_TRY(file ? convert(c, s, &v) : plan_shape(c, s));
+    BN_TRY(crop(s, p));
+    const int method = bn_case_choice(c, "flight.method"), wish = (int)bn_case_int(c, "flight.block");
+    BN_TRY(cut(s, p, method == 1 ? 0 : wish == 0 ? -1 : wish));
+    double mean = 0;
+    for (size_t i = 0; i < (size_t)cells; i++)
+        mean += s->whole[i];
+    BN_TRY(bn_plan_note(p, "mean optical depth", mean / ((double)s->n[1] * s->n[2]), ""));
+    BN_TRY(bn_plan_note(p, "cells that photons visit", (double)s->box[0] * s->box[1] * s->box[2], ""));
+    return bn_plan_note(p, "side of a block of cells", 1 << s->bits[0], "");
+}

@@ -1,0 +1,297 @@
+/* xray_measure.c: what became of the photons; cuts through the picture, beside closed forms and the Fourier picture; means
+ * over rings. */
+#include "xray.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
+
+static double sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
+
+/* Lines of a grating that the light meets. */
+static double lines_of(const xray *s) { return fmax(1, floor(s->n[1] * s->h[1] / s->pitch + 0.5)); }
+
+/* Amplitude behind the slits at the sine of an angle, 1 straight ahead. */
+static double slits(const xray *s, double sine)
+{
+    const double k = 2 * pi / s->wavelength, width = sinc(0.5 * k * s->width * sine), turn = 0.5 * k * s->pitch * sine;
+    const double n = lines_of(s);
+    if (s->density == XRAY_SINGLE_SLIT)
+        return width;
+    if (s->density == XRAY_DOUBLE_SLIT)
+        return width * cos(turn);
+    return fabs(sin(turn)) < 1e-9 ? width * cos(n * turn) / cos(turn) : width * sin(n * turn) / (n * sin(turn));
+}
+
+/* The cut along y: everything at one detector cell. */
+typedef struct cut {
+    size_t count;
+    double *angle, *measured, *curve, *fourier, *hits;
+    bool *used;
+} cut;
+
+static double angle_of(const xray *s, uint32_t i, int axis)
+{
+    const double at = ((double)i - (double)(s->cells[axis] / 2)) * s->cell_angle;
+    return s->k.equal_angles ? at : atan(at);
+}
+
+/* Scales `values` so that their sum over the used cells is that of `model`, and returns the mean squared difference: the
+ * figure of merit of Grund (2016), which he calls MQF. */
+static double mean_square(const cut *c, const double *values, const double *model, double *scale)
+{
+    double sum = 0, target = 0, squares = 0, count = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->used[i]) {
+            sum += values[i];
+            target += model[i];
+            count++;
+        }
+    *scale = sum > 0 ? target / sum : 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->used[i])
+            squares += pow(values[i] * *scale - model[i], 2);
+    return count > 0 ? squares / count : (double)NAN;
+}
+
+/* What photons at random, on average mu in a cell, lead to: s^2 (2 <I (1 + J)> / mu + (<I^2> / <I>^2 + <J^2>) / mu^2 + 1 /
+ * mu^3), J the mean of exp(2 i phi), s = 1 / (1 + 1 / (<I> mu)); the derivation is in docs/xray.md. */
+static double expected_square(const xray *s, const cut *c)
+{
+    double i1 = 0, i2 = 0, ij = 0, j2 = 0, mu = 0, count = 0;
+    for (size_t n = 0; n < c->count; n++)
+        if (c->used[n]) {
+            const double sine = sin(c->angle[n]), i = pow(slits(s, sine), 2), j = slits(s, 2 * sine);
+            i1 += i;
+            i2 += i * i;
+            ij += i * (1 + j);
+            j2 += j * j;
+            mu += c->hits[n];
+            count++;
+        }
+    i1 /= count, i2 /= count, ij /= count, j2 /= count, mu /= count;
+    const double scale = 1 / (1 + 1 / (i1 * mu));
+    return scale * scale * (2 * ij / mu + (i2 / (i1 * i1) + j2) / (mu * mu) + 1 / (mu * mu * mu));
+}
+
+static bn_status measure_cut(const xray *s, cut *c, const double *intensity, const double *hits, const double *fourier,
+                             bn_results *results)
+{
+    const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
+    double scale = 1, most = 0, unused;
+    for (size_t i = 0; i < nx; i++) {
+        c->angle[i] = angle_of(s, (uint32_t)i, 0);
+        c->measured[i] = intensity[row + i];
+        c->curve[i] = s->against_curve ? pow(slits(s, sin(c->angle[i])), 2) : (double)NAN;
+        c->fourier[i] = fourier ? fourier[row + i] : (double)NAN;
+        c->hits[i] = hits[row + i];
+        c->used[i] = s->toward[4 * (row + i) + 3] != 0;
+        most = fmax(most, fourier ? fourier[row + i] : 0);
+    }
+    for (size_t i = 0; i < nx && most > 0; i++)
+        c->fourier[i] /= most;
+    if (fourier) {
+        BN_TRY(bn_result(results, "mqf_fft", mean_square(c, c->measured, c->fourier, &scale)));
+        if (s->against_curve)
+            BN_TRY(bn_result(results, "fft_error", mean_square(c, c->fourier, c->curve, &unused)));
+    }
+    if (s->against_curve) {
+        BN_TRY(bn_result(results, "mqf", mean_square(c, c->measured, c->curve, &scale)));
+        BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
+    }
+    for (size_t i = 0; i < nx; i++)
+        c->measured[i] = c->used[i] ? c->measured[i] * scale : (double)NAN;
+    bn_column columns[4] = { { "angle", "rad", c->angle }, { "photons", "", c->measured } };
+    size_t count = 2;
+    if (s->against_curve)
+        columns[count++] = (bn_column){ "closed form", "", c->curve };
+    if (fourier)
+        columns[count++] = (bn_column){ "Fourier picture", "", c->fourier };
+    return bn_result_table(results, "cut", columns, count, nx);
+}
+
+/* The first orders of a grating. Photons at random leave an intensity that is distributed exponentially: its mean between
+ * the orders is its standard deviation too. |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
+static bn_status measure_orders(const xray *s, const double *intensity, const double *hits, bn_results *results)
+{
+    const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
+    const double step = s->wavelength / s->pitch / s->cell_angle;
+    double between = 0, count = 0, share = 0, height = 0;
+    for (size_t i = 0; i < nx; i++) {
+        const double order = ((double)i - (double)(nx / 2)) / step;
+        if (s->toward[4 * (row + i) + 3] && fabs(order - round(order)) > 0.25) {
+            between += intensity[row + i];
+            count++;
+        }
+    }
+    between /= count;
+    for (int side = -1; side <= 1; side += 2) {
+        const size_t at = row + (size_t)((double)(nx / 2) + side * step + 0.5);
+        height += 0.5 * intensity[at];
+        share += 0.5 * (intensity[at] - hits[at]) / (hits[at] * hits[at]);
+    }
+    BN_TRY(bn_result(results, "first_order", share));
+    return bn_result(results, "first_order_sigma", (height - between) / (between / sqrt(2)));
+}
+
+/* Whether the first orders of a grating lie on the detector. */
+static bool has_orders(const xray *s)
+{
+    return (s->density == XRAY_GRATING || s->density == XRAY_OFFSET_GRATINGS) && !s->k.expected &&
+           s->wavelength / s->pitch / s->cell_angle + 1 < (double)(s->cells[0] / 2);
+}
+
+static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room, bn_results *results)
+{
+    const size_t nx = s->cells[0], ny = s->cells[1], rings = (nx < ny ? nx : ny) / 2;
+    double *q = room, *mean = q + rings, *photons = mean + rings, *count = photons + rings;
+    for (size_t r = 0; r < rings; r++) {
+        q[r] = 4 * pi / s->wavelength * sin(0.5 * (double)r * s->cell_angle);
+        mean[r] = photons[r] = count[r] = 0;
+    }
+    for (size_t c = 0; c < nx * ny; c++) {
+        const double x = (double)(c % nx) - (double)(nx / 2), y = (double)(c / nx) - (double)(ny / 2);
+        const size_t r = (size_t)(sqrt(x * x + y * y) + 0.5);
+        if (r < rings && s->toward[4 * c + 3]) {
+            mean[r] += intensity[c];
+            photons[r] += hits[c];
+            count[r]++;
+        }
+    }
+    for (size_t r = 0; r < rings; r++) {
+        mean[r] = count[r] > 0 ? mean[r] / count[r] : (double)NAN;
+        photons[r] = count[r] > 0 ? photons[r] / count[r] : (double)NAN;
+    }
+    const bn_column columns[] = { { "q", "m-1", q }, { "photons in phase", "", mean }, { "photons, counted", "", photons } };
+    return bn_result_table(results, "rings", columns, s->k.expected ? 2 : 3, rings);
+}
+
+/* Sums of the counters over all work-items. */
+static bn_status count_lives(bn_sim *sim, xray *s, double total[XRAY_LIFE])
+{
+    const size_t cells = (size_t)s->cells[0] * s->cells[1], bytes = XRAY_LIFE * cells * sizeof(int64_t);
+    int64_t *lives = malloc(bytes);
+    if (!lives)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to count the photons");
+    const bn_status st = bn_field_read(s->lives, lives, bytes);
+    for (size_t n = 0; n < XRAY_LIFE; n++) {
+        int64_t sum = 0;
+        for (size_t c = 0; st == BN_OK && c < cells; c++)
+            sum += lives[n * cells + c];
+        total[n] = (double)sum;
+    }
+    free(lives);
+    return st;
+}
+
+static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
+{
+    double total[XRAY_LIFE], order[XRAY_ORDERS], share[XRAY_ORDERS];
+    BN_TRY(count_lives(sim, s, total));
+    const double all = (double)s->flown;
+    for (int n = 0; n < XRAY_ORDERS; n++) {
+        order[n] = n;
+        share[n] = total[n] / all;
+    }
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        { "photons", all },
+        { "detected", total[DETECTED] },
+        { "stopped", total[STOPPED] },
+        { "missed", total[MISSED] },
+        { "unscattered", share[0] },
+        { "scattered_once", share[1] },
+        { "scatterings_mean", total[SCATTERINGS] / all },
+        { "cos_mean", total[COSINES] / all / 0x1p30 },
+        { "cos2_mean", total[SQUARES] / all / 0x1p30 },
+        { "absorbed", total[ABSORBED] / all / 0x1p30 },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !s->k.absorbing; i++)
+        BN_TRY(bn_result(results, numbers[i].name, numbers[i].value));
+    const bn_column columns[] = { { "scatterings", "", order }, { "photons", "", total }, { "share", "", share } };
+    return bn_result_table(results, "orders", columns, 3, XRAY_ORDERS);
+}
+
+/* Where the beam meets the detector, for pyFAI (poni version 2.1; the first axis is the slow one). */
+static bn_status describe_geometry(const xray *s, bn_results *results)
+{
+    const double pixel = s->cell_angle * s->distance;
+    char text[512];
+    snprintf(text, sizeof text,
+             "# For pyFAI: the TIFF files of this folder\nponi_version: 2.1\nDetector: Detector\nDetector_config: {\"pixel1\": "
+             "%.17g, \"pixel2\": %.17g, \"max_shape\": [%u, %u], \"orientation\": 3}\nDistance: %.17g\nPoni1: %.17g\nPoni2: "
+             "%.17g\nRot1: 0.0\nRot2: 0.0\nRot3: 0.0\nWavelength: %.17g\n",
+             pixel, pixel, s->cells[1], s->cells[0], s->distance, ((double)(s->cells[1] / 2) + 0.5) * pixel,
+             ((double)(s->cells[0] / 2) + 0.5) * pixel, s->wavelength);
+    return bn_result_text(results, "detector.poni", text);
+}
+
+bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
+{
+    xray *s = state;
+    const size_t cells = (size_t)s->cells[0] * s->cells[1], nx = s->cells[0];
+    bn_status st = BN_OK;
+    cut c = { .count = nx };
+    double *values = malloc((3 * cells + 5 * nx + 4 * (nx + s->cells[1])) * sizeof *values);
+    bool *used = calloc(nx, sizeof *used);
+    if (!values || !used) {
+        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
+        goto out;
+    }
+    double *intensity = values, *hits = values + cells, *fourier = hits + cells;
+    c.used = used;
+    c.angle = fourier + cells;
+    c.measured = c.angle + nx;
+    c.curve = c.measured + nx;
+    c.fourier = c.curve + nx;
+    c.hits = c.fourier + nx;
+    BN_GO(measure_lives(sim, s, results));
+    BN_GO(bn_field_get(s->intensity, intensity, cells));
+    BN_GO(bn_field_get(s->hits, hits, cells));
+    if (s->against_fft)
+        BN_GO(bn_field_get(s->fourier, fourier, cells));
+    BN_GO(measure_cut(s, &c, intensity, hits, s->against_fft ? fourier : NULL, results));
+    if (!s->k.equal_angles) /* pyFAI knows cells of equal sides */
+        BN_GO(describe_geometry(s, results));
+    if (has_orders(s))
+        BN_GO(measure_orders(s, intensity, hits, results));
+    BN_GO(measure_rings(s, intensity, hits, c.hits + nx, results));
+out:
+    free(values);
+    free(used);
+    return st;
+}
+
+bn_status xray_plan_results(const xray *s, bn_plan *p)
+{
+    const struct {
+        bool there;
+        const char *name, *unit, *help;
+    } results[] = {
+        { true, "photons", "", "that entered; each is detected, stopped or missed" },
+        { true, "detected", "", "in a cell of the detector" },
+        { true, "stopped", "", "by the beam stop" },
+        { true, "missed", "", "the detector" },
+        { true, "unscattered", "", "share of all photons" },
+        { true, "scattered_once", "", "share of all photons" },
+        { true, "scatterings_mean", "", "number of scatterings of a photon" },
+        { true, "cos_mean", "", "cosine of the angle to the entrance's normal at the end, all photons" },
+        { true, "cos2_mean", "", "its square" },
+        { s->k.absorbing, "absorbed", "", "share of all photons" },
+        { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
+        { s->against_curve, "mqf_expected", "", "what so many photons at random lead to" },
+        { has_orders(s), "first_order", "", "intensity of a grating's first orders, as a share of all photons in phase" },
+        { has_orders(s), "first_order_sigma", "", "what it stands above the noise, in standard deviations" },
+        { s->against_fft, "mqf_fft", "", "mean squared difference of the cuts through the photons' and the Fourier picture" },
+        { s->against_curve && s->against_fft, "fft_error", "", "mean squared error of the Fourier picture's cut" },
+    };
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        if (results[i].there)
+            BN_TRY(bn_plan_result(p, results[i].name, results[i].unit, results[i].help));
+    return BN_OK;
+}

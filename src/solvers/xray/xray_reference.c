@@ -1,0 +1,529 @@
+/* xray_reference.c: the flight of photons in plain C, the specification of kernels/xray.cl. Compiled for float and for
+ * double; every expression is associated as on the device, so that both give the same bits, photon by photon. The device's
+ * integers modulo 2^64 are uint64_t here. */
+#include "sim/reference.h"
+#include "xray.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if BN_REFERENCE_BYTES == 8
+#define FMA fma
+#define SQRT sqrt
+#define FLOOR floor
+#define RINT llrint
+enum { MANTISSA = 52, BIAS = 1023 };
+typedef uint64_t real_bits;
+#else
+#define FMA fmaf
+#define SQRT sqrtf
+#define FLOOR floorf
+#define RINT llrintf
+enum { MANTISSA = 23, BIAS = 127 };
+typedef uint32_t real_bits;
+#endif
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+static const real per_word = REAL(2.3283064365386963e-10), per_direction = REAL(4.656612873077393e-10);
+
+typedef struct reference {
+    int64_t *tally; /* per cell: real part, imaginary part, photons, one left free */
+    real *optical, *majorant, *angle;
+} reference;
+
+/* Philox4x32-10: Salmon, Moraes, Dror, Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). */
+static void philox(const uint32_t counter[4], uint64_t seed, uint32_t out[4])
+{
+    uint32_t c[4] = { counter[0], counter[1], counter[2], counter[3] };
+    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
+        const uint64_t p = (uint64_t)0xD2511F53u * c[0], q = (uint64_t)0xCD9E8D57u * c[2];
+        c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
+        c[1] = (uint32_t)q;
+        c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
+        c[3] = (uint32_t)p;
+    }
+    memcpy(out, c, sizeof c);
+}
+
+static real middle_of(uint32_t w) { return (real)w + REAL(0.5); }
+
+/* Horner's rule from the last coefficient. */
+static real polynomial(const real *c, size_t count, real x)
+{
+    real sum = c[count - 1];
+    for (size_t i = count - 1; i-- > 0;)
+        sum = FMA(sum, x, c[i]);
+    return sum;
+}
+
+/* Taylor's series of cosine and sine on an eighth of a turn. */
+static real cosine(uint32_t turn, real *sine)
+{
+    static const real c[] = { REAL(1.0),
+                              REAL(-0.5),
+                              REAL(0.041666666666666664),
+                              REAL(-0.001388888888888889),
+                              REAL(2.48015873015873e-05),
+#if BN_REFERENCE_BYTES == 8
+                              -2.755731922398589e-07,
+                              2.08767569878681e-09,
+                              -1.1470745597729725e-11,
+                              4.779477332387385e-14
+#endif
+    };
+    static const real s[] = { REAL(-0.16666666666666666),
+                              REAL(0.008333333333333333),
+                              REAL(-0.0001984126984126984),
+                              REAL(2.7557319223985893e-06),
+#if BN_REFERENCE_BYTES == 8
+                              -2.505210838544172e-08,
+                              1.605904383682161e-10,
+                              -7.647163731819816e-13
+#endif
+    };
+    const uint32_t quadrant = (turn + 0x20000000u) >> 30;
+    const real x = (real)(int32_t)(turn - (quadrant << 30)) * REAL(1.4629180792671596e-09), x2 = x * x;
+    const real over = FMA(polynomial(s, COUNT(s), x2) * x2, x, x), along = polynomial(c, COUNT(c), x2);
+    switch (quadrant) {
+    case 0: return *sine = over, along;
+    case 1: return *sine = along, -over;
+    case 2: return *sine = -over, -along;
+    default: return *sine = -along, over;
+    }
+}
+
+/* Exponent and mantissa in [1, 2) of a positive number. */
+static int split(real v, real *m)
+{
+    real_bits bits;
+    memcpy(&bits, &v, sizeof bits);
+    const int exponent = (int)(bits >> MANTISSA) - BIAS;
+    bits = (bits & (((real_bits)1 << MANTISSA) - 1)) | (real_bits)BIAS << MANTISSA;
+    memcpy(m, &bits, sizeof bits);
+    return exponent;
+}
+
+/* ln m = 2 artanh((m - 1) / (m + 1)) and its series, artanh z = z (1 + z^2 / 3 + ...). */
+static const real artanh[] = { REAL(1.0), REAL(0.3333333333333333), REAL(0.2), REAL(0.14285714285714285),
+                               REAL(0.1111111111111111),
+#if BN_REFERENCE_BYTES == 8
+                               0.09090909090909091, 0.07692307692307693, 0.06666666666666667, 0.058823529411764705,
+                               0.05263157894736842, 0.047619047619047616, 0.043478260869565216
+#endif
+};
+
+static real minus_log(uint32_t w)
+{
+    real m;
+    int exponent = split(middle_of(w), &m);
+    if (m > REAL(1.4142135)) {
+        m = REAL(0.5) * m;
+        exponent++;
+    }
+    const real z = (m - 1) / (m + 1);
+    return (real)(32 - exponent) * REAL(0.6931471805599453) - 2 * z * polynomial(artanh, COUNT(artanh), z * z);
+}
+
+static real decades(real x)
+{
+    real m;
+    const int exponent = split(x, &m);
+    const real z = (m - 1) / (m + 1);
+    return (real)exponent * REAL(0.3010299956639812) + REAL(0.8685889638065037) * z * polynomial(artanh, 5, z * z);
+}
+
+/* A direction as numbers and as the integers that count for the phase; the polarisation e across it. */
+typedef struct direction {
+    real d[3], e[3];
+    int64_t i[3]; /* 1 - u, v, w in units of 2^-31 */
+} direction;
+
+static void set_integers(direction *a)
+{
+    const real *d = a->d;
+    const real missing = d[0] > 0 ? (d[1] * d[1] + d[2] * d[2]) / (1 + d[0]) : 1 - d[0];
+    a->i[1] = RINT(d[1] * REAL(2147483648.0));
+    a->i[2] = RINT(d[2] * REAL(2147483648.0));
+    a->i[0] = RINT(missing * REAL(2147483648.0));
+    if (missing < REAL(0.5))
+        a->i[0] = (int64_t)(((uint64_t)(a->i[1] * a->i[1]) + (uint64_t)(a->i[2] * a->i[2]) +
+                             (uint64_t)(a->i[0] * a->i[0]) + 0x80000000u) >>
+                            32);
+}
+
+/* Random angle: uniform in solid angle, 1 - cos = r (1 - cos theta_max), or from the inverse of its distribution. */
+static real deficit(const xray *s, const reference *r, uint32_t w)
+{
+    if (!s->k.angle_bits)
+        return middle_of(w) * ((real)s->k.deficit * per_word);
+    const uint32_t at = w >> (32 - s->k.angle_bits);
+    return FMA(middle_of(w << s->k.angle_bits) * per_word, r->angle[at + 1] - r->angle[at], r->angle[at]);
+}
+
+static real dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* Turns the direction. With polarisation e the angle phi to it follows 1 - sin^2 theta cos^2 phi, by rejection; without,
+ * phi is even, counted from two vectors across (Duff et al. 2017). */
+static void scatter(const xray *s, const reference *r, direction *a, const uint32_t words[4], const uint32_t number[4])
+{
+    real *d = a->d, *e = a->e, next[3], sine;
+    const real missing = deficit(s, r, words[0]), across = SQRT(missing * (2 - missing)), c = 1 - missing;
+    real k = cosine(words[1], &sine);
+    if (s->k.polarised) {
+        for (uint32_t again = 1; again < 64; again++) {
+            uint32_t more[4];
+            philox((const uint32_t[]){ number[0], number[1], number[2], again }, s->seed, more);
+            if ((real)(more[0] >> 8) * REAL(5.9604644775390625e-08) < 1 - across * across * (k * k))
+                break;
+            k = cosine(more[1], &sine);
+        }
+        const real g[3] = { d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0] };
+        for (int i = 0; i < 3; i++)
+            next[i] = d[i] * c + across * (k * e[i] + sine * g[i]);
+    } else {
+        const real sign = d[0] < 0 ? -REAL(1.0) : REAL(1.0), q = -1 / (sign + d[0]), b = d[1] * d[2] * q;
+        next[1] = d[1] * c + across * (k * (1 + sign * d[1] * d[1] * q) + sine * b);
+        next[2] = d[2] * c + across * (k * (sign * b) + sine * (sign + d[2] * d[2] * q));
+        next[0] = d[0] * c - across * (k * (sign * d[1]) + sine * d[2]);
+    }
+    const real longer = REAL(1.5) - REAL(0.5) * dot(next, next);
+    for (int i = 0; i < 3; i++)
+        d[i] = next[i] * longer;
+    if (s->k.polarised) {
+        const real along = dot(e, d);
+        real f[3];
+        for (int i = 0; i < 3; i++)
+            f[i] = e[i] - along * d[i];
+        const real size = 1 / SQRT(dot(f, f));
+        for (int i = 0; i < 3; i++)
+            e[i] = f[i] * size;
+    }
+    set_integers(a);
+}
+
+/* A ray through the blocks of the box: p + t d in cells. */
+typedef struct ray {
+    real p[3], d[3], t, inverse[3], leave[3];
+    int block[3];
+} ray;
+
+static int clamped(real value, int low, int high)
+{
+    const int v = (int)FLOOR(value);
+    return v < low ? low : v > high ? high : v;
+}
+
+static void find_leave(const xray *s, ray *a, int i)
+{
+    const int edge = (a->block[i] + (a->d[i] > 0)) << s->bits[i], size = (int)s->box[i];
+    a->leave[i] = a->d[i] == 0 ? REAL(1e30) : ((real)(edge < size ? edge : size) - a->p[i]) * a->inverse[i];
+}
+
+static void enter_blocks(const xray *s, ray *a)
+{
+    for (int i = 0; i < 3; i++) {
+        const int cell = (int)FLOOR(a->p[i] + a->d[i] * a->t) >> s->bits[i];
+        a->block[i] = cell < 0 ? 0 : cell >= (int)s->blocks[i] ? (int)s->blocks[i] - 1 : cell;
+        a->inverse[i] = a->d[i] == 0 ? 0 : 1 / a->d[i];
+        find_leave(s, a, i);
+    }
+}
+
+/* Moves t to where the ray meets the box; false when it misses it. */
+static bool meets_box(const xray *s, ray *a)
+{
+    real in = 0, out = REAL(1e30);
+    for (int i = 0; i < 3; i++) {
+        const real size = (real)s->box[i];
+        if (a->d[i] == 0) {
+            if (a->p[i] < 0 || a->p[i] >= size)
+                return false;
+            continue;
+        }
+        const real inverse = 1 / a->d[i], x = -a->p[i] * inverse, y = (size - a->p[i]) * inverse;
+        const real low = x < y ? x : y, high = x < y ? y : x;
+        in = low > in ? low : in;
+        out = high < out ? high : out;
+        if (!(in < out))
+            return false;
+    }
+    a->t = in;
+    return true;
+}
+
+/* Goes on into the next block; false behind the last. */
+static bool next_block(const xray *s, ray *a, real next)
+{
+    const int i = next == a->leave[0] ? 0 : next == a->leave[1] ? 1 : 2;
+    a->block[i] += a->d[i] > 0 ? 1 : -1;
+    find_leave(s, a, i);
+    return a->block[i] >= 0 && a->block[i] < (int)s->blocks[i];
+}
+
+static real at_cell(const xray *s, const reference *r, const ray *a)
+{
+    size_t cell[3];
+    for (int i = 0; i < 3; i++) {
+        const int end = (a->block[i] + 1) << s->bits[i], size = (int)s->box[i];
+        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << s->bits[i], (end < size ? end : size) - 1);
+    }
+    return r->optical[(cell[2] * s->box[1] + cell[1]) * s->box[0] + cell[0]];
+}
+
+/* Where along a side of the entrance a photon starts, in units of the path from the middle. */
+static int place(const xray *s, uint32_t w, long long aperture, long long shift, uint32_t places, long long side,
+                 real normal)
+{
+    if (s->k.profile == XRAY_PENCIL)
+        return (int)shift;
+    const long long at = shift + (s->k.profile == XRAY_GAUSSIAN
+                                      ? RINT(normal * (real)aperture)
+                                      : (long long)((uint64_t)w * (uint64_t)aperture >> 32) - (aperture >> 1));
+    if (!s->k.placed)
+        return (int)at;
+    const long long edge = side * (long long)places / 2, cell = (at * 65536 + edge) / side;
+    return (int)((cell * side + side / 2 - edge) >> 16);
+}
+
+/* Sums over the flights of path times (1 - u, u, v, w), units of 2^-(31 + path_bits) wavelengths. */
+typedef struct track {
+    uint64_t missing, x, y, z;
+    int y0, z0;
+} track;
+
+static void lengthen(const xray *s, track *k, const direction *a, real distance)
+{
+    const int64_t path = RINT(distance * (real)s->k.path_scale);
+    const uint64_t missing = (uint64_t)(path * a->i[0]);
+    k->missing += missing;
+    k->x += ((uint64_t)path << 31) - missing;
+    k->y += (uint64_t)(path * a->i[1]);
+    k->z += (uint64_t)(path * a->i[2]);
+}
+
+static int64_t rounded(uint64_t sum) { return (int64_t)(sum + 0x40000000u) >> 31; }
+
+/* k (path - direction . place): the path as sum of s (1 - u) and of s u, which is the place's x. */
+static uint32_t phase(const xray *s, const track *k, const int32_t *toward)
+{
+    const int64_t x = rounded(k->x), y = k->y0 + rounded(k->y), z = k->z0 + rounded(k->z);
+    const uint64_t sum = k->missing + (uint64_t)(toward[0] * x) - (uint64_t)(toward[1] * y) -
+                         (uint64_t)(toward[2] * z) + (uint64_t)(s->k.beam_iv * k->y0) + (uint64_t)(s->k.beam_iw * k->z0);
+    return (uint32_t)(sum >> (s->k.path_bits - 1));
+}
+
+static void expose(const reference *r, size_t cell, uint32_t turn, real weight)
+{
+    real sine;
+    const real c = cosine(turn, &sine);
+    r->tally[4 * cell] += RINT(c * weight);
+    r->tally[4 * cell + 1] += RINT(sine * weight);
+    r->tally[4 * cell + 2] += RINT(weight);
+}
+
+/* The expected-value estimator: the law's density towards some cells, from one that is drawn, evenly spread. */
+static void expect(const xray *s, const reference *r, const track *k, const direction *a, real share, uint32_t w)
+{
+    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    size_t cell = (size_t)((uint64_t)w * cells >> 32);
+    for (int n = 0; n < s->k.samples; n++, cell = (cell + (size_t)s->k.stride) % cells) {
+        const int32_t *t = &s->toward[4 * cell];
+        const real change[3] = { 1 - (real)t[0] * per_direction - a->d[0], (real)t[1] * per_direction - a->d[1],
+                                 (real)t[2] * per_direction - a->d[2] };
+        const real missing = REAL(0.5) * dot(change, change), most = (real)s->k.expectation;
+        const real chance = s->k.angle_bits ? most * (1 + (1 - missing) * (1 - missing))
+                                            : (missing <= (real)s->k.deficit ? most : 0);
+        const real weight = chance * (real)t[3] * share;
+        if (weight > 0)
+            expose(r, cell, phase(s, k, t), weight);
+    }
+}
+
+static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
+{
+    static const real arctan[] = { REAL(1.0), REAL(-0.3333333333333333), REAL(0.2), REAL(-0.14285714285714285),
+                                   REAL(0.1111111111111111), REAL(-0.09090909090909091) };
+    real at = tangent;
+    if (!(at < (real)s->k.reach && at > -(real)s->k.reach))
+        return -1;
+    if (s->k.equal_angles) { /* a quarter of the angle where it is large, then the series of the inverse tangent */
+        for (int n = 0; n < s->k.halvings; n++)
+            at = at / (1 + SQRT(1 + at * at));
+        at = (real)(1 << s->k.halvings) * at * polynomial(arctan, COUNT(arctan), at * at);
+    }
+    at = at * per_cell + ((real)(cells / 2) + REAL(0.5));
+    return at >= 0 && at < (real)cells ? (int)at : -1;
+}
+
+/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is left of the photon, the rest
+ * joins *absorbed in units of 2^-30. */
+static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k, real *weight, int64_t *absorbed)
+{
+    uint32_t number[4] = { (uint32_t)photon, (uint32_t)(photon >> 32), 0, 0 }, words[4];
+    real sine = 0, radius = 0, across = 0;
+    philox(number, s->seed, words);
+    for (int i = 0; i < 3; i++) {
+        a->d[i] = (real)s->k.beam[i];
+        a->e[i] = (real)s->k.e[i];
+    }
+    a->i[0] = s->k.beam_id;
+    a->i[1] = s->k.beam_iv;
+    a->i[2] = s->k.beam_iw;
+    if (s->k.profile == XRAY_GAUSSIAN) {
+        radius = SQRT(2 * minus_log(words[0]));
+        across = cosine(words[1], &sine);
+    }
+    k->y0 = place(s, words[0], s->k.aperture_y, s->k.shift_y, s->n[1], s->k.place_y, radius * across);
+    k->z0 = place(s, words[1], s->k.aperture_z, s->k.shift_z, s->n[2], s->k.place_z, radius * sine);
+    ray w = { .p = { (real)s->k.start_x, (real)k->y0 * (real)s->k.unit_y + (real)s->k.centre_y,
+                     (real)k->z0 * (real)s->k.unit_z + (real)s->k.centre_z },
+              .d = { a->d[0], a->d[1] * (real)s->k.per_y, a->d[2] * (real)s->k.per_z } };
+    if (!meets_box(s, &w))
+        return 0;
+    enter_blocks(s, &w);
+    int scatterings = 0;
+    real depth = minus_log(words[2]);
+    for (;;) {
+        const real most = r->majorant[((size_t)w.block[2] * s->blocks[1] + (size_t)w.block[1]) * s->blocks[0] +
+                                      (size_t)w.block[0]];
+        real next = w.leave[0] < w.leave[1] ? w.leave[0] : w.leave[1];
+        next = w.leave[2] < next ? w.leave[2] : next;
+        const real way = next > w.t ? next - w.t : 0;
+        if (!(depth < most * way)) {
+            depth = depth - most * way;
+            w.t = next;
+            if (!next_block(s, &w, next))
+                return scatterings;
+            continue;
+        }
+        w.t = w.t + depth / most;
+        const uint32_t chance = words[3];
+        number[2]++;
+        philox(number, s->seed, words);
+        depth = minus_log(words[2]);
+        if (s->k.thinned && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < at_cell(s, r, &w)))
+            continue;
+        lengthen(s, k, a, w.t);
+        scatterings++;
+        if (s->k.absorbing) {
+            const real lost = *weight * (real)s->k.absorption;
+            *weight = *weight - lost;
+            *absorbed += RINT(lost * REAL(1073741824.0));
+        }
+        if (s->k.expected)
+            expect(s, r, k, a, *weight, words[3]);
+        scatter(s, r, a, words, number);
+        if (scatterings == s->k.most)
+            return scatterings;
+        for (int i = 0; i < 3; i++) {
+            w.p[i] = w.p[i] + w.d[i] * w.t;
+            w.d[i] = i == 0 ? a->d[0] : a->d[i] * (real)(i == 1 ? s->k.per_y : s->k.per_z);
+        }
+        w.t = 0;
+        enter_blocks(s, &w);
+    }
+}
+
+/* A whole life, counted in the 15 numbers of its detector cell (kernels/xray.cl). */
+static void live(const xray *s, const reference *r, uint64_t photon, int64_t *count, size_t plane)
+{
+    enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
+    real weight = 1;
+    direction a;
+    track k = { 0 };
+    const int scatterings = fly(s, r, photon, &a, &k, &weight, &count[ABSORBED * plane]);
+    count[(size_t)(scatterings < XRAY_ORDERS - 1 ? scatterings : XRAY_ORDERS - 1) * plane]++;
+    count[SCATTERINGS * plane] += scatterings;
+    count[COSINES * plane] += RINT(a.d[0] * REAL(1073741824.0));
+    count[SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
+    int y = -1, z = -1;
+    if (a.d[0] > 0) {
+        const real py = (real)(k.y0 + rounded(k.y)) * (real)s->k.far_y, pz = (real)(k.z0 + rounded(k.z)) * (real)s->k.far_z;
+        y = detector_cell(s, a.d[1] / a.d[0] + py, (real)s->k.per_cell_y, (int)s->cells[0]);
+        z = detector_cell(s, a.d[2] / a.d[0] + pz, (real)s->k.per_cell_z, (int)s->cells[1]);
+    }
+    if (y < 0 || z < 0) {
+        count[MISSED * plane]++;
+        return;
+    }
+    const size_t cell = (size_t)z * s->cells[0] + (size_t)y;
+    const int32_t *t = &s->toward[4 * cell];
+    count[(t[3] ? DETECTED : STOPPED) * plane]++;
+    if (t[3] && !s->k.expected)
+        expose(r, cell, phase(s, &k, t), weight * (real)((int64_t)1 << s->k.fixed_bits));
+}
+
+/* The batch's sums join the whole ones; with a coherence time the amplitude starts anew and its square is kept. */
+static void gather(const xray *s, const reference *r, bool fresh)
+{
+    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    int64_t *sums = bn_field_host(s->sums);
+    real *kept = bn_field_host(s->kept), *amplitude = bn_field_host(s->amplitude), *intensity = bn_field_host(s->intensity);
+    real *shown = bn_field_host(s->shown), *hits = bn_field_host(s->hits);
+    const real unit = REAL(1.0) / (real)((int64_t)1 << s->k.fixed_bits);
+    for (size_t i = 0; i < cells; i++) {
+        real *a = amplitude + i, *b = amplitude + cells + i;
+        if (fresh) {
+            kept[i] = kept[i] + (*a * *a + *b * *b);
+            sums[i] = sums[cells + i] = 0;
+        }
+        for (size_t c = 0; c < 3; c++) {
+            sums[c * cells + i] += r->tally[4 * i + c];
+            r->tally[4 * i + c] = 0;
+        }
+        *a = (real)sums[i] * unit;
+        *b = (real)sums[cells + i] * unit;
+        intensity[i] = kept[i] + (*a * *a + *b * *b);
+        shown[i] = decades(intensity[i] * (real)s->k.gain + 1);
+        hits[i] = (real)sums[2 * cells + i] * unit;
+    }
+}
+
+static real *converted(const double *values, size_t count)
+{
+    real *out = malloc(count * sizeof *out);
+    for (size_t i = 0; out && i < count; i++)
+        out[i] = (real)values[i];
+    return out;
+}
+
+static void release(reference *r)
+{
+    free(r->tally);
+    free(r->optical);
+    free(r->majorant);
+    free(r->angle);
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    xray *s = state;
+    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
+    reference r = { .tally = calloc(4 * cells, sizeof *r.tally),
+                    .optical = converted(s->optical, (size_t)s->box[0] * s->box[1] * s->box[2]),
+                    .majorant = converted(s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2]),
+                    .angle = converted(s->angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1) };
+    if (!r.tally || !r.optical || !r.majorant || !r.angle) {
+        release(&r);
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a batch of photons");
+    }
+    int64_t *lives = bn_field_host(s->lives);
+    for (uint64_t photon = b.first; photon < b.end; photon++)
+        live(s, &r, photon, lives + (photon - b.first) % cells, cells);
+    gather(s, &r, b.fresh);
+    release(&r);
+    xray_report(s, &b, out);
+    return BN_OK;
+}
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    xray *s = state;
+    return s->against_fft ? xray_fourier(sim, s) : BN_OK;
+}
+
+const bn_engine BN_REFERENCE(xray) = { .name = "reference", .setup = setup, .step = step };

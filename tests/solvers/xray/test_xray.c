@@ -1,0 +1,692 @@
+/* test_xray.c: the physics of the solver `xray` through the library's public interface: closed forms, published numbers,
+ * statistics with fixed seeds, and cases that must be rejected. The reference does it, since device and reference agree
+ * photon by photon (tests/conformance, and here for what the self-test leaves out). */
+#include "support.h"
+
+#include "api/launch.h"
+#include "binnacle/binnacle.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static const double pi = 3.14159265358979323846;
+static bn_context *ctx;
+
+static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
+static void close_context(void) { bn_context_destroy(&ctx); }
+
+static bool long_tests(void)
+{
+    const char *text = getenv("BN_TEST_LONG");
+    return text && text[0] == '1';
+}
+
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
+
+static run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    run r;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    OK(bn_sim_measure(r.sim));
+    return r;
+}
+
+static void end_run(run *r)
+{
+    bn_sim_destroy(&r->sim);
+    bn_case_destroy(&r->config);
+}
+
+#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
+
+static const bn_sim_field_info *info_of(const run *r, const char *name)
+{
+    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
+        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
+            return bn_sim_field_at(r->sim, i);
+    ck_abort_msg("no field %s", name);
+    return NULL;
+}
+
+static size_t bytes_of(const bn_sim_field_info *info)
+{
+    return (size_t)info->n[0] * info->n[1] * (size_t)info->components * info->element_bytes;
+}
+
+/* A real field in double, to be freed; all components. */
+static double *field(run *r, const char *name)
+{
+    const bn_sim_field_info *info = info_of(r, name);
+    const size_t bytes = bytes_of(info), count = bytes / info->element_bytes;
+    void *raw = malloc(bytes);
+    double *values = malloc(count * sizeof *values);
+    ck_assert(raw && values && info->real);
+    OK(bn_sim_read(r->sim, name, raw, bytes));
+    for (size_t i = 0; i < count; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    return values;
+}
+
+static double result(const run *r, const char *name)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t i = 0; i < bn_results_count(results); i++)
+        if (strcmp(bn_results_at(results, i)->name, name) == 0)
+            return bn_results_at(results, i)->value;
+    ck_abort_msg("no result %s", name);
+    return 0;
+}
+
+static double total(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* --- the double slit of Grund (2016) --- */
+
+/* His 256 x 128 x 128 cells; only the middle rows of the detector, and a cone that just covers them: the same photons for
+ * each of their cells from far fewer in all. */
+static const char slit_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"double-slit\"\ncells = [256, 128, 128]\ncell = [4e-9, 4e-9, 4e-9]\n"
+    "width = 12e-9\npitch = 32e-9\ncentre = [2e-9, 0]\ndepth = 4e-9\n[source]\nsize = [44e-9, 0]\ncentre = [2e-9, 0]\n"
+    "[scattering]\ntheta_max = 0.03592\n[detector]\ncells = [1024, 4]\ncell_angle = 70e-6\nbeam_stop = 1\n"
+    "[solver]\ncompare = \"curve\"\n";
+
+/* Photons for mu in a cell: share of the cone in a cell, share of the light in the slits. */
+static double photons_for(double mu)
+{
+    const double cone = 2 * pi * (1 - cos(0.03592)), cell = 70e-6 * 70e-6;
+    return mu * cone / cell * 11 / 6;
+}
+
+static double double_slit_error(double mu, int seed, double *expected)
+{
+    char photons[64], number[64];
+    snprintf(photons, sizeof photons, "source.photons=%.0f", photons_for(mu));
+    snprintf(number, sizeof number, "case.seed=%d", seed);
+    run r = RUN(slit_case, NULL, photons, number);
+    const double error = result(&r, "mqf");
+    *expected = result(&r, "mqf_expected");
+    double *hits = field(&r, "photons");
+    near(total(hits, 4096) / 4096, mu, 5 * sqrt(mu / 4096) + 0.003 * mu, "photons in a cell of the detector");
+    free(hits);
+    end_run(&r);
+    return error;
+}
+
+START_TEST(double_slit_converges_as_predicted)
+{
+    /* Error and its standard deviation from 40 runs of an independent program (double precision, time steps as in Grund
+     * 2016): data/published/xray-double-slit.csv. */
+    static const struct {
+        double mu, error, deviation;
+        int runs;
+        bool slow;
+    } rows[] = {
+        { 2.9972, 2.2185e-2, 1.0e-3, 3, false },
+        { 11.9886, 1.1893e-2, 9.3e-4, 1, false },
+        { 119.8862, 1.3545e-3, 1.5e-4, 1, true },
+        { 239.7725, 6.1998e-4, 6.9e-5, 1, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].slow && !long_tests())
+            continue;
+        double sum = 0, expected = 0;
+        for (int seed = 1; seed <= rows[i].runs; seed++)
+            sum += double_slit_error(rows[i].mu, seed, &expected) / rows[i].runs;
+        near(sum, rows[i].error, 3 * rows[i].deviation / sqrt(rows[i].runs) + 0.05 * rows[i].error, "MQF, 40 runs");
+        near(expected, rows[i].error, 0.12 * rows[i].error, "MQF, predicted");
+    }
+}
+END_TEST
+
+START_TEST(expected_values_give_the_same_slits_with_fewer_photons)
+{
+    /* Every scattering speaks to every cell: 20,000 photons are worth 1.1e4 a cell. */
+    run r = RUN(slit_case, NULL, "source.photons=20000", "solver.estimator=expected", "solver.samples=4096",
+                "scattering.theta_max=0.1");
+    ck_assert_msg(result(&r, "mqf") < 3 * 2 * 0.06 / 1e4 + 1e-4, "mqf = %g", result(&r, "mqf"));
+    double *intensity = field(&r, "intensity");
+    const size_t row = 2 * 1024 + 512;
+    /* Maxima and a zero beside the middle: 2.9735 mrad, 5.835 mrad, 8.3333 mrad (closed form). */
+    const double unit = intensity[row + 42] / 0.629915;
+    near(intensity[row + 83] / unit, 0.112731, 0.02, "second maximum");
+    near(intensity[row + 119] / unit, 0, 0.01, "zero of the envelope");
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+/* --- slabs: numbers of scatterings, angles --- */
+
+static const char slab_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [512, 8, 8]\ncell = [4e-9, 4e-7, 4e-7]\nvalue = 0.001\n"
+    "[source]\nphotons = 400000\n[scattering]\ntheta_max = 0.001\norder = \"multiple\"\n"
+    "[detector]\ncells = [32, 32]\ncell_angle = 1e-4\nbeam_stop = 0\n";
+
+static void check_share(double share, double expected, double photons, const char *what)
+{
+    near(share, expected, 5 * sqrt(expected * (1 - expected) / photons), what);
+}
+
+START_TEST(transmission_follows_the_law_of_beer)
+{
+    static const struct {
+        const char *cells, *value;
+        double left;
+    } rows[] = {
+        { "density.cells=[512,8,8]", "density.value=0.001", 0.59914229 },
+        { "density.cells=[128,8,8]", "density.value=0.01", 0.27625167 },
+        { "density.cells=[256,8,8]", "density.value=0.001", 0.77404282 },
+    };
+    for (size_t i = 0; i < 3; i++)
+        for (int exact = 0; exact < 2; exact++) {
+            run r = RUN(slab_case, NULL, rows[i].cells, rows[i].value, exact ? "flight.method=exact" : "flight.block=3");
+            const double depth = -log(rows[i].left);
+            check_share(result(&r, "unscattered"), rows[i].left, 4e5, "(1 - p)^n");
+            check_share(result(&r, "scattered_once"), depth * rows[i].left, 4e5, "Poisson's law, 1");
+            near(result(&r, "scatterings_mean"), depth, 5 * sqrt(depth / 4e5), "Poisson's law, mean");
+            ck_assert(result(&r, "detected") + result(&r, "stopped") + result(&r, "missed") == 4e5);
+            end_run(&r);
+        }
+}
+END_TEST
+
+START_TEST(thomson_density_is_in_electrons)
+{
+    /* 1e31 per m3 over 2.048 um: depth 6.6524587e-29 * 1e31 * 2.048e-6 = 1.3624e-3. */
+    run r = RUN(slab_case, NULL, "density.measure=electrons", "density.value=1e31");
+    near(result(&r, "scatterings_mean"), 1.362424e-3, 5 * sqrt(1.3624e-3 / 4e5), "sigma rho L");
+    end_run(&r);
+}
+END_TEST
+
+/* k scatterings in a wide, opaque slab, from its surface: nothing may turn back before the last. */
+static run scattered(const char *law, const char *theta, int k)
+{
+    char most[64];
+    snprintf(most, sizeof most, "scattering.most=%d", k);
+    return RUN(slab_case, NULL, "density.value=0.9", "density.cell=[4e-9,1e-3,1e-3]", "detector.distance=1e6",
+               "source.profile=pencil", "scattering.g=0.7", law, theta, most);
+}
+
+START_TEST(directions_after_k_scatterings)
+{
+    const double c = cos(0.7), norm = (1 - c) + (1 - c * c * c) / 3;
+    const double square = ((1 - c * c * c) / 3 + (1 - pow(c, 5)) / 5) / norm, p2 = 1.5 * square - 0.5;
+    for (int k = 1; k <= 3; k++) {
+        run cap = scattered("scattering.angle=uniform", "scattering.theta_max=0.1", k);
+        const double one = 0.9975020826, spread = result(&cap, "cos2_mean") - pow(one, 2 * k);
+        near(result(&cap, "cos_mean"), pow(one, k), 5 * sqrt(fabs(spread) / 4e5) + 1e-8, "((1 + cos theta_max) / 2)^k");
+        end_run(&cap);
+        if (k == 3)
+            continue;
+        /* Laws of Legendre polynomials: <P2> after k scatterings is <P2>^k; here up to 0.7 rad. */
+        run r = scattered("scattering.angle=thomson", "scattering.theta_max=0.7", k);
+        near(1.5 * result(&r, "cos2_mean") - 0.5, pow(p2, k), 5 * 1.5 * sqrt(0.03 / 4e5), "<P2>^k");
+        end_run(&r);
+    }
+    run r = scattered("scattering.angle=thomson", "scattering.theta_max=3.14159265358979", 1);
+    near(result(&r, "cos_mean"), 0, 5 * sqrt(0.4 / 4e5), "Thomson: no mean direction");
+    near(result(&r, "cos2_mean"), 0.4, 5 * sqrt(0.09 / 4e5), "<cos^2> = 2/5");
+    end_run(&r);
+    r = scattered("scattering.angle=polarised", "scattering.theta_max=3.14159265358979", 1);
+    near(result(&r, "cos2_mean"), 0.4, 5 * sqrt(0.09 / 4e5), "<cos^2> = 2/5");
+    end_run(&r);
+    r = scattered("scattering.angle=henyey-greenstein", "scattering.theta_max=3.14159265358979", 1);
+    near(result(&r, "cos_mean"), 0.7, 5 * sqrt(0.2 / 4e5) + 1e-3, "Henyey and Greenstein's g");
+    end_run(&r);
+}
+END_TEST
+
+/* Chi-squared of counts against a density of directions f(1 - cos theta, cos phi to y), integrated over each cell by 8 x 8
+ * points. */
+static void check_directions(const char *law, const char *theta, double (*f)(double u, double v, double w))
+{
+    enum { N = 24, FINE = 8 };
+    run r = RUN(slab_case, NULL, "density.value=0.9", "density.cell=[4e-9,1e-3,1e-3]", "source.profile=pencil",
+                "detector.distance=1e6", "detector.cells=[24,24]", "detector.cell_angle=0.05",
+                "scattering.order=single", law, theta);
+    double *hits = field(&r, "photons"), chi = 0, all = 0;
+    size_t count = 0;
+    for (int c = 0; c < N * N; c++) {
+        double share = 0;
+        for (int p = 0; p < FINE * FINE; p++) {
+            const double y = (c % N - N / 2 - 0.5 + (p % FINE + 0.5) / FINE) * 0.05;
+            const double z = (c / N - N / 2 - 0.5 + (p / FINE + 0.5) / FINE) * 0.05;
+            const double ty = tan(y), tz = tan(z), norm = sqrt(1 + ty * ty + tz * tz);
+            share += f(1 / norm, ty / norm, tz / norm) * (1 + ty * ty) * (1 + tz * tz) / (norm * norm * norm) * 0.05 *
+                     0.05 / (FINE * FINE);
+        }
+        all += share;
+        if (share * 4e5 < 20)
+            continue;
+        chi += pow(hits[c] - share * 4e5, 2) / (share * 4e5);
+        count++;
+    }
+    /* One in 1e4 of all seeds is above: a sum of n squares is n +- sqrt(2 n), nearly normal. */
+    ck_assert_msg(fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count), "%s: chi^2 = %g for %zu cells", law, chi,
+                  count);
+    near(total(hits, N * N) / 4e5, all, 5 * sqrt(all / 4e5), "share on the detector");
+    free(hits);
+    end_run(&r);
+}
+
+static double thomson_density(double u, double v, double w)
+{
+    (void)v, (void)w;
+    return 3 / (16 * pi) * (1 + u * u);
+}
+static double polarised_density(double u, double v, double w)
+{
+    (void)u, (void)w;
+    return 3 / (8 * pi) * (1 - v * v);
+}
+static double even_density(double u, double v, double w)
+{
+    (void)u, (void)v, (void)w;
+    return 1 / (2 * pi * (1 - cos(1.2)));
+}
+
+START_TEST(angles_follow_their_laws)
+{
+    check_directions("scattering.angle=thomson", "scattering.theta_max=3.14159265358979", thomson_density);
+    check_directions("scattering.angle=polarised", "scattering.theta_max=3.14159265358979", polarised_density);
+    check_directions("scattering.angle=uniform", "scattering.theta_max=1.2", even_density);
+}
+END_TEST
+
+START_TEST(small_angles_have_no_rings)
+{
+    /* In single precision an angle from arccos(1 - x) would come in steps of 345 urad: cells of 20 urad must all be met alike. */
+    run r = RUN(slab_case, NULL, "density.value=0.9", "scattering.order=single", "scattering.theta_max=0.00045",
+                "detector.cell_angle=2e-5", "source.photons=800000");
+    double *hits = field(&r, "photons"), chi = 0;
+    const double mean = 8e5 * 4e-10 / (pi * 0.00045 * 0.00045);
+    size_t count = 0;
+    for (int c = 0; c < 32 * 32; c++)
+        if (hypot(c % 32 - 16, c / 32 - 16) < 20 && (c % 32) > 0 && c >= 32) {
+            chi += pow(hits[c] - mean, 2) / mean;
+            count++;
+        }
+    ck_assert_msg(fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count), "chi^2 = %g for %zu cells", chi, count);
+    free(hits);
+    end_run(&r);
+}
+END_TEST
+
+/* --- delta tracking against the walk from cell to cell --- */
+
+static const char gratings_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"offset-gratings\"\ncells = [256, 32, 8]\ncell = [4e-9, 4e-9, 4e-9]\n"
+    "value = 0.01\nwidth = 8e-9\npitch = 16e-9\nshift = 8e-9\n[source]\nphotons = 1000000\n[scattering]\norder = \"multiple\"\n"
+    "[detector]\ncells = [32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+
+START_TEST(delta_tracking_is_the_exact_walk)
+{
+    run a = RUN(gratings_case, NULL, "flight.method=exact"), b = RUN(gratings_case, NULL, "flight.block=3", "case.seed=2");
+    double *x = field(&a, "photons"), *y = field(&b, "photons"), chi = 0;
+    size_t count = 0;
+    for (int c = 0; c < 32 * 32; c++)
+        if (x[c] + y[c] > 20) {
+            chi += pow(x[c] - y[c], 2) / (x[c] + y[c]);
+            count++;
+        }
+    ck_assert_msg(count > 600 && fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count), "chi^2 = %g for %zu cells",
+                  chi, count);
+    const double mean = result(&a, "scatterings_mean");
+    near(result(&b, "scatterings_mean"), mean, 5 * sqrt(2 * mean / 1e6), "scatterings");
+    near(result(&b, "unscattered"), result(&a, "unscattered"), 5 * sqrt(0.5 / 1e6), "unscattered");
+    free(x);
+    free(y);
+    end_run(&a);
+    end_run(&b);
+}
+END_TEST
+
+START_TEST(turbid_cube_absorbs_as_elsewhere)
+{
+    /* cube60 of MCX, 1 scattering and 0.005 absorptions a mm, 60 mm, a pencil in the middle of a face, g = 0.01: 17.8 % of the
+     * light is absorbed after 79 scatterings. Positions to 1 mm; a pencil beside the middle changes less than 0.1 %. */
+    static const char text[] =
+        "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [60, 60, 60]\ncell = [1e-3, 1e-3, 1e-3]\nvalue = "
+        "0.633955\nabsorption = 0.004975124378109453\n[source]\nwavelength = 1e-6\nprofile = \"pencil\"\nphotons = 20000\n"
+        "[scattering]\norder = \"multiple\"\nangle = \"henyey-greenstein\"\ng = 0.01\ntheta_max = 3.14159265358979\n"
+        "[detector]\ncells = [32, 32]\ncell_angle = 0.03\nspacing = \"lengths\"\ndistance = 1000\nbeam_stop = 0\n";
+    run r = RUN(text, NULL, "case.precision=single");
+    near(result(&r, "absorbed"), 0.178, 0.008, "MCX, cube60");
+    near(result(&r, "scatterings_mean"), 79, 6, "MCX, cube60");
+    end_run(&r);
+}
+END_TEST
+
+/* --- two gratings, one behind the other --- */
+
+/* Intensity in the first order over that straight ahead, from expected values: all cells hear of every scattering. */
+static double first_order(const char *kind, const char *value)
+{
+    run r = RUN(gratings_case, NULL, kind, value, "scattering.order=single", "solver.estimator=expected",
+                "solver.samples=64", "detector.cells=[16,4]", "detector.cell_angle=3.1250204e-3", "detector.spacing=angles",
+                "source.photons=100000", "detector.beam_stop=0");
+    double *sums = field(&r, "intensity");
+    const double share = sums[2 * 16 + 10] / sums[2 * 16 + 8];
+    free(sums);
+    end_run(&r);
+    return share;
+}
+
+START_TEST(offset_gratings_have_their_weak_first_order)
+{
+    const double both = first_order("density.kind=offset-gratings", "density.value=0.01");
+    const double one = first_order("density.kind=grating", "density.value=0.0001");
+    near(both, 0.03754249, 0.05 * 0.0375, "first Born approximation, p = 0.01");
+    near(one, 0.35468003, 0.06 * 0.3547, "one grating, p -> 0");
+}
+END_TEST
+
+/* --- phases --- */
+
+START_TEST(single_precision_has_the_phases_of_double)
+{
+    /* 40 um long and wide; photons that are alone in their cell tell their phase. */
+    static const char text[] =
+        "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = [6.25e-7, 6.25e-7, 6.25e-7]\n"
+        "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = 3e-3\ndistance = 1e5\nbeam_stop = 1\n";
+    run a = RUN(text, NULL, "case.precision=single"), b = RUN(text, NULL, "case.precision=double");
+    double *x = field(&a, "amplitude"), *y = field(&b, "amplitude"), *n = field(&a, "photons"), *m = field(&b, "photons");
+    double worst = 0;
+    size_t alone = 0;
+    for (int c = 0; c < 64 * 64; c++)
+        if (n[c] == 1 && m[c] == 1) {
+            worst = fmax(worst, hypot(x[c] - y[c], x[4096 + c] - y[4096 + c]));
+            alone++;
+        }
+    ck_assert_msg(alone > 500 && worst < 1e-3, "%zu photons, phases differ by up to %g rad", alone, worst);
+    free(x);
+    free(y);
+    free(n);
+    free(m);
+    end_run(&a);
+    end_run(&b);
+}
+END_TEST
+
+START_TEST(a_tilted_beam_has_its_pattern_around_it)
+{
+    run r = RUN(slit_case, NULL, "source.photons=4000", "solver.estimator=expected", "solver.samples=4096", "solver.compare=fft",
+                "scattering.theta_max=0.1", "source.tilt=[0.0105,0]");
+    ck_assert_msg(result(&r, "mqf_fft") < 2e-3, "mqf_fft = %g", result(&r, "mqf_fft"));
+    end_run(&r);
+}
+END_TEST
+
+/* --- the Fourier picture --- */
+
+START_TEST(fourier_picture_is_the_closed_form)
+{
+    /* Cells at the angles of the transform of 512 nm: m lambda / (128 ds), m = 16, 32, 64 (closed form of the double slit). */
+    run r = RUN(slit_case, NULL, "source.photons=100", "solver.compare=both", "detector.cell_angle=1.953125e-4",
+                "detector.cells=[256,4]", "detector.spacing=lengths", "scattering.theta_max=0.1");
+    double *f = field(&r, "fourier");
+    const double *row = f + 2 * 256 + 128;
+    const double sine[] = { sin(atan(16 * 1.953125e-4)), sin(atan(32 * 1.953125e-4)), sin(atan(64 * 1.953125e-4)) };
+    static const int at[] = { 16, 32, 64 };
+    static const double value[] = { 0.61499051, 0.09006327, 0.04503164 };
+    for (int i = 0; i < 3; i++) {
+        near(sine[i], at[i] * 1.953125e-4, 3e-6, "sine and tangent");
+        near(row[at[i]] / row[0], value[i], 5e-4, "transform of the mask times sinc^2");
+    }
+    ck_assert(result(&r, "fft_error") < 1e-6);
+    free(f);
+    end_run(&r);
+}
+END_TEST
+
+/* The projection's transform, added up term by term. */
+START_TEST(fourier_picture_is_the_direct_sum)
+{
+    run r = RUN(slit_case, NULL, "source.photons=100", "density.kind=sphere", "density.depth=1e-7", "density.radius=4e-8",
+                "density.cells=[25,24,24]", "density.value=0.001", "density.centre=[0,0]", "source.size=[0,0]",
+                "source.centre=[0,0]", "solver.compare=fft", "detector.cells=[40,40]", "detector.cell_angle=4e-4",
+                "scattering.theta_max=0.1");
+    double *f = field(&r, "fourier"), first = 0;
+    for (int c = 0; c < 5; c++) {
+        const int iy = 20 + 3 * c, iz = 20 + 2 * c;
+        const double ty = tan((iy - 20) * 4e-4), tz = tan((iz - 20) * 4e-4), norm = sqrt(1 + ty * ty + tz * tz);
+        const double q[2] = { ty / norm * 40, tz / norm * 40 }; /* turns a cell: ds / lambda = 40 */
+        double re = 0, im = 0;
+        for (int k = 0; k < 24; k++)
+            for (int j = 0; j < 24; j++) {
+                const double y = (j - 11.5) * 4e-9, z = (k - 11.5) * 4e-9;
+                int cells = 0;
+                for (int i = 0; i < 25; i++)
+                    cells += pow((i + 0.5) * 4e-9 - 5e-8, 2) + y * y + z * z < 1.6e-15;
+                const double chance = 1 - pow(0.999, cells);
+                re += chance * cos(2 * pi * (q[0] * j + q[1] * k));
+                im += chance * sin(2 * pi * (q[0] * j + q[1] * k));
+            }
+        double sum = re * re + im * im;
+        for (int d = 0; d < 2; d++)
+            sum *= q[d] == 0 ? 1 : pow(sin(pi * q[d]) / (pi * q[d]), 2);
+        first = c == 0 ? sum : first;
+        near(f[iz * 40 + iy] / f[20 * 40 + 20], sum / first, 5e-4, "direct sum");
+    }
+    free(f);
+    end_run(&r);
+}
+END_TEST
+
+/* --- the sphere --- */
+
+START_TEST(sphere_has_its_form_factor)
+{
+    /* Radius 50 nm of 2.5 nm cells; thin. Form factor [3 (sin x - x cos x) / x^3]^2, x = 4 pi R sin(theta / 2) / lambda. */
+    run r = RUN(slit_case, NULL, "density.kind=sphere", "density.cells=[42,42,42]", "density.cell=[2.5e-9,2.5e-9,2.5e-9]",
+                "density.centre=[0,0]", "density.depth=1.05e-7", "density.radius=5e-8", "density.value=0.0002",
+                "source.size=[0,0]", "source.centre=[0,0]", "source.photons=6000000", "solver.estimator=expected",
+                "solver.samples=128", "solver.compare=none", "detector.cells=[64,2]", "detector.cell_angle=5e-5",
+                "scattering.theta_max=0.02", "scattering.order=single");
+    double *intensity = field(&r, "intensity"), worst = 0, unit = 0;
+    for (int i = 4; i < 32; i++) { /* along y, beyond the beam's own cell */
+        const double a = sqrt(intensity[64 + 32 + i]), x = 4 * pi * 5e-8 * sin(0.5 * i * 5e-5) / 1e-10;
+        const double form = 3 * (sin(x) - x * cos(x)) / (x * x * x);
+        if (i == 4)
+            unit = a / fabs(form);
+        worst = fmax(worst, fabs(a / unit - fabs(form)));
+    }
+    ck_assert_msg(worst < 0.03, "amplitudes differ by up to %g of the largest", worst);
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+/* --- random numbers --- */
+
+START_TEST(philox_gives_its_known_answers)
+{
+    /* kat_vectors of Random123, philox4x32 10. */
+    static const uint32_t rows[][10] = {
+        { 0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 },
+        { 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+          0x6d5451fd },
+        { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
+          0x24126ea1 },
+    };
+    static const bn_kernel_desc desc = { "philox_words", BN_PER_CELL, { 0, 0, 0 } };
+    bn_device *device;
+    bn_domain *domain;
+    bn_program *program;
+    bn_kernel *kernel;
+    bn_field *out;
+    close_context();
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS }, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    OK(bn_domain_create(ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
+                        &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ .name = "words", .type = BN_T_I32 }, &out));
+    OK(bn_program_build(domain, "philox_probe", NULL, 0, &program));
+    OK(bn_kernel_find(program, &desc, &kernel));
+    for (size_t i = 0; i < 3; i++) {
+        int32_t words[64] = { 0 };
+        bn_table *table;
+        memcpy(words, rows[i], 6 * sizeof *words);
+        OK(bn_table_integers(domain, "in", words, 6, &table));
+        OK(BN_RUN(kernel, BN_TABLE(table), BN_WRITE(out)));
+        OK(bn_field_read(out, words, sizeof words));
+        ck_assert_msg(memcmp(words, rows[i] + 6, 16) == 0, "row %zu: %08x %08x %08x %08x", i, (unsigned)words[0],
+                      (unsigned)words[1], (unsigned)words[2], (unsigned)words[3]);
+        bn_table_destroy(&table);
+    }
+    bn_program_destroy(&program);
+    bn_field_destroy(&out);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+}
+END_TEST
+
+/* --- same photons everywhere --- */
+
+static void compare_bits(run *a, run *b, const char *name)
+{
+    const size_t bytes = bytes_of(info_of(a, name));
+    unsigned char *x = malloc(bytes), *y = malloc(bytes);
+    ck_assert(x && y);
+    OK(bn_sim_read(a->sim, name, x, bytes));
+    OK(bn_sim_read(b->sim, name, y, bytes));
+    ck_assert_msg(memcmp(x, y, bytes) == 0, "%s differs", name);
+    free(x);
+    free(y);
+}
+
+START_TEST(device_flies_the_same_photons)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, "auto", false, &device));
+    static const char *const cases[][4] = {
+        { "scattering.angle=thomson", "source.profile=gaussian", "scattering.theta_max=3", "detector.spacing=lengths" },
+        { "scattering.angle=uniform", "solver.estimator=expected", "scattering.order=single", "source.positions=fixed" },
+        { "density.absorption=0.1", "source.tilt=[0.2,-0.1]", "source.profile=pencil", "case.seed=123456789012" },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        const char *const *o = cases[i];
+        run a = RUN(gratings_case, NULL, "source.photons=20000", o[0], o[1], o[2], o[3]);
+        run b = RUN(gratings_case, device, "source.photons=20000", o[0], o[1], o[2], o[3]);
+        compare_bits(&a, &b, "lives");
+        compare_bits(&a, &b, "sums");
+        compare_bits(&a, &b, "intensity");
+        end_run(&a);
+        end_run(&b);
+    }
+    bn_device_close(&device);
+}
+END_TEST
+
+START_TEST(batches_do_not_change_the_picture)
+{
+    run a = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=1");
+    run b = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=7");
+    compare_bits(&a, &b, "sums");
+    compare_bits(&a, &b, "lives");
+    end_run(&a);
+    end_run(&b);
+}
+END_TEST
+
+START_TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
+{
+    /* Photons alone interfere with nobody: the intensity is their number. */
+    run a = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=0");
+    run b = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=1");
+    double *whole = field(&a, "intensity"), *parts = field(&b, "intensity"), *hits = field(&b, "photons");
+    compare_bits(&a, &b, "photons");
+    ck_assert(total(whole, 1024) != total(parts, 1024));
+    near(total(parts, 1024) / total(hits, 1024), 1, 0.1, "intensity a photon, 8 batches of 1 a cell");
+    free(whole);
+    free(parts);
+    free(hits);
+    end_run(&a);
+    end_run(&b);
+}
+END_TEST
+
+/* --- bad input --- */
+
+START_TEST(contradictions_are_rejected)
+{
+    static const struct {
+        const char *change, *key, *word;
+    } rows[] = {
+        { "density.value=1.5", "density.value", "above 1" },
+        { "density.value=-0.1", "density.value", "" },
+        { "density.start=1e-3", "density.kind", "no cell" },
+        { "density.width=40e-9", "density.width", "are one" },
+        { "scattering.theta_max=1e-6", "scattering.theta_max", "beam stop" },
+        { "source.size=[1e-6,0]", "source.size", "wider" },
+        { "source.wavelength=1e-30", "source.wavelength", "wavelengths" },
+        { "detector.distance=1e-6", "detector.distance", "far field" },
+        { "detector.cell_angle=0.01", "detector.cells", "right angle" },
+        { "density.kind=sphere", "solver.compare", "closed form" },
+        { "density.cells=[65536,65536,2]", "density.cells", "2^30" },
+        { "density.colour=red", "density.colour", "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bn_case *c = NULL;
+        bn_sim *sim = NULL;
+        const char *overrides[] = { rows[i].change };
+        bn_status st = bn_case_parse(ctx, "test.toml", slit_case, overrides, 1, &c);
+        if (st == BN_OK)
+            st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
+        ck_assert_msg(st == BN_CASE, "%s: status %d", rows[i].change, (int)st);
+        ck_assert_msg(strstr(bn_error_text(ctx), strchr(rows[i].key, '.') + 1) && strstr(bn_error_text(ctx), rows[i].word), "%s: %s",
+                      rows[i].change, bn_error_text(ctx));
+        bn_sim_destroy(&sim);
+        bn_case_destroy(&c);
+        bn_context_destroy(&ctx);
+        open_context();
+    }
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, double_slit_converges_as_predicted);
+    tcase_add_test(tests, expected_values_give_the_same_slits_with_fewer_photons);
+    tcase_add_test(tests, transmission_follows_the_law_of_beer);
+    tcase_add_test(tests, thomson_density_is_in_electrons);
+    tcase_add_test(tests, directions_after_k_scatterings);
+    tcase_add_test(tests, angles_follow_their_laws);
+    tcase_add_test(tests, small_angles_have_no_rings);
+    tcase_add_test(tests, delta_tracking_is_the_exact_walk);
+    tcase_add_test(tests, turbid_cube_absorbs_as_elsewhere);
+    tcase_add_test(tests, offset_gratings_have_their_weak_first_order);
+    tcase_add_test(tests, single_precision_has_the_phases_of_double);
+    tcase_add_test(tests, a_tilted_beam_has_its_pattern_around_it);
+    tcase_add_test(tests, fourier_picture_is_the_closed_form);
+    tcase_add_test(tests, fourier_picture_is_the_direct_sum);
+    tcase_add_test(tests, sphere_has_its_form_factor);
+    tcase_add_test(tests, philox_gives_its_known_answers);
+    tcase_add_test(tests, device_flies_the_same_photons);
+    tcase_add_test(tests, batches_do_not_change_the_picture);
+    tcase_add_test(tests, coherence_time_makes_the_pattern_weaker_not_the_light);
+    tcase_add_test(tests, contradictions_are_rejected);
+}
+
+int main(void) { return bn_test_main("xray", add); }

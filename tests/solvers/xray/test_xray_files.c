@@ -1,0 +1,192 @@
+/* test_xray_files.c: a density from VTK, TIFF, HDF5 and PNG gives the same photons; damaged and contradicting files are
+ * refused; what is written can be read. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+#include "io/file.h"
+#include "io/volume.h"
+#include "io/vtk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static bn_context *ctx;
+static char folder[] = "/tmp/binnacle-xray-XXXXXX";
+
+static void open_context(void)
+{
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    ck_assert(mkdtemp(folder));
+}
+
+static void close_context(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    bn_context_destroy(&ctx);
+}
+
+static const char *path(const char *name)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "%s/%s", folder, name);
+    return text;
+}
+
+enum { NX = 12, NY = 10, NZ = 7, POINTS = NX * NY * NZ };
+
+/* Multiples of 2^-10, the same in all formats; empty rows at one side. */
+static void make_density(float *values)
+{
+    for (int i = 0; i < POINTS; i++)
+        values[i] = i % NX < 3 ? 0 : (float)(i * 2654435761u >> 22 & 63) / 1024;
+}
+
+static void write_files(const float *values)
+{
+    static const uint32_t n[3] = { NX, NY, NZ };
+    const bn_vtk_array array = { .name = "density", .unit = "", .type = "Float32", .components = 1, .data = values };
+    const bn_vtk_image image = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1 };
+    OK(bn_vtk_write(ctx, path("density.vti"), &image));
+    OK(bn_tiff_write(ctx, path("density.tif"), n, values, "a density"));
+    const bn_mesh_array mesh_array = { .name = "density", .unit = "", .values = values, .components = 1 };
+    const bn_mesh mesh = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .step = 7, .arrays = &mesh_array, .count = 1,
+                           .software = "test", .version = "0" };
+    OK(bn_hdf5_write(ctx, path("density.h5"), &mesh));
+}
+
+static const char file_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"file\"\ncell = [4e-9, 5e-9, 6e-9]\n[source]\nphotons = 20000\n"
+    "[scattering]\norder = \"multiple\"\n[detector]\ncells = [32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+
+static bn_status open_case(const char *file, const char *more, bn_case **c, bn_sim **sim)
+{
+    char text[512];
+    snprintf(text, sizeof text, "density.file=%s", file);
+    const char *overrides[] = { text, more };
+    *c = NULL;
+    *sim = NULL;
+    BN_TRY(bn_case_parse(ctx, "test.toml", file_case, overrides, more ? 2 : 1, c));
+    return bn_sim_create(ctx, *c, &(bn_sim_desc){ 0 }, sim);
+}
+
+static int64_t *sums_of(const char *file, const char *more)
+{
+    bn_case *c;
+    bn_sim *sim;
+    int64_t *sums = malloc(3 * 1024 * sizeof *sums);
+    OK(open_case(file, more, &c, &sim));
+    while (!bn_sim_done(sim))
+        OK(bn_sim_step(sim));
+    OK(bn_sim_read(sim, "sums", sums, 3 * 1024 * sizeof *sums));
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    return sums;
+}
+
+START_TEST(formats_give_the_same_photons)
+{
+    static const char *const names[] = { "density.tif", "density.h5" };
+    static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min", "source.face=y_max" };
+    float values[POINTS];
+    int64_t *before = NULL;
+    make_density(values);
+    write_files(values);
+    for (int f = 0; f < 4; f++) {
+        int64_t *first = sums_of(path("density.vti"), faces[f]);
+        for (int i = 0; i < 2; i++) {
+            int64_t *other = sums_of(path(names[i]), faces[f]);
+            ck_assert_msg(memcmp(first, other, 3 * 1024 * sizeof *other) == 0, "%s, %s", names[i], faces[f]);
+            free(other);
+        }
+        ck_assert_msg(!before || memcmp(before, first, 3 * 1024 * sizeof *first) != 0, "%s changes nothing", faces[f]);
+        free(before);
+        before = first;
+    }
+    free(before);
+}
+END_TEST
+
+START_TEST(files_are_read_as_they_were_written)
+{
+    static const char *const names[] = { "density.vti", "density.tif", "density.h5" };
+    float values[POINTS];
+    make_density(values);
+    write_files(values);
+    for (int i = 0; i < 3; i++) {
+        bn_volume v;
+        OK(bn_volume_read(ctx, path(names[i]), "", &v));
+        ck_assert(v.n[0] == NX && v.n[1] == NY && v.n[2] == NZ);
+        for (int k = 0; k < POINTS; k++)
+            ck_assert(v.values[k] == (double)values[k]);
+        for (int d = 0; d < 3; d++)
+            near(v.h[d], i == 1 ? 0 : (4 + d) * 1e-9, 1e-20, "spacing");
+        bn_volume_free(&v);
+    }
+}
+END_TEST
+
+/* The first part of a file. */
+static void cut_short(const char *from, const char *to, double share)
+{
+    char *data, source[256];
+    size_t bytes;
+    snprintf(source, sizeof source, "%s", path(from));
+    OK(bn_file_read(ctx, source, 1 << 20, &data, &bytes));
+    OK(bn_file_write(ctx, path(to), data, (size_t)(share * (double)bytes)));
+    free(data);
+}
+
+static void refused(const char *file, const char *more, bn_status status, const char *word)
+{
+    bn_case *c;
+    bn_sim *sim;
+    const bn_status st = open_case(path(file), more, &c, &sim);
+    ck_assert_msg(st == status, "%s: status %d, not %d", file, (int)st, (int)status);
+    ck_assert_msg(strstr(bn_error_text(ctx), word), "%s: %s", file, bn_error_text(ctx));
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    bn_context_destroy(&ctx);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+}
+
+START_TEST(bad_files_are_refused)
+{
+    static const uint32_t n[3] = { NX, NY, NZ };
+    float values[POINTS];
+    make_density(values);
+    write_files(values);
+    cut_short("density.tif", "short.tif", 0.6);
+    cut_short("density.h5", "short.h5", 0.6);
+    cut_short("density.vti", "short.vti", 0.6);
+    refused("short.tif", NULL, BN_IO, "cut short");
+    refused("short.h5", NULL, BN_IO, "cut short");
+    refused("short.vti", NULL, BN_IO, "cut short");
+    refused("none.h5", NULL, BN_IO, "none.h5");
+    refused("density.txt", NULL, BN_IO, "neither");
+    refused("density.h5", "density.array=other", BN_IO, "no dataset");
+    refused("density.h5", "density.cells=[12,10,8]", BN_CASE, "12 x 10 x 7");
+    refused("density.h5", "density.cell=[1e-9,5e-9,6e-9]", BN_CASE, "4e-09");
+    values[17] = -1;
+    OK(bn_tiff_write(ctx, path("negative.tif"), n, values, NULL));
+    refused("negative.tif", NULL, BN_CASE, "-1 at (5, 1, 0)");
+    values[17] = NAN;
+    OK(bn_tiff_write(ctx, path("nan.tif"), n, values, NULL));
+    refused("nan.tif", NULL, BN_CASE, "nan at (5, 1, 0)");
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, formats_give_the_same_photons);
+    tcase_add_test(tests, files_are_read_as_they_were_written);
+    tcase_add_test(tests, bad_files_are_refused);
+}
+
+int main(void) { return bn_test_main("xray files", add); }
