@@ -13,6 +13,14 @@
  *   5  the time step itself
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
  * cells with a special code. */
+/* Functions of the loop over cells must become part of it, and nothing may pass through structures by value, or PoCL does
+ * not make vectors of neighbouring cells. */
+#if IS_CPU
+#define FOLDED static inline __attribute__((always_inline))
+#else
+#define FOLDED static inline
+#endif
+
 #define SLOTS 3
 #define SLOT 8
 
@@ -31,9 +39,8 @@ typedef struct edge_flux {
 } edge_flux;
 
 /* HLLC with the hydrostatic reconstruction of Audusse et al. (2004); u along the normal, v along the edge. */
-static inline edge_flux pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr)
+FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr, edge_flux *f)
 {
-    edge_flux f;
     const real rise = zr - zl;
     const real down = hl - (rise > 0 ? rise : 0), up = hr + (rise < 0 ? rise : 0);
     const real a = hl > DRY && down > 0 ? down : 0, b = hr > DRY && up > 0 ? up : 0;
@@ -47,11 +54,10 @@ static inline edge_flux pass(real hl, real ul, real vl, real zl, real hr, real u
     const real ql = a * ul, qr = b * ur, pl = REAL(0.5) * G * (a * a), pr = REAL(0.5) * G * (b * b);
     const real jump = qr - ql;
     const real thrust = ql * ul + share * (((qr * ur + pr) - (ql * ul + pl)) - high * jump);
-    f.mass = ql + share * (jump - high * (b - a));
-    f.left = thrust;
-    f.right = thrust + (pl - pr);
-    f.along = f.mass * (f.mass > 0 ? vl : vr);
-    return f;
+    f->mass = ql + share * (jump - high * (b - a));
+    f->left = thrust;
+    f->right = thrust + (pl - pr);
+    f->along = f->mass * (f->mass > 0 ? vl : vr);
 }
 
 #if FRICTION
@@ -78,7 +84,8 @@ static inline real inverse_cube_root(real x)
 #define LEAVE(e, to, N, A, X, Y)                                                                                    \
     {                                                                                                               \
         const real un = velocity[to], vn = velocity[(to) + PLANE];                                                  \
-        const edge_flux f = pass(h, N(u, v), A(u, v), z, depth[to], N(un, vn), A(un, vn), bed[to]);                 \
+        edge_flux f;                                                                                                \
+        pass(h, N(u, v), A(u, v), z, depth[to], N(un, vn), A(un, vn), bed[to], &f);                                 \
         const int open = !(code & CLOSED << (e));                                                                   \
         const real n = open ? f.left : 0, a = open ? f.along : 0;                                                   \
         mass = mass + (open ? f.mass : 0);                                                                          \
@@ -89,7 +96,8 @@ static inline real inverse_cube_root(real x)
 #define ENTER(e, to, N, A, X, Y)                                                                                    \
     {                                                                                                               \
         const real un = velocity[to], vn = velocity[(to) + PLANE];                                                  \
-        const edge_flux f = pass(depth[to], N(un, vn), A(un, vn), bed[to], h, N(u, v), A(u, v), z);                 \
+        edge_flux f;                                                                                                \
+        pass(depth[to], N(un, vn), A(un, vn), bed[to], h, N(u, v), A(u, v), z, &f);                                 \
         const int open = !(code & CLOSED << (e));                                                                   \
         const real n = open ? f.right : 0, a = open ? f.along : 0;                                                  \
         mass = mass - (open ? f.mass : 0);                                                                          \
@@ -127,9 +135,9 @@ static inline real normal_y(int e)
 
 /* A cell after `dt`, from the fields before. `shifted`: its row stands half a cell to the east; `complete`: with open sides,
  * which the cells of the inside need not look for. Fluxes are added in the order of the edges. */
-static inline cell_state advance(global const real *restrict depth, global const real *restrict velocity,
-                                 global const real *restrict bed, global const real *restrict values, index_t at, int code,
-                                 int shifted, real dt, int complete)
+FOLDED void advance(global const real *restrict depth, global const real *restrict velocity,
+                    global const real *restrict bed, global const real *restrict values, index_t at, int code, int shifted,
+                    real dt, int complete, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], z = bed[at], scale = dt * EDGE;
     real mass = 0, mx = 0, my = 0, out = 0;
@@ -169,7 +177,8 @@ static inline cell_state advance(global const real *restrict depth, global const
                 } else {
                     const real un = u * nx + v * ny, ut = v * nx - u * ny;
                     const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
-                    const edge_flux f = pass(h, un, ut, z, deep, un, ut, z);
+                    edge_flux f;
+                    pass(h, un, ut, z, deep, un, ut, z, &f);
                     out = out + f.mass;
                     mx = mx + (f.left * nx - f.along * ny);
                     my = my + (f.left * ny + f.along * nx);
@@ -178,28 +187,27 @@ static inline cell_state advance(global const real *restrict depth, global const
         mass = mass + out;
     }
 #endif
-    cell_state next;
     const real deep = h - scale * mass, qx = h * u - scale * mx, qy = h * v - scale * my;
     const int wet = !(deep <= DRY);
     const real inverse = 1 / (wet ? deep : 1);
-    next.h = deep < 0 ? 0 : deep;
-    next.u = wet ? qx * inverse : 0;
-    next.v = wet ? qy * inverse : 0;
-    next.lost = scale * out;
+    next->h = deep < 0 ? 0 : deep;
+    next->u = wet ? qx * inverse : 0;
+    next->v = wet ? qy * inverse : 0;
+    next->lost = scale * out;
 #if FRICTION
     /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
     const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * GN2 * sqrt(next.u * next.u + next.v * next.v) * (square * square);
+    const real f = dt * GN2 * sqrt(next->u * next->u + next->v * next->v) * (square * square);
     const real slower = 2 / (1 + sqrt(1 + 4 * f));
-    next.u = next.u * slower;
-    next.v = next.v * slower;
+    next->u = next->u * slower;
+    next->v = next->v * slower;
 #endif
-    return next;
 }
 
-static inline real wave_speed(cell_state c)
+static inline real wave_speed(real h, real u, real v)
 {
-    return c.h > DRY || not_finite(c.h) ? sqrt(c.u * c.u + c.v * c.v) + sqrt(G * c.h) : 0;
+    const real speed = sqrt(u * u + v * v) + sqrt(G * h);
+    return h > DRY || not_finite(h) ? speed : 0;
 }
 
 /* The time step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit. */
@@ -261,8 +269,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     CLEAR_LANES(special);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT3(i, j, block_k());
-        const cell_state c = { depth[at], velocity[at], velocity[at + PLANE], 0 };
-        speeds[lane] = larger(speeds[lane], wave_speed(c));
+        speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
     }
     put_speed(blocks, clock, 0, speeds);
@@ -330,7 +337,8 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     FOR_CELLS(active, i, j, lane) {
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
-        cell_state next = advance(depth, velocity, bed, values, at, code, j & 1, dt, 0);
+        cell_state next;
+        advance(depth, velocity, bed, values, at, code, j & 1, dt, 0, &next);
 #if RECORD
         const real now = end - left, h = depth[at], u = velocity[at], v = velocity[at + PLANE];
         const real danger = h * (sqrt(u * u + v * v) + REAL(0.5));
@@ -345,7 +353,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         next_depth[at] = next.h;
         next_velocity[at] = next.u;
         next_velocity[at + PLANE] = next.v;
-        const real speed = wave_speed(next);
+        const real speed = wave_speed(next.h, next.u, next.v);
         speeds[lane] = code & SPECIAL ? speeds[lane] : larger(speeds[lane], speed);
     }
 #if SPECIALS
@@ -358,7 +366,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             const cell_state before = { depth[at], velocity[at], velocity[at + PLANE], 0 };
             cell_state next = before;
             if (dt > 0) {
-                next = advance(depth, velocity, bed, values, at, code, j & 1, dt, 1);
+                advance(depth, velocity, bed, values, at, code, j & 1, dt, 1, &next);
                 const int item = code / ITEM & 255;
                 const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
                 real lost = next.lost, gain = 0;
@@ -366,13 +374,15 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                 const int link_down = code / DOWN & 3, link_up = code / UP & 3;
                 if (link_down > 0) {
                     const index_t to = at - SLICE;
-                    const cell_state below = advance(depth, velocity, bed, values, to, cell[to], j & 1, dt, 1);
+                    cell_state below;
+                    advance(depth, velocity, bed, values, to, cell[to], j & 1, dt, 1, &below);
                     gain = gain - through_link(link_down, value, dt, next, bed[at], below, bed[to]);
                 }
                 if (link_up > 0) {
                     const index_t from = at + SLICE;
                     const int code_above = cell[from], item_above = code_above / ITEM & 255;
-                    const cell_state above = advance(depth, velocity, bed, values, from, code_above, j & 1, dt, 1);
+                    cell_state above;
+                    advance(depth, velocity, bed, values, from, code_above, j & 1, dt, 1, &above);
                     gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, above, bed[from], next,
                                                bed[at]);
                 }
@@ -398,7 +408,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             next_depth[at] = next.h;
             next_velocity[at] = next.u;
             next_velocity[at + PLANE] = next.v;
-            speeds[lane] = larger(speeds[lane], wave_speed(next));
+            speeds[lane] = larger(speeds[lane], wave_speed(next.h, next.u, next.v));
         }
     }
 #endif

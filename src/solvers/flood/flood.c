@@ -198,7 +198,7 @@ static void read_grid(const bn_case *c, flood *s)
     s->area = s->h[0] * s->h[1];
     s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
     s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
-    s->size[0] = (s->nx + (s->edges == 6 && !s->periodic[0] ? 0.5 : 0)) * s->h[0];
+    s->size[0] = s->nx * s->h[0];
     s->size[1] = s->ny * s->h[1];
     if (s->edges == 6 && s->periodic[1] && s->ny % 2 != 0)
         (void)bn_case_reject(c, "grid.cells", "add a row",
@@ -245,7 +245,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
                                        .h = { s->h[0], s->h[1], 1 },
-                                       .origin = { 0.5 * s->h[0], 0.5 * s->h[1], 0 },
+                                       .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
     BN_TRY(plan_fields(s, p));

@@ -6,7 +6,7 @@
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
-    const double shift = s->edges == 6 && j % 2 != 0 ? 1 : 0.5;
+    const double shift = s->edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the sides lie where they are on the average */
     x[0] = ((double)i + shift) * s->h[0];
     x[1] = ((double)j + 0.5) * s->h[1];
 }
@@ -152,7 +152,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     if (s->bed_kind == FLOOD_MACDONALD) {
         BN_TRY(bn_plan_keep(p, 2 * s->nx * sizeof *s->exact_bed, (void **)&s->exact_bed));
         for (size_t i = 0; i < 2 * s->nx; i++)
-            s->exact_bed[i] = macdonald_bed(s, 0.5 * ((double)i + 1) * s->h[0]);
+            s->exact_bed[i] = macdonald_bed(s, 0.5 * ((double)i + (s->edges == 6 ? 0.5 : 1)) * s->h[0]);
     }
     double most = fmax(fabs(bn_case_real(c, "initial.level")), fabs(bn_case_real_at(c, "initial.levels", 0)));
     most = fmax(most, fabs(bn_case_real_at(c, "initial.levels", 1)));
