@@ -3,6 +3,7 @@
 #include "flood.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* A key is read in one piece. */
 /* clang-format off */
@@ -53,6 +54,40 @@ static const bn_key schema[] = {
     BORDER("boundary.right"),
     BORDER("boundary.bottom"),
     BORDER("boundary.top"),
+    { .name = "plan.pixel", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e3, .above = true,
+      .help = "metres that a pixel of the plans is long" },
+    { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; empty: an open floor" },
+    { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
+      .help = "of the floor; storeys follow from the lowest to the highest" },
+    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "#ffffff", .list = true,
+      .help = "of pixels, as \"#rrggbb\"; without any legend white is floor and black is wall" },
+    { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
+      .def_text = "floor", .list = true,
+      .help = "what the colour means; water leaves by stairs and openings to the storey below" },
+    { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .help = "of a door" },
+    { .name = "legend.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "of a source, for each patch; the most that a patch of a drain takes" },
+    { .name = "legend.width", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e4, .above = true, .list = true,
+      .help = "of a stair: length of the edge over which water falls, for each patch" },
+    { .name = "legend.coefficient", .type = BN_KEY_REAL, .def = 0.6, .max = 1, .above = true, .list = true,
+      .help = "of discharge, of an opening in the floor" },
+    { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "storey of the source, the lowest is 1" },
+    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "its place" },
+    { .name = "source.radius", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "cells within it share the source; at least the nearest one" },
+    { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "what it gives, unless a history says otherwise" },
+    { .name = "history.of", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top|source", .def_text = "source",
+      .list = true, .help = "what changes with time: the discharge or level of a side, or a source" },
+    { .name = "history.source", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "which of [[source]], counted from 1" },
+    { .name = "history.time", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9, .list = true,
+      .help = "when the value is reached; straight lines lead from one row of a history to the next" },
+    { .name = "history.value", .type = BN_KEY_REAL, .def = 0, .min = -1e6, .max = 1e6, .list = true,
+      .help = "m3/s of a source, m2/s of an inflow, m of a level" },
     { .name = "time.interval", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "simulated time of a step of the run, which output.every and stop.steps count; it is hit exactly, by as many time steps as the waves need. 0: a hundredth of stop.time, or 1 s" },
     { .name = "time.dt_max", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
@@ -67,6 +102,8 @@ static const bn_key schema[] = {
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
       .help = "keep for each cell when the water arrived, its largest depth, and the largest hazard rating depth (speed + 0.5 m/s)" },
+    { .name = "output.deepest", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
+      .help = "end of the colours for depths; 0: what there is" },
     { .name = "output.wet", .type = BN_KEY_REAL, .unit = "m", .def = 0.001, .max = 1e3, .above = true,
       .help = "depth from which on water has arrived" },
     { 0 },
@@ -149,18 +186,51 @@ static bn_status plan_series(const flood *s, bn_plan *p)
     return bn_plan_series(p, "volume", "m3");
 }
 
-static bn_status plan_pictures(const flood *s, bn_plan *p)
+/* A text that lives as long as the plan. */
+static bn_status say(bn_plan *p, const char **out, const char *what, const char *between, uint32_t storey)
 {
-    for (uint32_t k = 0; k < s->storeys; k++) {
-        const bn_picture_desc picture = { .name = "depth",
-                                          .field = "depth",
-                                          .title = "Depth of the water",
-                                          .map = BN_PICTURE_SEQUENTIAL,
-                                          .hidden = s->solid,
-                                          .across = 2,
-                                          .at = k };
-        BN_TRY(bn_plan_picture(p, &picture));
-    }
+    enum { ROOM = 96 };
+    char *text;
+    BN_TRY(bn_plan_keep(p, ROOM, (void **)&text));
+    snprintf(text, ROOM, "%s%s%u", what, between, storey + 1);
+    *out = text;
+    return BN_OK;
+}
+
+/* Pictures of each storey, by number where there are several. */
+static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
+{
+    const double wet = s->k.wet, deep = bn_case_real(c, "output.deepest");
+    const struct {
+        bool wanted;
+        const char *field, *title;
+        double low, high;
+        double blank_below;
+    } all[] = {
+        { true, "depth", "Depth", 0, deep, wet },
+        { s->record, "depth_max", "Largest depth", 0, deep, wet },
+        { s->record, "hazard_max", "Hazard rating", 0, 2, 0.5 * wet },
+        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
+            bn_picture_desc picture = { .name = all[i].field,
+                                        .field = all[i].field,
+                                        .title = all[i].title,
+                                        .map = BN_PICTURE_SEQUENTIAL,
+                                        .low = all[i].low,
+                                        .high = all[i].high,
+                                        .blanks = true,
+                                        .blank_below = all[i].blank_below,
+                                        .hidden = s->solid,
+                                        .across = 2,
+                                        .at = k };
+            if (s->storeys > 1) {
+                BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));
+                BN_TRY(say(p, &picture.title, all[i].title, ", storey ", k));
+            }
+            BN_TRY(bn_plan_picture(p, &picture));
+        }
     return BN_OK;
 }
 
@@ -186,24 +256,25 @@ static void read_sides(const bn_case *c, flood *s)
     }
 }
 
-static void read_grid(const bn_case *c, flood *s)
+static bn_status read_grid(const bn_case *c, bn_plan *p, flood *s)
 {
     s->edges = bn_case_choice(c, "grid.kind") == 0 ? 6 : 4;
     s->nx = (uint32_t)bn_case_int_at(c, "grid.cells", 0);
     s->ny = (uint32_t)bn_case_int_at(c, "grid.cells", 1);
-    s->storeys = 1;
     s->d = bn_case_real(c, "grid.spacing");
     s->h[0] = s->d;
     s->h[1] = s->edges == 6 ? s->d * sqrt(0.75) : s->d;
     s->area = s->h[0] * s->h[1];
     s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
     s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
+    BN_TRY(flood_read_plans(c, p, s));
     s->size[0] = s->nx * s->h[0];
     s->size[1] = s->ny * s->h[1];
     if (s->edges == 6 && s->periodic[1] && s->ny % 2 != 0)
         (void)bn_case_reject(c, "grid.cells", "add a row",
                              "%u rows of hexagons can't be followed by the first one: periodic_y needs an even number",
                              s->ny);
+    return BN_OK;
 }
 
 static void read_times(const bn_case *c, flood *s)
@@ -224,7 +295,7 @@ static void read_times(const bn_case *c, flood *s)
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     flood *s = state;
-    read_grid(c, s);
+    BN_TRY(read_grid(c, p, s));
     const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
     s->k = (flood_constants){
         .g = g,
@@ -252,7 +323,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
-    BN_TRY(plan_pictures(s, p));
+    BN_TRY(plan_pictures(c, s, p));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
     const double stop = bn_case_real(c, "stop.time");

@@ -35,12 +35,13 @@ typedef struct flood_constants {
                                                      friction: g n^2 */
 } flood_constants;
 
-/* A source or drain: what its cells share, and how its strength changes with time. */
+typedef enum flood_item_kind { FLOOD_ITEM_SOURCE, FLOOD_ITEM_DRAIN, FLOOD_ITEM_STAIR, FLOOD_ITEM_OPENING } flood_item_kind;
+
+/* What cells share: a source or a drain [m3/s], the crest of a stair [m], the coefficient of an opening. */
 typedef struct flood_item {
-    double rate;    /* [m3/s], constant unless there are points of a hydrograph */
+    flood_item_kind kind;
+    double rate;
     size_t cells;
-    long first, points; /* rows of the hydrograph list that belong to it; none: constant */
-    bool source;
 } flood_item;
 
 typedef struct flood {
@@ -54,10 +55,10 @@ typedef struct flood {
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
-    bool special, links, losses, record, all_blocks;
-    int order;
+    bool special, links, record, all_blocks;
     double quantum; /* beds and levels are multiples of it */
-    flood_item *item;
+    struct flood_plans *plans;
+    flood_item *item; /* [[source]] first */
     int items;
     int32_t *cell; /* codes of all cells */
     double *bed;   /* [m] */
@@ -89,7 +90,18 @@ bn_status flood_interval(bn_sim *, flood *, flood_advance *, flood_read_clock *,
 /* Place of a cell's centre [m]. */
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
 
-/* Bed, codes of the cells, start; the terrain has been read by flood_read_terrain. */
+/* The cell beside another one of the same storey; false: outside. */
+bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y);
+
+/* Plans of the storeys, which decide the size of the grid; later what they mean for the cells. */
+bn_status flood_read_plans(const bn_case *, bn_plan *, flood *);
+bn_status flood_code_plans(const bn_case *, bn_plan *, flood *);
+
+/* Mean of what [[history]] says of a side (0 ... 3) or source (4, counted from 1) from `begin` to `end`; `constant` where it
+ * says nothing. */
+double flood_mean(const bn_case *, int of, long long source, double begin, double end, double constant);
+
+/* Bed and codes of the cells; their start. */
 bn_status flood_read_terrain(const bn_case *, bn_plan *, flood *);
 bn_status flood_fill(bn_sim *, flood *);
 

@@ -2,6 +2,7 @@
 #include "flood.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Time steps of one interval at most; the time step has collapsed by then. */
 static const double most_steps = 1e7;
@@ -46,17 +47,35 @@ static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
     return BN_OK;
 }
 
-/* What the steps of an interval read: the sides' values, and the mean rates of sources and drains over the interval. */
-static bool find_values(flood *s, double begin, double end)
+static double item_value(const bn_case *c, const flood *s, int i, double begin, double end)
 {
-    bool changed = !s->values_known;
-    (void)begin, (void)end;
+    const flood_item *item = &s->item[i];
+    const double area = (double)item->cells * s->area;
+    if (item->kind == FLOOD_ITEM_OPENING)
+        return item->rate;
+    if (i < (int)bn_case_items(c, "source"))
+        return flood_mean(c, FLOOD_SIDES, i + 1, begin, end, item->rate) / area;
+    return item->rate / area;
+}
+
+/* What the steps of an interval read: discharges, levels and rates are the means over the interval. True: something has
+ * changed since the last one. */
+static bool find_values(const bn_case *c, flood *s, double begin, double end)
+{
+    double values[FLOOD_VALUES] = { 0 };
     for (int side = 0; side < FLOOD_SIDES; side++) {
-        const double q = s->discharge[side];
         const bool inflow = s->border[side] == FLOOD_INFLOW, level = s->border[side] == FLOOD_LEVEL;
-        s->values[2 * side] = inflow ? q : level ? -1 : -2;
-        s->values[2 * side + 1] = inflow ? cbrt(q * q / s->k.g) : s->level[side];
+        const double given = flood_mean(c, side, 1, begin, end, inflow ? s->discharge[side] : s->level[side]);
+        values[2 * side] = inflow ? given : level ? -1 : -2;
+        values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
     }
+    for (int i = 0; i < s->items; i++) {
+        values[FLOOD_ITEM_VALUES + i] = item_value(c, s, i, begin, end);
+        if (s->item[i].kind == FLOOD_ITEM_SOURCE)
+            s->fed += values[FLOOD_ITEM_VALUES + i] * (double)s->item[i].cells * s->area * (end - begin);
+    }
+    const bool changed = !s->values_known || memcmp(values, s->values, sizeof values) != 0;
+    memcpy(s->values, values, sizeof values);
     s->values_known = true;
     return changed;
 }
@@ -65,7 +84,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
 {
     const double begin = bn_sim_time(sim), end = begin + s->interval;
     double clock[FLOOD_SLOT] = { 0 }, refill = s->interval, left = s->interval;
-    if (s->special && find_values(s, begin, end) && s->table)
+    if (s->special && find_values(bn_sim_case(sim), s, begin, end) && s->table)
         BN_TRY(bn_table_rewrite(s->table, s->values, FLOOD_VALUES));
     if (s->wish == 0)
         s->wish = s->k.dt_max;

@@ -82,8 +82,7 @@ static double level_at(const bn_case *c, const flood *s, const double x[2])
     return bn_case_real_at(c, "initial.levels", first ? 0 : 1);
 }
 
-/* The cell beside another one; false: outside. */
-static bool beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
+bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
 {
     static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
@@ -107,7 +106,7 @@ static void code_sides(flood *s)
                 int outer[FLOOD_SIDES] = { 0 };
                 for (int e = 0; e < s->edges; e++) {
                     long x, y;
-                    if (beside(s, i, j, e, &x, &y))
+                    if (flood_beside(s, i, j, e, &x, &y))
                         continue;
                     *code |= FLOOD_CLOSED << e;
                     const int side = y < 0                ? FLOOD_BOTTOM
@@ -159,14 +158,17 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     for (int side = 0; side < FLOOD_SIDES; side++)
         most = fmax(most, fabs(s->level[side]));
     for (size_t at = 0; at < layer; at++) {
-        s->bed[at] = bed_at(c, s, at % s->nx, at / s->nx);
-        most = fmax(most, fabs(s->bed[at]));
+        const double ground = bed_at(c, s, at % s->nx, at / s->nx);
+        for (size_t k = 0; k < s->storeys; k++) {
+            s->bed[k * layer + at] = ground + (k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0);
+            most = fmax(most, fabs(s->bed[k * layer + at]));
+        }
     }
     s->quantum = quantum_of(most, bn_case_double(c));
     for (size_t at = 0; at < points; at++)
         s->bed[at] = s->quantum * rint(s->bed[at] / s->quantum);
     code_sides(s);
-    return BN_OK;
+    return flood_code_plans(c, p, s);
 }
 
 bn_status flood_fill(bn_sim *sim, flood *s)
@@ -179,11 +181,13 @@ bn_status flood_fill(bn_sim *sim, flood *s)
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start");
         goto out;
     }
-    for (size_t at = 0; at < layer; at++) {
+    for (size_t at = 0; at < points; at++) { /* waves are those of the lowest storey */
         double x[2];
-        flood_place(s, at % s->nx, at / s->nx, x);
+        flood_place(s, at % s->nx, at / s->nx % s->ny, x);
         if (s->cell[at] & FLOOD_SOLID)
             continue;
+        if (at >= layer && s->start != FLOOD_LEVEL_START)
+            break;
         if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) {
             flood_exact e;
             (void)flood_solution(c, s, x, 0, &e);
