@@ -22,7 +22,7 @@ typedef enum flood_link { FLOOD_NO_LINK, FLOOD_STAIR, FLOOD_OPENING } flood_link
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
 typedef enum flood_border { FLOOD_WALL, FLOOD_OPEN, FLOOD_INFLOW, FLOOD_LEVEL } flood_border; /* order of the choices */
 typedef enum flood_bed { FLOOD_FLAT, FLOOD_SLOPE, FLOOD_LAKE, FLOOD_RANDOM, FLOOD_BUMP, FLOOD_BOWL, FLOOD_MACDONALD } flood_bed;
-typedef enum flood_start { FLOOD_DRY_START, FLOOD_LEVEL_START, FLOOD_DAM, FLOOD_CIRCLE, FLOOD_PLANAR, FLOOD_RADIAL } flood_start;
+typedef enum flood_start { FLOOD_DRY_START, FLOOD_LEVEL_START, FLOOD_DEPTH_START, FLOOD_DAM, FLOOD_CIRCLE, FLOOD_PLANAR, FLOOD_RADIAL } flood_start;
 
 /* Values that steps read from a table: two for each side (discharge and critical depth, or the level), one an item. */
 enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };

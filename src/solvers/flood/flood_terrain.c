@@ -186,14 +186,18 @@ bn_status flood_fill(bn_sim *sim, flood *s)
         flood_place(s, at % s->nx, at / s->nx % s->ny, x);
         if (s->cell[at] & FLOOD_SOLID)
             continue;
-        if (at >= layer && s->start != FLOOD_LEVEL_START)
-            break;
+        const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
+        const long long storey = bn_case_int(c, "initial.storey");
+        if (anywhere ? storey > 0 && at / layer + 1 != (size_t)storey : at >= layer)
+            continue;
         if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) {
             flood_exact e;
             (void)flood_solution(c, s, x, 0, &e);
             depth[at] = e.h;
             velocity[at] = e.u;
             velocity[at + points] = e.v;
+        } else if (s->start == FLOOD_DEPTH_START) {
+            depth[at] = fmax(0, s->quantum * rint(bn_case_real(c, "initial.level") / s->quantum));
         } else if (s->start != FLOOD_DRY_START) {
             depth[at] = fmax(0, s->quantum * rint(level_at(c, s, x) / s->quantum) - s->bed[at]);
         }
