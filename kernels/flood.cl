@@ -13,12 +13,18 @@
  *   5  the time step itself
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
  * cells with a special code. */
-/* Functions of the loop over cells must become part of it, and nothing may pass through structures by value, or PoCL does
- * not make vectors of neighbouring cells. */
-#if IS_CPU
+/* On CPUs PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
+ * become part of it, the root be the compiler's own, and structures not be passed by value. */
+#if IS_CPU && defined(__clang__)
 #define FOLDED static inline __attribute__((always_inline))
+#if REAL_BYTES == 8
+#define ROOT(x) __builtin_sqrt(x)
+#else
+#define ROOT(x) __builtin_sqrtf(x)
+#endif
 #else
 #define FOLDED static inline
+#define ROOT(x) sqrt(x)
 #endif
 
 #define SLOTS 3
@@ -44,7 +50,7 @@ FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, 
     const real rise = zr - zl;
     const real down = hl - (rise > 0 ? rise : 0), up = hr + (rise < 0 ? rise : 0);
     const real a = hl > DRY && down > 0 ? down : 0, b = hr > DRY && up > 0 ? up : 0;
-    const real c = sqrt(G * (a > b ? a : b));
+    const real c = ROOT(G * (a > b ? a : b));
     const real ul_ = a > 0 ? ul : ur, ur_ = b > 0 ? ur : ul;
     real low = (ul_ < ur_ ? ul_ : ur_) - (a > 0 ? c : 2 * c), high = (ul_ > ur_ ? ul_ : ur_) + (b > 0 ? c : 2 * c);
     low = low < 0 ? low : 0;
@@ -197,8 +203,8 @@ FOLDED void advance(global const real *restrict depth, global const real *restri
 #if FRICTION
     /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
     const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * GN2 * sqrt(next->u * next->u + next->v * next->v) * (square * square);
-    const real slower = 2 / (1 + sqrt(1 + 4 * f));
+    const real f = dt * GN2 * ROOT(next->u * next->u + next->v * next->v) * (square * square);
+    const real slower = 2 / (1 + ROOT(1 + 4 * f));
     next->u = next->u * slower;
     next->v = next->v * slower;
 #endif
@@ -206,7 +212,7 @@ FOLDED void advance(global const real *restrict depth, global const real *restri
 
 static inline real wave_speed(real h, real u, real v)
 {
-    const real speed = sqrt(u * u + v * v) + sqrt(G * h);
+    const real speed = ROOT(u * u + v * v) + ROOT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;
 }
 
@@ -284,17 +290,17 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
 #if LINKS
 /* The depth that goes down from `up` to `below` through a link in `dt`; negative: it comes up. share: of a stair its crest
  * over the cell's area, of an opening the coefficient of discharge. At most half of what is there.
- *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 sqrt(g) H^1.5, and once the water below
- *              stands higher than 2/3 H, h2 sqrt(2 g (H - h2))
- *   opening    orifice: C sqrt(2 g times the difference of levels)                                              */
+ *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 ROOT(g) H^1.5, and once the water below
+ *              stands higher than 2/3 H, h2 ROOT(2 g (H - h2))
+ *   opening    orifice: C ROOT(2 g times the difference of levels)                                              */
 static inline real through_link(int kind, real share, real dt, cell_state up, real z, cell_state below, real z_below)
 {
     const real level = below.h + z_below - z;
     const real head = up.h > DRY ? up.h + (up.u * up.u + up.v * up.v) / (2 * G) : 0;
     const real tail = below.h > DRY && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
-    const real weir = 3 * least > 2 * most ? least * sqrt(2 * G * fall) : WEIR * (most * sqrt(most));
-    const real depth = dt * (share * (kind == 1 ? weir : sqrt(2 * G * fall)));
+    const real weir = 3 * least > 2 * most ? least * ROOT(2 * G * fall) : WEIR * (most * ROOT(most));
+    const real depth = dt * (share * (kind == 1 ? weir : ROOT(2 * G * fall)));
     const real limit = REAL(0.5) * (head > tail ? up.h : below.h);
     const real moved = depth < limit ? depth : limit;
     return head > tail ? moved : -moved;
@@ -334,27 +340,30 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     global const real *restrict values = bed; /* not read */
 #endif
     CLEAR_LANES(speeds);
-    FOR_CELLS(active, i, j, lane) {
+    FOR_CELLS(active && dt > 0, i, j, lane) {
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         cell_state next;
         advance(depth, velocity, bed, values, at, code, j & 1, dt, 0, &next);
 #if RECORD
         const real now = end - left, h = depth[at], u = velocity[at], v = velocity[at + PLANE];
-        const real danger = h * (sqrt(u * u + v * v) + REAL(0.5));
+        const real danger = h * (ROOT(u * u + v * v) + REAL(0.5));
         arrival[at] = arrival[at] < 0 && h > WET ? now : arrival[at];
         deepest[at] = h > deepest[at] ? h : deepest[at];
         hazard[at] = danger > hazard[at] ? danger : hazard[at];
 #endif
-        const int still = !(dt > 0); /* launched after the end of the interval: nothing changes */
-        next.h = still ? depth[at] : next.h;
-        next.u = still ? velocity[at] : next.u;
-        next.v = still ? velocity[at + PLANE] : next.v;
         next_depth[at] = next.h;
         next_velocity[at] = next.u;
         next_velocity[at + PLANE] = next.v;
         const real speed = wave_speed(next.h, next.u, next.v);
-        speeds[lane] = code & SPECIAL ? speeds[lane] : larger(speeds[lane], speed);
+        speeds[lane] = larger(speeds[lane], code & SPECIAL ? 0 : speed);
+    }
+    FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
+        const index_t at = AT3(i, j, k);
+        next_depth[at] = depth[at];
+        next_velocity[at] = velocity[at];
+        next_velocity[at + PLANE] = velocity[at + PLANE];
+        speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
     }
 #if SPECIALS
     /* Cells with open sides, sources, drains and links once more, with all that belongs to them. */

@@ -18,6 +18,7 @@ typedef struct bn_step {
     double dt;       /* [s], or what the solver steps in */
     double residual; /* NaN where there is none */
     bool converged;
+    double updates;  /* cells computed, where a step is not once over the grid; 0: it is */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 

@@ -109,6 +109,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
     BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
     s->time_steps += (unsigned long long)clock[CLOCK_STEPS];
     *out = (bn_step){ .dt = s->interval, .residual = (double)NAN };
+    out->updates = clock[CLOCK_STEPS] * (double)bn_domain_points(bn_sim_domain(sim));
     out->series[0] = clock[CLOCK_STEPS];
     out->series[1] = s->wish;
     out->series[2] = clock[CLOCK_SPEED];
