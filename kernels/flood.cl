@@ -13,9 +13,9 @@
  *   5  the time step itself
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
  * cells with a special code. */
-/* On CPUs PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
+/* PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
  * become part of it, the root be the compiler's own, and structures not be passed by value. */
-#if IS_CPU && defined(__clang__)
+#ifdef POCL_DEVICE_ADDRESS_BITS
 #define FOLDED static inline __attribute__((always_inline))
 #if REAL_BYTES == 8
 #define ROOT(x) __builtin_sqrt(x)
@@ -141,9 +141,8 @@ static inline real normal_y(int e)
 
 /* A cell after `dt`, from the fields before. `shifted`: its row stands half a cell to the east; `complete`: with open sides,
  * which the cells of the inside need not look for. Fluxes are added in the order of the edges. */
-FOLDED void advance(global const real *restrict depth, global const real *restrict velocity,
-                    global const real *restrict bed, global const real *restrict values, index_t at, int code, int shifted,
-                    real dt, int complete, cell_state *next)
+FOLDED void advance(global const real *depth, global const real *velocity, global const real *bed,
+                    global const real *values, index_t at, int code, int shifted, real dt, int complete, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], z = bed[at], scale = dt * EDGE;
     real mass = 0, mx = 0, my = 0, out = 0;
@@ -217,7 +216,7 @@ static inline real wave_speed(real h, real u, real v)
 }
 
 /* The time step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit. */
-static inline real step_of(global const real *restrict clock, int slot, real refill, real *wish, real *left, real *after)
+static inline real step_of(global const real *clock, int slot, real refill, real *wish, real *left, real *after)
 {
     const real speed = (real)as_float(((global const uint *)(clock + slot * SLOT))[0]);
     const real allowed = speed > 0 ? REACH / speed : DT_MAX;
@@ -243,7 +242,7 @@ static inline int block_beside(int dx, int dy)
 
 /* Whether anything can change in this block: there was water in or beside it now or a step ago (then the field that is
  * written is older by a step), or it has special cells. */
-static inline int block_active(global const acc *restrict blocks, int slot)
+static inline int block_active(global const acc *blocks, int slot)
 {
     const int before = (slot + SLOTS - 1) % SLOTS;
     int active = ALL_BLOCKS || blocks[SLOTS * PARTIALS + partial_index()] != 0;
@@ -256,7 +255,7 @@ static inline int block_active(global const acc *restrict blocks, int slot)
 }
 
 /* Ends a step: the block's largest speed to its place and to the clock. */
-static inline void put_speed(global acc *restrict blocks, global real *restrict clock, int slot, local acc *speeds)
+static inline void put_speed(global acc *blocks, global real *clock, int slot, local acc *speeds)
 {
     fold_max(speeds, LANES);
     if (get_local_id(0) == 0) {
@@ -337,7 +336,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int k = block_k();
     (void)end;
 #if !SPECIALS
-    global const real *restrict values = bed; /* not read */
+    global const real *values = bed; /* not read */
 #endif
     CLEAR_LANES(speeds);
     FOR_CELLS(active && dt > 0, i, j, lane) {
