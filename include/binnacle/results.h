@@ -52,7 +52,6 @@ BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
 size_t bn_results_maps(const bn_results *);
 const bn_map *bn_results_map_at(const bn_results *, size_t index);
 /* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
-
 BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
 
 size_t bn_results_count(const bn_results *);

@@ -235,6 +235,29 @@ static const char *unit_of(const bn_plan *p, const char *field)
     return "";
 }
 
+/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value beside
+ * it. NULL: no memory. */
+static double *half_cells(const double *values, size_t nx, size_t ny)
+{
+    const size_t wide = 2 * nx + 1;
+    double *halves = malloc(wide * ny * sizeof *halves);
+    for (size_t at = 0; halves && at < wide * ny; at++) {
+        const size_t j = at / wide, column = at % wide, shift = j % 2, i = column > shift ? (column - shift) / 2 : 0;
+        halves[at] = values[j * nx + (i < nx ? i : nx - 1)];
+    }
+    return halves;
+}
+
+/* Replaces values on hexagons by half cells; false: no memory. */
+static bool halve(double **values, size_t nx, size_t ny)
+{
+    double *halves = *values ? half_cells(*values, nx, ny) : NULL;
+    const bool done = halves || !*values;
+    free(*values);
+    *values = halves;
+    return done;
+}
+
 static bn_status draw(bn_context *ctx, const moment *m, const void *const *data, size_t which)
 {
     const bn_picture_desc *d = &m->plan->pictures[which];
@@ -250,6 +273,15 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
     for (size_t k = 0; d->hidden && k < (size_t)g->n[axes.x] * g->n[axes.y]; k++)
         if (d->hidden[axes.first + k % g->n[axes.x] * axes.step_x + k / g->n[axes.x] * axes.step_y])
             values[k] = (double)NAN;
+    const size_t nx = g->n[axes.x], ny = g->n[axes.y];
+    const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;
+    for (size_t k = 0; d->blanks && k < nx * ny; k++)
+        if (values[k] < d->blank_below)
+            values[k] = (double)-INFINITY;
+    if (hexagons && (!halve(&values, nx, ny) || !halve(&lines, nx, ny))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
+        goto out;
+    }
     const int said = snprintf(title, sizeof title, "%s%s%s, ", m->title && m->title[0] ? m->title : "",
                               m->title && m->title[0] ? ": " : "", d->title);
     if (said > 0 && (size_t)said < sizeof title && d->timeless)
@@ -259,9 +291,9 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
     if (d->contour_field)
         snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
     const bn_picture picture = {
-        .n = { g->n[axes.x], g->n[axes.y] },
-        .origin = { g->origin[axes.x], g->origin[axes.y] },
-        .h = { g->h[axes.x], g->h[axes.y] },
+        .n = { hexagons ? 2 * g->n[0] + 1 : g->n[axes.x], g->n[axes.y] },
+        .origin = { g->origin[axes.x] - (hexagons ? 0.25 * g->h[0] : 0), g->origin[axes.y] },
+        .h = { (hexagons ? 0.5 : 1) * g->h[axes.x], g->h[axes.y] },
         .nodes = g->nodes,
         .values = values,
         .low = d->low,

@@ -4,7 +4,7 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 64, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
 
 /* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {

@@ -195,7 +195,7 @@ bn_status bn_sim_step(bn_sim *sim)
     if (st == BN_OK) {
         sim->now.step++;
         sim->now.time += sim->last.dt;
-        sim->now.items += bn_domain_points(sim->domain);
+        sim->now.items += sim->last.updates > 0 ? (unsigned long long)sim->last.updates : bn_domain_points(sim->domain);
         sim->now.residual = sim->last.residual;
         sim->now.converged = sim->last.converged;
         sim->now.complete = sim->last.complete;

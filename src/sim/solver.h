@@ -19,6 +19,7 @@ typedef struct bn_step {
     double residual; /* NaN where there is none */
     bool converged;
     bool complete; /* nothing is left to do: the beam has left the structure */
+    double updates;  /* cells computed, where a step is not once over the grid; 0: it is */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
@@ -42,6 +43,8 @@ typedef struct bn_picture_desc {
     const double *contour_levels; /* NULL: spread evenly */
     size_t contour_count;
     double low, high; /* low == high: from the data */
+    bool blanks;      /* leave values below `blank_below` blank */
+    double blank_below;
     const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
     /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that axis.
      * The picture's own axes are the other two, in order. */
@@ -121,6 +124,10 @@ typedef struct bn_volume_numbers {
     const double *values; /* x fastest */
 } bn_volume_numbers;
 BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *key, const char *array, bn_volume_numbers *out);
+/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that a text of a list's item names;
+ * else the same. */
+BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
+                                      uint32_t *height, const unsigned char **rgb);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
