@@ -303,6 +303,7 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
         .name = d->field,
         .unit = unit_of(m->plan, d->field),
         .contours = { lines, d->contour_levels, lines ? d->contour_count : 0, d->contour_field ? label : NULL },
+        .axes = { axes.x == 0 ? "x" : "y", axes.y == 1 ? "y" : "z" },
     };
     st = bn_picture_write(ctx, m->picture_path[which], &picture);
 out:

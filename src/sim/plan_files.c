@@ -5,6 +5,7 @@
 #include "io/csv_read.h"
 #include "io/file.h"
 #include "io/png_read.h"
+#include "io/vtk.h"
 #include "io/volume.h"
 
 #include <stdio.h>
@@ -174,4 +175,78 @@ bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *key, const ch
     BN_TRY(keep(p, v.values));
     *out = (bn_volume_numbers){ { v.n[0], v.n[1], v.n[2] }, { v.h[0], v.h[1], v.h[2] }, v.values };
     return BN_OK;
+}
+
+/* FOLDER/NAME.vti, the folder that `key` names. */
+static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder, char *path)
+{
+    if (!path_of(c, bn_case_text(c, key), folder, PATH_BYTES) ||
+        snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
+        return bn_fail(ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
+    return BN_OK;
+}
+
+/* Value `i` of an array of any of the types that are read. */
+static double value_of(const bn_vtk_array *a, size_t i)
+{
+    return strcmp(a->type, "Float64") == 0   ? ((const double *)a->data)[i]
+           : strcmp(a->type, "Float32") == 0 ? (double)((const float *)a->data)[i]
+           : strcmp(a->type, "Int32") == 0   ? ((const int32_t *)a->data)[i]
+           : strcmp(a->type, "Int64") == 0   ? (double)((const int64_t *)a->data)[i]
+                                             : ((const uint8_t *)a->data)[i];
+}
+
+bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const char *name, bn_image_numbers *out)
+{
+    char folder[PATH_BYTES], path[PATH_BYTES];
+    bn_vtk_image image = { .arrays = NULL };
+    double *values;
+    *out = (bn_image_numbers){ .values = NULL };
+    BN_TRY(image_path(p->ctx, c, key, name, folder, path));
+    if (bn_vtk_read(p->ctx, path, &image) != BN_OK) {
+        bn_note(p->ctx, "in the folder that is %s of %s", key, bn_case_path(c));
+        return bn_error_status(p->ctx);
+    }
+    bn_status st = image.count == 1 ? BN_OK
+                                    : bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
+    const size_t count = st != BN_OK ? 0
+                                     : (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[0].components;
+    if (st == BN_OK)
+        st = bn_plan_keep(p, count * sizeof *values, (void **)&values);
+    if (st == BN_OK) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = value_of(&image.arrays[0], i);
+        *out = (bn_image_numbers){ { image.n[0], image.n[1], image.n[2] }, image.arrays[0].components, values };
+    }
+    bn_vtk_free(&image);
+    return st;
+}
+
+bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, const bn_image_numbers *numbers)
+{
+    bn_context *ctx = bn_sim_context(sim);
+    const bn_case *c = bn_sim_case(sim);
+    const size_t count = (size_t)numbers->n[0] * numbers->n[1] * numbers->n[2] * (size_t)numbers->components;
+    char folder[PATH_BYTES], path[PATH_BYTES];
+    BN_TRY(image_path(ctx, c, key, name, folder, path));
+    BN_TRY(bn_folder_create(ctx, folder));
+    float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);
+    if (!single && !bn_case_double(c))
+        return bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);
+    for (size_t i = 0; single && i < count; i++)
+        single[i] = (float)numbers->values[i];
+    const bn_vtk_array array = { .name = name,
+                                 .unit = "",
+                                 .type = single ? "Float32" : "Float64",
+                                 .components = numbers->components,
+                                 .data = single ? (const void *)single : numbers->values };
+    const bn_vtk_image image = { .dims = 3,
+                                 .n = { numbers->n[0], numbers->n[1], numbers->n[2] },
+                                 .h = { 1, 1, 1 },
+                                 .nodes = true,
+                                 .arrays = &array,
+                                 .count = 1 };
+    const bn_status st = bn_vtk_write(ctx, path, &image);
+    free(single);
+    return st;
 }

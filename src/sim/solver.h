@@ -128,6 +128,14 @@ BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *key,
  * else the same. */
 BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
                                       uint32_t *height, const unsigned char **rgb);
+/* The only array of the VTK image NAME.vti in the folder that the text `key` names; kept by the plan. A file that is missing
+ * or can't be read fails with BN_IO. */
+typedef struct bn_image_numbers {
+    uint32_t n[3];
+    int components;
+    const double *values; /* x fastest, component slowest */
+} bn_image_numbers;
+BN_CHECKED bn_status bn_plan_image(bn_plan *, const bn_case *, const char *key, const char *name, bn_image_numbers *out);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
@@ -142,6 +150,8 @@ bn_kernel *bn_sim_kernel(bn_sim *, const char *name); /* of the solver's table, 
 bn_domain *bn_sim_domain(bn_sim *);
 bn_context *bn_sim_context(bn_sim *);
 const bn_case *bn_sim_case(const bn_sim *);
+/* Writes such an image, in the precision of the case; makes the folder. */
+BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *name, const bn_image_numbers *);
 /* Runs the engine's `present` unless the fields are up to date. */
 BN_CHECKED bn_status bn_sim_present(bn_sim *);
 double bn_sim_time(const bn_sim *);

@@ -29,7 +29,7 @@ static const bn_key schema[] = {
     { .name = "light.azimuth", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -7, .max = 7,
       .help = "of an oblique wave: of its direction in the plane, from the x axis" },
     { .name = "light.ramp", .type = BN_KEY_REAL, .def = 5, .min = 0, .max = 1000,
-      .help = "periods in which the light comes up; an abrupt start leaves standing grid modes" },
+      .help = "periods in which the light comes up; an abrupt start leaves standing waves; oblique light takes 30 unless told" },
     { .name = "light.source", .type = BN_KEY_CHOICE, .choices = "plane|volume", .def_text = "plane",
       .help = "plane: incident wave at a plane under the upper absorbing layer; volume: what differs from the half space above radiates" },
 
@@ -49,7 +49,7 @@ static const bn_key schema[] = {
     { .name = "structure.top", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "height of the first layer's upper face; 0: a quarter wavelength below the source" },
     { .name = "structure.borders", .type = BN_KEY_CHOICE, .choices = "average|sharp", .def_text = "average",
-      .help = "permittivity where materials meet: mean of the cells around, or that of most of them" },
+      .help = "permittivity where materials meet: mean of the cells around (right for faces along the grid), or of what stands on the edge of a cell (better for spheres)" },
 
     { .name = "material.name", .type = BN_KEY_TEXT, .def_text = "glass", .list = true, .help = "how layers call it" },
     { .name = "material.n", .type = BN_KEY_REAL, .def = 1.5, .min = 0, .max = 20, .list = true, .help = "refractive index" },
@@ -102,6 +102,11 @@ static const bn_key schema[] = {
       .help = "the iteration ends when the largest change of E falls below this times the largest E" },
     { .name = "solver.watch_every", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 100000,
       .help = "steps between looks at the change" },
+
+    { .name = "exchange.write", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "folder for the coefficients of every cell: an image (.vti) for each component of E, H, t, s and the source" },
+    { .name = "exchange.read", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "such a folder, instead of a structure; with solver.form = \"soa\" or \"aos\"" },
 
     { .name = "output.slice", .type = BN_KEY_CHOICE, .choices = "auto|yz|xz|xy", .def_text = "auto",
       .help = "plane of the pictures; auto: upright, across the longer side" },
@@ -288,6 +293,8 @@ static void read_light(const bn_case *c, maxwell *s)
     s->ramp_periods = bn_case_real(c, "light.ramp");
     s->volume = bn_case_choice(c, "light.source") == 1;
     s->bloch = s->incidence > 0;
+    if (s->bloch && !bn_case_given(c, "light.ramp"))
+        s->ramp_periods = 30; /* waves at grazing angles leave slowly, and layers hardly damp them: better not to wake them */
     s->pml_sides = bn_case_choice(c, "boundary.sides") == 1;
     s->pml_bottom = bn_case_choice(c, "boundary.bottom") == 0;
     s->pml = (int)bn_case_int(c, "pml.cells");
@@ -324,6 +331,10 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
         (void)bn_case_reject(c, "solver.form", "solver.form = \"compact\"",
                              "coefficients in every cell know periodic sides and a plane wave at normal incidence alone");
+    s->imported = bn_case_text(c, "exchange.read")[0] != 0;
+    if (s->imported && (s->form == MAXWELL_COMPACT || s->wavelengths > 1))
+        (void)bn_case_reject(c, "exchange.read", "solver.form = \"soa\", light.count = 1",
+                             "coefficients of every cell need a form that has them, and are those of one wavelength");
     if (s->accelerate && s->form != MAXWELL_COMPACT)
         (void)bn_case_reject(c, "solver.accelerate", "solver.form = \"compact\"", "only the compact form can be accelerated");
     if (s->start == MAXWELL_LAYERS && (s->volume || s->bloch || s->form != MAXWELL_COMPACT))
@@ -362,6 +373,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         check_resolution(c, s);
         check_half_spaces(c, s);
     }
+    if (bn_case_problems(c)[0])
+        return BN_OK;
+    if (s->imported)
+        BN_TRY(maxwell_read_folder(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
     BN_TRY(maxwell_find_classes(c, p, s));
@@ -429,6 +444,8 @@ static bn_status init(bn_sim *sim, void *state)
             BN_GO(bn_field_zero(dark[i]));
     if (s->start == MAXWELL_LAYERS)
         BN_GO(maxwell_start_from_layers(sim, s));
+    if (bn_case_text(bn_sim_case(sim), "exchange.write")[0])
+        BN_GO(maxwell_write_folder(sim, s));
 out:
     free(n);
     return st;

@@ -31,7 +31,8 @@ typedef struct maxwell_material {
     bool used;               /* by a cell */
 } maxwell_material;
 
-/* What an edge of the grid is made of: the materials of the four cells around it, ascending. */
+/* What an edge of the grid is made of: the materials of the four cells around it, ascending; with sharp borders one material
+ * four times. */
 typedef struct maxwell_class {
     uint8_t of[4];
     double share[4]; /* of each in its permittivity; they add up to 1 */
@@ -70,7 +71,7 @@ typedef struct maxwell {
     maxwell_material material[MAXWELL_MATERIALS];
     int materials, above, below;
     uint8_t *cell; /* nx * ny * nz: material of each cell */
-    uint8_t *edge; /* 3 * nx * ny * nz: class of each edge */
+    uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
     bool average;
@@ -90,6 +91,9 @@ typedef struct maxwell {
     double change, size;      /* largest |change|^2 and |E|^2 of the last look */
     double *spectrum;         /* a row per wavelength */
     int spectrum_columns, spectrum_rows;
+    /* records read from a folder, by E and H and member */
+    bool imported;
+    bn_image_numbers image[2][MAXWELL_RECORD];
     /* names of results made from the materials' */
     char (*result_name)[2][MAXWELL_NAME + 32];
     /* fields */
@@ -126,6 +130,14 @@ int maxwell_depth_H(const maxwell *, int dim, uint32_t at);
 double maxwell_ramp(const maxwell *);
 /* The records of every cell for the forms with a coefficient per cell; 2 * RECORD reals a cell, planes or interleaved. */
 BN_CHECKED bn_status maxwell_write_records(bn_sim *, maxwell *);
+
+/* Dark fields, t and s of the six parts of E or H, and the source of one cell: 2 * RECORD reals. */
+void maxwell_fill_record(const maxwell *, bool magnetic, const uint32_t at[3], double *record);
+
+/* maxwell_exchange.c: the records as a folder of images. */
+BN_CHECKED bn_status maxwell_write_folder(bn_sim *, maxwell *);
+BN_CHECKED bn_status maxwell_read_folder(const bn_case *, bn_plan *, maxwell *);
+void maxwell_take_record(const maxwell *, bool magnetic, const uint32_t at[3], double *record);
 
 /* maxwell_layers.c: the field of the planar stack that the structure is on average, as a start. */
 BN_CHECKED bn_status maxwell_start_from_layers(bn_sim *, maxwell *);

@@ -314,6 +314,10 @@ bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
     cplx *room = NULL;
     powers w = { 0 };
     bn_status st = BN_OK;
+    BN_GO(bn_result(results, "wavelength", s->t.wavelength));
+    BN_GO(bn_result(results, "update_norm", s->residual));
+    if (s->imported) /* of what the powers would be is not known */
+        return BN_OK;
     BN_GO(look(sim, s, &v, &room));
     (s->volume ? take_volume : take_slab)(&v, &w);
     BN_GO(s->volume ? put_volume(s, &w, results) : put_slab(s, &w, results));
@@ -321,8 +325,6 @@ bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
         BN_GO(put_profile(sim, &v, &w, results));
     if (s->wavelengths > 1 && s->spectrum_rows > 0)
         BN_GO(put_spectrum(sim, s, results));
-    BN_GO(bn_result(results, "wavelength", s->t.wavelength));
-    BN_GO(bn_result(results, "update_norm", s->residual));
 out:
     free(room);
     return st;
@@ -352,6 +354,8 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
     BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * s->spectrum_columns) * sizeof(double), (void **)&s->spectrum));
     BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
     BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
+    if (s->imported)
+        return BN_OK;
     if (s->volume) {
         BN_TRY(bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));
         BN_TRY(bn_plan_result(p, "sigma_abs", "m2", "absorbed power over it, by the loss in the volume"));

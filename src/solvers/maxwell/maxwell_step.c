@@ -223,6 +223,8 @@ bool maxwell_watches(const maxwell *s) { return (s->since + 1) % (unsigned long 
 /* Moves on to the next wavelength of a sweep: the present field is where its iteration begins. */
 static bn_status next_wavelength(bn_sim *sim, maxwell *s)
 {
+    if (s->imported)
+        return BN_OK;
     BN_TRY(maxwell_measure_row(sim, s, s->spectrum + (size_t)s->present * (size_t)s->spectrum_columns));
     s->spectrum_rows = s->present + 1;
     if (s->present + 1 >= s->wavelengths)

@@ -1,10 +1,16 @@
 /* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell is
- * what stands in its middle. */
+ * what stands in its middle; with sharp borders an edge is what stands in the edge's. */
 #include "maxwell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Where in each cell the structure is asked for, in cells from its lowest corner, and where the answers go. */
+typedef struct sample {
+    double in[3];
+    uint8_t *of;
+} sample;
 
 typedef enum texture { FLAT, SAME, RANDOM, GRATING, PICTURE } texture; /* order of the key's choices */
 
@@ -122,21 +128,21 @@ static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell *s, size_t 
 }
 
 /* Fills everything below the face z = face + height. */
-static void fill_below(maxwell *s, double face, const double *height, int material)
+static void fill_below(const maxwell *s, const sample *q, double face, const double *height, int material)
 {
     const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2];
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
             const double z = (face + height[j * nx + i]) / s->h;
-            /* Cells whose middle lies below; a middle exactly on the face lies above. */
-            const double count = ceil(z - 0.5 - 1e-9);
+            /* Places below; one exactly on the face lies above. */
+            const double count = ceil(z - q->in[2] - 1e-9);
             const size_t filled = count <= 0 ? 0 : count >= (double)nz ? nz : (size_t)count;
             for (size_t k = 0; k < filled; k++)
-                s->cell[(k * ny + j) * nx + i] = (uint8_t)material;
+                q->of[(k * ny + j) * nx + i] = (uint8_t)material;
         }
 }
 
-static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s)
+static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
 {
     const size_t nx = s->n[0], ny = s->n[1], layers = bn_case_items(c, "layer");
     double *height, *room;
@@ -154,16 +160,16 @@ static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s)
             (void)bn_case_reject_item(c, "layer.material", item, "name it in a [[material]]", "unknown material %s", name);
             continue;
         }
-        fill_below(s, face, height, material);
+        fill_below(s, q, face, height, material);
         face -= bn_case_item_real(c, "layer.thickness", item);
     }
     memset(height, 0, nx * ny * sizeof *height);
     if (layers > 0 || bn_case_given(c, "structure.below"))
-        fill_below(s, face, height, s->below);
+        fill_below(s, q, face, height, s->below);
     return BN_OK;
 }
 
-static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s)
+static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
 {
     for (size_t item = 0; item < bn_case_items(c, "box"); item++) {
         int material;
@@ -175,8 +181,8 @@ static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s)
             continue;
         }
         for (size_t d = 0; d < 3; d++) {
-            const double a = ceil(bn_case_item_real_at(c, "box.from", item, d) / s->h - 0.5 - 1e-9);
-            const double b = ceil(bn_case_item_real_at(c, "box.to", item, d) / s->h - 0.5 - 1e-9);
+            const double a = ceil(bn_case_item_real_at(c, "box.from", item, d) / s->h - q->in[d] - 1e-9);
+            const double b = ceil(bn_case_item_real_at(c, "box.to", item, d) / s->h - q->in[d] - 1e-9);
             from[d] = a <= 0 ? 0 : a >= s->n[d] ? s->n[d] : (uint32_t)a;
             to[d] = b <= 0 ? 0 : b >= s->n[d] ? s->n[d] : (uint32_t)b;
             if (from[d] >= to[d])
@@ -185,12 +191,12 @@ static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s)
         for (uint32_t k = from[2]; k < to[2]; k++)
             for (uint32_t j = from[1]; j < to[1]; j++)
                 for (uint32_t i = from[0]; i < to[0]; i++)
-                    s->cell[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+                    q->of[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
     }
     return BN_OK;
 }
 
-static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s)
+static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
 {
     const size_t spheres = bn_case_items(c, "sphere");
     for (size_t item = 0; item < spheres; item++) {
@@ -208,9 +214,9 @@ static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s)
         for (uint32_t k = 0; k < s->n[2]; k++)
             for (uint32_t j = 0; j < s->n[1]; j++)
                 for (uint32_t i = 0; i < s->n[0]; i++) {
-                    const double x = i + 0.5 - at[0], y = j + 0.5 - at[1], z = k + 0.5 - at[2];
+                    const double x = i + q->in[0] - at[0], y = j + q->in[1] - at[1], z = k + q->in[2] - at[2];
                     if (x * x + y * y + z * z < radius * radius)
-                        s->cell[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+                        q->of[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
                 }
         s->sphere_radius = spheres == 1 ? radius * s->h : 0;
     }
@@ -250,6 +256,14 @@ static void check_layers(const bn_case *c, const maxwell *s)
         }
 }
 
+static bn_status fill(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
+{
+    memset(q->of, s->above, (size_t)s->n[0] * s->n[1] * s->n[2]);
+    BN_TRY(build_layers(c, p, s, q));
+    BN_TRY(build_boxes(c, p, s, q));
+    return build_spheres(c, p, s, q);
+}
+
 bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
 {
     static const char *const keys[2] = { "structure.above", "structure.below" };
@@ -263,10 +277,15 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
         }
     }
     BN_TRY(bn_plan_keep(p, cells, (void **)&s->cell));
-    memset(s->cell, s->above, cells);
-    BN_TRY(build_layers(c, p, s));
-    BN_TRY(build_boxes(c, p, s));
-    BN_TRY(build_spheres(c, p, s));
+    BN_TRY(fill(c, p, s, &(sample){ { 0.5, 0.5, 0.5 }, s->cell }));
+    if (!s->average && !bn_case_problems(c)[0]) {
+        BN_TRY(bn_plan_keep(p, 3 * cells, (void **)&s->edge));
+        for (size_t d = 0; d < 3; d++) {
+            sample q = { { 0, 0, 0 }, s->edge + d * cells };
+            q.in[d] = 0.5;
+            BN_TRY(fill(c, p, s, &q));
+        }
+    }
     for (size_t i = 0; i < cells; i++)
         s->material[s->cell[i]].used = true;
     if (!bn_case_problems(c)[0])

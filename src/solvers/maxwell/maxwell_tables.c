@@ -55,7 +55,8 @@ static int class_of(maxwell *s, const uint8_t of[4])
 bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell *s)
 {
     const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2], cells = nx * ny * nz;
-    BN_TRY(bn_plan_keep(p, 3 * cells, (void **)&s->edge));
+    if (s->average)
+        BN_TRY(bn_plan_keep(p, 3 * cells, (void **)&s->edge));
     uint8_t last[4] = { 0 };
     int number = -1;
     for (int axis = 0; axis < 3; axis++) {
@@ -73,6 +74,8 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell *s)
                             at[b] = before(s, b, here[b]);
                         of[quarter] = s->cell[((size_t)at[2] * ny + at[1]) * nx + at[0]];
                     }
+                    if (!s->average) /* what stands on the edge itself */
+                        memset(of, s->edge[(size_t)axis * cells + ((size_t)k * ny + j) * nx + i], sizeof of);
                     sort4(of);
                     if (number < 0 || memcmp(of, last, 4) != 0) {
                         memcpy(last, of, 4);
@@ -90,8 +93,7 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell *s)
 static cplx permittivity(const maxwell_material *m) { return (cplx){ m->n * m->n - m->k * m->k, -2 * m->n * m->k }; }
 
 /* The mean of the four cells; where that would be next to nothing, which only a metal and a dielectric together give and the
- * iteration does not stand, or where sharp borders are wanted, the material that fills most of them (of two equal ones the
- * first). */
+ * iteration does not stand, the material that fills most of them (of two equal ones the first). */
 static void mix(const maxwell *s, maxwell_class *class)
 {
     cplx mean = { 0, 0 };
@@ -105,7 +107,7 @@ static void mix(const maxwell *s, maxwell_class *class)
         if (count[i] > count[most])
             most = i;
     }
-    const bool all = s->average && fabs(mean.re) >= 1;
+    const bool all = fabs(mean.re) >= 1;
     for (int i = 0; i < 4; i++)
         class->share[i] = all ? 0.25 : i == most;
     class->eps = all ? mean : permittivity(&s->material[class->of[most]]);
@@ -238,8 +240,7 @@ double maxwell_ramp(const maxwell *s)
  * y, x. */
 static const int driven_along[6] = { 2, 1, 0, 2, 1, 0 };
 
-/* Coefficients of one cell: t and s of its six parts, and the source. */
-static void fill_record(const maxwell *s, bool magnetic, const uint32_t at[3], double *record)
+void maxwell_fill_record(const maxwell *s, bool magnetic, const uint32_t at[3], double *record)
 {
     const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2], levels = (size_t)s->pml + 1;
     const size_t here = ((size_t)at[2] * s->n[1] + at[1]) * s->n[0] + at[0];
@@ -282,7 +283,10 @@ bn_status maxwell_write_records(bn_sim *sim, maxwell *s)
                 for (uint32_t i = 0; i < s->n[0]; i++) {
                     const uint32_t at[3] = { i, j, k };
                     const size_t here = ((size_t)k * s->n[1] + j) * s->n[0] + i;
-                    fill_record(s, magnetic, at, record);
+                    if (s->imported)
+                        maxwell_take_record(s, magnetic, at, record);
+                    else
+                        maxwell_fill_record(s, magnetic, at, record);
                     for (size_t m = 0; m < MAXWELL_RECORD; m++)
                         memcpy(values + 2 * (s->form == MAXWELL_AOS ? here * MAXWELL_RECORD + m : m * cells + here),
                                record + 2 * m, 2 * sizeof *values);

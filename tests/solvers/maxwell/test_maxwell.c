@@ -1,0 +1,548 @@
+/* test_maxwell.c: the physics of the solver `maxwell` through the library's public interface: plane waves, slabs and stacks
+ * against the transfer-matrix method, absorbing layers, spheres against Mie, symmetry, the forms against each other, and
+ * cases that must be rejected. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static bn_context *ctx;
+
+static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
+static void close_context(void) { bn_context_destroy(&ctx); }
+
+static bool long_tests(void)
+{
+    const char *text = getenv("BN_TEST_LONG");
+    return text && text[0] == '1';
+}
+
+/* A case in memory on one engine, run to its end and measured. `overrides` ends with NULL. */
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
+
+static run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    run r;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    OK(bn_sim_measure(r.sim));
+    return r;
+}
+
+static void end_run(run *r)
+{
+    bn_sim_destroy(&r->sim);
+    bn_case_destroy(&r->config);
+}
+
+#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
+
+static double result(const run *r, const char *name)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t i = 0; i < bn_results_count(results); i++)
+        if (strcmp(bn_results_at(results, i)->name, name) == 0)
+            return bn_results_at(results, i)->value;
+    ck_abort_msg("no result %s", name);
+    return 0;
+}
+
+/* E or Z0H as doubles: component slowest, real and imaginary part together; to be freed. */
+static double *field(run *r, const char *name, size_t *count)
+{
+    const bn_sim_field_info *info = NULL;
+    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
+        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
+            info = bn_sim_field_at(r->sim, i);
+    ck_assert_ptr_nonnull(info);
+    *count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
+    void *raw = malloc(*count * info->element_bytes);
+    double *values = malloc(*count * sizeof *values);
+    ck_assert(raw && values);
+    OK(bn_sim_read(r->sim, name, raw, *count * info->element_bytes));
+    for (size_t i = 0; i < *count; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    return values;
+}
+
+/* --- a plane wave: numerical dispersion --- */
+
+static const char wave_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 120]\n"
+                                "[pml]\ncells = 20\n[solver]\nepsilon = 1e-10\n";
+
+static void check_dispersion(int cells, const char *courant, double n, double expected)
+{
+    char spacing[64], index[96];
+    snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / (cells * n));
+    snprintf(index, sizeof index, "%s[[material]]\nname = \"m\"\nn = %.17g\n[structure]\nabove = \"m\"\nbelow = \"m\"\n", "", n);
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", wave_case, index);
+    run r = RUN(text, NULL, spacing, courant);
+    size_t count;
+    double *e = field(&r, "E", &count);
+    /* The phase over four planes of E_x, far from the layers: it travels downwards. */
+    const double *a = e + 2 * 50, *b = e + 2 * 54;
+    const double phase = atan2(b[1] * a[0] - b[0] * a[1], b[0] * a[0] + b[1] * a[1]);
+    near(phase / 4 / (2 * 3.14159265358979323846 / cells), expected, 2e-5, "k~/k = (N/pi) asin(pi/N)");
+    near(result(&r, "reflectance"), 0, 1e-9, "nothing is there");
+    near(result(&r, "transmittance"), 1, 1e-4, "nothing is there");
+    free(e);
+    end_run(&r);
+}
+
+START_TEST(waves_have_the_grids_own_length_whatever_the_time_step)
+{
+    check_dispersion(10, "solver.courant=0.99", 1, 1.017226);
+    check_dispersion(20, "solver.courant=0.99", 1, 1.004159);
+    check_dispersion(20, "solver.courant=0.4", 1, 1.004159);
+    check_dispersion(20, "solver.courant=0.99", 1.5, 1.004159);
+    check_dispersion(40, "solver.courant=0.99", 1, 1.001031);
+}
+END_TEST
+
+/* --- slabs in vacuum --- */
+
+static const char slab_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, %d]\n"
+                                "spacing = %.17g\n[pml]\ncells = 20\n[[material]]\nname = \"m\"\nn = %g\nk = %g\n"
+                                "[structure]\ntop = 1e-6\n[[layer]]\nmaterial = \"m\"\nthickness = %.17g\n"
+                                "[solver]\nepsilon = 1e-8\n";
+
+static run slab(double n, double k, double thickness, double h, const char *more)
+{
+    char text[1024];
+    snprintf(text, sizeof text, slab_case, (int)(1.4e-6 / h) + 44, h, n, k, thickness);
+    return RUN(text, NULL, "solver.watch_every=20", more);
+}
+
+START_TEST(slabs_reflect_as_the_transfer_matrix_says)
+{
+    static const struct {
+        double n, k, thickness, R, T, tolerance;
+    } slabs[] = { { 1.5, 0, 500e-9, 0.1479289941, 0.8520710059, 5e-4 },
+                  { 3.5, 0.1, 300e-9, 0.5355876655, 0.1879278561, 3.5e-3 },
+                  { 0.05, 4, 30e-9, 0.9059541576, 0.0769542723, 5e-4 } };
+    for (size_t i = 0; i < sizeof slabs / sizeof *slabs; i++) {
+        run r = slab(slabs[i].n, slabs[i].k, slabs[i].thickness, 5e-9, "solver.start=dark");
+        near(result(&r, "reflectance"), slabs[i].R, slabs[i].tolerance, "transfer matrix");
+        near(result(&r, "transmittance"), slabs[i].T, slabs[i].tolerance, "transfer matrix");
+        near(result(&r, "energy_balance"), 0, 1e-5, "R + T + A = 1");
+        near(result(&r, "absorptance_m_poynting"), result(&r, "absorptance_m"), 1e-5, "Poynting's theorem");
+        end_run(&r);
+    }
+}
+END_TEST
+
+START_TEST(slabs_converge_in_second_order)
+{
+    static const double expected[3] = { 0.143248, 0.146795, 0.147648 };
+    double error[3];
+    for (int i = 0; i < 3; i++) {
+        run r = slab(1.5, 0, 500e-9, 20e-9 / (1 << i), "solver.start=dark");
+        near(result(&r, "reflectance"), expected[i], 5e-5, "the same grid, another program");
+        error[i] = fabs(result(&r, "reflectance") - 0.1479289941);
+        end_run(&r);
+    }
+    ck_assert_msg(error[0] / error[1] > 3.6 && error[1] / error[2] > 3.6, "errors %g %g %g", error[0], error[1], error[2]);
+}
+END_TEST
+
+/* The layers' own solution is the fixed point of the iteration: starting there, nothing moves. */
+START_TEST(layers_as_a_start_are_the_solution)
+{
+    run dark = slab(3.5, 0.1, 300e-9, 10e-9, "solver.start=dark");
+    run lit = slab(3.5, 0.1, 300e-9, 10e-9, "solver.start=layers");
+    ck_assert_uint_eq(bn_sim_now(lit.sim).step, 20);
+    near(bn_sim_now(lit.sim).residual, 0, 1e-13, "a fixed point");
+    near(result(&lit, "reflectance"), result(&dark, "reflectance"), 1e-6, "the dark start's result");
+    end_run(&dark);
+    end_run(&lit);
+}
+END_TEST
+
+START_TEST(oblique_light_reflects_as_fresnel_and_airy_say)
+{
+    static const struct {
+        const char *angle, *polarisation;
+        double R, tolerance;
+    } rows[] = { { "light.incidence=0.5235987755982988", "light.polarisation=1.5707963267948966", 0.1744508794, 2e-3 },
+                 { "light.incidence=0.5235987755982988", "light.polarisation=0", 0.0794052821, 2e-3 },
+                 { "light.incidence=0.7853981633974483", "light.polarisation=1.5707963267948966", 0.1384215582, 2e-3 },
+                 { "light.incidence=0.7853981633974483", "light.polarisation=0", 0.0122448428, 2e-3 } };
+    char text[1024];
+    snprintf(text, sizeof text, slab_case, 184, 10e-9, 1.5, 0.0, 500e-9);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        run r = RUN(text, NULL, rows[i].angle, rows[i].polarisation, "light.azimuth=0.3", "solver.epsilon=1e-6",
+                    "solver.accelerate=anderson");
+        near(result(&r, "reflectance"), rows[i].R, rows[i].tolerance, "transfer matrix, oblique");
+        near(result(&r, "energy_balance"), 0, 1e-3, "R + T = 1");
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* --- stacks --- */
+
+static const char cell_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 300]\nspacing = 5e-9\n"
+                                "[light]\nwavelength = %g\n[boundary]\nbottom = \"wall\"\n[pml]\ncells = 20\n"
+                                "[[material]]\nname = \"front\"\nn = %g\nk = %g\n[[material]]\nname = \"absorber\"\nn = %g\nk = %g\n"
+                                "[[material]]\nname = \"back\"\nn = %g\nk = %g\n[[material]]\nname = \"Ag\"\nn = %g\nk = %g\n"
+                                "[structure]\nbelow = \"Ag\"\ntop = 1e-6\n"
+                                "[[layer]]\nmaterial = \"front\"\nthickness = 400e-9\n[[layer]]\nmaterial = \"absorber\"\nthickness = 300e-9\n"
+                                "[[layer]]\nmaterial = \"back\"\nthickness = 100e-9\n[solver]\nstart = \"layers\"\nepsilon = 1e-10\n";
+
+START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
+{
+    static const struct {
+        double wavelength, tco[2], absorber[2], ag[2], R, A[4];
+    } cells[] = { { 600e-9, { 1.9, 0.005 }, { 4.2, 0.45 }, { 0.06, 3.9 }, 0.01633403, { 0.05613571, 0.92482846, 0.00150082, 0.00120098 } },
+                  { 800e-9, { 1.85, 0.01 }, { 3.7, 0.004 }, { 0.04, 5.4 }, 0.89785163, { 0.06917698, 0.01876394, 0.01170540, 0.00250205 } } };
+    static const char *const names[4] = { "absorptance_front", "absorptance_absorber", "absorptance_back", "absorptance_Ag" };
+    for (size_t i = 0; i < 2; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, cell_case, cells[i].wavelength, cells[i].tco[0], cells[i].tco[1], cells[i].absorber[0],
+                 cells[i].absorber[1], cells[i].tco[0], cells[i].tco[1], cells[i].ag[0], cells[i].ag[1]);
+        run r = RUN(text, NULL, "solver.watch_every=20");
+        near(result(&r, "reflectance"), cells[i].R, 2e-3, "transfer matrix");
+        for (int a = 0; a < 4; a++)
+            near(result(&r, names[a]), cells[i].A[a], 2e-3, "transfer matrix");
+        near(result(&r, "energy_balance"), 0, 1e-5, "R + A = 1");
+        end_run(&r);
+    }
+}
+END_TEST
+
+static const char stack_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 600]\nspacing = 2.5e-9\n"
+                                 "[light]\nwavelength = 500e-9\nuntil = 900e-9\ncount = 9\n[boundary]\nbottom = \"wall\"\n"
+                                 "[pml]\ncells = 20\n[[material]]\nname = \"glass\"\nn = 1.5\n[structure]\nabove = \"glass\"\n"
+                                 "below = \"Ag-Johnson1972\"\ntop = 1030e-9\n"
+                                 "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 500e-9\n"
+                                 "[[layer]]\nmaterial = \"a-Si-Pierce1972\"\nthickness = 300e-9\n"
+                                 "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 80e-9\n"
+                                 "[solver]\nstart = \"layers\"\nepsilon = 1e-9\n";
+
+/* A sweep of wavelengths in one run against data/published/maxwell-stack.csv. */
+START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
+{
+    run r = RUN(stack_case, NULL, "solver.watch_every=20");
+    const bn_results *results = bn_sim_results(r.sim);
+    const bn_column *columns = NULL;
+    size_t count = 0, rows = 0, table = 0;
+    while (table < bn_results_tables(results) &&
+           strcmp(bn_results_table_at(results, table, &columns, &count, &rows), "spectrum") != 0)
+        table++;
+    ck_assert_uint_lt(table, bn_results_tables(results));
+    ck_assert_uint_eq(rows, 9);
+    FILE *f = fopen("data/published/maxwell-stack.csv", "r");
+    ck_assert_ptr_nonnull(f);
+    char line[512];
+    size_t row = 0;
+    while (fgets(line, sizeof line, f)) {
+        double v[12];
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
+                   &v[7], &v[8], &v[9], &v[10], &v[11]) != 12)
+            continue;
+        near(columns[0].values[row], 1e-9 * v[0], 1e-15, "wavelength");
+        for (size_t c = 1; c < count; c++) {
+            const double expected = strcmp(columns[c].name, "reflectance") == 0                      ? v[7]
+                                    : strcmp(columns[c].name, "absorptance_AZO_Treharne2011") == 0   ? v[8] + v[10]
+                                    : strcmp(columns[c].name, "absorptance_a_Si_Pierce1972") == 0    ? v[9]
+                                    : strcmp(columns[c].name, "absorptance_Ag_Johnson1972") == 0     ? v[11]
+                                                                                                     : 0;
+            near(columns[c].values[row], expected, 4e-3, columns[c].name);
+        }
+        row++;
+    }
+    fclose(f);
+    ck_assert_uint_eq(row, 9);
+    end_run(&r);
+}
+END_TEST
+
+/* --- absorbing layers --- */
+
+START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
+{
+    FILE *f = fopen("data/published/maxwell-pml.csv", "r");
+    ck_assert_ptr_nonnull(f);
+    char line[256];
+    int compared = 0;
+    while (fgets(line, sizeof line, f)) {
+        double ppw, cells, order, R0, r;
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &ppw, &cells, &order, &R0, &r) != 5 || ppw != 20 || order != 3 || r < 1e-6)
+            continue;
+        char spacing[64], thick[64], reflection[64], grid[64];
+        snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / ppw);
+        snprintf(thick, sizeof thick, "pml.cells=%d", (int)cells);
+        snprintf(reflection, sizeof reflection, "pml.reflection=%g", R0);
+        snprintf(grid, sizeof grid, "grid.cells=[1,1,%d]", 60 + 2 * (int)cells);
+        run v = RUN(wave_case, NULL, spacing, thick, reflection, grid, "solver.start=layers", "solver.epsilon=1e-9");
+        const double found = sqrt(result(&v, "reflectance"));
+        ck_assert_msg(found < 1.5 * r && found > r / 1.5, "%g cells, R0 = %g: |r| = %g, expected %g", cells, R0, found, r);
+        compared++;
+        end_run(&v);
+    }
+    fclose(f);
+    ck_assert_int_ge(compared, 8);
+}
+END_TEST
+
+/* --- spheres --- */
+
+static const char sphere_case[] = "[case]\nsolver = \"maxwell\"\n[grid]\ncells = [%d, %d, %d]\nspacing = %.17g\n"
+                                  "[light]\nwavelength = 600e-9\nsource = \"volume\"\n[boundary]\nsides = \"absorbing\"\n"
+                                  "[structure]\nborders = \"sharp\"\n[[material]]\nname = \"m\"\nn = %.17g\nk = %.17g\n"
+                                  "[[sphere]]\nmaterial = \"m\"\ncentre = [%.17g, %.17g, %.17g]\nradius = %.17g\n"
+                                  "[solver]\nepsilon = 1e-4\naccelerate = \"anderson\"\n";
+
+static run sphere(bn_device *device, double x, double n, double k, int ppw, int cells)
+{
+    char text[1024];
+    const double h = 600e-9 / ppw, middle = 0.5 * cells * h;
+    snprintf(text, sizeof text, sphere_case, cells, cells, cells, h, n, k, middle, middle, middle,
+             x * 600e-9 / (2 * 3.14159265358979323846));
+    return RUN(text, device, "case.seed=1");
+}
+
+START_TEST(spheres_scatter_as_mie_says)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, NULL, false, &device));
+    run r = sphere(device, 3, 1.5, 0, 20, 48);
+    near(result(&r, "q_sca") / 3.41805617, 1, 0.03, "Mie");
+    near(result(&r, "q_ext") / 3.41805617, 1, 0.03, "Mie, by the optical theorem");
+    near(result(&r, "energy_balance"), 0, 5e-3, "scattered + absorbed = extinct");
+    end_run(&r);
+    r = sphere(device, 3, 1.5, 0.1, 20, 48);
+    near(result(&r, "q_sca") / 2.12674871, 1, 0.03, "Mie");
+    near(result(&r, "q_abs") / 0.89524954, 1, 0.03, "Mie");
+    end_run(&r);
+    if (long_tests()) {
+        r = sphere(device, 3, 1.5, 0, 40, 70);
+        near(result(&r, "q_sca") / 3.41805617, 1, 0.015, "Mie, finer");
+        end_run(&r);
+        /* eps = -20 - 5i: n - ik with n^2 - k^2 = -20, 2 n k = 5 */
+        r = sphere(device, 2, 0.5551194, 4.5034637, 40, 60);
+        near(result(&r, "q_sca") / 2.91648, 1, 0.12, "Mie, a metal in steps");
+        near(result(&r, "q_abs") / 0.25895, 1, 0.25, "Mie, a metal in steps");
+        end_run(&r);
+    }
+    bn_device_close(&device);
+}
+END_TEST
+
+/* --- symmetry, forms, acceleration --- */
+
+static const char block_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [12, 12, 60]\n"
+                                 "[[box]]\nmaterial = \"absorber\"\nfrom = [80e-9, 80e-9, 360e-9]\nto = [160e-9, 160e-9, 480e-9]\n"
+                                 "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [80e-9, 80e-9, 300e-9]\nto = [160e-9, 160e-9, 360e-9]\n"
+                                 "[[material]]\nname = \"absorber\"\nn = 3\nk = 0.2\n[solver]\nepsilon = 1e-6\n";
+
+START_TEST(polarisations_are_equal_on_a_square)
+{
+    run x = RUN(block_case, NULL, "light.polarisation=0"), y = RUN(block_case, NULL, "light.polarisation=1.5707963267948966");
+    near(result(&x, "reflectance"), result(&y, "reflectance"), 1e-12, "symmetry");
+    near(result(&x, "absorptance_absorber"), result(&y, "absorptance_absorber"), 1e-12, "symmetry");
+    ck_assert_double_gt(result(&x, "absorptance_absorber"), 0.02);
+    near(result(&x, "energy_balance"), 0, 5e-4, "R + T + A = 1");
+    end_run(&x);
+    end_run(&y);
+}
+END_TEST
+
+START_TEST(two_tiles_are_one_twice)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "%s[[box]]\nmaterial = \"absorber\"\nfrom = [320e-9, 80e-9, 360e-9]\nto = [400e-9, 160e-9, 480e-9]\n"
+             "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [320e-9, 80e-9, 300e-9]\nto = [400e-9, 160e-9, 360e-9]\n",
+             block_case);
+    run one = RUN(block_case, NULL, "stop.steps=800"), two = RUN(text, NULL, "stop.steps=800", "grid.cells=[24,12,60]");
+    near(result(&two, "reflectance"), result(&one, "reflectance"), 1e-12, "a period is a period");
+    end_run(&one);
+    end_run(&two);
+}
+END_TEST
+
+START_TEST(all_forms_give_the_same_fields)
+{
+    static const char *const forms[] = { "solver.form=soa", "solver.form=aos" };
+    run compact = RUN(block_case, NULL, "stop.steps=300", "solver.form=compact");
+    size_t count;
+    double *e = field(&compact, "E", &count), largest = 0;
+    for (size_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(e[i]));
+    ck_assert_double_gt(largest, 0.5);
+    for (int f = 0; f < 2; f++) {
+        run other = RUN(block_case, NULL, "stop.steps=300", forms[f]);
+        double *o = field(&other, "E", &count), difference = 0;
+        for (size_t i = 0; i < count; i++)
+            difference = fmax(difference, fabs(o[i] - e[i]));
+        near(difference / largest, 0, 1e-12, forms[f]);
+        free(o);
+        end_run(&other);
+    }
+    free(e);
+    end_run(&compact);
+}
+END_TEST
+
+START_TEST(sweeps_of_all_kinds_give_the_same_bits)
+{
+    static const char *const sweeps[] = { "solver.sweep=two-pass", "solver.sweep=rows", "solver.sweep=fused" };
+    bn_device *device;
+    OK(bn_device_open(ctx, NULL, false, &device));
+    run reference = RUN(block_case, NULL, "stop.steps=45");
+    size_t count;
+    double *e = field(&reference, "E", &count);
+    for (int i = 0; i < 3; i++) {
+        run other = RUN(block_case, device, "stop.steps=45", sweeps[i]);
+        double *o = field(&other, "E", &count);
+        ck_assert_msg(memcmp(e, o, count * sizeof *e) == 0, "%s differs", sweeps[i]);
+        free(o);
+        end_run(&other);
+    }
+    free(e);
+    end_run(&reference);
+    bn_device_close(&device);
+}
+END_TEST
+
+START_TEST(acceleration_finds_the_same_field_in_fewer_steps)
+{
+    const char *wait = "solver.epsilon=1e-7";
+    run plain = RUN(block_case, NULL, wait, "solver.accelerate=none"), fast = RUN(block_case, NULL, wait, "solver.accelerate=anderson");
+    near(result(&fast, "reflectance"), result(&plain, "reflectance"), 1e-5, "the plain iteration");
+    near(result(&fast, "absorptance_absorber"), result(&plain, "absorptance_absorber"), 1e-5, "the plain iteration");
+    ck_assert_msg(bn_sim_now(fast.sim).step * 3 < bn_sim_now(plain.sim).step * 2, "%llu steps instead of %llu",
+                  bn_sim_now(fast.sim).step, bn_sim_now(plain.sim).step);
+    end_run(&plain);
+    end_run(&fast);
+}
+END_TEST
+
+/* --- failures --- */
+
+/* Runs a case that must fail with `status` and with `words` in the message. */
+static void must_fail(const char *text, const char *const *overrides, bn_status status, const char *words)
+{
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    bn_status st = bn_case_parse(ctx, "test.toml", text, overrides, count, &c);
+    if (st == BN_OK)
+        st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = NULL }, &sim);
+    while (st == BN_OK && !bn_sim_done(sim))
+        st = bn_sim_step(sim);
+    ck_assert_msg(st == status, "status %d instead of %d for: %s", (int)st, (int)status, words);
+    ck_assert_msg(strstr(bn_error_text(ctx), words), "\"%s\" does not say \"%s\"", bn_error_text(ctx), words);
+    bn_error_clear(ctx);
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+#define MUST_FAIL(text, status, words, ...) must_fail((text), (const char *const[]){ __VA_ARGS__, NULL }, (status), (words))
+
+/* --- a folder of coefficients --- */
+
+START_TEST(a_folder_that_was_written_gives_the_identical_run)
+{
+    char folder[64] = "/tmp/binnacle-maxwell-XXXXXX", to[128], from[128], path[128], command[128];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(to, sizeof to, "exchange.write=%s", folder);
+    snprintf(from, sizeof from, "exchange.read=%s", folder);
+    run written = RUN(block_case, NULL, "stop.steps=80", "solver.form=soa", to, "case.precision=single");
+    run back = RUN("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [12, 12, 60]\n", NULL, "stop.steps=80", "solver.form=soa",
+                   from, "solver.epsilon=1e-6");
+    size_t count;
+    double *a = field(&written, "E", &count), *b = field(&back, "E", &count);
+    ck_assert_msg(memcmp(a, b, count * sizeof *a) == 0, "the fields differ");
+    free(a);
+    free(b);
+    end_run(&written);
+    end_run(&back);
+    const char *empty = "[case]\nsolver = \"maxwell\"\n[grid]\ncells = [12, 12, 60]\n[solver]\nform = \"aos\"\n";
+    MUST_FAIL(empty, BN_CASE, "12 x 13 x 61", from, "grid.cells=[12,12,59]");
+    snprintf(path, sizeof path, "%s/tH_zx.vti", folder);
+    FILE *f = fopen(path, "r+");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(truncate(path, 2000), 0);
+    fclose(f);
+    MUST_FAIL(empty, BN_IO, "tH_zx.vti", from);
+    ck_assert_int_eq(remove(path), 0);
+    MUST_FAIL(empty, BN_IO, "tH_zx.vti", from);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+
+START_TEST(contradictions_are_rejected)
+{
+    MUST_FAIL(block_case, BN_CASE, "is known from 300 to 1200 nm", "light.wavelength=2e-6");
+    MUST_FAIL(block_case, BN_CASE, "cells a wavelength in absorber", "grid.spacing=40e-9");
+    MUST_FAIL(block_case, BN_CASE, "reaches into the absorbing layer", "pml.cells=20");
+    MUST_FAIL(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[12,12,20]");
+    MUST_FAIL(block_case, BN_CASE, "unknown material", "structure.below=unobtainium");
+    MUST_FAIL(block_case, BN_CASE, "without loss", "structure.above=absorber");
+    MUST_FAIL(block_case, BN_CASE, "plane wave", "boundary.sides=absorbing");
+    MUST_FAIL(block_case, BN_CASE, "normal incidence", "solver.form=soa", "light.incidence=0.2");
+    MUST_FAIL(block_case, BN_CASE, "needs the last one", "light.count=3");
+    MUST_FAIL(block_case, BN_CASE, "can't lie in a metal", "structure.below=Ag-Johnson1972", "structure.top=260e-9");
+    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[material]]\nname = \"m\"\ntable = \"nowhere.csv\"\n", BN_CASE,
+              "there is no file nowhere.csv", "case.seed=1");
+    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[layer]]\nmaterial = \"m\"\n", BN_CASE, "unknown material m", "case.seed=1");
+}
+END_TEST
+
+/* A permittivity between 0 and 1 breaks the stability limit of the time step. */
+START_TEST(divergence_is_reported_with_its_place)
+{
+    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
+              "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
+              BN_DIVERGED, "the iteration diverges", "light.ramp=1");
+    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [6, 6, 60]\n[[material]]\nname = \"thin\"\nn = 0.2\n"
+              "[[box]]\nmaterial = \"thin\"\nfrom = [0, 0, 4e-7]\nto = [1.2e-7, 1.2e-7, 6e-7]\n",
+              BN_DIVERGED, "first in cell", "light.ramp=1");
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, waves_have_the_grids_own_length_whatever_the_time_step);
+    tcase_add_test(tests, slabs_reflect_as_the_transfer_matrix_says);
+    tcase_add_test(tests, slabs_converge_in_second_order);
+    tcase_add_test(tests, layers_as_a_start_are_the_solution);
+    tcase_add_test(tests, oblique_light_reflects_as_fresnel_and_airy_say);
+    tcase_add_test(tests, a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says);
+    tcase_add_test(tests, a_sweep_gives_the_spectrum_of_the_stack);
+    tcase_add_test(tests, absorbing_layers_reflect_as_computed_for_the_grid);
+    tcase_add_test(tests, spheres_scatter_as_mie_says);
+    tcase_add_test(tests, polarisations_are_equal_on_a_square);
+    tcase_add_test(tests, two_tiles_are_one_twice);
+    tcase_add_test(tests, all_forms_give_the_same_fields);
+    tcase_add_test(tests, sweeps_of_all_kinds_give_the_same_bits);
+    tcase_add_test(tests, acceleration_finds_the_same_field_in_fewer_steps);
+    tcase_add_test(tests, a_folder_that_was_written_gives_the_identical_run);
+    tcase_add_test(tests, contradictions_are_rejected);
+    tcase_add_test(tests, divergence_is_reported_with_its_place);
+}
+
+int main(void) { return bn_test_main("maxwell", add); }
