@@ -477,6 +477,12 @@ static inline void land(const photon *p, global const int *restrict toward, vola
         expose(tally, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
 }
 
+static inline void count_up(volatile global long *own, int which, long value)
+{
+    if (value != 0)
+        fixed_add(own + which * (index_t)PLANE, value);
+}
+
 /* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers` work-items in
  * turn. A work-item whose photon has landed takes its next one at once, so that those with long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
@@ -506,15 +512,14 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     }
     volatile global long *own = lives + AT(i, j);
     for (int n = 0; n < ORDERS; n++)
-        fixed_add(own + n * (index_t)PLANE, (long)(count.orders >> 8 * n & 255));
-    fixed_add(own + DETECTED * (index_t)PLANE, count.detected);
-    fixed_add(own + STOPPED * (index_t)PLANE, count.stopped);
-    fixed_add(own + MISSED * (index_t)PLANE, count.missed);
-    fixed_add(own + SCATTERINGS * (index_t)PLANE, count.scatterings);
-    fixed_add(own + COSINES * (index_t)PLANE, count.cosines);
-    fixed_add(own + SQUARES * (index_t)PLANE, count.squares);
-    if (ABSORBING)
-        fixed_add(own + ABSORBED * (index_t)PLANE, count.absorbed);
+        count_up(own, n, (long)(count.orders >> 8 * n & 255));
+    count_up(own, DETECTED, count.detected);
+    count_up(own, STOPPED, count.stopped);
+    count_up(own, MISSED, count.missed);
+    count_up(own, SCATTERINGS, count.scatterings);
+    count_up(own, COSINES, count.cosines);
+    count_up(own, SQUARES, count.squares);
+    count_up(own, ABSORBED, count.absorbed);
 }
 
 /* log10 of x >= 1, from the same series; only the picture's scale. */

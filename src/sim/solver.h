@@ -72,6 +72,7 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
+    bool resumes; /* a step depends on the fields of the state and the step's number only: runs go on from checkpoints */
 } bn_solver;
 
 /* --- for plan() --- */

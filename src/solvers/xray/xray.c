@@ -315,4 +315,5 @@ const bn_solver bn_solver_xray = {
     .plan = plan,
     .init = init,
     .measure = xray_measure,
+    .resumes = true,
 };

@@ -1,11 +1,12 @@
-/* test_xray_files.c: a density from VTK, TIFF, HDF5 and PNG gives the same photons; damaged and contradicting files are
- * refused; what is written can be read. */
+/* test_xray_files.c: a density from VTK, TIFF and HDF5 gives the same photons; damaged and contradicting files are refused;
+ * what is written can be read; a run that was stopped goes on with the same bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
 #include "io/file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
+#include "sim/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,12 +182,107 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+/* --- stopping and going on --- */
+
+static const char long_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"grating\"\ncells = [16, 16, 8]\nvalue = 0.02\nwidth = 8e-9\npitch = "
+    "16e-9\n[source]\nphotons = 30000\nbatch = 3\ncoherent_steps = 2\n[scattering]\norder = \"multiple\"\n[detector]\ncells = "
+    "[32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+
+static bn_status resume(const char *more, bn_case **c, bn_sim **sim, bn_device *device)
+{
+    char text[300];
+    snprintf(text, sizeof text, "case.resume=%s", path("checkpoint.bin"));
+    const char *overrides[] = { text, more };
+    *sim = NULL;
+    BN_TRY(bn_case_parse(ctx, "test.toml", long_case, overrides, more ? 2 : 1, c));
+    return bn_sim_create(ctx, *c, &(bn_sim_desc){ .device = device }, sim);
+}
+
+static void same_field(bn_sim *a, bn_sim *b, const char *name, size_t bytes)
+{
+    unsigned char *x = malloc(bytes), *y = malloc(bytes);
+    OK(bn_sim_read(a, name, x, bytes));
+    OK(bn_sim_read(b, name, y, bytes));
+    ck_assert_msg(memcmp(x, y, bytes) == 0, "%s differs after going on", name);
+    free(x);
+    free(y);
+}
+
+static void check_resumed(bn_device *device)
+{
+    bn_case *c, *d, *e;
+    bn_sim *whole, *first, *second;
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &whole));
+    while (!bn_sim_done(whole))
+        OK(bn_sim_step(whole));
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &d));
+    OK(bn_sim_create(ctx, d, &(bn_sim_desc){ .device = device }, &first));
+    for (int i = 0; i < 5; i++)
+        OK(bn_sim_step(first));
+    OK(bn_checkpoint_write(first, path("checkpoint.bin")));
+    OK(resume("stop.steps=1000", &e, &second, device));
+    ck_assert_int_eq((int)bn_sim_now(second).step, 5);
+    while (!bn_sim_done(second))
+        OK(bn_sim_step(second));
+    same_field(whole, second, "sums", 3 * 1024 * 8);
+    same_field(whole, second, "lives", 15 * 1024 * 8);
+    same_field(whole, second, "intensity", 1024 * 4);
+    bn_sim_destroy(&whole);
+    bn_sim_destroy(&first);
+    bn_sim_destroy(&second);
+    bn_case_destroy(&c);
+    bn_case_destroy(&d);
+    bn_case_destroy(&e);
+}
+
+START_TEST(a_stopped_run_goes_on_with_the_same_bits)
+{
+    bn_device *device;
+    check_resumed(NULL);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    check_resumed(device);
+    bn_device_close(&device);
+}
+END_TEST
+
+START_TEST(wrong_checkpoints_are_refused)
+{
+    bn_case *c;
+    bn_sim *sim;
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
+    OK(bn_sim_step(sim));
+    OK(bn_checkpoint_write(sim, path("checkpoint.bin")));
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    ck_assert_int_eq(resume("case.seed=2", &c, &sim, NULL), BN_CASE);
+    ck_assert_msg(strstr(bn_error_text(ctx), "another case"), "%s", bn_error_text(ctx));
+    bn_case_destroy(&c);
+    bn_context_destroy(&ctx);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    cut_short("checkpoint.bin", "checkpoint.bin", 0.7);
+    ck_assert_int_eq(resume(NULL, &c, &sim, NULL), BN_IO);
+    ck_assert_msg(strstr(bn_error_text(ctx), "cut short"), "%s", bn_error_text(ctx));
+    bn_case_destroy(&c);
+    bn_context_destroy(&ctx);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    const char *overrides[] = { "output.checkpoint=true" };
+    OK(bn_case_parse(ctx, "test.toml", "[case]\nsolver = \"flow\"\n", overrides, 1, &c));
+    ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
+    bn_case_destroy(&c);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, formats_give_the_same_photons);
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);
+    tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
+    tcase_add_test(tests, wrong_checkpoints_are_refused);
 }
 
 int main(void) { return bn_test_main("xray files", add); }
