@@ -91,6 +91,17 @@ static bn_status choose_lattice(bn_domain *d)
     return BN_OK;
 }
 
+/* Layers that a tile goes through: few enough that there are some dozens of work-groups for every compute unit. */
+static uint32_t tile_layers(const bn_domain_desc *desc)
+{
+    enum { LEAST = 32, GROUPS = 32 };
+    const uint32_t *n = desc->grid.n;
+    const double tiles = ceil((double)n[0] / (BN_TILE_X - 1)) * ceil((double)n[1] / (BN_TILE_Y - 1));
+    const double units = desc->device ? desc->device->info.compute_units : 1;
+    const double layers = n[2] * tiles / (GROUPS * units);
+    return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
+}
+
 static bn_status cut_boxes(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
@@ -164,6 +175,7 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
     d->index_bits = 32;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
     d->segments = units_along(d, 0);
+    d->tile_layers = tile_layers(desc);
     d->partials = (size_t)d->segments * units_along(d, 1) * desc->grid.n[2];
     d->totals = d->partials <= BN_TOTALS_MAX ? d->partials : (d->partials + BN_PACKED - 1) / BN_PACKED;
     if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {

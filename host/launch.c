@@ -147,8 +147,14 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3]
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_SEGMENT)
             items = (items + BN_SEGMENT - 1) / BN_SEGMENT * k->group[0];
+        if (i == 0 && k->desc->range == BN_PER_ROW)
+            items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
             items = i != 0 ? 1 : (box->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
+        if (k->desc->range == BN_PER_TILE) {
+            const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
+            items = (items + own[i] - 1) / own[i] * k->group[i];
+        }
         if (i == 1 && k->desc->range == BN_PER_SEGMENT)
             items = (items + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
@@ -166,7 +172,11 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TOTALS)
             BN_TRY(bn_partials_pack(args[i].partials));
-    if ((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1)
+    if (!k->fits)
+        return bn_fail(d->ctx, BN_DEVICE, "%s can't run kernel %s in the work-groups that it is made for",
+                       d->device->info.name, k->desc->name);
+    if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1) ||
+        (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);
     size_t boxes = k->desc->range == BN_ONCE ? 1 : d->box_count;

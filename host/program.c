@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 23 };
+enum { BN_OWN_DEFINES = 26 };
 
 static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_OWN_DEFINES])
 {
@@ -45,6 +45,9 @@ static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_
         { "IS_CPU", info->cpu },
         { "PERIODIC_X", d->desc.grid.periodic[0] },
         { "PERIODIC_Y", d->desc.grid.periodic[1] },
+        { "TILE_X", BN_TILE_X },
+        { "TILE_Y", BN_TILE_Y },
+        { "TILE_LAYERS", d->tile_layers },
     };
     for (size_t i = 0; i < BN_OWN_DEFINES; i++)
         out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
@@ -168,6 +171,9 @@ static void choose_group(bn_kernel *k)
         }
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;
+    } else if (k->desc->range == BN_PER_TILE) {
+        g[0] = BN_TILE_X; /* part of the kernel */
+        g[1] = BN_TILE_Y;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
         g[0] = wished ? wished : info->cpu ? 1 : 256;
@@ -180,8 +186,11 @@ static void choose_group(bn_kernel *k)
         int largest = g[2] > 1 ? 2 : g[1] > 1 ? 1 : 0;
         g[largest] = (g[largest] + 1) / 2;
     }
+    k->fits = k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y);
     memcpy(k->group, g, sizeof g);
 }
+
+bool bn_kernel_fits(const bn_kernel *k) { return k->fits; }
 
 bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **lent)
 {

@@ -1,8 +1,8 @@
 /* maxwell.cl: the time-harmonic iteration on a staggered grid (docs/maxwell.md): complex E and H, leapfrog, split fields in
  * the absorbing layers (PML). Lengths in cells, H times the impedance of vacuum.
- * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40 -DTILE_X=32 -DTILE_Y=8 -DCHUNK=32
- * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=1 -DBLOCH=0 -DVOLUME=1 -DSOURCE=40 -DTILE_X=16 -DTILE_Y=4 -DCHUNK=8
- * lint: -DFORM=0 -DPML_CELLS=10 -DLOW_Z=0 -DPML_SIDES=0 -DBLOCH=1 -DVOLUME=0 -DSOURCE=40 -DTILE_X=32 -DTILE_Y=8 -DCHUNK=32
+ * lint: -DFORM=0 -DFUSED=1 -DDEPTH=8 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
+ * lint: -DFORM=0 -DFUSED=1 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=1 -DBLOCH=0 -DVOLUME=1 -DSOURCE=-1
+ * lint: -DFORM=0 -DFUSED=1 -DPML_CELLS=10 -DLOW_Z=0 -DPML_SIDES=0 -DBLOCH=1 -DVOLUME=0 -DSOURCE=40
  * lint: -DFORM=1 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
  * lint: -DFORM=2 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
  *
@@ -11,7 +11,7 @@
  *
  *   FORM      0: one material index per component and a small table; 1, 2: every cell has its own coefficients and all
  *             fields are split, as structure of arrays or array of structures
- *   SOURCE    plane of E above which the field is the scattered one (without VOLUME)
+ *   SOURCE    plane of E above which the field is the scattered one; -1 with VOLUME
  *   VOLUME    the field is the scattered one everywhere, driven by the polarisation of what differs from the background
  *   BLOCH     periodic but for a phase
  */
@@ -83,12 +83,15 @@ static inline int depth_H(int at, int cells, int low, int high)
 #endif
 
 #if VOLUME
-#define DRIVE_ARGUMENTS                                                                                              \
-    , global const real2 *restrict contrast, global const real2 *restrict wave, real drive_x, real drive_y LATERAL_ARGUMENT
-#define DRIVE , contrast, wave, drive_x, drive_y LATERAL
+#define LIGHT_H_ARGUMENTS
+#define LIGHT_H
+#define LIGHT_E_ARGUMENTS , global const real2 *restrict contrast, global const real2 *restrict wave, real drive_x, real drive_y
+#define LIGHT_E , contrast, wave, drive_x, drive_y
 #else
-#define DRIVE_ARGUMENTS , real x_re, real x_im, real y_re, real y_im LATERAL_ARGUMENT
-#define DRIVE , x_re, x_im, y_re, y_im LATERAL
+#define LIGHT_H_ARGUMENTS , real x_re, real x_im, real y_re, real y_im LATERAL_ARGUMENT
+#define LIGHT_H , x_re, x_im, y_re, y_im LATERAL
+#define LIGHT_E_ARGUMENTS LIGHT_H_ARGUMENTS
+#define LIGHT_E LIGHT_H
 #endif
 
 /* One component: unsplit, or as the sum of two parts, of which `part` is the one driven by `first`. */
@@ -108,7 +111,7 @@ static inline real2 advance(real2 old, real2 first, real2 second, global const r
 /* H of one cell after the next half step. i, j: in the box; x, y, z: in the grid. */
 static inline triple next_H(global const real2 *E, global const real2 *H, global const real2 *part,
                             global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z,
-                            triple *parts DRIVE_ARGUMENTS)
+                            triple *parts LIGHT_H_ARGUMENTS)
 {
     const index_t east = EAST(i, at), north = NORTH(j, at), above = at + SLICE;
     const triple e = load_triple(E, at), h = load_triple(H, at);
@@ -138,7 +141,7 @@ static inline triple next_H(global const real2 *E, global const real2 *H, global
 /* E of one cell after the next half step, from H of the cell (here) and of its neighbours to the west, south and below. */
 static inline triple next_E(global const real2 *E, global const uchar *edge, global const real2 *part,
                             global const real2 *coefficients, index_t at, int x, int y, int z, triple here, triple west,
-                            triple south, triple below, triple *parts DRIVE_ARGUMENTS)
+                            triple south, triple below, triple *parts LIGHT_E_ARGUMENTS)
 {
     const triple e = load_triple(E, at);
     const int dx = depth_E(x, GNX, PML_SIDES, PML_SIDES), dy = depth_E(y, GNY, PML_SIDES, PML_SIDES);
@@ -165,11 +168,11 @@ static inline triple next_E(global const real2 *E, global const uchar *edge, glo
 #endif
     /* tangential components vanish on metal walls */
     const int wall_x = PML_SIDES && x == 0, wall_y = PML_SIDES && y == 0;
-    if (wall_y || z == 0)
+    if (wall_y | (z == 0))
         next.x = (real2)(0, 0);
-    if (wall_x || z == 0)
+    if (wall_x | (z == 0))
         next.y = (real2)(0, 0);
-    if (wall_x || wall_y)
+    if (wall_x | wall_y)
         next.z = (real2)(0, 0);
     return next;
 }
@@ -189,13 +192,13 @@ static inline triple next_E(global const real2 *E, global const uchar *edge, glo
     f[(at) + 2 * PLANE] = (value).z;
 
 kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
-                      global real2 *part DRIVE_ARGUMENTS)
+                      global real2 *part LIGHT_H_ARGUMENTS)
 {
     CELL3(i, j, k);
     const int x = X0 + i, y = Y0 + j, z = Z0 + k;
     const index_t at = AT3(i, j, k);
     triple parts;
-    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts DRIVE);
+    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts LIGHT_H);
     STORE_TRIPLE(H, at, next)
     STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),
                 depth_H(z, GNZ, LOW_Z, 1))
@@ -216,7 +219,7 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
     below.x = z == 0 ? (real2)(0, 0) : H[at - SLICE];                                                               \
     below.y = z == 0 ? (real2)(0, 0) : H[at - SLICE + PLANE];                                                       \
     below.z = (real2)(0, 0);                                                                                        \
-    const triple next = next_E(E, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts DRIVE);
+    const triple next = next_E(E, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts LIGHT_E);
 
 #define STORE_E                                                                                                     \
     STORE_TRIPLE(E, at, next)                                                                                       \
@@ -224,7 +227,7 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
                 depth_E(z, GNZ, LOW_Z, 1))
 
 kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
-                      global const real2 *restrict coefficients, global real2 *E, global real2 *part DRIVE_ARGUMENTS)
+                      global const real2 *restrict coefficients, global real2 *E, global real2 *part LIGHT_E_ARGUMENTS)
 {
     CELL3(i, j, k);
     NEXT_E(i, j, k)
@@ -234,7 +237,7 @@ kernel void maxwell_E(global const real2 *restrict H, global const uchar *restri
 /* The same with the largest |change|^2 and |E|^2 of every block. */
 kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar *restrict edge,
                               global const real2 *restrict coefficients, global real2 *E, global real2 *part,
-                              global acc *restrict partials DRIVE_ARGUMENTS)
+                              global acc *restrict partials LIGHT_E_ARGUMENTS)
 {
     local acc changes[LANES], sizes[LANES];
     CLEAR_LANES(changes);
@@ -308,20 +311,20 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
         const int x = X0 + (i), y = Y0 + (j), z = Z0 + block_k();                                                     \
         const index_t at = AT3(i, j, block_k());                                                                      \
         triple parts;                                                                                                 \
-        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts DRIVE);                        \
+        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts LIGHT_H);                        \
         STORE_TRIPLE(H, at, next)                                                                                     \
         STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),    \
                     depth_H(z, GNZ, LOW_Z, 1))                                                                        \
     }
 
 kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
-                           global real2 *restrict H, global real2 *restrict part DRIVE_ARGUMENTS)
+                           global real2 *restrict H, global real2 *restrict part LIGHT_H_ARGUMENTS)
 {
-    const int k = block_k(), z = Z0 + k, dz = depth_H(z, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
+    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_H(Y0 + j, GNY, PML_SIDES, PML_SIDES);
-        const int special = z == GNZ - 1 || (!VOLUME && z == SOURCE) || dy > 0 || j == NY - 1;
+        const int special = layer == GNZ - 1 || layer == SOURCE || dy > 0 || j == NY - 1;
         const int from = special ? end : min(PLAIN_FROM, end), to = special ? end : max(PLAIN_TO, from);
         for (int i = block_first(); i < from; i++)
             ONE_CELL_H(i, j)
@@ -388,13 +391,13 @@ static inline int stretch_end(global const uchar *restrict edge, int i, int end)
 
 kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *restrict edge,
                            global const real2 *restrict coefficients, global real2 *restrict E,
-                           global real2 *restrict part DRIVE_ARGUMENTS)
+                           global real2 *restrict part LIGHT_E_ARGUMENTS)
 {
-    const int k = block_k(), z = Z0 + k, dz = depth_E(z, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
+    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_E(Y0 + j, GNY, PML_SIDES, PML_SIDES);
-        int special = z == 0 || (!VOLUME && z == SOURCE) || dy > 0 || j == 0;
+        int special = layer == 0 || layer == SOURCE || dy > 0 || j == 0;
 #if VOLUME
         for (int component = 0; component < 2; component++) /* a row that radiates */
             for (int i = block_first(), to; i < end && !special; i = to) {
@@ -432,6 +435,176 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
             ONE_CELL_E(i, j)
     }
 }
+
+#ifdef FUSED
+/* ------------------------------------------------------------------------------------------ H and E in one sweep
+ *
+ * A work-group goes up through the layers of its tile. In every layer it makes the new H of all its cells, of which the first
+ * column and row belong to the tiles beside; then, with H of the neighbours in local memory and of the layer below in
+ * registers, the new E. Old and new fields are different buffers, since the neighbours still need the old ones. The
+ * arithmetic is that of the two passes. */
+#if REAL_BYTES == 8
+#define LEVELS 1 /* of H in local memory; a second one saves a barrier where there is room */
+#else
+#define LEVELS 2
+#endif
+#if VOLUME
+#define FUSED_H
+#define FUSED_E LIGHT_E
+#define FUSED_ARGUMENTS LIGHT_E_ARGUMENTS
+#else
+#define FUSED_H , e_x_re, e_x_im, e_y_re, e_y_im LATERAL
+#define FUSED_E , h_x_re, h_x_im, h_y_re, h_y_im LATERAL
+#define FUSED_ARGUMENTS                                                                                             \
+    , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
+        real h_y_im LATERAL_ARGUMENT
+#endif
+
+kernel void maxwell_fused(global const real2 *restrict E, global const real2 *restrict H,
+                          global const real2 *restrict part_E, global const real2 *restrict part_H,
+                          global const uchar *restrict edge, global const real2 *restrict coefficients_E,
+                          global const real2 *restrict coefficients_H, global real2 *restrict new_E,
+                          global real2 *restrict new_H, global real2 *restrict new_part_E,
+                          global real2 *restrict new_part_H FUSED_ARGUMENTS)
+{
+    local real2 level_x[LEVELS][TILE_Y][TILE_X], level_y[LEVELS][TILE_Y][TILE_X], level_z[LEVELS][TILE_Y][TILE_X];
+    const int column = (int)get_local_id(0), row = (int)get_local_id(1);
+    const int i0 = (int)get_group_id(0) * (TILE_X - 1) + column - 1, j0 = (int)get_group_id(1) * (TILE_Y - 1) + row - 1;
+    /* The cell before the first one is the last one where the box wraps around, else a halo's. */
+    const int i = NX == GNX && i0 < 0 ? NX - 1 : i0, j = NY == GNY && j0 < 0 ? NY - 1 : j0;
+    const int x = X0 + i, y = Y0 + j, there = i0 < NX && j0 < NY, own = there && column > 0 && row > 0;
+    const int first = (int)get_group_id(2) * TILE_LAYERS, end = min(first + TILE_LAYERS, NZ);
+    triple below, h, parts;
+    below.x = below.y = below.z = h.x = h.y = h.z = (real2)(0, 0);
+    for (int k = first - 1; k < end; k++) {
+        const int z = Z0 + k, level = LEVELS > 1 ? k & 1 : 0;
+        const index_t at = AT3(i, j, k);
+        if (there && z >= 0) {
+            h = next_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, &parts FUSED_H);
+            if (own && k >= first) {
+                STORE_TRIPLE(new_H, at, h)
+                STORE_PARTS(new_part_H, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES),
+                            depth_H(y, GNY, PML_SIDES, PML_SIDES), depth_H(z, GNZ, LOW_Z, 1))
+            }
+        }
+        level_x[level][row][column] = h.x;
+        level_y[level][row][column] = h.y;
+        level_z[level][row][column] = h.z;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (own && k >= first) {
+            triple west, south;
+            west.x = south.y = (real2)(0, 0);
+            west.y = ACROSS(x == 0, level_y[level][row][column - 1], BACK_X);
+            west.z = ACROSS(x == 0, level_z[level][row][column - 1], BACK_X);
+            south.x = ACROSS(y == 0, level_x[level][row - 1][column], BACK_Y);
+            south.z = ACROSS(y == 0, level_z[level][row - 1][column], BACK_Y);
+            const triple e = next_E(E, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
+            STORE_TRIPLE(new_E, at, e)
+            STORE_PARTS(new_part_E, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES),
+                        depth_E(y, GNY, PML_SIDES, PML_SIDES), depth_E(z, GNZ, LOW_Z, 1))
+        }
+        below = h;
+        if (LEVELS == 1)
+            barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+#endif
+
+#ifdef DEPTH
+/* ------------------------------------------------------------------------------------------------- acceleration
+ *
+ * history holds DEPTH differences of states and the last state. A state's components are those of E, H and the parts of
+ * both, one after the other. */
+#define PARTS (PML_SIDES ? 3 : 2)
+#define COMPONENTS (6 + 2 * PARTS)
+#define KEPT(slot, c) history[(long)((slot)*COMPONENTS + (c)) * PLANE + at]
+
+static inline real2 state_of(global const real2 *E, global const real2 *H, global const real2 *part_E,
+                             global const real2 *part_H, int c, index_t at)
+{
+    return c < 3           ? E[at + c * PLANE]
+           : c < 6         ? H[at + (c - 3) * PLANE]
+           : c < 6 + PARTS ? part_E[at + (c - 6) * PLANE]
+                           : part_H[at + (c - 6 - PARTS) * PLANE];
+}
+
+/* The state becomes the last one, its difference to the one before goes to `slot`, if that is one. */
+kernel void maxwell_keep(global const real2 *restrict E, global const real2 *restrict H,
+                         global const real2 *restrict part_E, global const real2 *restrict part_H,
+                         global real2 *restrict history, int slot)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    for (int c = 0; c < COMPONENTS; c++) {
+        const real2 x = state_of(E, H, part_E, part_H, c, at);
+        if (slot >= 0)
+            KEPT(slot, c) = x - KEPT(DEPTH, c);
+        KEPT(DEPTH, c) = x;
+    }
+}
+
+/* The sums of conj(difference `from`, from + 1, ...) times difference `row`: real and imaginary parts of up to four. */
+kernel void maxwell_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
+{
+    local acc re[4][LANES], im[4][LANES];
+    for (int m = 0; m < 4; m++) {
+        CLEAR_LANES(re[m]);
+        CLEAR_LANES(im[m]);
+    }
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT3(i, j, block_k());
+        real a[4] = { 0, 0, 0, 0 }, b[4] = { 0, 0, 0, 0 };
+        for (int c = 0; c < COMPONENTS; c++) {
+            const real2 u = KEPT(row, c);
+            for (int m = 0; m < 4; m++) {
+                const real2 v = KEPT(min(from + m, row), c);
+                a[m] = a[m] + (v.x * u.x + v.y * u.y);
+                b[m] = b[m] + (v.x * u.y - v.y * u.x);
+            }
+        }
+        for (int m = 0; m < 4; m++) {
+            re[m][lane] += a[m];
+            im[m][lane] += b[m];
+        }
+    }
+    for (int m = 0; m < 4; m++) {
+        put_partial_sum(partials, 2 * m, re[m]);
+        put_partial_sum(partials, 2 * m + 1, im[m]);
+    }
+}
+
+kernel void maxwell_gram_total(global const acc *restrict sums, int row, int from, global real *restrict gram)
+{
+    local acc scratch[FINISH_LANES];
+    for (int m = 0; m < 8; m++) {
+        const acc sum = total_sum(sums, m, scratch);
+        if (get_local_id(0) == 0 && from + m / 2 <= row)
+            gram[2 * (row * DEPTH + from) + m] = sum;
+    }
+}
+
+/* last state - sum factors[l] difference l */
+kernel void maxwell_mix(global const real2 *restrict history, global const real2 *restrict factors,
+                        global real2 *restrict E, global real2 *restrict H, global real2 *restrict part_E,
+                        global real2 *restrict part_H)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    for (int c = 0; c < COMPONENTS; c++) {
+        real2 x = KEPT(DEPTH, c);
+        for (int l = 1; l < DEPTH; l++)
+            x = x - times(factors[l], KEPT(l, c));
+        if (c < 3)
+            E[at + c * PLANE] = x;
+        else if (c < 6)
+            H[at + (c - 3) * PLANE] = x;
+        else if (c < 6 + PARTS)
+            part_E[at + (c - 6) * PLANE] = x;
+        else
+            part_H[at + (c - 6 - PARTS) * PLANE] = x;
+    }
+}
+#endif
 
 /* |E| of the total field. */
 #if VOLUME

@@ -24,9 +24,14 @@ typedef enum bn_range {
     BN_PER_CELL,    /* one per cell of each box, any work-group shape */
     BN_PER_SEGMENT, /* a work-group per block of BN_SEGMENT cells in BN_SEGMENT_ROWS rows: may write bn_partials */
     BN_ONCE,        /* one work-group in all */
+    BN_PER_TILE, /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first column
+                    and row, each going up through TILE_LAYERS layers */
+    BN_PER_ROW,     /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR
 } bn_range;
+
+enum { BN_TILE_X = 32, BN_TILE_Y = 16 };
 
 /* Per cell, in reals (so right in both precisions). */
 typedef struct bn_cost {
@@ -45,6 +50,9 @@ void bn_program_destroy(bn_program **);
 
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);
+
+/* Whether the device can run the kernel with the work-group that its range asks for. */
+bool bn_kernel_fits(const bn_kernel *);
 
 /* How the programs of this process came about, for the summary: seconds spent building, programs built, taken from our
  * cache. */

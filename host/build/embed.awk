@@ -1,7 +1,8 @@
 # embed.awk: turns texts into a C file of string tables.
 #   awk -f embed.awk table=NAME FILE... table=NAME FILE... > embedded.c
 # Each table is an array of bn_embedded (host/api/embedded_files.h) and ends with a NULL name. A self-test case
-# data/cases/flow/selftest.toml is called selftest/flow.toml; every other file keeps its path.
+# data/cases/flow/selftest.toml is called selftest/flow.toml, another one selftest-heat.toml beside it
+# selftest/flow/heat.toml; every other file keeps its path.
 
 function c_text(line)
 {
@@ -14,10 +15,11 @@ function c_text(line)
 
 function name_of(path,    part)
 {
-    if (path !~ /\/selftest\.toml$/)
+    if (path !~ /\/selftest(-[^\/]*)?\.toml$/)
         return path
     split(path, part, "/")
-    return "selftest/" part[3] ".toml"
+    sub(/^selftest-?/, "", part[4])
+    return "selftest/" part[3] (part[4] == ".toml" ? "" : "/") part[4]
 }
 
 function end_table()

@@ -53,6 +53,7 @@ struct bn_domain {
     size_t box_count;
     bn_shape *shapes;
     size_t shape_count;
+    uint32_t tile_layers; /* of a tile of range BN_PER_TILE */
     uint32_t segments; /* of a row of the whole grid */
     size_t partials;   /* blocks of the whole grid that have a partial sum each */
     size_t totals;     /* values that a total is formed from: the partial sums, or packs of them */
@@ -113,6 +114,7 @@ struct bn_kernel {
     cl_kernel *cl;    /* one per box: arguments stay set */
     size_t max_group; /* over all shapes */
     size_t group[3];  /* local size in use */
+    bool fits;        /* it is what the range asks for */
     size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */

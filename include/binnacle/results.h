@@ -4,6 +4,7 @@
 
 #include "binnacle/status.h"
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,27 @@ BN_CHECKED bn_status bn_result(bn_results *, const char *name, double value);
 BN_CHECKED bn_status bn_result_table(bn_results *, const char *name, const bn_column *columns, size_t count,
                                      size_t rows);
 
+/* A picture of what a run found that is no field of its grid, such as the course of a beam. */
+typedef struct bn_map {
+    const char *name;  /* of the files: pictures/NAME.png, NAME.vti */
+    const char *title; /* stands over the picture, after the case's */
+    const char *quantity, *unit;
+    const char *axes[2]; /* "z", "y" */
+    uint32_t n[2];
+    double origin[2], h[2]; /* place of the first value and spacing [m] */
+    const double *values;   /* n[0] * n[1], the first axis fastest */
+    const double *lines;    /* as many, whose contours are drawn over it; or NULL */
+    const double *levels;   /* of the contours, ascending */
+    size_t level_count;
+    const char *line_label; /* named under the picture, or NULL */
+    double shape;           /* width over height of the picture, the axes to scales of their own; 0: to one scale */
+    double low, high;       /* of the colours; low == high: from the data */
+} bn_map;
+
+/* Adds a map; all of it is copied. */
+BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
+size_t bn_results_maps(const bn_results *);
+const bn_map *bn_results_map_at(const bn_results *, size_t index);
 /* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
 BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
 

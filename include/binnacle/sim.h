@@ -25,6 +25,7 @@ typedef struct bn_sim_state {
     double residual;          /* the solver's measure of change; converged when below its tolerance */
     unsigned long long items; /* cells, photons or points updated so far */
     bool converged;
+    bool complete; /* the solver has come to the end of what the case describes */
 } bn_sim_state;
 
 /* One field, as bn_sim_fields lists it. Data: bn_sim_read. */
@@ -44,7 +45,7 @@ void bn_sim_destroy(bn_sim **);
 
 /* One step. BN_DIVERGED with step, field and cell when a value is not finite or a linear solve fails. */
 BN_CHECKED bn_status bn_sim_step(bn_sim *);
-bool bn_sim_done(const bn_sim *); /* converged, or stop.steps or stop.time reached */
+bool bn_sim_done(const bn_sim *); /* converged, complete, or stop.steps or stop.time reached */
 bn_sim_state bn_sim_now(const bn_sim *);
 
 /* Fills in the scalars and tables of the results from the present fields. */

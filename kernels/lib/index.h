@@ -7,6 +7,7 @@
  *   GNX GNY GNZ     cells of the whole grid
  *   SEGMENTS        blocks along x that the whole grid is summed in, BLOCK_ROWS along y; PARTIALS = SEGMENTS *
  *                   BLOCK_ROWS * GNZ; TOTALS values a total is formed from (reduce.h)
+ *   TILE_X TILE_Y TILE_LAYERS    items of a work-group of range BN_PER_TILE and the layers it goes through
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same

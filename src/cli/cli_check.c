@@ -194,7 +194,7 @@ bn_status bn_cli_check(const bn_cli *cli)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
         goto out;
     }
-    BN_GO(bn_plan_create(cli->ctx, c, state, &plan));
+    BN_GO(bn_plan_create(cli->ctx, c, NULL, state, &plan));
     BN_GO(report(cli, plan, c));
 out:
     bn_plan_destroy(&plan);

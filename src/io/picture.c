@@ -67,7 +67,8 @@ static void place_box(layout *l, const bn_picture *p)
         l->low[d] = p->nodes ? p->origin[d] : p->origin[d] - 0.5 * p->h[d];
         l->size[d] = p->h[d] * (p->nodes ? p->n[d] - 1 : p->n[d]);
     }
-    const double shape = fmax(1 / longest_shape, fmin(l->size[0] / l->size[1], longest_shape));
+    const double shape = p->shape > 0 ? p->shape
+                                      : fmax(1 / longest_shape, fmin(l->size[0] / l->size[1], longest_shape));
     l->flat = shape > 1 && LONG_SIDE / shape < FLAT_BELOW;
     const int side = l->flat ? LONG_SIDE_FLAT : LONG_SIDE;
     l->frame.w = shape >= 1 ? side : round(side * shape);
@@ -77,13 +78,13 @@ static void place_box(layout *l, const bn_picture *p)
 static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
 {
     double per_metre;
-    const char *unit = bn_label_length(fmax(l->size[0], l->size[1]), &per_metre);
     bn_axis *axes[2] = { &l->x, &l->y };
     for (int d = 0; d < 2; d++) {
         bn_axis *a = axes[d];
+        const char *unit = bn_label_length(p->shape > 0 ? l->size[d] : fmax(l->size[0], l->size[1]), &per_metre);
         bn_axis_make(c, a, l->low[d] * per_metre, (l->low[d] + l->size[d]) * per_metre, false,
                      d ? l->frame.h : l->frame.w, d);
-        bn_label_format(a->label, sizeof a->label, d ? "y" : "x", unit, a->ticks.exponent);
+        bn_label_format(a->label, sizeof a->label, p->axes[d] ? p->axes[d] : d ? "y" : "x", unit, a->ticks.exponent);
     }
     bn_axis_make(c, &l->colours, l->range.low, l->range.high, false, l->flat ? l->frame.w : l->frame.h, !l->flat);
     l->number_room = bn_canvas_text_width(c, BN_FONT_TICK, longest_number);
@@ -267,6 +268,8 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
     const double *values = p->contours.values;
     uint32_t n[2];
     double share[2], first[2]; /* of the frame: a step on the grid, and where its first value lies */
+    if (!values || count == 0)
+        return BN_OK;
     for (int d = 0; d < 2; d++) {
         n[d] = p->n[d] < CONTOUR_GRID_MAX ? p->n[d] : CONTOUR_GRID_MAX;
         if (n[d] < 2)

@@ -21,11 +21,13 @@ typedef struct bn_picture {
     uint32_t n[2];          /* values along x and y; y points up in the picture */
     double origin[2], h[2]; /* place of the first value and spacing, in metres */
     bool nodes;             /* values at nodes: the frame ends at the outermost; else at cell edges */
-    const double *values;   /* x fastest; NaN is drawn grey */
+    const double *values;   /* x fastest; NaN is drawn grey, -infinity is left blank */
     double low, high; /* range of the colour bar; low == high: from the data, symmetric about 0 for BN_MAP_DIVERGING */
     bn_colour_map map;
     const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
+    const char *axes[2]; /* names of the axes; NULL: x and y */
+    double shape;        /* width over height of the frame, the axes to scales of their own; 0: to one scale */
 } bn_picture;
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer

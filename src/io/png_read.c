@@ -21,7 +21,8 @@ typedef struct png_source {
     size_t bytes, at;
     uint32_t width, height;
     unsigned char *row;  /* 4 * width bytes */
-    unsigned char *grey; /* width * height */
+    int channels;        /* of what is made: 1 grey, 3 red, green, blue */
+    unsigned char *made; /* channels * width * height */
     char message[160];
 } png_source;
 
@@ -63,11 +64,19 @@ static bool decode_head(png_source *s)
     return true;
 }
 
-/* Luma over white. The weights add up to 256, so that grey stays what it is. */
-static unsigned char grey_of(const unsigned char rgba[4])
+/* One channel over white paper. */
+static unsigned char over_white(unsigned value, unsigned alpha)
 {
-    const unsigned luma = (54u * rgba[0] + 183u * rgba[1] + 19u * rgba[2] + 128u) / 256u, alpha = rgba[3];
-    return (unsigned char)((luma * alpha + 255u * (255u - alpha) + 127u) / 255u);
+    return (unsigned char)((value * alpha + 255u * (255u - alpha) + 127u) / 255u);
+}
+
+/* Luma over white, or the colour. The weights of the luma add up to 256, so that grey stays what it is. */
+static void make_pixel(const unsigned char rgba[4], int channels, unsigned char *to)
+{
+    if (channels == 1)
+        to[0] = over_white((54u * rgba[0] + 183u * rgba[1] + 19u * rgba[2] + 128u) / 256u, rgba[3]);
+    for (int c = 0; channels == 3 && c < 3; c++)
+        to[c] = over_white(rgba[c], rgba[3]);
 }
 
 /* The rows of one pass: all of them where the file isn't interlaced, else a coarser picture's. */
@@ -77,9 +86,10 @@ static void decode_pass(png_source *s, bool interlaced, int pass)
     const uint32_t rows = interlaced ? PNG_PASS_ROWS(s->height, pass) : s->height;
     for (uint32_t y = 0; columns > 0 && y < rows; y++) {
         png_read_row(s->png, s->row, NULL);
-        unsigned char *to = s->grey + (size_t)(interlaced ? PNG_ROW_FROM_PASS_ROW(y, pass) : y) * s->width;
+        const size_t row = (size_t)(interlaced ? PNG_ROW_FROM_PASS_ROW(y, pass) : y) * s->width;
         for (uint32_t x = 0; x < columns; x++)
-            to[interlaced ? PNG_COL_FROM_PASS_COL(x, pass) : x] = grey_of(s->row + 4 * (size_t)x);
+            make_pixel(s->row + 4 * (size_t)x, s->channels,
+                       s->made + (row + (interlaced ? PNG_COL_FROM_PASS_COL(x, pass) : x)) * (size_t)s->channels);
     }
 }
 
@@ -97,12 +107,13 @@ static bool decode_rows(png_source *s)
     return true;
 }
 
-bn_status bn_png_read_grey(bn_context *ctx, const char *path, uint32_t *width, uint32_t *height, unsigned char **grey)
+static bn_status read_png(bn_context *ctx, const char *path, int channels, uint32_t *width, uint32_t *height,
+                          unsigned char **pixels)
 {
     bn_status st = BN_OK;
     char *data = NULL;
-    png_source s = { 0 };
-    *grey = NULL;
+    png_source s = { .channels = channels };
+    *pixels = NULL;
     *width = *height = 0;
     BN_TRY(bn_file_read(ctx, path, largest_file, &data, &s.bytes));
     s.data = (const unsigned char *)data;
@@ -127,8 +138,8 @@ bn_status bn_png_read_grey(bn_context *ctx, const char *path, uint32_t *width, u
         goto out;
     }
     s.row = malloc(4 * (size_t)s.width);
-    s.grey = malloc((size_t)s.width * s.height);
-    if (!s.row || !s.grey) {
+    s.made = malloc((size_t)s.width * s.height * (size_t)channels);
+    if (!s.row || !s.made) {
         st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory for %lu x %lu pixels", path, (unsigned long)s.width,
                      (unsigned long)s.height);
         goto out;
@@ -139,12 +150,22 @@ bn_status bn_png_read_grey(bn_context *ctx, const char *path, uint32_t *width, u
     }
     *width = s.width;
     *height = s.height;
-    *grey = s.grey;
-    s.grey = NULL;
+    *pixels = s.made;
+    s.made = NULL;
 out:
     png_destroy_read_struct(&s.png, &s.info, NULL);
     free(s.row);
-    free(s.grey);
+    free(s.made);
     free(data);
     return st;
+}
+
+bn_status bn_png_read_grey(bn_context *ctx, const char *path, uint32_t *width, uint32_t *height, unsigned char **grey)
+{
+    return read_png(ctx, path, 1, width, height, grey);
+}
+
+bn_status bn_png_read_rgb(bn_context *ctx, const char *path, uint32_t *width, uint32_t *height, unsigned char **rgb)
+{
+    return read_png(ctx, path, 3, width, height, rgb);
 }

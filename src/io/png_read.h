@@ -1,4 +1,4 @@
-/* png_read.h: a PNG picture as grey values, for masks that a user has drawn. */
+/* png_read.h: a PNG picture as grey values or colours, for masks and plans that a user has drawn. */
 #ifndef BN_PNG_READ_H
 #define BN_PNG_READ_H
 
@@ -14,5 +14,9 @@ enum { BN_PNG_SIDE_MAX = 32768, BN_PNG_PIXELS_MAX = 1 << 28 };
  * BN_PNG_SIDE_MAX on a side or more than BN_PNG_PIXELS_MAX pixels. After a failure *grey is NULL. */
 BN_CHECKED bn_status bn_png_read_grey(bn_context *, const char *path, uint32_t *width, uint32_t *height,
                                       unsigned char **grey);
+
+/* The same as colours: three bytes red, green, blue of each pixel as stored, over white paper where it is transparent. */
+BN_CHECKED bn_status bn_png_read_rgb(bn_context *, const char *path, uint32_t *width, uint32_t *height,
+                                     unsigned char **rgb);
 
 #endif

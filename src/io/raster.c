@@ -73,10 +73,11 @@ void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels
     for (int py = 0; py < h; py++) {
         for (int px = 0; px < w; px++) {
             double sum = 0;
-            int count = 0;
+            int count = 0, blank = 0;
             for (int s = 0; s < kx * ky; s++) {
                 const double x = (px + (s % kx + 0.5) / kx) / w, y = 1 - (py + ((double)(s / kx) + 0.5) / ky) / h;
                 const double v = value_at(p, x, y);
+                blank += v < -largest;
                 if (!usable(v))
                     continue;
                 sum += v / (kx * ky);
@@ -84,7 +85,9 @@ void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels
             }
             const double mean = sum * (kx * ky) / (count ? count : 1);
             pixels[(size_t)py * (size_t)stride + (size_t)px] =
-                count ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low)) : BN_RASTER_MISSING;
+                count   ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
+                : blank ? BN_RASTER_BLANK
+                        : BN_RASTER_MISSING;
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include "io/colour_maps.h"
 
-enum { BN_RASTER_MISSING = 0xb4b4b4 }; /* grey: not a number */
+enum { BN_RASTER_MISSING = 0xb4b4b4, BN_RASTER_BLANK = 0xffffff }; /* grey: not a number; paper: -infinity */
 
 typedef struct bn_range {
     double low, high, data_low, data_high;

@@ -235,6 +235,29 @@ static const char *unit_of(const bn_plan *p, const char *field)
     return "";
 }
 
+/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value beside
+ * it. NULL: no memory. */
+static double *half_cells(const double *values, size_t nx, size_t ny)
+{
+    const size_t wide = 2 * nx + 1;
+    double *halves = malloc(wide * ny * sizeof *halves);
+    for (size_t at = 0; halves && at < wide * ny; at++) {
+        const size_t j = at / wide, column = at % wide, shift = j % 2, i = column > shift ? (column - shift) / 2 : 0;
+        halves[at] = values[j * nx + (i < nx ? i : nx - 1)];
+    }
+    return halves;
+}
+
+/* Replaces values on hexagons by half cells; false: no memory. */
+static bool halve(double **values, size_t nx, size_t ny)
+{
+    double *halves = *values ? half_cells(*values, nx, ny) : NULL;
+    const bool done = halves || !*values;
+    free(*values);
+    *values = halves;
+    return done;
+}
+
 static bn_status draw(bn_context *ctx, const moment *m, const void *const *data, size_t which)
 {
     const bn_picture_desc *d = &m->plan->pictures[which];
@@ -250,6 +273,15 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
     for (size_t k = 0; d->hidden && k < (size_t)g->n[axes.x] * g->n[axes.y]; k++)
         if (d->hidden[axes.first + k % g->n[axes.x] * axes.step_x + k / g->n[axes.x] * axes.step_y])
             values[k] = (double)NAN;
+    const size_t nx = g->n[axes.x], ny = g->n[axes.y];
+    const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;
+    for (size_t k = 0; d->blanks && k < nx * ny; k++)
+        if (values[k] < d->blank_below)
+            values[k] = (double)-INFINITY;
+    if (hexagons && (!halve(&values, nx, ny) || !halve(&lines, nx, ny))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
+        goto out;
+    }
     const int said = snprintf(title, sizeof title, "%s%s%s, ", m->title && m->title[0] ? m->title : "",
                               m->title && m->title[0] ? ": " : "", d->title);
     if (said > 0 && (size_t)said < sizeof title && d->timeless)
@@ -259,9 +291,9 @@ static bn_status draw(bn_context *ctx, const moment *m, const void *const *data,
     if (d->contour_field)
         snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
     const bn_picture picture = {
-        .n = { g->n[axes.x], g->n[axes.y] },
-        .origin = { g->origin[axes.x], g->origin[axes.y] },
-        .h = { g->h[axes.x], g->h[axes.y] },
+        .n = { hexagons ? 2 * g->n[0] + 1 : g->n[axes.x], g->n[axes.y] },
+        .origin = { g->origin[axes.x] - (hexagons ? 0.25 * g->h[0] : 0), g->origin[axes.y] },
+        .h = { (hexagons ? 0.5 : 1) * g->h[axes.x], g->h[axes.y] },
         .nodes = g->nodes,
         .values = values,
         .low = d->low,
@@ -485,6 +517,53 @@ static bn_status write_tables(bn_output *o)
     return BN_OK;
 }
 
+/* One map of the results: a picture, and values for other programs. */
+static bn_status write_map(bn_output *o, const bn_map *m)
+{
+    const char *title = bn_case_text(bn_sim_case(o->sim), "case.title");
+    char head[512], *path = NULL;
+    bn_status st = BN_OK;
+    snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? ": " : "", m->title);
+    if (o->pictures) {
+        const bn_picture picture = {
+            .n = { m->n[0], m->n[1] },
+            .origin = { m->origin[0], m->origin[1] },
+            .h = { m->h[0], m->h[1] },
+            .nodes = true,
+            .values = m->values,
+            .low = m->low,
+            .high = m->high,
+            .title = head,
+            .name = m->quantity,
+            .unit = m->unit,
+            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
+            .axes = { m->axes[0], m->axes[1] },
+            .shape = m->shape,
+        };
+        BN_TRY(bn_folder_name(o->folder, &path, "pictures/%s.png", m->name));
+        st = bn_picture_write(o->ctx, path, &picture);
+        free(path);
+        path = NULL;
+    }
+    if (st == BN_OK && o->vtk) {
+        const bn_vtk_array array = {
+            .name = m->name, .unit = m->unit, .type = "Float64", .components = 1, .data = m->values
+        };
+        const bn_vtk_image image = { .n = { m->n[0], m->n[1], 1 },
+                                     .h = { m->h[0], m->h[1], 1 },
+                                     .origin = { m->origin[0], m->origin[1], 0 },
+                                     .dims = 2,
+                                     .nodes = true,
+                                     .arrays = &array,
+                                     .count = 1,
+                                     .title = head };
+        BN_TRY(bn_folder_name(o->folder, &path, "%s.vti", m->name));
+        st = bn_vtk_write(o->ctx, path, &image);
+        free(path);
+    }
+    return st;
+}
+
 static bn_status write_texts(bn_output *o)
 {
     const bn_results *r = bn_sim_results(o->sim);
@@ -591,6 +670,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
     keep_first(&st, bn_csv_series_publish(o->series));
     keep_first(&st, write_tables(o));
+    for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
+        keep_first(&st, write_map(o, bn_results_map_at(bn_sim_results(o->sim), i)));
     keep_first(&st, write_texts(o));
     if (o->pictures && o->seen > 1)
         keep_first(&st, draw_residual(o));

@@ -118,6 +118,8 @@ static const char *ended_by(run *r, double *looked)
     const long long limit = r->desc->steps;
     if (now.converged)
         return "converged";
+    if (now.complete)
+        return "complete";
     if (bn_sim_done(r->sim))
         return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps") ? "steps" : "time";
     if (limit >= 0 && now.step >= (unsigned long long)limit)

@@ -76,6 +76,8 @@ bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
     ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);
 }
 
+const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
+
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
 
 void bn_plan_effort(bn_plan *p, double steps, double kernels_per_step)
@@ -86,7 +88,7 @@ void bn_plan_effort(bn_plan *p, double steps, double kernels_per_step)
 
 void bn_plan_wants_convergence(bn_plan *p, double tolerance) { p->tolerance = tolerance; }
 
-bn_status bn_plan_create(bn_context *ctx, const bn_case *c, void *state, bn_plan **out)
+bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
 {
     *out = NULL;
     bn_plan *p = calloc(1, sizeof *p);
@@ -99,6 +101,7 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, void *state, bn_plan
     if (!p->solver->resumes && (bn_case_text(c, "case.resume")[0] || bn_case_bool(c, "output.checkpoint")))
         (void)bn_case_reject(c, bn_case_text(c, "case.resume")[0] ? "case.resume" : "output.checkpoint", NULL,
                              "%s can't go on from a checkpoint", p->solver->name);
+    p->device = device;
     bn_status st = p->solver->plan(c, state, p);
     if (bn_case_problems(c)[0])
         st = bn_fail(ctx, BN_CASE, "%s", bn_case_problems(c));

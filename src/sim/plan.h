@@ -4,7 +4,7 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 16, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 64, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
 
 /* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {
@@ -17,6 +17,7 @@ struct bn_plan {
     bn_context *ctx;
     const bn_solver *solver;
     bn_precision precision;
+    const bn_device_info *device; /* lent; may be NULL */
     bool has_grid;
     bn_grid grid;
     int halo;
@@ -32,9 +33,11 @@ struct bn_plan {
     double tolerance; /* > 0: the case asks for convergence to it */
 };
 
-/* Runs the plan of the case's solver into `state` (zeroed, state_size bytes). Contradictions of the case are one
+/* `device`: what it will run on, NULL for the reference or where that is not known yet. Runs the plan of the case's solver
+ * into `state` (zeroed, state_size bytes). Contradictions of the case are one
  * BN_CASE with all of them. */
-BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, void *state, bn_plan **out);
+BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, void *state,
+                                    bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 
 void bn_plan_free_kept(bn_plan *);

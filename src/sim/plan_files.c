@@ -88,6 +88,24 @@ bn_status bn_plan_item_grey(bn_plan *p, const bn_case *c, const char *key, size_
     return read_grey(p, c, key, bn_case_item_text(c, key, item), width, height, grey);
 }
 
+bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width, uint32_t *height,
+                           const unsigned char **rgb)
+{
+    *rgb = NULL;
+    char path[PATH_BYTES];
+    unsigned char *values = NULL;
+    if (!bn_plan_path(c, bn_case_item_text(c, key, item), path, sizeof path))
+        return bn_case_reject_item(c, key, item, NULL, "the path is too long");
+    const bn_status st = bn_png_read_rgb(p->ctx, path, width, height, &values);
+    if (st != BN_OK) {
+        bn_note(p->ctx, "which is %s of item %zu of %s", key, item + 1, bn_case_path(c));
+        return st;
+    }
+    BN_TRY(keep(p, values));
+    *rgb = values;
+    return BN_OK;
+}
+
 /* The text of data that travels with the program, data/NAME.csv; NULL when there is none. */
 static const char *own_data(const char *name)
 {
@@ -141,15 +159,15 @@ out:
     return st;
 }
 
-bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *key, const char *array, bn_volume_numbers *out)
+bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const char *array, bn_volume_numbers *out)
 {
     char path[PATH_BYTES];
     bn_volume v;
     *out = (bn_volume_numbers){ .values = NULL };
-    if (!bn_plan_path(c, bn_case_text(c, key), path, sizeof path))
-        return bn_case_reject(c, key, NULL, "the path is too long");
+    if (!bn_plan_path(c, name, path, sizeof path))
+        return bn_fail(p->ctx, BN_IO, "the path %s is too long", name);
     if (bn_volume_read(p->ctx, path, array, &v) != BN_OK) {
-        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
+        bn_note(p->ctx, "which %s names", bn_case_path(c));
         return bn_error_status(p->ctx);
     }
     BN_TRY(keep(p, v.values));

@@ -21,6 +21,8 @@ struct bn_results {
     size_t scalar_count;
     bn_table *tables;
     size_t table_count;
+    bn_map *maps;
+    size_t map_count;
     bn_text *texts;
     size_t text_count;
 };
@@ -52,12 +54,29 @@ static void free_table(bn_table *t)
     free(t->name);
 }
 
+static void free_map(bn_map *m)
+{
+    free((char *)m->name);
+    free((char *)m->title);
+    free((char *)m->quantity);
+    free((char *)m->unit);
+    free((char *)m->axes[0]);
+    free((char *)m->axes[1]);
+    free((char *)m->line_label);
+    free((double *)m->values);
+    free((double *)m->lines);
+    free((double *)m->levels);
+}
+
 void bn_results_destroy(bn_results **results)
 {
     if (!results || !*results)
         return;
     for (size_t i = 0; i < (*results)->table_count; i++)
         free_table(&(*results)->tables[i]);
+    for (size_t i = 0; i < (*results)->map_count; i++)
+        free_map(&(*results)->maps[i]);
+    free((*results)->maps);
     for (size_t i = 0; i < (*results)->text_count; i++) {
         free((*results)->texts[i].name);
         free((*results)->texts[i].text);
@@ -117,6 +136,57 @@ bn_status bn_result_table(bn_results *r, const char *name, const bn_column *colu
     r->tables[r->table_count++] = t;
     return BN_OK;
 }
+
+static bool copy_text(const char **out, const char *text)
+{
+    *out = strdup(text ? text : "");
+    return *out != NULL;
+}
+
+static bool copy_values(const double **out, const double *values, size_t count)
+{
+    double *copy = values ? malloc(count * sizeof *copy + 1) : NULL;
+    if (copy)
+        memcpy(copy, values, count * sizeof *copy);
+    *out = copy;
+    return copy || !values;
+}
+
+static bool copy_map(bn_map *to, const bn_map *m)
+{
+    const size_t count = (size_t)m->n[0] * m->n[1];
+    *to = *m;
+    to->name = to->title = to->quantity = to->unit = to->axes[0] = to->axes[1] = to->line_label = NULL;
+    to->values = to->lines = to->levels = NULL;
+    return copy_text(&to->name, m->name) && copy_text(&to->title, m->title) && copy_text(&to->quantity, m->quantity) &&
+           copy_text(&to->unit, m->unit) && copy_text(&to->axes[0], m->axes[0]) &&
+           copy_text(&to->axes[1], m->axes[1]) && (!m->line_label || copy_text(&to->line_label, m->line_label)) &&
+           copy_values(&to->values, m->values, count) && copy_values(&to->lines, m->lines, count) &&
+           copy_values(&to->levels, m->levels, m->level_count);
+}
+
+bn_status bn_result_map(bn_results *r, const bn_map *m)
+{
+    bn_map copy;
+    bn_map *grown = realloc(r->maps, (r->map_count + 1) * sizeof *grown);
+    if (grown)
+        r->maps = grown;
+    if (!copy_map(&copy, m) || !grown) {
+        free_map(&copy);
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the map %s", m->name);
+    }
+    for (size_t i = 0; i < r->map_count; i++)
+        if (strcmp(r->maps[i].name, m->name) == 0) { /* measured again */
+            free_map(&r->maps[i]);
+            r->maps[i] = copy;
+            return BN_OK;
+        }
+    r->maps[r->map_count++] = copy;
+    return BN_OK;
+}
+
+size_t bn_results_maps(const bn_results *r) { return r->map_count; }
+const bn_map *bn_results_map_at(const bn_results *r, size_t index) { return &r->maps[index]; }
 
 bn_status bn_result_text(bn_results *r, const char *name, const char *text)
 {

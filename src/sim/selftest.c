@@ -1,5 +1,5 @@
-/* selftest.c: known answers before the first run on a device. The answers are the reference's, on the case
- * data/cases/NAME/selftest.toml that travels inside the program; device and reference must agree in every bit, or
+/* selftest.c: known answers before the first run on a device. The answers are the reference's, on the cases
+ * data/cases/NAME/selftest*.toml that travel inside the program; device and reference must agree in every bit, or
  * within the solver's tolerance. */
 #include "sim/selftest.h"
 
@@ -18,38 +18,52 @@
 
 enum { BN_SELFTEST_SECONDS = 120 };
 
-static const char *case_text(const char *solver)
+bool bn_selftest_is_of(const char *name, const char *solver)
 {
-    char name[128];
-    snprintf(name, sizeof name, "selftest/%s.toml", solver);
+    const size_t length = strlen(solver);
+    return strncmp(name, "selftest/", 9) == 0 && strncmp(name + 9, solver, length) == 0 &&
+           (name[9 + length] == '/' || strcmp(name + 9 + length, ".toml") == 0);
+}
+
+static bool has_cases(const char *solver)
+{
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f->text;
-    return NULL;
+        if (bn_selftest_is_of(f->name, solver))
+            return true;
+    return false;
+}
+
+static bn_status compare(bn_context *ctx, bn_device *device, const bn_embedded *file, bool double_precision)
+{
+    const char *overrides[] = { double_precision ? "case.precision=double" : "case.precision=single" };
+    bn_case *c = NULL;
+    bn_verify_report report;
+    bn_status st = BN_OK;
+    BN_GO(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
+    BN_GO(bn_verify_run(ctx, c, &(bn_sim_desc){ .device = device }, 1000, &report));
+    for (size_t r = 0; r < report.count; r++)
+        if (!report.rows[r].ok) {
+            st = bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs) in %s",
+                         report.rows[r].field, report.rows[r].max_difference, report.rows[r].ulps, file->name);
+            goto out;
+        }
+out:
+    bn_case_destroy(&c);
+    return st;
 }
 
 bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *selector, bool double_precision)
 {
-    const char *text = case_text(solver);
-    if (!text)
-        return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
-    const char *overrides[] = { double_precision ? "case.precision=double" : "case.precision=single" };
-    bn_case *c = NULL;
     bn_device *device = NULL;
-    bn_verify_report report;
     bn_status st = BN_OK;
-    BN_GO(bn_case_parse(ctx, "selftest.toml", text, overrides, 1, &c));
+    if (!has_cases(solver))
+        return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     BN_GO(bn_device_open(ctx, selector, false, &device));
-    BN_GO(bn_verify_run(ctx, c, &(bn_sim_desc){ .device = device }, 1000, &report));
-    for (size_t r = 0; r < report.count; r++)
-        if (!report.rows[r].ok) {
-            st = bn_fail(ctx, BN_MISMATCH, "field %s differs from the reference by %.3g (%.0f ULPs)",
-                         report.rows[r].field, report.rows[r].max_difference, report.rows[r].ulps);
-            goto out;
-        }
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (bn_selftest_is_of(f->name, solver))
+            BN_GO(compare(ctx, device, f, double_precision));
 out:
     bn_device_close(&device);
-    bn_case_destroy(&c);
     return st;
 }
 
@@ -67,10 +81,12 @@ static bool passed_path(bn_context *ctx, const bn_device_info *info, const char 
                                   info->driver,
                                   info->version,
                                   solver,
-                                  double_precision ? "double" : "single",
-                                  case_text(solver) };
+                                  double_precision ? "double" : "single" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (bn_selftest_is_of(f->name, solver))
+            h = bn_hash(h, f->text, strlen(f->text) + 1);
     return snprintf(path, room, "%s/selftest/%016llx.txt", dir, (unsigned long long)h) < (int)room;
 }
 
@@ -155,7 +171,7 @@ bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const 
     char path[4096];
     const char *wish = getenv("BINNACLE_SELFTEST");
     *outcome = BN_SELFTEST_SKIPPED;
-    if ((wish && strcmp(wish, "off") == 0) || !case_text(solver) || (double_precision && !info->fp64))
+    if ((wish && strcmp(wish, "off") == 0) || !has_cases(solver) || (double_precision && !info->fp64))
         return BN_OK;
     bool keeps = passed_path(ctx, info, solver, double_precision, path, sizeof path);
     if (bn_error_status(ctx) != BN_OK) /* an override folder that can't be read */

@@ -11,6 +11,9 @@ typedef enum bn_selftest_outcome {
     BN_SELFTEST_SKIPPED /* BINNACLE_SELFTEST=off */
 } bn_selftest_outcome;
 
+/* Whether an embedded file is a self-test case of the solver. */
+bool bn_selftest_is_of(const char *embedded_name, const char *solver);
+
 /* The test itself, in this process: BN_MISMATCH when a field differs from the reference. */
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision);
 

@@ -102,7 +102,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
         goto out;
     }
-    BN_GO(bn_plan_create(ctx, config, sim->state, &sim->plan));
+    BN_GO(bn_plan_create(ctx, config, desc->device ? bn_device_describe(desc->device) : NULL, sim->state, &sim->plan));
     BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
@@ -204,9 +204,10 @@ bn_status bn_sim_step(bn_sim *sim)
     if (st == BN_OK) {
         sim->now.step++;
         sim->now.time += sim->last.dt;
-        sim->now.items += bn_domain_points(sim->domain);
+        sim->now.items += sim->last.updates > 0 ? (unsigned long long)sim->last.updates : bn_domain_points(sim->domain);
         sim->now.residual = sim->last.residual;
         sim->now.converged = sim->last.converged;
+        sim->now.complete = sim->last.complete;
         if (isinf(sim->last.residual))
             st = bn_fail(sim->ctx, BN_DIVERGED, "the residual is not finite; try a smaller time step");
         else if (sim->now.step % BN_FINITE_EVERY == 0)
@@ -223,7 +224,7 @@ bn_status bn_sim_step(bn_sim *sim)
 
 bool bn_sim_done(const bn_sim *sim)
 {
-    return sim->now.converged || sim->now.step >= (unsigned long long)sim->stop_steps ||
+    return sim->now.converged || sim->now.complete || sim->now.step >= (unsigned long long)sim->stop_steps ||
            (sim->stop_time > 0 && sim->now.time >= sim->stop_time * (1 - 1e-12));
 }
 

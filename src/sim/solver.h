@@ -18,6 +18,8 @@ typedef struct bn_step {
     double dt;       /* [s], or what the solver steps in */
     double residual; /* NaN where there is none */
     bool converged;
+    bool complete; /* nothing is left to do: the beam has left the structure */
+    double updates;  /* cells computed, where a step is not once over the grid; 0: it is */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
@@ -41,6 +43,8 @@ typedef struct bn_picture_desc {
     const double *contour_levels; /* NULL: spread evenly */
     size_t contour_count;
     double low, high; /* low == high: from the data */
+    bool blanks;      /* leave values below `blank_below` blank */
+    double blank_below;
     const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
     /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that axis.
      * The picture's own axes are the other two, in order. */
@@ -58,7 +62,8 @@ typedef struct bn_plan_chart_desc {
 } bn_plan_chart_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
- * data/cases/NAME/selftest.toml of few cells and steps that launches every kernel. Checked when the solver is looked up
+ * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
+ * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
  * and by the conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
@@ -109,7 +114,9 @@ typedef struct bn_numbers {
     const char *comments; /* the lines before the heads, without their # */
 } bn_numbers;
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
-/* Numbers on a grid in three dimensions from the file that the text `key` names: VTK (.vti), a stack of pictures (.tif),
+/* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
+const bn_device_info *bn_plan_device(const bn_plan *);
+/* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack of pictures (.tif),
  * HDF5 after openPMD or plain (.h5); `array` picks one of several, "": the only one. A file that can't be read fails with
  * BN_IO. Kept by the plan. */
 typedef struct bn_volume_numbers {
@@ -117,7 +124,12 @@ typedef struct bn_volume_numbers {
     double h[3];          /* spacing [m]; 0: the file doesn't tell */
     const double *values; /* x fastest */
 } bn_volume_numbers;
-BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *key, const char *array, bn_volume_numbers *out);
+BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *name, const char *array,
+                                    bn_volume_numbers *out);
+/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that a text of a list's item names;
+ * else the same. */
+BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
+                                      uint32_t *height, const unsigned char **rgb);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */

@@ -6,44 +6,36 @@
 #include "api/embedded_files.h"
 #include "api/launch.h"
 #include "binnacle/binnacle.h"
+#include "sim/selftest.h"
 #include "sim/solver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *self_test(const char *solver)
-{
-    char name[128];
-    snprintf(name, sizeof name, "selftest/%s.toml", solver);
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (strcmp(f->name, name) == 0)
-            return f->text;
-    ck_abort_msg("solver %s has no data/cases/%s/selftest.toml", solver, solver);
-    return NULL;
-}
-
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
-/* All fields to compare, one after the other, and every result, after the whole self-test case. */
+enum { MOST_RESULTS = 256, MOST_KERNELS = 64 };
+
+/* All fields to compare, one after the other, and every result, after the whole of each self-test case. */
 typedef struct outcome {
     unsigned char *bits;
     size_t bytes;
-    double results[64];
+    double results[MOST_RESULTS];
     size_t result_count;
+    bool launched[MOST_KERNELS]; /* of the solver's table */
 } outcome;
 
-/* `device` NULL: the reference. Also checks canaries, and that every kernel of the table was launched. */
-static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
-                        const size_t group[3])
+/* `device` NULL: the reference. Also checks canaries. Adds to `out`. */
+static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *solver,
+                     const char *precision, int boxes, const size_t group[3], outcome *out)
 {
-    outcome out = { 0 };
     bn_case *c;
     bn_sim *sim;
     char override[64];
     snprintf(override, sizeof override, "case.precision=%s", precision);
     const char *overrides[] = { override };
-    OK(bn_case_parse(ctx, "selftest.toml", self_test(solver), overrides, 1, &c));
+    OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
     bn_sim_desc desc = { .device = device, .boxes = boxes };
     if (group)
         memcpy(desc.work_group, group, sizeof desc.work_group);
@@ -56,28 +48,40 @@ static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, 
         if (!info->compare)
             continue;
         size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components * info->element_bytes;
-        out.bits = realloc(out.bits, out.bytes + bytes);
-        ck_assert_ptr_nonnull(out.bits);
-        OK(bn_sim_read(sim, info->name, out.bits + out.bytes, bytes));
-        out.bytes += bytes;
+        out->bits = realloc(out->bits, out->bytes + bytes);
+        ck_assert_ptr_nonnull(out->bits);
+        OK(bn_sim_read(sim, info->name, out->bits + out->bytes, bytes));
+        out->bytes += bytes;
     }
-    ck_assert_msg(out.bytes > 0, "solver %s compares no field", solver);
     const bn_results *results = bn_sim_results(sim);
-    for (size_t r = 0; r < bn_results_count(results) && r < 64; r++)
-        out.results[out.result_count++] = bn_results_at(results, r)->value;
+    for (size_t r = 0; r < bn_results_count(results) && out->result_count < MOST_RESULTS; r++)
+        out->results[out->result_count++] = bn_results_at(results, r)->value;
     if (device) {
         OK(bn_domain_check_canaries(bn_sim_domain(sim)));
-        bn_profile_row rows[64];
-        size_t count = bn_domain_profile(bn_sim_domain(sim), rows, 64);
-        for (const bn_kernel_desc *k = bn_solver_find(solver)->kernels; k->name; k++) {
-            bool launched = false;
-            for (size_t i = 0; i < count && i < 64; i++)
-                launched = launched || strcmp(rows[i].kernel, k->name) == 0;
-            ck_assert_msg(launched, "the self-test of %s never launches %s", solver, k->name);
-        }
+        bn_profile_row rows[MOST_KERNELS];
+        size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
+        const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
+        for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++)
+            for (size_t i = 0; i < count && i < MOST_KERNELS; i++)
+                out->launched[k] = out->launched[k] || strcmp(rows[i].kernel, kernels[k].name) == 0;
     }
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
+}
+
+/* All self-test cases of the solver; on a device they launch every kernel of its table. */
+static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
+                        const size_t group[3])
+{
+    outcome out = { 0 };
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (bn_selftest_is_of(f->name, solver))
+            run_file(ctx, device, f, solver, precision, boxes, group, &out);
+    ck_assert_msg(out.bytes > 0, "solver %s has no data/cases/%s/selftest.toml, or it compares no field", solver,
+                  solver);
+    const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
+    for (size_t k = 0; device && kernels[k].name && k < MOST_KERNELS; k++)
+        ck_assert_msg(out.launched[k], "the self-test of %s never launches %s", solver, kernels[k].name);
     return out;
 }
 

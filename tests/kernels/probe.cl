@@ -27,6 +27,20 @@ kernel void probe_number(global int *restrict number)
     number[AT3(i, j, k)] = ((Z0 + k) * GNY + Y0 + j) * GNX + X0 + i;
 }
 
+/* A work-group a row: numbers its cells, then turns the row around. */
+kernel void probe_row(global int *number)
+{
+    const int j = (int)get_global_id(1) - Y0;
+    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
+        number[AT(i, j)] = (Y0 + j) * GNX + i;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (int i = (int)get_local_id(0); i < NX / 2; i += (int)get_local_size(0)) {
+        const int here = number[AT(i, j)];
+        number[AT(i, j)] = number[AT(NX - 1 - i, j)];
+        number[AT(NX - 1 - i, j)] = here;
+    }
+}
+
 kernel void probe_overflow(global real *a)
 {
     CELL(i, j);

@@ -201,6 +201,50 @@ START_TEST(every_cell_once_in_odd_shapes)
 }
 END_TEST
 
+START_TEST(a_work_group_has_a_whole_row)
+{
+    static const size_t groups[][3] = { { 0 }, { 1, 1, 1 }, { 7, 3, 1 }, { 256, 1, 1 } };
+    static const bn_kernel_desc kernel = { "probe_row", BN_PER_ROW, { 1, 1, 0 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
+    enum { WIDE = 77, HIGH = 29 };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    for (int g = 0; g < 5; g++) {
+        const bool cut = g == 4; /* rows that are cut are refused */
+        bn_domain_desc desc = { .grid = { .dims = 2, .n = { cut ? 600 : WIDE, HIGH, 1 }, .h = { 1, 1, 1 } },
+                                .halo = 1,
+                                .device = device,
+                                .boxes = cut ? 2 : 1 + 2 * (g % 2) };
+        if (!cut)
+            memcpy(desc.work_group, groups[g], sizeof desc.work_group);
+        bn_domain *domain;
+        bn_field *number;
+        bn_program *program;
+        bn_kernel *run;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_field_create(domain, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &number));
+        OK(bn_program_build(domain, "probe", &k, 1, &program));
+        OK(bn_kernel_find(program, &kernel, &run));
+        if (cut) {
+            ck_assert_int_eq(BN_RUN(run, BN_UPDATE(number)), BN_USAGE);
+            ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "needs whole lines"));
+            bn_error_clear(ctx);
+        } else {
+            static int32_t values[WIDE * HIGH];
+            OK(BN_RUN(run, BN_UPDATE(number)));
+            OK(bn_field_read(number, values, sizeof values));
+            for (int i = 0; i < WIDE * HIGH; i++)
+                ck_assert_int_eq(values[i], i / WIDE * WIDE + WIDE - 1 - i % WIDE);
+        }
+        bn_program_destroy(&program);
+        bn_field_destroy(&number);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
 START_TEST(a_reach_declared_too_small_shows_as_nan)
 {
     static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
@@ -439,6 +483,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, same_bits_as_plain_c_for_any_boxes_and_groups);
     tcase_add_test(tests, corners_of_halos_in_three_dimensions);
     tcase_add_test(tests, every_cell_once_in_odd_shapes);
+    tcase_add_test(tests, a_work_group_has_a_whole_row);
     tcase_add_test(tests, a_reach_declared_too_small_shows_as_nan);
     tcase_add_test(tests, a_write_behind_the_end_is_caught);
     tcase_add_test(tests, sums_have_the_same_bits_everywhere);

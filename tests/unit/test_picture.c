@@ -410,6 +410,14 @@ START_TEST(test_picture_odd_data)
         large[k] = k % 3000;
     const bn_picture wide = { .n = { 3000, 7 }, .h = { 1, 1 }, .values = large, .contours = { large, NULL, 3, NULL } };
     ck_assert_int_eq(bn_picture_write(ctx, path, &wide), BN_OK);
+    bn_picture course = wide; /* to scales of its own, and without lines */
+    course.contours = (bn_contours){ NULL, NULL, 3, "none" };
+    course.shape = 2;
+    course.axes[0] = "z";
+    ck_assert_int_eq(bn_picture_write(ctx, path, &course), BN_OK);
+    const png_facts f = read_png();
+    ck_assert_uint_gt(f.height, 380);
+    ck_assert_uint_lt(f.height, 600);
 }
 END_TEST
 

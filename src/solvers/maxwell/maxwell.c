@@ -92,6 +92,10 @@ static const bn_key schema[] = {
       .help = "H and E in a pass each, or in one along z" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = "dark|layers", .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
+    { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = "none|anderson", .def_text = "none",
+      .help = "anderson: in cycles, go on from the mean of the states in which their changes cancel; takes memory for all of them" },
+    { .name = "solver.depth", .type = BN_KEY_INT, .def = 8, .min = 2, .max = MAXWELL_DEPTH, .help = "states of a cycle" },
+    { .name = "solver.apart", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 10000, .help = "steps between them" },
     { .name = "solver.courant", .type = BN_KEY_REAL, .def = 0.99, .max = 1, .above = true,
       .help = "time step of the iteration over the largest stable one" },
     { .name = "solver.epsilon", .type = BN_KEY_REAL, .def = 1e-5, .max = 0.1, .above = true,
@@ -116,6 +120,11 @@ static const bn_kernel_desc kernels[] = {
     { "maxwell_H_rows", BN_PER_SEGMENT, { .reads = 12, .writes = 6, .flops = 84 } },
     { "maxwell_E_rows", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 84 } },
     { "maxwell_E_watched", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 104 } },
+    { "maxwell_fused", BN_PER_TILE, { .reads = 12.75, .writes = 12, .flops = 184 } },
+    { "maxwell_keep", BN_PER_CELL, { .reads = 40, .writes = 40, .flops = 20 } },
+    { "maxwell_gram", BN_PER_SEGMENT, { .reads = 100, .writes = 0, .flops = 320 } },
+    { "maxwell_gram_total", BN_ONCE, { 8, 0, 0 } },
+    { "maxwell_mix", BN_PER_CELL, { .reads = 160, .writes = 20, .flops = 1120 } },
     { "maxwell_norm", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 12 } },
     { "maxwell_seed_H", BN_PER_CELL, { .reads = 52, .writes = 12, .flops = 132 } },
     { "maxwell_seed_E", BN_PER_SEGMENT, { .reads = 52, .writes = 12, .flops = 152 } },
@@ -138,6 +147,14 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
         const int parts = s->pml_sides ? 3 : 2;
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));
+        if (s->fuse) {
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_next", "V m-1", BN_T_REAL2, 3, 0 }));
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H_next", "V m-1", BN_T_REAL2, 3, 0 }));
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E_next", "V m-1", BN_T_REAL2, parts, 0 }));
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H_next", "V m-1", BN_T_REAL2, parts, 0 }));
+        }
+        if (s->accelerate)
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2, (s->depth + 1) * s->state_components, 0 }));
         return bn_plan_field(p, &(bn_field_desc){ "edges", "", BN_T_U8, 3, 0 });
     }
     const unsigned together = BN_STATE | (s->form == MAXWELL_AOS ? BN_INTERLEAVED : 0);
@@ -160,7 +177,14 @@ static bn_status plan_defines(const maxwell *s, bn_plan *p)
                                  : sizeof compact_kernels / sizeof *compact_kernels;
     for (size_t i = 0; i < count; i++)
         BN_TRY(bn_plan_skip_kernel(p, others[i]));
-    return BN_OK;
+    static const char *const cycles[] = { "maxwell_keep", "maxwell_gram", "maxwell_gram_total", "maxwell_mix" };
+    if (s->fuse)
+        BN_TRY(bn_plan_define_int(p, "FUSED", 1));
+    else
+        BN_TRY(bn_plan_skip_kernel(p, "maxwell_fused"));
+    for (size_t i = 0; i < 4 && !s->accelerate; i++)
+        BN_TRY(bn_plan_skip_kernel(p, cycles[i]));
+    return s->accelerate ? bn_plan_define_int(p, "DEPTH", s->depth) : BN_OK;
 }
 
 static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
@@ -265,19 +289,27 @@ static void read_light(const bn_case *c, maxwell *s)
         (void)bn_case_reject(c, "light.until", NULL, "a sweep of %d wavelengths needs the last one", s->wavelengths);
 }
 
-static void read_solver(const bn_case *c, maxwell *s)
+static void read_solver(const bn_case *c, const bn_device_info *device, maxwell *s)
 {
     s->form = (maxwell_form)bn_case_choice(c, "solver.form");
     s->sweep = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
+    /* One sweep moves two thirds of the bytes, through a second buffer of every field: for GPUs. */
+    s->fuse = s->form == MAXWELL_COMPACT && (s->sweep == MAXWELL_FUSED || (s->sweep == MAXWELL_AUTO && device && !device->cpu));
     s->start = (maxwell_start)bn_case_choice(c, "solver.start");
     s->courant = bn_case_real(c, "solver.courant");
     s->epsilon = bn_case_real(c, "solver.epsilon");
     s->watch_every = (int)bn_case_int(c, "solver.watch_every");
+    s->accelerate = bn_case_choice(c, "solver.accelerate") == 1;
+    s->depth = (int)bn_case_int(c, "solver.depth");
+    s->apart = (int)bn_case_int(c, "solver.apart");
+    s->state_components = s->pml_sides ? 12 : 10;
     s->average = bn_case_choice(c, "structure.borders") == 0;
     s->double_precision = bn_case_double(c);
     if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
         (void)bn_case_reject(c, "solver.form", "solver.form = \"compact\"",
                              "coefficients in every cell know periodic sides and a plane wave at normal incidence alone");
+    if (s->accelerate && s->form != MAXWELL_COMPACT)
+        (void)bn_case_reject(c, "solver.accelerate", "solver.form = \"compact\"", "only the compact form can be accelerated");
     if (s->start == MAXWELL_LAYERS && (s->volume || s->bloch || s->form != MAXWELL_COMPACT))
         (void)bn_case_reject(c, "solver.start", "solver.start = \"dark\"",
                              "the layers' field is known for a plane wave at normal incidence in the compact form alone");
@@ -303,7 +335,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     maxwell *s = state;
     read_light(c, s);
-    read_solver(c, s);
+    read_solver(c, bn_plan_device(p), s);
     read_grid(c, s);
     BN_TRY(maxwell_read_materials(c, p, s));
     if (bn_case_problems(c)[0])
@@ -360,17 +392,25 @@ static bn_status init(bn_sim *sim, void *state)
         s->part_E = bn_sim_field(sim, "part_E");
         s->part_H = bn_sim_field(sim, "part_H");
         s->edges = bn_sim_field(sim, "edges");
+        if (s->fuse) {
+            s->E_next = bn_sim_field(sim, "E_next");
+            s->H_next = bn_sim_field(sim, "Z0H_next");
+            s->part_E_next = bn_sim_field(sim, "part_E_next");
+            s->part_H_next = bn_sim_field(sim, "part_H_next");
+        }
+        if (s->accelerate)
+            s->history = bn_sim_field(sim, "history");
         BN_GO(bn_field_write(s->edges, s->edge, 3 * cells));
     } else {
         s->record_E = bn_sim_field(sim, "record_E");
         s->record_H = bn_sim_field(sim, "record_H");
         BN_GO(maxwell_write_records(sim, s));
     }
-    for (size_t i = 0; i < 5; i++) {
-        bn_field *f[] = { s->E, s->H, s->norm, s->part_E, s->part_H };
-        if (f[i])
-            BN_GO(bn_field_zero(f[i]));
-    }
+    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,     s->part_H,
+                               s->E_next, s->H_next, s->part_E_next, s->part_H_next };
+    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
+        if (dark[i])
+            BN_GO(bn_field_zero(dark[i]));
     if (s->start == MAXWELL_LAYERS)
         BN_GO(maxwell_start_from_layers(sim, s));
 out:

@@ -18,7 +18,7 @@ static inline cplx cplx_over(cplx a, cplx b)
     return (cplx){ (a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size };
 }
 
-enum { MAXWELL_MATERIALS = 64, MAXWELL_CLASSES = 256, MAXWELL_NAME = 64, MAXWELL_RECORD = 20 };
+enum { MAXWELL_MATERIALS = 64, MAXWELL_CLASSES = 256, MAXWELL_NAME = 64, MAXWELL_RECORD = 20, MAXWELL_DEPTH = 16, MAXWELL_COLUMNS = 4 };
 typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
 typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_FUSED } maxwell_sweep;
 typedef enum maxwell_start { MAXWELL_DARK, MAXWELL_LAYERS } maxwell_start;
@@ -81,7 +81,9 @@ typedef struct maxwell {
     maxwell_start start;
     double courant, epsilon;
     int watch_every; /* steps between looks at the change */
-    int acceleration;
+    bool fuse; /* H and E in one sweep */
+    bool accelerate;
+    int depth, apart, state_components; /* states of a cycle, steps between them, complex numbers of a cell's state */
     maxwell_tables t;
     unsigned long long since; /* steps at the present wavelength */
     double residual;
@@ -91,14 +93,14 @@ typedef struct maxwell {
     /* names of results made from the materials' */
     char (*result_name)[2][MAXWELL_NAME + 32];
     /* fields */
-    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H;
+    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H, *history;
     bn_field *E_next, *H_next, *part_E_next, *part_H_next;
     /* device */
     bool by_rows; /* kernels for CPUs */
-    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H, *seed_E, *seed_whole;
+    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H, *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
     bn_table *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
-    bn_partials *partials;
-    bn_scalars *scalars;
+    bn_partials *partials, *gram_partials;
+    bn_scalars *scalars, *gram_scalars, *weight_scalars;
     /* reference */
     void *reference;
 } maxwell;
@@ -134,6 +136,17 @@ BN_CHECKED bn_status maxwell_plan_results(bn_plan *, maxwell *);
 BN_CHECKED bn_status maxwell_measure(bn_sim *, void *state, bn_results *);
 /* The same for one wavelength, into a row of the spectrum. */
 BN_CHECKED bn_status maxwell_measure_row(bn_sim *, maxwell *, double *row);
+
+/* maxwell_accelerate.c: cycles that extrapolate. */
+typedef struct maxwell_cycle {
+    bool begin, finish; /* the state begins a cycle; before that, it ends one */
+    int slot;           /* number of the difference to the state before; -1: none */
+} maxwell_cycle;
+/* What is due after the steps done so far. */
+maxwell_cycle maxwell_cycle_now(const maxwell *);
+/* From gram[(row * depth + column) * 2], the sums of conj(U_column) U_row over the differences U for column <= row, the
+ * complex factors of  next state = last state - sum factor_l U_l. */
+void maxwell_weights(const maxwell *, const double *gram, double *factors);
 
 /* maxwell_step.c: what both engines do around a step. */
 BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);

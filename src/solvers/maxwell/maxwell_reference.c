@@ -13,6 +13,7 @@ typedef struct pair {
 
 typedef struct reference {
     real *E, *H, *contrast, *wave, *lateral; /* the tables, rounded */
+    real *products, *partials;               /* of two changes, cell by cell: re, then im; room for ordered sums */
     int wavelength;                          /* they hold; -1: none yet */
 } reference;
 
@@ -54,7 +55,10 @@ static bn_status setup(bn_sim *sim, void *state)
     r->contrast = calloc(2 * classes, sizeof(real));
     r->wave = calloc(2 * (size_t)s->n[2], sizeof(real));
     r->lateral = calloc(2 * (2 + (size_t)s->n[0] + s->n[1]), sizeof(real));
-    if (!r->E || !r->H || !r->contrast || !r->wave || !r->lateral)
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    r->products = s->accelerate ? calloc(2 * cells, sizeof(real)) : NULL;
+    r->partials = s->accelerate ? calloc(cells, sizeof(real)) : NULL;
+    if (!r->E || !r->H || !r->contrast || !r->wave || !r->lateral || (s->accelerate && (!r->products || !r->partials)))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
     r->wavelength = -1;
     return BN_OK;
@@ -70,6 +74,8 @@ static void teardown(void *state)
     free(r->contrast);
     free(r->wave);
     free(r->lateral);
+    free(r->products);
+    free(r->partials);
     free(r);
 }
 
@@ -275,6 +281,88 @@ static void step_records(maxwell *s, bool magnetic)
             }
 }
 
+/* -------------------------------------------------------------------------------------------------- acceleration */
+
+/* Component c of the state: E, H, the parts of both. */
+static pair *state_of(const maxwell *s, int c)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2], parts = s->pml_sides ? 3 : 2;
+    bn_field *const f[4] = { s->E, s->H, s->part_E, s->part_H };
+    const size_t count[4] = { 3, 3, parts, parts };
+    size_t own = (size_t)c;
+    int which = 0;
+    while (own >= count[which])
+        own -= count[which++];
+    return (pair *)bn_field_host(f[which]) + own * cells;
+}
+
+/* Component c of difference `slot`; slot depth: of the last state. */
+static pair *history_of(const maxwell *s, int slot, int c)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    return (pair *)bn_field_host(s->history) + ((size_t)slot * (size_t)s->state_components + (size_t)c) * cells;
+}
+
+static void keep_state(const maxwell *s, int slot)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    for (int c = 0; c < s->state_components; c++) {
+        const pair *x = state_of(s, c);
+        pair *last = history_of(s, s->depth, c);
+        for (size_t i = 0; i < cells; i++) {
+            if (slot >= 0)
+                history_of(s, slot, c)[i] = minus(x[i], last[i]);
+            last[i] = x[i];
+        }
+    }
+}
+
+static void gram_entry(const maxwell *s, const reference *r, int row, int column, double *out)
+{
+    const size_t n[3] = { s->n[0], s->n[1], s->n[2] }, cells = n[0] * n[1] * n[2];
+    memset(r->products, 0, 2 * cells * sizeof *r->products);
+    for (int c = 0; c < s->state_components; c++) {
+        const pair *a = history_of(s, column, c), *b = history_of(s, row, c);
+        for (size_t i = 0; i < cells; i++) {
+            r->products[i] += a[i].re * b[i].re + a[i].im * b[i].im;
+            r->products[cells + i] += a[i].re * b[i].im - a[i].im * b[i].re;
+        }
+    }
+    out[0] = (double)bn_ordered_dot(r->products, NULL, n, r->partials);
+    out[1] = (double)bn_ordered_dot(r->products + cells, NULL, n, r->partials);
+}
+
+static void extrapolate(const maxwell *s, const reference *r)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    double gram[2 * MAXWELL_DEPTH * MAXWELL_DEPTH] = { 0 }, weights[2 * MAXWELL_DEPTH];
+    for (int row = 0; row < s->depth; row++)
+        for (int column = 0; column <= row; column++)
+            gram_entry(s, r, row, column, gram + 2 * (row * s->depth + column));
+    maxwell_weights(s, gram, weights);
+    for (int c = 0; c < s->state_components; c++) {
+        pair *x = state_of(s, c);
+        const pair *last = history_of(s, s->depth, c);
+        for (size_t i = 0; i < cells; i++) {
+            pair sum = last[i];
+            for (int l = 1; l < s->depth; l++)
+                sum = minus(sum, times((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
+            x[i] = sum;
+        }
+    }
+}
+
+static void cycle(const maxwell *s, const reference *r)
+{
+    const maxwell_cycle now = maxwell_cycle_now(s);
+    if (now.slot >= 0)
+        keep_state(s, now.slot);
+    if (now.finish)
+        extrapolate(s, r);
+    if (now.begin)
+        keep_state(s, -1);
+}
+
 /* ------------------------------------------------------------------------------------------------------ the engine */
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -291,7 +379,10 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         step_records(s, true);
         step_records(s, false);
     }
-    return maxwell_report(sim, s, maxwell_watches(s), out);
+    BN_TRY(maxwell_report(sim, s, maxwell_watches(s), out));
+    if (!out->converged)
+        cycle(s, r);
+    return BN_OK;
 }
 
 static bn_status present(bn_sim *sim, void *state)

@@ -22,7 +22,12 @@ static bn_status setup(bn_sim *sim, void *state)
     s->by_rows = bn_device_describe(bn_domain_device(d))->cpu;
     s->step_E_watched = bn_sim_kernel(sim, "maxwell_E_watched");
     s->take_norm = bn_sim_kernel(sim, "maxwell_norm");
+    s->keep_state = bn_sim_kernel(sim, "maxwell_keep");
+    s->gram = bn_sim_kernel(sim, "maxwell_gram");
+    s->gram_total = bn_sim_kernel(sim, "maxwell_gram_total");
+    s->mix_states = bn_sim_kernel(sim, "maxwell_mix");
     s->total = bn_sim_kernel(sim, "maxwell_total");
+    s->fused = bn_sim_kernel(sim, "maxwell_fused");
     s->seed_H = bn_sim_kernel(sim, "maxwell_seed_H");
     s->seed_E = bn_sim_kernel(sim, "maxwell_seed_E");
     s->seed_whole = bn_sim_kernel(sim, "maxwell_seed_whole");
@@ -32,7 +37,12 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_table_reals(d, "incident wave", s->t.wave, 2 * (size_t)s->n[2], &s->table_wave));
     BN_TRY(bn_table_reals(d, "lateral phases", s->t.lateral, lateral_count(s), &s->table_lateral));
     BN_TRY(bn_partials_create(d, "largest change", 2, 3, &s->partials));
-    return bn_scalars_create(d, "totals", 2, &s->scalars);
+    BN_TRY(bn_scalars_create(d, "totals", 2, &s->scalars));
+    if (!s->accelerate)
+        return BN_OK;
+    BN_TRY(bn_partials_create(d, "products of changes", 2 * MAXWELL_COLUMNS, 0, &s->gram_partials));
+    BN_TRY(bn_scalars_create(d, "products of changes", (size_t)(2 * s->depth * s->depth), &s->gram_scalars));
+    return bn_scalars_create(d, "weights of states", 2 * (size_t)s->depth, &s->weight_scalars);
 }
 
 static void teardown(void *state)
@@ -45,6 +55,9 @@ static void teardown(void *state)
     bn_table_destroy(&s->table_lateral);
     bn_partials_destroy(&s->partials);
     bn_scalars_destroy(&s->scalars);
+    bn_partials_destroy(&s->gram_partials);
+    bn_scalars_destroy(&s->gram_scalars);
+    bn_scalars_destroy(&s->weight_scalars);
 }
 
 /* The tables of the next wavelength. */
@@ -59,17 +72,18 @@ static bn_status rewrite_tables(maxwell *s)
 
 enum { DRIVE_MOST = 5 };
 
-/* The arguments that tell a kernel of the light: of the volume source, or of the incident field beside the source plane. */
+/* The arguments that tell a kernel of the light: of the incident field beside the source plane, or, for E alone (`incident`
+ * NULL), of the volume source. */
 static size_t drive(const maxwell *s, const cplx incident[2], bn_arg args[DRIVE_MOST])
 {
     const double ramp = maxwell_ramp(s);
     size_t count = 0;
-    if (s->volume) {
+    if (s->volume && !incident) {
         args[count++] = (bn_arg)BN_TABLE(s->table_contrast);
         args[count++] = (bn_arg)BN_TABLE(s->table_wave);
         args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * cos(s->polarisation));
         args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * sin(s->polarisation));
-    } else {
+    } else if (!s->volume) {
         for (int i = 0; i < 2; i++) {
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].re);
             args[count++] = (bn_arg)BN_REALV(ramp * incident[i].im);
@@ -91,10 +105,36 @@ static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, siz
 #define RUN_LIT(s, kernel, incident, ...)                                                              \
     run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), incident)
 
+/* Both half steps in one sweep, into the other buffers. */
+static bn_status step_fused(maxwell *s)
+{
+    bn_arg args[11 + 2 * DRIVE_MOST] = {
+        BN_READ_WRAPPED(s->E, 1),  BN_READ_WRAPPED(s->H, 1), BN_READ_WRAPPED(s->part_E, 0), BN_READ_WRAPPED(s->part_H, 1),
+        BN_READ(s->edges, 0),      BN_TABLE(s->table_E),     BN_TABLE(s->table_H),          BN_WRITE(s->E_next),
+        BN_WRITE(s->H_next),       BN_WRITE(s->part_E_next), BN_WRITE(s->part_H_next),
+    };
+    size_t count = 11;
+    if (s->volume) {
+        count += drive(s, NULL, args + count);
+    } else { /* of E's incident wave and of H's; what is lateral comes once, at the end */
+        const size_t lateral = s->bloch ? 1 : 0;
+        count += drive(s, s->t.e_inc, args + count) - lateral;
+        count += drive(s, s->t.h_inc, args + count);
+    }
+    BN_TRY(bn_launch(s->fused, args, count));
+    bn_field_swap(s->E, s->E_next);
+    bn_field_swap(s->H, s->H_next);
+    bn_field_swap(s->part_E, s->part_E_next);
+    bn_field_swap(s->part_H, s->part_H_next);
+    return BN_OK;
+}
+
 static bn_status step_compact(maxwell *s, bool watched)
 {
-    const cplx *e = s->t.e_inc, *h = s->t.h_inc;
+    const cplx *e = s->t.e_inc, *h = s->volume ? NULL : s->t.h_inc;
     const bool rows = s->by_rows;
+    if (s->fuse && !watched && bn_kernel_fits(s->fused))
+        return step_fused(s);
     BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED(s->E, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)
         return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED(s->H, 1), BN_READ(s->edges, 0), BN_TABLE(s->table_E),
@@ -108,6 +148,40 @@ static bn_status step_seed(maxwell *s)
     const double ramp = maxwell_ramp(s);
     BN_TRY(BN_RUN(s->seed_H, BN_READ(s->record_E, 1), BN_UPDATE(s->record_H), BN_REALV(ramp)));
     return BN_RUN(s->seed_E, BN_READ(s->record_H, 1), BN_UPDATE(s->record_E), BN_REALV(ramp), BN_PARTIALS(s->partials));
+}
+
+/* Ends a cycle: products of all pairs of differences, then the mean of the states that they ask for. */
+static bn_status extrapolate(maxwell *s)
+{
+    double gram[2 * MAXWELL_DEPTH * MAXWELL_DEPTH], weights[2 * MAXWELL_DEPTH];
+    const size_t count = 2 * (size_t)s->depth;
+    for (int row = 0; row < s->depth; row++)
+        for (int from = 0; from <= row; from += MAXWELL_COLUMNS) {
+            BN_TRY(BN_RUN(s->gram, BN_READ(s->history, 0), BN_I32V(row), BN_I32V(from), BN_PARTIALS(s->gram_partials)));
+            BN_TRY(BN_RUN(s->gram_total, BN_TOTALS(s->gram_partials), BN_I32V(row), BN_I32V(from),
+                          BN_SCALARS(s->gram_scalars)));
+        }
+    BN_TRY(bn_scalars_read(s->gram_scalars, gram, count * (size_t)s->depth));
+    maxwell_weights(s, gram, weights);
+    BN_TRY(bn_scalars_write(s->weight_scalars, weights, count));
+    return BN_RUN(s->mix_states, BN_READ(s->history, 0), BN_SCALARS(s->weight_scalars), BN_WRITE(s->E), BN_WRITE(s->H),
+                  BN_WRITE(s->part_E), BN_WRITE(s->part_H));
+}
+
+static bn_status keep_state(maxwell *s, int slot)
+{
+    return BN_RUN(s->keep_state, BN_READ(s->E, 0), BN_READ(s->H, 0), BN_READ(s->part_E, 0), BN_READ(s->part_H, 0),
+                  BN_UPDATE(s->history), BN_I32V(slot));
+}
+
+static bn_status cycle(maxwell *s)
+{
+    const maxwell_cycle now = maxwell_cycle_now(s);
+    if (now.slot >= 0)
+        BN_TRY(keep_state(s, now.slot));
+    if (now.finish)
+        BN_TRY(extrapolate(s));
+    return now.begin ? keep_state(s, -1) : BN_OK;
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -124,7 +198,9 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         s->size = totals[1];
     }
     BN_TRY(maxwell_report(sim, s, watched, out));
-    return s->present != present ? rewrite_tables(s) : BN_OK;
+    if (s->present != present)
+        BN_TRY(rewrite_tables(s));
+    return out->converged ? BN_OK : cycle(s);
 }
 
 static bn_status present(bn_sim *sim, void *state)

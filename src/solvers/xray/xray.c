@@ -9,7 +9,7 @@
 /* The defaults are the double slit, so that the starter case shows something. */
 static const bn_key schema[] = {
     { .name = "density.kind", .type = BN_KEY_CHOICE,
-      .choices = "slab|single-slit|double-slit|grating|offset-gratings|sphere|foil|file", .def_text = "double-slit",
+      .choices = "slab|single-slit|double-slit|grating|offset-gratings|sphere|foil|file|series", .def_text = "double-slit",
       .help = "shape of the density, seen from the entrance: x into it, y and z across; slits and lines stand along z" },
     { .name = "density.cells", .type = BN_KEY_INT, .count = 3, .def = 128, .min = 1, .max = 65536,
       .help = "cells along x, y, z" },
@@ -17,6 +17,9 @@ static const bn_key schema[] = {
       .help = "sides of a cell" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
       .help = "kind = \"file\": .vti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, the same along x); relative to the case file" },
+    { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "kind = \"series\": the density at a time, .vti, .tif or .h5; linear in between" },
+    { .name = "density.frame.time", .type = BN_KEY_REAL, .unit = "s", .min = -1e9, .max = 1e9, .list = true, .help = "that time" },
     { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "", .help = "which array of a .vti or .h5; empty: the only one" },
     { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = "probability|electrons", .def_text = "probability",
       .help = "what values mean: chance to be scattered in a cell, along its side in the flight's direction; or electrons per m3, with Thomson's cross-section" },
@@ -60,6 +63,8 @@ static const bn_key schema[] = {
       .help = "of the light's direction against x, towards y and z" },
     { .name = "source.polarisation", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -7, .max = 7,
       .help = "angle of the electric field to y" },
+    { .name = "source.pulse", .type = BN_KEY_REAL, .count = 2, .unit = "s", .min = -1e9, .max = 1e9,
+      .help = "when the first photon enters a series of densities, and the last; each step's photons meet the density of its middle; equal: all frames" },
     { .name = "source.coherent_steps", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e15,
       .help = "coherence time: photons of so many steps interfere, then intensities add up; 0: all interfere" },
     { .name = "scattering.angle", .type = BN_KEY_CHOICE, .choices = "uniform|thomson|polarised|henyey-greenstein",
@@ -267,6 +272,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     xray *s = state;
     read_case(c, s);
     BN_TRY(xray_plan_density(c, s, p));
+    if (!s->optical)
+        return BN_OK; /* rejected */
+    for (size_t i = 0; i < 2; i++)
+        s->pulse[i] = bn_case_real_at(c, "source.pulse", i);
+    if (s->frames > 0 && s->pulse[0] == s->pulse[1]) {
+        s->pulse[0] = s->frame[0].time;
+        s->pulse[1] = s->frame[s->frames - 1].time;
+    }
+    if (s->pulse[1] < s->pulse[0])
+        return bn_case_reject(c, "source.pulse", NULL, "the last photon enters before the first");
     BN_TRY(xray_plan_source(c, s, p));
     BN_TRY(xray_plan_detector(c, s, p));
     if (s->against_curve && (s->density < XRAY_SINGLE_SLIT || s->density > XRAY_GRATING))

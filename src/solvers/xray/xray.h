@@ -18,7 +18,7 @@ enum {
 /* Photons in all: the sums can't run over, wherever they land. */
 #define XRAY_PHOTONS 1e12
 
-typedef enum xray_density { XRAY_SLAB, XRAY_SINGLE_SLIT, XRAY_DOUBLE_SLIT, XRAY_GRATING, XRAY_OFFSET_GRATINGS, XRAY_SPHERE, XRAY_FOIL, XRAY_FILE } xray_density;
+typedef enum xray_density { XRAY_SLAB, XRAY_SINGLE_SLIT, XRAY_DOUBLE_SLIT, XRAY_GRATING, XRAY_OFFSET_GRATINGS, XRAY_SPHERE, XRAY_FOIL, XRAY_FILE, XRAY_SERIES } xray_density;
 typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY } xray_angle;
 typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile;
 
@@ -30,6 +30,13 @@ typedef struct xray_constants {
     int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, absorbing, samples, stride;
 } xray_constants;
 
+/* The density at one time: as read, and as optical depths of the photons' frame. */
+typedef struct xray_frame {
+    double time;
+    const double *values;
+    double *depth;
+} xray_frame;
+
 typedef struct xray {
     /* the density: cells and their sides along x, y, z of the photons' frame; optical depth of a cell's side along x */
     uint32_t n[3];
@@ -39,6 +46,9 @@ typedef struct xray {
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
     double *optical, *majorant;
+    xray_frame *frame; /* of a series */
+    size_t frames;
+    double pulse[2]; /* when the first photon enters and the last one [s] */
     /* the detector */
     uint32_t cells[2];
     double cell_angle, distance, wavelength;
@@ -63,6 +73,8 @@ typedef struct xray {
 
 /* xray_density.c: the density of the case, cropped and cut into blocks; kept by the plan. */
 BN_CHECKED bn_status xray_plan_density(const bn_case *, xray *, bn_plan *);
+/* The box's density and majorants at a time, between two frames of a series. */
+void xray_density_at(xray *, double time);
 /* xray_detector.c: directions of the detector's cells, the law of scattering, the photons' start, all as constants. */
 BN_CHECKED bn_status xray_plan_detector(const bn_case *, xray *, bn_plan *);
 BN_CHECKED bn_status xray_plan_source(const bn_case *, xray *, bn_plan *);
@@ -77,6 +89,7 @@ typedef struct xray_batch {
     uint64_t first, end;
     uint32_t rounds;
     bool fresh;
+    double time; /* of its middle, in a series */
 } xray_batch;
 xray_batch xray_next_batch(const xray *, unsigned long long step);
 void xray_report(xray *, const xray_batch *, bn_step *out);

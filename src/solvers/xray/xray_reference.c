@@ -503,6 +503,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     xray *s = state;
     const size_t cells = (size_t)s->cells[0] * s->cells[1];
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
+    if (s->frames > 0)
+        xray_density_at(s, b.time);
     reference r = { .tally = calloc(4 * cells, sizeof *r.tally),
                     .optical = converted(s->optical, (size_t)s->box[0] * s->box[1] * s->box[2]),
                     .majorant = converted(s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2]),

@@ -182,6 +182,56 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+/* --- densities in time --- */
+
+/* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on average. */
+static const char series_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"series\"\ncell = [4e-9, 5e-9, 6e-9]\n[[density.frame]]\nfile = "
+    "\"%s/empty.tif\"\ntime = 0\n[[density.frame]]\nfile = \"%s/full.tif\"\ntime = 2\n[source]\nphotons = 40960\nbatch = 1\npulse = "
+    "[1, 2]\n[scattering]\norder = \"multiple\"\ntheta_max = 0.001\n[detector]\ncells = [32, 32]\ncell_angle = 1e-4\nbeam_stop = 1\n"
+    "[flight]\nblock = %d\n%s";
+
+static void check_series(bn_device *device, int block, int64_t *sums)
+{
+    char text[2048];
+    bn_case *c;
+    bn_sim *sim;
+    snprintf(text, sizeof text, series_case, folder, folder, block, block == 1 ? "" : "method = \"exact\"\n");
+    OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    while (!bn_sim_done(sim))
+        OK(bn_sim_step(sim));
+    OK(bn_sim_measure(sim));
+    OK(bn_sim_read(sim, "sums", sums, 3 * 1024 * sizeof *sums));
+    const bn_results *r = bn_sim_results(sim);
+    for (size_t i = 0; i < bn_results_count(r); i++)
+        if (strcmp(bn_results_at(r, i)->name, "scatterings_mean") == 0) {
+            const double depth = -12 * log(1 - 0.0625);
+            near(bn_results_at(r, i)->value, 0.75 * depth, 5 * sqrt(depth / 40960), "linear in time");
+        }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+START_TEST(densities_change_in_time)
+{
+    static const uint32_t n[3] = { NX, NY, NZ };
+    static int64_t host[3 * 1024], other[3 * 1024];
+    float values[POINTS] = { 0 };
+    bn_device *device;
+    OK(bn_tiff_write(ctx, path("empty.tif"), n, values, NULL));
+    for (int i = 0; i < POINTS; i++)
+        values[i] = 0.0625f;
+    OK(bn_tiff_write(ctx, path("full.tif"), n, values, NULL));
+    check_series(NULL, 0, other);
+    check_series(NULL, 1, host);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    check_series(device, 1, other);
+    ck_assert(memcmp(host, other, sizeof host) == 0);
+    bn_device_close(&device);
+}
+END_TEST
+
 /* --- stopping and going on --- */
 
 static const char long_case[] =
@@ -281,6 +331,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, formats_give_the_same_photons);
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);
+    tcase_add_test(tests, densities_change_in_time);
     tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
     tcase_add_test(tests, wrong_checkpoints_are_refused);
 }

@@ -1,0 +1,266 @@
+/* bpm_step.c: a step of the simulation is many steps along z; the same frame for both engines, and the device's part.
+ */
+#include "bpm.h"
+
+#include <math.h>
+
+long long bpm_sweeps_for(const bpm *s, double residual, double goal)
+{
+    if (!(residual > goal))
+        return 1;
+    const double count = s->rate > 0 ? ceil(log(goal / residual) / log(s->rate)) : 1;
+    return count < 1 ? 1 : count < 1e15 ? (long long)count : (long long)1e15;
+}
+
+static bn_status cannot_converge(bn_sim *sim, const bpm *s, long long sweeps, double residual, double goal)
+{
+    return bn_fail(
+        bn_sim_context(sim), BN_DIVERGED,
+        "the iteration is at a residual of %.3g after %lld sweeps, %.3g was asked for; by theory a sweep leaves "
+        "%.4f of the error: take a larger solver.tolerance, a smaller march.dz (now %g m), or "
+        "solver.method = \"direct\"",
+        residual, sweeps, goal, s->rate, s->dz);
+}
+
+/* One step along z. A is normal, so every sweep leaves at most the share `rate` of the residual: the number of sweeps
+ * is known beforehand, and the residual is looked at when they are done. What is left then is rounding. */
+static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
+{
+    BN_TRY(marcher->source(sim, s));
+    const double size = sqrt(s->totals[0]), goal = s->tolerance * size;
+    double residual = sqrt(s->totals[1]);
+    long long done = 0;
+    while (!(residual <= goal)) {
+        const long long count = bpm_sweeps_for(s, residual, goal);
+        const double before = residual;
+        if (!isfinite(residual) || done + count > s->most_sweeps)
+            return cannot_converge(sim, s, done, residual / size, s->tolerance);
+        BN_TRY(marcher->sweeps(sim, s, count));
+        done += count;
+        residual = sqrt(s->totals[1]);
+        if (residual > goal && !(residual < 0.99 * before) && done > count)
+            return cannot_converge(sim, s, done, residual / size, s->tolerance);
+    }
+    s->sweeps += (double)done;
+    return marcher->add(sim, s);
+}
+
+/* The next section's matrix. With TM it is scaled differently, and the field with it. */
+static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
+{
+    if (s->space) {
+        bpm_make_space_section(s, s->done);
+        return marcher->section(sim, s);
+    }
+    const bool scaled = s->tm && s->done > 0;
+    if (scaled)
+        BN_TRY(bpm_fetch(s));
+    bpm_make_section(s, s->done);
+    if (scaled)
+        BN_TRY(bpm_put(s));
+    return marcher->section(sim, s);
+}
+
+bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *out)
+{
+    if (s->relaxing)
+        return bpm_relax(sim, s, marcher, out);
+    const size_t before = s->done;
+    size_t end = s->done + s->per_record;
+    end = end < s->steps ? end : s->steps;
+    while (s->done < end) {
+        if (s->done >= s->section_end)
+            BN_TRY(enter_section(sim, s, marcher));
+        const size_t stop = end < s->section_end ? end : s->section_end;
+        if (s->method == BPM_DIRECT)
+            BN_TRY(marcher->march(sim, s, stop - s->done));
+        for (size_t k = s->done; s->method == BPM_ITERATION && k < stop; k++)
+            BN_TRY(iterate(sim, s, marcher));
+        s->done = stop;
+    }
+    BN_TRY(bpm_keep_record(sim, s));
+    const bpm_state *now = &s->record[s->records - 1];
+    if (!isfinite(now->power) || now->power > 1e6)
+        return bn_fail(bn_sim_context(sim), BN_DIVERGED,
+                       "the field grows without bound; try a smaller march.dz (now %g m)", s->dz);
+    *out = (bn_step){ .dt = (double)(s->done - before) * s->dz,
+                      .residual = (double)NAN,
+                      .complete = s->done >= s->steps };
+    out->series[0] = now->z;
+    out->series[1] = now->power;
+    out->series[2] = now->start;
+    out->series[3] = now->mirror;
+    out->series[4] = now->mode;
+    out->series[5] = now->centre;
+    out->series[6] = now->width;
+    out->series[7] = s->space ? s->mode_index[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
+    return BN_OK;
+}
+
+/* --- in space: lines along x are rows of one grid, lines along y of another, which is the first one turned --- */
+
+/* The simulation's own grid serves if it is whole; cut into boxes it is only written to for output. */
+static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
+{
+    static const bn_kernel_desc line = { "bpm_line", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
+    bpm_axis *a = &s->axis[d];
+    bn_domain *given = bn_sim_domain(sim);
+    a->own = d == 1 || bn_domain_boxes(given) > 1;
+    a->domain = given;
+    if (a->own) {
+        const bn_domain_desc desc = {
+            .grid = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+            .precision = bn_domain_precision(given),
+            .halo = 1,
+            .device = bn_domain_device(given)
+        };
+        a->domain = NULL;
+        BN_TRY(bn_domain_create(bn_sim_context(sim), &desc, &a->domain));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
+    } else {
+        a->psi = s->psi;
+    }
+    const bn_define defines[] = { { "CHUNK", BN_DEF_INT, { .i = a->chunk } },
+                                  { "CHUNKS", BN_DEF_INT, { .i = a->chunks } },
+                                  { "LOSSY", BN_DEF_INT, { .i = s->lossy } },
+                                  { "METHOD", BN_DEF_INT, { .i = 2 } } };
+    BN_TRY(bn_program_build(a->domain, "bpm", defines, sizeof defines / sizeof *defines, &a->program));
+    BN_TRY(bn_kernel_find(a->program, &line, &a->line));
+    BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
+    BN_TRY(bn_field_create(
+        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field));
+    return bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work);
+}
+
+static void teardown_axis(bpm_axis *a)
+{
+    bn_program_destroy(&a->program);
+    bn_field_destroy(&a->r_field);
+    bn_field_destroy(&a->v_field);
+    bn_field_destroy(&a->work);
+    if (a->own) {
+        bn_field_destroy(&a->psi);
+        bn_domain_destroy(&a->domain);
+    }
+}
+
+/* `count` half steps along the lines of direction d; then, with `turn`, the field lies in the other one's. */
+static bn_status run_lines(const bpm *s, int d, int count, bool turn)
+{
+    const bpm_axis *a = &s->axis[d], *other = &s->axis[!d];
+    const bn_place to = bn_domain_place(other->domain);
+    return BN_RUN(a->line, BN_UPDATE(a->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
+                  BN_WRITE_FOREIGN(other->psi), BN_I32V(turn), BN_I32V((int32_t)to.first), BN_I32V((int32_t)to.pitch),
+                  BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+}
+
+/* x, y y, x x, ..., and the last one alone; ends along x. */
+static bn_status march_space(const bpm *s, size_t steps)
+{
+    int d = 0;
+    BN_TRY(run_lines(s, d, 1, true));
+    d = 1;
+    for (size_t k = 1; k < steps; k++, d = !d)
+        BN_TRY(run_lines(s, d, 2, true));
+    return run_lines(s, d, 1, d == 1);
+}
+
+static bn_status section(bn_sim *sim, bpm *s)
+{
+    const size_t points = (size_t)s->n * s->rows;
+    if (s->space) {
+        for (int d = 0; d < 2; d++) {
+            BN_TRY(bn_field_set(s->axis[d].r_field, s->axis[d].r, 2 * points));
+            BN_TRY(bn_field_set(s->axis[d].v_field, s->axis[d].v, (s->lossy ? 2 : 1) * points));
+        }
+        return BN_OK;
+    }
+    if (s->method == BPM_DIRECT) {
+        BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
+    } else {
+        bn_table_destroy(&s->numbers);
+        BN_TRY(bn_table_reals(bn_sim_domain(sim), "numbers", s->iteration, 8 * s->beams, &s->numbers));
+    }
+    return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
+}
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    bpm *s = state;
+    bn_domain *d = bn_sim_domain(sim);
+    if (s->space) {
+        for (int k = 0; k < 2; k++)
+            BN_TRY(setup_axis(sim, s, k));
+        return bpm_begin(sim, s);
+    }
+    if (s->method == BPM_DIRECT) {
+        s->march = bn_sim_kernel(sim, "bpm_march");
+        return bn_table_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
+    }
+    s->source = bn_sim_kernel(sim, "bpm_source");
+    s->sweep = bn_sim_kernel(sim, "bpm_sweep");
+    s->residual = bn_sim_kernel(sim, "bpm_residual");
+    s->total = bn_sim_kernel(sim, "bpm_total");
+    s->add = bn_sim_kernel(sim, "bpm_add");
+    BN_TRY(bn_partials_create(d, "sums of squares", 2, 0, &s->partials));
+    return bn_scalars_create(d, "totals", 2, &s->scalars);
+}
+
+static void teardown(void *state)
+{
+    bpm *s = state;
+    for (int d = 1; d >= 0; d--)
+        teardown_axis(&s->axis[d]);
+    bn_table_destroy(&s->factors);
+    bn_table_destroy(&s->numbers);
+    bn_partials_destroy(&s->partials);
+    bn_scalars_destroy(&s->scalars);
+}
+
+static bn_status march(bn_sim *sim, bpm *s, size_t steps)
+{
+    (void)sim;
+    if (s->space)
+        return march_space(s, steps);
+    return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
+                  BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
+}
+
+static bn_status source(bn_sim *sim, bpm *s)
+{
+    (void)sim;
+    BN_TRY(BN_RUN(s->source, BN_READ(s->psi, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_WRITE(s->work),
+                  BN_WRITE(s->u), BN_PARTIALS(s->partials)));
+    BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
+    return bn_scalars_read(s->scalars, s->totals, 2);
+}
+
+static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
+{
+    (void)sim;
+    for (long long k = 0; k < count; k++) {
+        BN_TRY(BN_RUN(s->sweep, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_READ(s->work, 0),
+                      BN_WRITE(s->next)));
+        bn_field_swap(s->u, s->next);
+    }
+    BN_TRY(BN_RUN(s->residual, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_READ(s->work, 0),
+                  BN_PARTIALS(s->partials)));
+    BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
+    return bn_scalars_read(s->scalars, s->totals, 2);
+}
+
+static bn_status add(bn_sim *sim, bpm *s)
+{
+    (void)sim;
+    return BN_RUN(s->add, BN_READ(s->u, 0), BN_UPDATE(s->psi));
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    static const bpm_marcher marcher = { section, march, source, sweeps, add };
+    return bpm_advance(sim, state, &marcher, out);
+}
+
+const bn_engine bpm_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present
+};

@@ -1,0 +1,368 @@
+/* flood.c: shallow water on hexagons or squares, through the storeys of a building (docs/flood.md): the case's keys, the
+ * plan, the table. */
+#include "flood.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A key is read in one piece. */
+/* clang-format off */
+#define BORDER(at)                                                                                                  \
+    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|open|inflow|level", .def_text = "wall",           \
+      .help = "what the side is: closed, open to water that leaves, a discharge that enters, a level outside" },    \
+    { .name = at ".discharge", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,               \
+      .help = "of an inflow, per metre of the side" },                                                              \
+    { .name = at ".level", .type = BN_KEY_REAL, .unit = "m", .min = -1e6, .max = 1e6,                               \
+      .help = "height of the water outside, of a side with a level" }
+
+static const bn_key schema[] = {
+    { .name = "grid.kind", .type = BN_KEY_CHOICE, .choices = "hexagon|square", .def_text = "hexagon",
+      .help = "cells: regular hexagons in rows along x, or squares" },
+    { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536,
+      .help = "cells along x and rows along y" },
+    { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
+      .help = "distance between the centres of neighbours" },
+    { .name = "grid.periodic_x", .type = BN_KEY_BOOL, .help = "the right side is followed by the left one" },
+    { .name = "grid.periodic_y", .type = BN_KEY_BOOL, .help = "the top is followed by the bottom" },
+    { .name = "fluid.gravity", .type = BN_KEY_REAL, .unit = "m s-2", .def = 9.81, .max = 1e6, .above = true,
+      .help = "acceleration of free fall" },
+    { .name = "fluid.manning", .type = BN_KEY_REAL, .unit = "", .def = 0, .min = 0, .max = 10,
+      .help = "Manning's roughness in s m^(-1/3); 0: no friction. Concrete has 0.013" },
+    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald", .def_text = "flat",
+      .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; channel of MacDonald's type" },
+    { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
+      .help = "of an inclined ground: rise along x and y" },
+    { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1e6,
+      .help = "of a random ground: heights lie between 0 and this" },
+    { .name = "bed.radius", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
+      .help = "of the paraboloid, where it has the height 0" },
+    { .name = "bed.depth", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
+      .help = "of the paraboloid in the middle" },
+    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "dry|level|depth|dam|circle|planar|radial", .def_text = "circle",
+      .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and outside of a circle; Thacker's waves in a paraboloid" },
+    { .name = "initial.level", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e6, .max = 1e6,
+      .help = "height of the water, or its depth" },
+    { .name = "initial.storey", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 256,
+      .help = "with water of that level or depth; 0: all" },
+    { .name = "initial.levels", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .min = -1e6, .max = 1e6,
+      .help = "heights before and behind the dam (along +x or +y), or inside and outside of the circle" },
+    { .name = "initial.axis", .type = BN_KEY_CHOICE, .choices = "x|y", .def_text = "x",
+      .help = "the dam stands across this axis, in the middle" },
+    { .name = "initial.radius", .type = BN_KEY_REAL, .unit = "m", .def = 2.5, .max = 1e6, .above = true,
+      .help = "of the circle, whose centre is the middle" },
+    { .name = "initial.shift", .type = BN_KEY_REAL, .unit = "m", .def = 0.5, .max = 1e6, .above = true,
+      .help = "of Thacker's waves: how far the water is off the middle (planar), or the radius r0 (radial)" },
+    BORDER("boundary.left"),
+    BORDER("boundary.right"),
+    BORDER("boundary.bottom"),
+    BORDER("boundary.top"),
+    { .name = "plan.pixel", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e3, .above = true,
+      .help = "metres that a pixel of the plans is long" },
+    { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; empty: an open floor" },
+    { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
+      .help = "of the floor; storeys follow from the lowest to the highest" },
+    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "#ffffff", .list = true,
+      .help = "of pixels, as \"#rrggbb\"; without any legend white is floor and black is wall" },
+    { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
+      .def_text = "floor", .list = true,
+      .help = "what the colour means; water leaves by stairs and openings to the storey below" },
+    { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .help = "of a door" },
+    { .name = "legend.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "of a source, for each patch; the most that a patch of a drain takes" },
+    { .name = "legend.width", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e4, .above = true, .list = true,
+      .help = "of a stair: length of the edge over which water falls, for each patch" },
+    { .name = "legend.coefficient", .type = BN_KEY_REAL, .def = 0.6, .max = 1, .above = true, .list = true,
+      .help = "of discharge, of an opening in the floor" },
+    { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "storey of the source, the lowest is 1" },
+    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "its place" },
+    { .name = "source.radius", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "cells within it share the source; at least the nearest one" },
+    { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "what it gives, unless a history says otherwise" },
+    { .name = "history.of", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top|source", .def_text = "source",
+      .list = true, .help = "what changes with time: the discharge or level of a side, or a source" },
+    { .name = "history.source", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "which of [[source]], counted from 1" },
+    { .name = "history.time", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9, .list = true,
+      .help = "when the value is reached; straight lines lead from one row of a history to the next" },
+    { .name = "history.value", .type = BN_KEY_REAL, .def = 0, .min = -1e6, .max = 1e6, .list = true,
+      .help = "m3/s of a source, m2/s of an inflow, m of a level" },
+    { .name = "time.interval", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
+      .help = "simulated time of a step of the run, which output.every and stop.steps count; it is hit exactly, by as many time steps as the waves need. 0: a hundredth of stop.time, or 1 s" },
+    { .name = "time.dt_max", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
+      .help = "longest time step, where there is hardly any water; 0: what waves of 2 m/s allow" },
+    { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0.36, .max = 0.5, .above = true,
+      .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative" },
+    { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
+      .help = "water that is not deeper does not move" },
+    { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
+      .help = "compute only blocks of cells with water in or beside them, or all of them" },
+    { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
+      .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
+    { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
+      .help = "keep for each cell when the water arrived, its largest depth, and the largest hazard rating depth (speed + 0.5 m/s)" },
+    { .name = "output.deepest", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
+      .help = "end of the colours for depths; 0: what there is" },
+    { .name = "output.wet", .type = BN_KEY_REAL, .unit = "m", .def = 0.001, .max = 1e3, .above = true,
+      .help = "depth from which on water has arrived" },
+    { 0 },
+};
+/* clang-format on */
+
+static const bn_kernel_desc kernels[] = {
+    { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
+    { "flood_advance", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 360 } },
+    { 0 },
+};
+
+static bn_status plan_fields(const flood *s, bn_plan *p)
+{
+    const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
+    const struct {
+        bool wanted;
+        bn_field_desc desc;
+    } fields[] = {
+        { true, { "depth", "m", BN_T_REAL, 1, state } },
+        { true, { "velocity", "m s-1", BN_T_REAL, 2, state } },
+        { true, { "bed", "m", BN_T_REAL, 1, BN_OUTPUT } },
+        { true, { "cell", "", BN_T_I32, 1, 0 } },
+        { true, { "next_depth", "m", BN_T_REAL, 1, 0 } },
+        { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->special, { "gone", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
+        { s->record, { "arrival", "s", BN_T_REAL, 1, state } },
+        { s->record, { "depth_max", "m", BN_T_REAL, 1, state } },
+        { s->record, { "hazard_max", "m2 s-1", BN_T_REAL, 1, state } },
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (fields[i].wanted)
+            BN_TRY(bn_plan_field(p, &fields[i].desc));
+    return BN_OK;
+}
+
+static bn_status plan_defines(const flood *s, bn_plan *p)
+{
+    const flood_constants *k = &s->k;
+    const struct {
+        const char *name;
+        double value;
+    } reals[] = {
+        { "G", k->g },          { "DRY", k->dry },       { "EDGE", k->edge }, { "REACH", k->reach },
+        { "DT_MAX", k->dt_max }, { "GN2", k->friction }, { "WET", k->wet },   { "WEIR", k->weir },
+    };
+    const struct {
+        const char *name;
+        int value;
+    } integers[] = {
+        { "EDGES", s->edges },
+        { "FRICTION", k->friction > 0 },
+        { "SPECIALS", s->special },
+        { "LINKS", s->links },
+        { "RECORD", s->record },
+        { "ALL_BLOCKS", s->all_blocks },
+        { "CLOSED", FLOOD_CLOSED },
+        { "SPECIAL", FLOOD_SPECIAL },
+        { "OUTER", FLOOD_OUTER },
+        { "DOWN", FLOOD_DOWN },
+        { "UP", FLOOD_UP },
+        { "SIDE", FLOOD_SIDE },
+        { "ITEM", FLOOD_ITEM },
+        { "DRAIN", FLOOD_DRAIN },
+        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
+    };
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
+    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
+        BN_TRY(bn_plan_define_int(p, integers[i].name, integers[i].value));
+    return BN_OK;
+}
+
+static bn_status plan_series(const flood *s, bn_plan *p)
+{
+    (void)s;
+    BN_TRY(bn_plan_series(p, "time_steps", ""));
+    BN_TRY(bn_plan_series(p, "time_step", "s"));
+    BN_TRY(bn_plan_series(p, "wave_speed", "m s-1"));
+    return bn_plan_series(p, "volume", "m3");
+}
+
+/* A text that lives as long as the plan. */
+static bn_status say(bn_plan *p, const char **out, const char *what, const char *between, uint32_t storey)
+{
+    enum { ROOM = 96 };
+    char *text;
+    BN_TRY(bn_plan_keep(p, ROOM, (void **)&text));
+    snprintf(text, ROOM, "%s%s%u", what, between, storey + 1);
+    *out = text;
+    return BN_OK;
+}
+
+/* Pictures of each storey, by number where there are several. */
+static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
+{
+    const double wet = s->k.wet, deep = bn_case_real(c, "output.deepest");
+    const struct {
+        bool wanted;
+        const char *field, *title;
+        double low, high;
+        double blank_below;
+    } all[] = {
+        { true, "depth", "Depth", 0, deep, wet },
+        { s->record, "depth_max", "Largest depth", 0, deep, wet },
+        { s->record, "hazard_max", "Hazard rating", 0, 2, 0.5 * wet },
+        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
+            bn_picture_desc picture = { .name = all[i].field,
+                                        .field = all[i].field,
+                                        .title = all[i].title,
+                                        .map = BN_PICTURE_SEQUENTIAL,
+                                        .low = all[i].low,
+                                        .high = all[i].high,
+                                        .blanks = true,
+                                        .blank_below = all[i].blank_below,
+                                        .hidden = s->solid,
+                                        .across = 2,
+                                        .at = k };
+            if (s->storeys > 1) {
+                BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));
+                BN_TRY(say(p, &picture.title, all[i].title, ", storey ", k));
+            }
+            BN_TRY(bn_plan_picture(p, &picture));
+        }
+    return BN_OK;
+}
+
+static void read_sides(const bn_case *c, flood *s)
+{
+    static const char *const kind[] = { "boundary.left.kind", "boundary.right.kind", "boundary.bottom.kind",
+                                        "boundary.top.kind" };
+    static const char *const discharge[] = { "boundary.left.discharge", "boundary.right.discharge",
+                                             "boundary.bottom.discharge", "boundary.top.discharge" };
+    static const char *const level[] = { "boundary.left.level", "boundary.right.level", "boundary.bottom.level",
+                                         "boundary.top.level" };
+    for (int side = 0; side < FLOOD_SIDES; side++) {
+        s->border[side] = (flood_border)bn_case_choice(c, kind[side]);
+        s->discharge[side] = bn_case_real(c, discharge[side]);
+        s->level[side] = bn_case_real(c, level[side]);
+        s->special = s->special || s->border[side] != FLOOD_WALL;
+        if (s->border[side] != FLOOD_WALL && s->periodic[side / 2])
+            (void)bn_case_reject(c, kind[side], NULL, "the grid is periodic across this side");
+        if (s->border[side] != FLOOD_INFLOW && bn_case_given(c, discharge[side]))
+            (void)bn_case_reject(c, discharge[side], "kind = \"inflow\"", "only an inflow has a discharge");
+        if (s->border[side] != FLOOD_LEVEL && bn_case_given(c, level[side]))
+            (void)bn_case_reject(c, level[side], "kind = \"level\"", "only a side with a level has one");
+    }
+}
+
+static bn_status read_grid(const bn_case *c, bn_plan *p, flood *s)
+{
+    s->edges = bn_case_choice(c, "grid.kind") == 0 ? 6 : 4;
+    s->nx = (uint32_t)bn_case_int_at(c, "grid.cells", 0);
+    s->ny = (uint32_t)bn_case_int_at(c, "grid.cells", 1);
+    s->d = bn_case_real(c, "grid.spacing");
+    s->h[0] = s->d;
+    s->h[1] = s->edges == 6 ? s->d * sqrt(0.75) : s->d;
+    s->area = s->h[0] * s->h[1];
+    s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
+    s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
+    BN_TRY(flood_read_plans(c, p, s));
+    s->size[0] = s->nx * s->h[0];
+    s->size[1] = s->ny * s->h[1];
+    if (s->edges == 6 && s->periodic[1] && s->ny % 2 != 0)
+        (void)bn_case_reject(c, "grid.cells", "add a row",
+                             "%u rows of hexagons can't be followed by the first one: periodic_y needs an even number",
+                             s->ny);
+    return BN_OK;
+}
+
+static void read_times(const bn_case *c, flood *s)
+{
+    const double stop = bn_case_real(c, "stop.time");
+    s->interval = bn_case_real(c, "time.interval");
+    if (s->interval == 0)
+        s->interval = stop > 0 ? stop / 100 : 1;
+    const double steps = stop / s->interval;
+    if (fabs(steps - round(steps)) > 1e-6 * fmax(1, steps))
+        (void)bn_case_reject(c, "time.interval", NULL, "%g s of stop.time are not a whole number of intervals of %g s",
+                             stop, s->interval);
+    s->k.dt_max = bn_case_real(c, "time.dt_max");
+    if (s->k.dt_max == 0)
+        s->k.dt_max = s->k.reach / 2;
+}
+
+static bn_status plan(const bn_case *c, void *state, bn_plan *p)
+{
+    flood *s = state;
+    BN_TRY(read_grid(c, p, s));
+    const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
+    s->k = (flood_constants){
+        .g = g,
+        .dry = bn_case_real(c, "solver.dry"),
+        .edge = s->edges == 6 ? 2 / (3 * s->d) : 1 / s->d,
+        .reach = bn_case_real(c, "solver.cfl") * s->d,
+        .friction = g * manning * manning,
+        .wet = bn_case_real(c, "output.wet"),
+        .weir = sqrt(8.0 / 27 * g),
+    };
+    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
+    s->record = bn_case_bool(c, "output.records");
+    read_times(c, s);
+    read_sides(c, s);
+    BN_TRY(flood_read_terrain(c, p, s));
+    if (bn_case_problems(c)[0])
+        return BN_OK;
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
+                                       .n = { s->nx, s->ny, s->storeys },
+                                       .h = { s->h[0], s->h[1], 1 },
+                                       .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
+                                       .periodic = { s->periodic[0], s->periodic[1], false },
+                                       .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
+    BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_defines(s, p));
+    BN_TRY(flood_plan_results(c, s, p));
+    BN_TRY(plan_series(s, p));
+    BN_TRY(plan_pictures(c, s, p));
+    BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
+    BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
+    const double stop = bn_case_real(c, "stop.time");
+    /* Waves of 3 m/s are usual. */
+    bn_plan_effort(p, stop > 0 ? ceil(stop / s->interval) : (double)bn_case_int(c, "stop.steps"),
+                   ceil(s->interval * 3 / s->k.reach));
+    return BN_OK;
+}
+
+static bn_status init(bn_sim *sim, void *state)
+{
+    flood *s = state;
+    s->depth = bn_sim_field(sim, "depth");
+    s->velocity = bn_sim_field(sim, "velocity");
+    s->bed_field = bn_sim_field(sim, "bed");
+    s->cell_field = bn_sim_field(sim, "cell");
+    s->next_depth = bn_sim_field(sim, "next_depth");
+    s->next_velocity = bn_sim_field(sim, "next_velocity");
+    if (s->special)
+        s->gone = bn_sim_field(sim, "gone");
+    if (s->record) {
+        s->arrival = bn_sim_field(sim, "arrival");
+        s->deepest = bn_sim_field(sim, "depth_max");
+        s->hazard = bn_sim_field(sim, "hazard_max");
+    }
+    return flood_fill(sim, s);
+}
+
+const bn_solver bn_solver_flood = {
+    .name = "flood",
+    .summary = "shallow water on hexagonal cells, through the storeys of a building",
+    .schema = schema,
+    .kernels = kernels,
+    .state_size = sizeof(flood),
+    .device = &flood_device,
+    .reference = { &bn_flood_reference_single, &bn_flood_reference_double },
+    .plan = plan,
+    .init = init,
+    .measure = flood_measure,
+};

@@ -1,0 +1,381 @@
+/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and for
+ * double; every expression is associated as on the device, so that both give the same bits. It computes every cell, with
+ * water or without. */
+#include "flood.h"
+#include "sim/reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if BN_REFERENCE_BYTES == 8
+#define SQRT sqrt
+#define CEIL ceil
+enum { NEWTON = 5 };
+#else
+#define SQRT sqrtf
+#define CEIL ceilf
+enum { NEWTON = 3 };
+#endif
+
+typedef struct reference {
+    real clock[FLOOD_SLOTS][FLOOD_SLOT];
+    float fastest[FLOOD_SLOTS];
+    real values[FLOOD_VALUES];
+} reference;
+
+typedef struct cell_state {
+    real h, u, v, lost;
+} cell_state;
+
+/* The fields before a step, and where the neighbours of a cell are. */
+typedef struct before {
+    const flood *s;
+    const real *depth, *u, *v, *bed, *values;
+    const int32_t *cell;
+    real dt;
+} before;
+
+static size_t neighbour(const flood *s, size_t at, int e)
+{
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
+    const size_t nx = s->nx, ny = s->ny, i = at % nx, j = at / nx % ny, k = at / nx / ny;
+    const int dx = s->edges == 6 ? hex_x[j % 2][e] : square_x[e], dy = s->edges == 6 ? hex_y[e] : square_y[e];
+    return (k * ny + (j + ny + (size_t)dy) % ny) * nx + (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
+}
+
+/* Unit normals of the edges, whose opposites follow with the other sign. */
+static void normal_of(const flood *s, int e, real *x, real *y)
+{
+    static const real hex_x[6] = { 1, REAL(0.5), REAL(-0.5), -1, REAL(-0.5), REAL(0.5) };
+    static const real slant = REAL(0.86602540378443864676);
+    static const real square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
+    *x = s->edges == 6 ? hex_x[e] : square_x[e];
+    *y = s->edges == 4 ? square_y[e] : e == 0 || e == 3 ? 0 : e < 3 ? slant : -slant;
+}
+
+/* Turns (x, y) into components along the normal of edge e and along the edge, and back. Products with 0 and 1 are left
+ * out, as on the device. */
+static void turn(const flood *s, int e, real x, real y, real *normal, real *along)
+{
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    if (e == 0) {
+        *normal = x;
+        *along = y;
+    } else if (s->edges == 4) {
+        *normal = y;
+        *along = -x;
+    } else if (e == 1) {
+        *normal = half * x + slant * y;
+        *along = half * y - slant * x;
+    } else {
+        *normal = slant * y - half * x;
+        *along = -(half * y + slant * x);
+    }
+}
+
+static void turn_back(const flood *s, int e, real normal, real along, real *x, real *y)
+{
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    if (e == 0) {
+        *x = normal;
+        *y = along;
+    } else if (s->edges == 4) {
+        *x = -along;
+        *y = normal;
+    } else if (e == 1) {
+        *x = half * normal - slant * along;
+        *y = slant * normal + half * along;
+    } else {
+        *x = -(half * normal + slant * along);
+        *y = slant * normal - half * along;
+    }
+}
+
+/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge from
+ * where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which in the
+ * momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing. Hence `left`
+ * and `right`, and hence nothing at all at walls. */
+typedef struct edge_flux {
+    real mass, left, right, along;
+} edge_flux;
+
+static edge_flux pass(const flood *s, real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr)
+{
+    const real g = (real)s->k.g, dry = (real)s->k.dry, rise = zr - zl;
+    const real on_left = hl - (rise > 0 ? rise : 0), on_right = hr + (rise < 0 ? rise : 0);
+    const real a = hl > dry && on_left > 0 ? on_left : 0, b = hr > dry && on_right > 0 ? on_right : 0;
+    const real c = SQRT(g * (a > b ? a : b)), twice = 2 * c;
+    const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
+    real low = from < to ? from : to, high = from > to ? from : to;
+    low = low - (a > 0 ? c : twice);
+    high = high + (b > 0 ? c : twice);
+    if (!(low < 0))
+        low = 0;
+    if (!(high > 0))
+        high = 0;
+    const real share = high - low > 0 ? -low / (high - low) : 0;
+    const real ql = a * ul, qr = b * ur, pl = REAL(0.5) * g * (a * a), pr = REAL(0.5) * g * (b * b), jump = qr - ql;
+    const real thrust = ql * ul + share * (((qr * ur + pr) - (ql * ul + pl)) - high * jump);
+    const real mass = ql + share * (jump - high * (b - a));
+    return (edge_flux){ mass, thrust, thrust + (pl - pr), mass * (mass > 0 ? vl : vr) };
+}
+
+/* x^(-1/3) by Newton's method from a guess by the exponent. */
+static real inverse_cube_root(real x)
+{
+    const float rounded = (float)x;
+    uint32_t bits;
+    float guess;
+    memcpy(&bits, &rounded, sizeof bits);
+    bits = 0x54a2fa8cu - bits / 3u;
+    memcpy(&guess, &bits, sizeof guess);
+    real y = (real)guess;
+    for (int i = 0; i < NEWTON; i++)
+        y = y * ((4 - x * (y * (y * y))) * REAL(0.33333333333333333333));
+    return y;
+}
+
+/* What leaves through the outer edges of an open side; adds the momentum. An inflow enters along the side's normal with
+ * the discharge q per metre, at least critically deep; a given level or the own water stand behind other sides. */
+static real leave_domain(const before *b, size_t at, real *mx, real *my)
+{
+    const flood *s = b->s;
+    const int code = b->cell[at], side = code / FLOOD_SIDE & 3;
+    const real g = (real)s->k.g, h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at];
+    const real q = b->values[2 * side], second = b->values[2 * side + 1];
+    const real out_x = side == FLOOD_LEFT ? -1 : side == FLOOD_RIGHT ? 1 : 0;
+    const real out_y = side == FLOOD_BOTTOM ? -1 : side == FLOOD_TOP ? 1 : 0;
+    real out = 0;
+    for (int e = 0; e < s->edges; e++) {
+        real nx, ny;
+        if (!(code & FLOOD_OUTER << e))
+            continue;
+        normal_of(s, e, &nx, &ny);
+        if (q >= 0) {
+            const real facing = nx * out_x + ny * out_y, deep = h > second ? h : second;
+            const real in = facing > 0 ? q * facing : 0, push = deep > (real)s->k.dry ? in * (q / deep) : 0;
+            const real thrust = REAL(0.5) * g * (deep * deep - h * h);
+            out = out - in;
+            *mx = *mx + (thrust * nx + push * out_x);
+            *my = *my + (thrust * ny + push * out_y);
+        } else {
+            const real un = u * nx + v * ny, ut = v * nx - u * ny;
+            const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
+            const edge_flux f = pass(s, h, un, ut, z, deep, un, ut, z);
+            out = out + f.mass;
+            *mx = *mx + (f.left * nx - f.along * ny);
+            *my = *my + (f.left * ny + f.along * nx);
+        }
+    }
+    return out;
+}
+
+/* A cell after dt by what passes through its edges, and friction. */
+static cell_state advance_cell(const before *b, size_t at)
+{
+    const flood *s = b->s;
+    const int half = s->edges / 2, code = b->cell[at];
+    const real h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at], scale = b->dt * (real)s->k.edge;
+    real mass = 0, mx = 0, my = 0, out = 0;
+    for (int e = 0; e < s->edges; e++) {
+        if (code & FLOOD_CLOSED << e)
+            continue;
+        const size_t to = neighbour(s, at, e);
+        const int side = e % half; /* fluxes are those of the edges 0, 1, 2, from west to east */
+        real un, ut, vn, vt, x, y;
+        turn(s, side, u, v, &un, &ut);
+        turn(s, side, b->u[to], b->v[to], &vn, &vt);
+        if (e < half) {
+            const edge_flux f = pass(s, h, un, ut, z, b->depth[to], vn, vt, b->bed[to]);
+            turn_back(s, side, f.left, f.along, &x, &y);
+            mass = mass + f.mass;
+            mx = mx + x;
+            my = my + y;
+        } else {
+            const edge_flux f = pass(s, b->depth[to], vn, vt, b->bed[to], h, un, ut, z);
+            turn_back(s, side, f.right, f.along, &x, &y);
+            mass = mass - f.mass;
+            mx = mx - x;
+            my = my - y;
+        }
+    }
+    if (code & FLOOD_OUTER * ((1 << s->edges) - 1)) {
+        out = leave_domain(b, at, &mx, &my);
+        mass = mass + out;
+    }
+    const real deep = h - scale * mass, qx = h * u - scale * mx, qy = h * v - scale * my;
+    const bool wet = !(deep <= (real)s->k.dry);
+    const real inverse = 1 / (wet ? deep : 1);
+    cell_state next = { deep < 0 ? 0 : deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, scale * out };
+    if (s->k.friction > 0) { /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
+        const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
+        const real f = b->dt * (real)s->k.friction * SQRT(next.u * next.u + next.v * next.v) * (square * square);
+        const real slower = 2 / (1 + SQRT(1 + 4 * f));
+        next.u = next.u * slower;
+        next.v = next.v * slower;
+    }
+    return next;
+}
+
+/* The depth that goes down a link; the formulas stand in docs/flood.md. */
+static real through_link(const flood *s, int kind, real share, real dt, cell_state up, real z, cell_state below,
+                         real z_below)
+{
+    const real g = (real)s->k.g, dry = (real)s->k.dry, level = below.h + z_below - z;
+    const real head = up.h > dry ? up.h + (up.u * up.u + up.v * up.v) / (2 * g) : 0;
+    const real tail = below.h > dry && level > 0 ? level : 0;
+    const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
+    const real weir = 3 * least > 2 * most ? least * SQRT(2 * g * fall) : (real)s->k.weir * (most * SQRT(most));
+    const real depth = dt * (share * (kind == FLOOD_STAIR ? weir : SQRT(2 * g * fall)));
+    const real limit = REAL(0.5) * (head > tail ? up.h : below.h);
+    const real moved = depth < limit ? depth : limit;
+    return head > tail ? moved : -moved;
+}
+
+static cell_state add_still_water(const flood *s, cell_state c, real amount)
+{
+    const real deep = c.h + amount, slower = amount > 0 && deep > 0 ? c.h / deep : 1;
+    const bool wet = deep > (real)s->k.dry;
+    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.lost };
+}
+
+/* Links, sources and drains of a special cell. */
+static cell_state advance_special(const before *b, size_t at, real *lost)
+{
+    const flood *s = b->s;
+    const size_t layer = (size_t)s->nx * s->ny;
+    const int code = b->cell[at], item = code / FLOOD_ITEM & 255;
+    const int down = code / FLOOD_DOWN & 3, up = code / FLOOD_UP & 3;
+    const real value = item > 0 ? b->values[FLOOD_ITEM_VALUES + item - 1] : 0;
+    cell_state next = advance_cell(b, at);
+    real gain = 0;
+    *lost = next.lost;
+    if (down) {
+        const cell_state below = advance_cell(b, at - layer);
+        gain = gain - through_link(s, down, value, b->dt, next, b->bed[at], below, b->bed[at - layer]);
+    }
+    if (up) {
+        const size_t from = at + layer;
+        const int above_item = b->cell[from] / FLOOD_ITEM & 255;
+        const cell_state above = advance_cell(b, from);
+        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from], next,
+                                   b->bed[at]);
+    }
+    if (!down && item > 0) {
+        const real amount = b->dt * value, most = REAL(0.5) * next.h;
+        const real taken = amount < most ? amount : most;
+        if (code & FLOOD_DRAIN) {
+            gain = gain - taken;
+            *lost = *lost + taken;
+        } else {
+            gain = gain + amount;
+        }
+    }
+    return add_still_water(s, next, gain);
+}
+
+static real wave_speed(const flood *s, cell_state c)
+{
+    return c.h > (real)s->k.dry || !isfinite(c.h) ? SQRT(c.u * c.u + c.v * c.v) + SQRT((real)s->k.g * c.h) : 0;
+}
+
+static void note_speed(float *fastest, real speed)
+{
+    const float rounded = (float)speed;
+    if (rounded > *fastest || !isfinite(rounded))
+        *fastest = rounded;
+}
+
+static void record(const flood *s, size_t at, real now, real h, real u, real v)
+{
+    real *arrival = bn_field_host(s->arrival), *deepest = bn_field_host(s->deepest), *hazard = bn_field_host(s->hazard);
+    const real danger = h * (SQRT(u * u + v * v) + REAL(0.5));
+    if (arrival[at] < 0 && h > (real)s->k.wet)
+        arrival[at] = now;
+    if (h > deepest[at])
+        deepest[at] = h;
+    if (danger > hazard[at])
+        hazard[at] = danger;
+}
+
+static bn_status advance(flood *s, unsigned slot, double refill, double end)
+{
+    reference *r = s->reference;
+    const size_t points = (size_t)s->nx * s->ny * s->storeys;
+    const unsigned next_slot = (slot + 1) % FLOOD_SLOTS;
+    real *now = r->clock[slot], *later = r->clock[next_slot];
+    /* As long a step as the waves allow, and so that whole steps fit into what is left of the interval. */
+    const real speed = (real)r->fastest[slot], longest = (real)s->k.dt_max;
+    const real allowed = speed > 0 ? (real)s->k.reach / speed : longest, wish = allowed < longest ? allowed : longest;
+    const real left = refill > 0 ? (real)refill : now[CLOCK_LEFT], steps = CEIL(left / wish);
+    const real dt = steps > 1 ? left / steps : left;
+    real *u = bn_field_host(s->velocity), *depth = bn_field_host(s->depth);
+    real *next_u = bn_field_host(s->next_velocity), *next_depth = bn_field_host(s->next_depth);
+    real *gone = s->special ? bn_field_host(s->gone) : NULL;
+    for (int i = 0; s->special && i < FLOOD_VALUES; i++)
+        r->values[i] = (real)s->values[i];
+    const before b = { s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt };
+    float fastest = 0;
+    for (size_t at = 0; at < points; at++) {
+        if (s->record)
+            record(s, at, (real)end - left, depth[at], u[at], u[at + points]);
+        cell_state c = { depth[at], u[at], u[at + points], 0 };
+        if (dt > 0 && b.cell[at] & FLOOD_SPECIAL) {
+            real lost;
+            c = advance_special(&b, at, &lost);
+            /* A sum with what rounding left over (Kahan 1965). */
+            const real sum = gone[at], more = lost - gone[at + points], total = sum + more;
+            gone[at + points] = (total - sum) - more;
+            gone[at] = total;
+        } else if (dt > 0) {
+            c = advance_cell(&b, at);
+        }
+        next_depth[at] = c.h;
+        next_u[at] = c.u;
+        next_u[at + points] = c.v;
+        note_speed(&fastest, wave_speed(s, c));
+    }
+    r->fastest[next_slot] = fastest;
+    later[CLOCK_LEFT] = steps > 1 ? left - dt : 0;
+    later[CLOCK_STEPS] = (refill > 0 ? 0 : now[CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
+    later[CLOCK_WISH] = wish;
+    later[CLOCK_SPEED] = speed;
+    return BN_OK;
+}
+
+static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
+{
+    const reference *r = s->reference;
+    for (int i = 0; i < FLOOD_SLOT; i++)
+        out[i] = (double)r->clock[slot][i];
+    return BN_OK;
+}
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    flood *s = state;
+    const size_t points = (size_t)s->nx * s->ny * s->storeys;
+    reference *r = s->reference = calloc(1, sizeof *r);
+    if (!r)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flood");
+    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
+    for (size_t at = 0; at < points; at++)
+        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0 }));
+    return BN_OK;
+}
+
+static void teardown(void *state)
+{
+    flood *s = state;
+    free(s->reference);
+    s->reference = NULL;
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    return flood_interval(sim, state, advance, read_clock, out);
+}
+
+const bn_engine BN_REFERENCE(flood) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown };

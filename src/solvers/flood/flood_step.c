@@ -1,0 +1,147 @@
+/* flood_step.c: intervals of simulated time, the step on a device, and what both engines report. */
+#include "flood.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Time steps of one interval at most; the time step has collapsed by then. */
+static const double most_steps = 1e7;
+
+static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
+{
+    const bn_arg depth = BN_READ(s->depth, 1), velocity = BN_READ(s->velocity, 1), bed = BN_READ(s->bed_field, 1);
+    const bn_arg cell = BN_READ(s->cell_field, s->links ? 1 : 0), blocks = BN_PARTIALS(s->blocks);
+    const bn_arg next_depth = BN_WRITE(s->next_depth), next_velocity = BN_WRITE(s->next_velocity);
+    const bn_arg clock = BN_SCALARS(s->clock), number = BN_U32V(slot), fill = BN_REALV(refill), until = BN_REALV(end);
+    bn_arg args[16];
+    size_t count = 0;
+    args[count++] = depth;
+    args[count++] = velocity;
+    args[count++] = bed;
+    args[count++] = cell;
+    if (s->special) {
+        args[count++] = (bn_arg)BN_TABLE(s->table);
+        args[count++] = (bn_arg)BN_UPDATE(s->gone);
+    }
+    if (s->record) {
+        args[count++] = (bn_arg)BN_UPDATE(s->arrival);
+        args[count++] = (bn_arg)BN_UPDATE(s->deepest);
+        args[count++] = (bn_arg)BN_UPDATE(s->hazard);
+    }
+    args[count++] = next_depth;
+    args[count++] = next_velocity;
+    args[count++] = blocks;
+    args[count++] = clock;
+    args[count++] = number;
+    args[count++] = fill;
+    args[count++] = until;
+    return bn_launch(s->advance, args, count);
+}
+
+static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
+{
+    double all[FLOOD_SLOTS * FLOOD_SLOT];
+    BN_TRY(bn_scalars_read(s->clock, all, FLOOD_SLOTS * FLOOD_SLOT));
+    for (unsigned i = 0; i < FLOOD_SLOT; i++)
+        out[i] = all[slot * FLOOD_SLOT + i];
+    return BN_OK;
+}
+
+static double item_value(const bn_case *c, const flood *s, int i, double begin, double end)
+{
+    const flood_item *item = &s->item[i];
+    const double area = (double)item->cells * s->area;
+    if (item->kind == FLOOD_ITEM_OPENING)
+        return item->rate;
+    if (i < (int)bn_case_items(c, "source"))
+        return flood_mean(c, FLOOD_SIDES, i + 1, begin, end, item->rate) / area;
+    return item->rate / area;
+}
+
+/* What the steps of an interval read: discharges, levels and rates are the means over the interval. True: something has
+ * changed since the last one. */
+static bool find_values(const bn_case *c, flood *s, double begin, double end)
+{
+    double values[FLOOD_VALUES] = { 0 };
+    for (int side = 0; side < FLOOD_SIDES; side++) {
+        const bool inflow = s->border[side] == FLOOD_INFLOW, level = s->border[side] == FLOOD_LEVEL;
+        const double given = flood_mean(c, side, 1, begin, end, inflow ? s->discharge[side] : s->level[side]);
+        values[2 * side] = inflow ? given : level ? -1 : -2;
+        values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
+    }
+    for (int i = 0; i < s->items; i++) {
+        values[FLOOD_ITEM_VALUES + i] = item_value(c, s, i, begin, end);
+        if (s->item[i].kind == FLOOD_ITEM_SOURCE)
+            s->fed += values[FLOOD_ITEM_VALUES + i] * (double)s->item[i].cells * s->area * (end - begin);
+    }
+    const bool changed = !s->values_known || memcmp(values, s->values, sizeof values) != 0;
+    memcpy(s->values, values, sizeof values);
+    s->values_known = true;
+    return changed;
+}
+
+bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out)
+{
+    const double begin = bn_sim_time(sim), end = begin + s->interval;
+    double clock[FLOOD_SLOT] = { 0 }, refill = s->interval, left = s->interval;
+    if (s->special && find_values(bn_sim_case(sim), s, begin, end) && s->table)
+        BN_TRY(bn_table_rewrite(s->table, s->values, FLOOD_VALUES));
+    if (s->wish == 0)
+        s->wish = s->k.dt_max;
+    do { /* as many steps as the last time step lets expect; what is too few is made up for, the rest changes nothing */
+        const double wanted = fmin(ceil(left / s->wish), most_steps);
+        for (double i = 0; i < wanted; i++) {
+            BN_TRY(advance(s, s->slot, refill, end));
+            bn_field_swap(s->depth, s->next_depth);
+            bn_field_swap(s->velocity, s->next_velocity);
+            s->slot = (s->slot + 1) % FLOOD_SLOTS;
+            refill = 0;
+        }
+        BN_TRY(read(s, s->slot, clock));
+        left = clock[CLOCK_LEFT];
+        s->wish = clock[CLOCK_WISH];
+        if (!isfinite(clock[CLOCK_SPEED]) || !(s->wish > 0) || !isfinite(left) || clock[CLOCK_STEPS] > most_steps)
+            return bn_fail(bn_sim_context(sim), BN_DIVERGED,
+                           "the speed of the waves is %g m/s, the time step %g s; try a smaller solver.cfl",
+                           clock[CLOCK_SPEED], s->wish);
+    } while (left > 0);
+    double depth;
+    BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
+    s->time_steps += (unsigned long long)clock[CLOCK_STEPS];
+    *out = (bn_step){ .dt = s->interval, .residual = (double)NAN };
+    out->updates = clock[CLOCK_STEPS] * (double)bn_domain_points(bn_sim_domain(sim));
+    out->series[0] = clock[CLOCK_STEPS];
+    out->series[1] = s->wish;
+    out->series[2] = clock[CLOCK_SPEED];
+    out->series[3] = s->area * depth;
+    return BN_OK;
+}
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    flood *s = state;
+    bn_domain *d = bn_sim_domain(sim);
+    s->begin = bn_sim_kernel(sim, "flood_begin");
+    s->advance = bn_sim_kernel(sim, "flood_advance");
+    BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->blocks));
+    BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
+    if (s->special)
+        BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
+    return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
+                  BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
+}
+
+static void teardown(void *state)
+{
+    flood *s = state;
+    bn_partials_destroy(&s->blocks);
+    bn_scalars_destroy(&s->clock);
+    bn_table_destroy(&s->table);
+}
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out)
+{
+    return flood_interval(sim, state, launch_advance, read_clock, out);
+}
+
+const bn_engine flood_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown };

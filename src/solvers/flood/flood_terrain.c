@@ -1,0 +1,229 @@
+/* flood_terrain.c: the ground, the codes of cells at the sides of the domain, and the water at the start. */
+#include "flood.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void flood_place(const flood *s, size_t i, size_t j, double x[2])
+{
+    const double shift = s->edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the sides lie where they are on the average */
+    x[0] = ((double)i + shift) * s->h[0];
+    x[1] = ((double)j + 0.5) * s->h[1];
+}
+
+/* A number in 0 ... 1 that depends on seed and cell alone. */
+static double scatter(uint64_t seed, uint64_t cell)
+{
+    uint64_t x = seed * 0x9e3779b97f4a7c15u + cell; /* the finish of splitmix64 */
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+/* The bed of the steady flow with the depth (4/g)^(1/3) (1 + exp(-16 (x/L - 1/2)^2) / 2) (Delestre et al. 2013, after
+ * MacDonald): z' = (q^2 / (g h^3) - 1) h' - n^2 q^2 h^(-10/3), z(L) = 0, by Simpson's rule. */
+static double macdonald_depth(const flood *s, double x, double *slope)
+{
+    const double r = x / s->size[0] - 0.5, peak = 0.5 * exp(-16 * r * r), scale = cbrt(4 / s->k.g);
+    *slope = scale * peak * -32 * r / s->size[0];
+    return scale * (1 + peak);
+}
+
+static double macdonald_fall(const flood *s, double x)
+{
+    double slope;
+    const double h = macdonald_depth(s, x, &slope), q = s->discharge[FLOOD_LEFT], q2 = q * q;
+    return (q2 / (s->k.g * h * h * h) - 1) * slope - s->k.friction / s->k.g * q2 * pow(h, -10.0 / 3);
+}
+
+static double macdonald_bed(const flood *s, double x)
+{
+    enum { PIECES = 200 };
+    const double step = (s->size[0] - x) / PIECES;
+    double sum = 0;
+    for (int i = 0; i < PIECES; i++) {
+        const double a = x + i * step;
+        sum += macdonald_fall(s, a) + 4 * macdonald_fall(s, a + 0.5 * step) + macdonald_fall(s, a + step);
+    }
+    return -sum * step / 6;
+}
+
+static double bed_at(const bn_case *c, const flood *s, size_t i, size_t j)
+{
+    double x[2];
+    flood_place(s, i, j, x);
+    const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1], r2 = dx * dx + dy * dy;
+    const double a = bn_case_real(c, "bed.radius");
+    switch (s->bed_kind) {
+    case FLOOD_SLOPE: return bn_case_real_at(c, "bed.slope", 0) * x[0] + bn_case_real_at(c, "bed.slope", 1) * x[1];
+    case FLOOD_LAKE: return 0.3 * exp(-4 * r2) + 0.05 * sin(7 * dx) * cos(5 * dy) + 0.05;
+    case FLOOD_RANDOM:
+        return bn_case_real(c, "bed.amplitude") *
+               scatter((uint64_t)bn_case_int(c, "case.seed"), (uint64_t)j * s->nx + i);
+    case FLOOD_BUMP: return fmax(0, 0.2 - 0.05 * (x[0] - 10) * (x[0] - 10));
+    case FLOOD_BOWL: return -bn_case_real(c, "bed.depth") * (1 - r2 / (a * a));
+    case FLOOD_MACDONALD: return s->exact_bed[2 * i + (s->edges == 6 && j % 2 != 0)];
+    default: return 0;
+    }
+}
+
+/* Height of the water at the start, where it is one. */
+static double level_at(const bn_case *c, const flood *s, const double x[2])
+{
+    const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1];
+    const double r = bn_case_real(c, "initial.radius");
+    bool first = true;
+    switch (s->start) {
+    case FLOOD_DAM: first = (bn_case_choice(c, "initial.axis") == 0 ? dx : dy) < 0; break;
+    case FLOOD_CIRCLE: first = dx * dx + dy * dy < r * r; break;
+    case FLOOD_LEVEL_START: return bn_case_real(c, "initial.level");
+    default: return -HUGE_VAL;
+    }
+    return bn_case_real_at(c, "initial.levels", first ? 0 : 1);
+}
+
+bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
+{
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
+    *x = (long)i + (s->edges == 6 ? hex_x[j % 2][e] : square_x[e]);
+    *y = (long)j + (s->edges == 6 ? hex_y[e] : square_y[e]);
+    if (s->periodic[0])
+        *x = (*x + (long)s->nx) % (long)s->nx;
+    if (s->periodic[1])
+        *y = (*y + (long)s->ny) % (long)s->ny;
+    return *x >= 0 && *y >= 0 && *x < (long)s->nx && *y < (long)s->ny;
+}
+
+/* Closes what leads out of the domain; what leads out through an open side is marked. A cell in a corner belongs to the
+ * side along x, unless only the other one is open. */
+static void code_sides(flood *s)
+{
+    for (size_t k = 0; k < s->storeys; k++)
+        for (size_t j = 0; j < s->ny; j++)
+            for (size_t i = 0; i < s->nx; i++) {
+                int32_t *code = &s->cell[(k * s->ny + j) * s->nx + i];
+                int outer[FLOOD_SIDES] = { 0 };
+                for (int e = 0; e < s->edges; e++) {
+                    long x, y;
+                    if (flood_beside(s, i, j, e, &x, &y))
+                        continue;
+                    *code |= FLOOD_CLOSED << e;
+                    const int side = y < 0                ? FLOOD_BOTTOM
+                                     : y >= (long)s->ny ? FLOOD_TOP
+                                     : x < 0            ? FLOOD_LEFT
+                                                        : FLOOD_RIGHT;
+                    if (s->border[side] != FLOOD_WALL)
+                        outer[side] |= FLOOD_OUTER << e;
+                }
+                for (int side = 0; side < FLOOD_SIDES; side++)
+                    if (outer[side]) {
+                        *code |= outer[side] | side * FLOOD_SIDE | FLOOD_SPECIAL;
+                        break;
+                    }
+            }
+}
+
+/* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water at
+ * rest then stays at rest in every bit. */
+static double quantum_of(double most, bool is_double)
+{
+    int exponent;
+    (void)frexp(most > 0 ? most : 1, &exponent);
+    return ldexp(1, exponent - (is_double ? 53 : 24) + 2);
+}
+
+bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
+{
+    const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
+    s->bed_kind = (flood_bed)bn_case_choice(c, "bed.kind");
+    s->start = (flood_start)bn_case_choice(c, "initial.kind");
+    if ((s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) && s->bed_kind != FLOOD_BOWL)
+        (void)bn_case_reject(c, "initial.kind", "bed.kind = \"bowl\"", "Thacker's waves need a paraboloid");
+    if (s->start == FLOOD_RADIAL && bn_case_real(c, "initial.shift") >= bn_case_real(c, "bed.radius"))
+        (void)bn_case_reject(c, "initial.shift", NULL, "Thacker's radial wave needs a radius below bed.radius");
+    if (s->bed_kind == FLOOD_MACDONALD && !(s->discharge[FLOOD_LEFT] > 0))
+        (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"", "this channel needs a discharge from the left");
+    if (bn_case_problems(c)[0])
+        return BN_OK;
+    BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
+    BN_TRY(bn_plan_keep(p, points * sizeof *s->bed, (void **)&s->bed));
+    if (s->bed_kind == FLOOD_MACDONALD) {
+        BN_TRY(bn_plan_keep(p, 2 * s->nx * sizeof *s->exact_bed, (void **)&s->exact_bed));
+        for (size_t i = 0; i < 2 * s->nx; i++)
+            s->exact_bed[i] = macdonald_bed(s, 0.5 * ((double)i + (s->edges == 6 ? 0.5 : 1)) * s->h[0]);
+    }
+    double most = fmax(fabs(bn_case_real(c, "initial.level")), fabs(bn_case_real_at(c, "initial.levels", 0)));
+    most = fmax(most, fabs(bn_case_real_at(c, "initial.levels", 1)));
+    for (int side = 0; side < FLOOD_SIDES; side++)
+        most = fmax(most, fabs(s->level[side]));
+    for (size_t at = 0; at < layer; at++) {
+        const double ground = bed_at(c, s, at % s->nx, at / s->nx);
+        for (size_t k = 0; k < s->storeys; k++) {
+            s->bed[k * layer + at] = ground + (k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0);
+            most = fmax(most, fabs(s->bed[k * layer + at]));
+        }
+    }
+    s->quantum = quantum_of(most, bn_case_double(c));
+    for (size_t at = 0; at < points; at++)
+        s->bed[at] = s->quantum * rint(s->bed[at] / s->quantum);
+    code_sides(s);
+    return flood_code_plans(c, p, s);
+}
+
+bn_status flood_fill(bn_sim *sim, flood *s)
+{
+    const bn_case *c = bn_sim_case(sim);
+    const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
+    bn_status st = BN_OK;
+    double *depth = calloc(points, sizeof *depth), *velocity = calloc(2 * points, sizeof *velocity);
+    if (!depth || !velocity) {
+        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start");
+        goto out;
+    }
+    for (size_t at = 0; at < points; at++) { /* waves are those of the lowest storey */
+        double x[2];
+        flood_place(s, at % s->nx, at / s->nx % s->ny, x);
+        if (s->cell[at] & FLOOD_SOLID)
+            continue;
+        const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
+        const long long storey = bn_case_int(c, "initial.storey");
+        if (anywhere ? storey > 0 && at / layer + 1 != (size_t)storey : at >= layer)
+            continue;
+        if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) {
+            flood_exact e;
+            (void)flood_solution(c, s, x, 0, &e);
+            depth[at] = e.h;
+            velocity[at] = e.u;
+            velocity[at + points] = e.v;
+        } else if (s->start == FLOOD_DEPTH_START) {
+            depth[at] = fmax(0, s->quantum * rint(bn_case_real(c, "initial.level") / s->quantum));
+        } else if (s->start != FLOOD_DRY_START) {
+            depth[at] = fmax(0, s->quantum * rint(level_at(c, s, x) / s->quantum) - s->bed[at]);
+        }
+    }
+    BN_GO(bn_field_set(s->depth, depth, points));
+    BN_GO(bn_field_set(s->next_depth, depth, points));
+    BN_GO(bn_field_set(s->velocity, velocity, 2 * points));
+    BN_GO(bn_field_set(s->next_velocity, velocity, 2 * points));
+    BN_GO(bn_field_set(s->bed_field, s->bed, points));
+    BN_GO(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
+    BN_GO(bn_field_get(s->depth, depth, points));
+    s->start_volume = 0;
+    for (size_t at = 0; at < points; at++)
+        s->start_volume += depth[at];
+    s->start_volume *= s->area;
+    if (s->special)
+        BN_GO(bn_field_zero(s->gone));
+    if (s->record) {
+        BN_GO(bn_field_zero(s->deepest));
+        BN_GO(bn_field_zero(s->hazard));
+        for (size_t at = 0; at < points; at++)
+            depth[at] = -1; /* never */
+        BN_GO(bn_field_set(s->arrival, depth, points));
+    }
+out:
+    free(depth);
+    free(velocity);
+    return st;
+}

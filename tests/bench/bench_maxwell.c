@@ -1,0 +1,111 @@
+/* bench_maxwell.c: cell-iterations per second of maxwell's forms on one device, beside what the bytes they must move would
+ * allow at the measured copy bandwidth. A cell-iteration is both half steps of all six complex components. Never part of
+ * the tests.
+ *   bench_maxwell [DEVICE [N,N,... [single|double]]]     DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
+#include "binnacle/binnacle.h"
+#include "sim/solver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bn_context *ctx;
+static bn_device *device;
+static double bandwidth;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void need(bn_status st)
+{
+    if (st != BN_OK) {
+        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
+        exit(1);
+    }
+}
+
+/* Half of the grid below is glass with a block of silver and one of silicon in it: mixed rows, absorbing layers at both
+ * ends. The update norm is not looked at. */
+static const char *const text = "[case]\nsolver = \"maxwell\"\n"
+                                "[grid]\nspacing = \"10 nm\"\n"
+                                "[light]\nwavelength = \"600 nm\"\n"
+                                "[structure]\nbelow = \"glass\"\n"
+                                "[[material]]\nname = \"glass\"\nn = 1.5\n"
+                                "[[box]]\nmaterial = \"a-Si-Pierce1972\"\nfrom = [1e-7, 1e-7, 2e-7]\nto = [4e-7, 3e-7, 3e-7]\n"
+                                "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [2e-7, 2e-7, 3e-7]\nto = [3e-7, 4e-7, 4e-7]\n"
+                                "[solver]\nwatch_every = 100000\n[output]\npictures = false\n";
+
+/* Bytes a cell and iteration, in reals and one-byte indices, see docs/performance.md. */
+static void bench(uint32_t n, const char *precision, const char *what, const char *form, const char *sweep, double reals,
+                  double bytes)
+{
+    char cells[64], with[64], how[64], shape[64];
+    snprintf(cells, sizeof cells, "grid.cells=[%u,%u,%u]", n, n, n);
+    snprintf(with, sizeof with, "case.precision=%s", precision);
+    snprintf(how, sizeof how, "solver.sweep=%s", sweep);
+    snprintf(shape, sizeof shape, "solver.form=%s", form);
+    const char *overrides[] = { cells, with, how, shape };
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    need(bn_case_parse(ctx, "bench", text, overrides, 4, &c));
+    const bn_status st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim);
+    if (st != BN_OK) {
+        printf("  %-34s %5u^3 %-6s %s\n", what, n, precision, "does not fit or can't run here");
+        bn_error_clear(ctx);
+        bn_case_destroy(&c);
+        return;
+    }
+    const double updates = (double)n * n * n;
+    const int count = updates > 3e7 ? 20 : updates > 1e6 ? 60 : 200;
+    double best = 1e30;
+    for (int i = 0; i < 4; i++) {
+        const double start = now();
+        for (int k = 0; k < count; k++)
+            need(bn_sim_step(sim));
+        need(bn_domain_finish(bn_sim_domain(sim)));
+        const double seconds = (now() - start) / count;
+        best = i > 0 && seconds < best ? seconds : best;
+    }
+    const double size = strcmp(precision, "double") == 0 ? 8 : 4;
+    const double floor = (reals * size + bytes) * updates / bandwidth;
+    printf("  %-34s %5u^3 %-6s %8.3f G cell-it/s  floor %8.3f  %5.1f %%\n", what, n, precision, 1e-9 * updates / best,
+           1e-9 * updates / floor, 100 * floor / best);
+    fflush(stdout);
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+int main(int argc, char **argv)
+{
+    need(bn_context_create(NULL, &ctx));
+    need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
+    need(bn_device_bandwidth(device, &bandwidth));
+    const bn_device_info *info = bn_device_describe(device);
+    printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
+    const char *sizes = argc > 2 ? argv[2] : bandwidth > 4e11 ? "128,256,512" : "64,128";
+    for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
+        const char *name = d ? "double" : "single";
+        char *end = NULL;
+        if (argc > 3 && strcmp(argv[3], name) != 0)
+            continue;
+        for (const char *at = sizes; *at; at = *end ? end + 1 : end) {
+            const uint32_t n = (uint32_t)strtoul(at, &end, 10);
+            if (n < 48 || (*end && *end != ',')) {
+                fprintf(stderr, "bench: sizes are numbers from 48 on with commas between, not %s\n", sizes);
+                return 2;
+            }
+            bench(n, name, "compact, two passes", "compact", "two-pass", 36, 3);
+            bench(n, name, "compact, one sweep", "compact", "fused", 24, 3);
+            bench(n, name, "coefficients in cells, SoA", "soa", "auto", 128, 0);
+            bench(n, name, "coefficients in cells, AoS", "aos", "auto", 128, 0);
+        }
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+    return 0;
+}

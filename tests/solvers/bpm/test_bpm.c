@@ -1,0 +1,587 @@
+/* test_bpm.c: the physics of the solver `bpm` through the library's public interface: closed forms of the scheme,
+ * published indices, symmetry, what is kept, and cases that must be rejected. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+
+#include <complex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static const double pi = 3.14159265358979323846;
+static bn_context *ctx;
+static bn_device *device;
+
+static void open_context(void)
+{
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+}
+
+static void close_context(void)
+{
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+
+/* A case in memory on one engine, run to its end and measured. `overrides` ends with NULL. */
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
+
+static run run_case(const char *text, bn_device *on, const char *const *overrides)
+{
+    run r;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = on }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    OK(bn_sim_measure(r.sim));
+    return r;
+}
+
+static void end_run(run *r)
+{
+    bn_sim_destroy(&r->sim);
+    bn_case_destroy(&r->config);
+}
+
+/* The text with `what` in it replaced: overrides do not reach into lists. Lent until the next call. */
+static const char *with(const char *text, const char *what, const char *by)
+{
+    static char made[4096];
+    char copy[4096];
+    snprintf(copy, sizeof copy, "%s", text);
+    const char *at = strstr(copy, what);
+    ck_assert_msg(at, "no %s in the case", what);
+    snprintf(made, sizeof made, "%.*s%s%s", (int)(at - copy), copy, by, at + strlen(what));
+    return made;
+}
+
+#define RUN(text, on, ...) run_case((text), (on), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* psi in double, to be freed: pairs. */
+static double *field(run *r, size_t *points)
+{
+    const bn_sim_field_info *info = bn_sim_field_at(r->sim, 0);
+    ck_assert_str_eq(info->name, "psi");
+    *points = (size_t)info->n[0] * info->n[1];
+    void *raw = malloc(2 * *points * info->element_bytes);
+    double *values = malloc(2 * *points * sizeof *values);
+    ck_assert(raw && values);
+    OK(bn_sim_read(r->sim, "psi", raw, 2 * *points * info->element_bytes));
+    for (size_t i = 0; i < 2 * *points; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    return values;
+}
+
+static double result(const run *r, const char *name)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t i = 0; i < bn_results_count(results); i++)
+        if (strcmp(bn_results_at(results, i)->name, name) == 0)
+            return bn_results_at(results, i)->value;
+    ck_abort_msg("no result %s", name);
+    return 0;
+}
+
+/* Row `row` of a column of a table of the results. */
+static double table(const run *r, const char *name, const char *column, size_t row)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t t = 0; t < bn_results_tables(results); t++) {
+        const bn_column *columns;
+        size_t count, rows;
+        if (strcmp(bn_results_table_at(results, t, &columns, &count, &rows), name) == 0)
+            for (size_t i = 0; i < count; i++)
+                if (strcmp(columns[i].name, column) == 0 && row < rows)
+                    return columns[i].values[row];
+    }
+    ck_abort_msg("no %s in %s", column, name);
+    return 0;
+}
+
+static void same_fields(run *a, run *b, const char *what)
+{
+    size_t points, others;
+    double *x = field(a, &points), *y = field(b, &others);
+    ck_assert_uint_eq(points, others);
+    ck_assert_msg(memcmp(x, y, 2 * points * sizeof *x) == 0, "%s: fields differ", what);
+    free(x);
+    free(y);
+}
+
+/* --- the guide between metal walls --- */
+
+static const char metal[] = "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 100\nwidth = 10e-6\n"
+                            "[output]\nmap = false\n";
+
+START_TEST(modes_have_the_schemes_own_phase)
+{
+    /* data/published/bpm-cn-modes.csv: N, mode from 1, phase rate [rad/um] */
+    static const struct {
+        const char *cells, *mode;
+        double rate;
+    } modes[] = {
+        { "grid.cells=100", "launch.mode=0", 0.00785333565024 },
+        { "grid.cells=100", "launch.mode=9", 0.778919842027 },
+        { "grid.cells=200", "launch.mode=4", 0.196248470158 },
+        { "grid.cells=500", "launch.mode=1", 0.0314155130163 },
+    };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        for (int on = 0; on < 2; on++) {
+            run r = RUN(metal, on ? device : NULL, modes[i].cells, modes[i].mode);
+            near(result(&r, "beta") * 1e-6, 2 * pi - modes[i].rate, 1e-11, "(2 / dz) atan(4 alpha sin^2(j pi / 2 N))");
+            near(result(&r, "phase_error"), 0, 1e-9, "closed form, over 100 um");
+            near(result(&r, "power"), 1, 1e-10, "Crank-Nicolson keeps the power");
+            near(result(&r, "overlap_mode"), 1, 1e-10, "a mode stays itself");
+            end_run(&r);
+        }
+}
+END_TEST
+
+START_TEST(single_precision_keeps_its_digits)
+{
+    /* Solved for the new field, elimination would lose 3e-3 rad and 6e-3 of the power at N = 3000. */
+    static const char *const cells[] = { "grid.cells=100", "grid.cells=1000", "grid.cells=3000" };
+    for (size_t i = 0; i < 3; i++) {
+        run r = RUN(metal, device, cells[i], "case.precision=single");
+        near(result(&r, "phase_error"), 0, 2e-5, "closed form, single precision");
+        near(result(&r, "power"), 1, 2e-5, "power, single precision");
+        end_run(&r);
+    }
+}
+END_TEST
+
+START_TEST(any_field_is_the_sum_of_its_modes)
+{
+    enum { N = 80 };
+    run r = RUN(metal, device, "grid.cells=80", "launch.kind=gaussian", "launch.centre=3e-6", "launch.waist=1e-6",
+                "launch.tilt=0.2", "march.length=20e-6", "march.dz=0.1e-6");
+    size_t points;
+    double *psi = field(&r, &points);
+    const double h = 10.0 / N, dz = 0.1, alpha = dz / (8 * pi * h * h);
+    double _Complex start[N];
+    double error = 0, size = 0;
+    for (int i = 1; i < N; i++) {
+        const double y = i * h - 3;
+        start[i] = exp(-y * y) * cexp(CMPLX(0, -2 * pi * sin(0.2) * y));
+    }
+    for (int i = 1; i < N; i++) {
+        double _Complex sum = 0;
+        for (int j = 1; j < N; j++) {
+            const double sine = sin(0.5 * pi * j / N), d = 4 * alpha * sine * sine;
+            double _Complex share = 0;
+            for (int k = 1; k < N; k++)
+                share += 2.0 / N * start[k] * sin(pi * j * k / N);
+            sum += share * cexp(CMPLX(0, 400 * atan(d))) * sin(pi * j * i / N);
+        }
+        const double _Complex found = CMPLX(psi[2 * i - 2], psi[2 * i - 1]);
+        error += creal((found - sum) * conj(found - sum));
+        size += creal(sum * conj(sum));
+    }
+    near(sqrt(error / size), 0, 1e-10, "sine series, each mode times g_j^200");
+    free(psi);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(iteration_agrees_with_elimination)
+{
+    run direct = RUN(metal, device, "march.length=5e-6", "launch.kind=gaussian");
+    run seed = RUN(metal, device, "march.length=5e-6", "launch.kind=gaussian", "solver.method=iteration",
+                   "solver.tolerance=1e-13", "solver.tau=seed");
+    run best = RUN(metal, NULL, "march.length=5e-6", "launch.kind=gaussian", "solver.method=iteration",
+                   "solver.tolerance=1e-13");
+    size_t points;
+    double *a = field(&direct, &points), *b = field(&seed, &points), *c = field(&best, &points);
+    for (size_t i = 0; i < 2 * points; i++) {
+        near(b[i], a[i], 1e-10, "iteration with the seed's tau");
+        near(c[i], a[i], 1e-10, "iteration with the best tau");
+    }
+    near(result(&best, "rate"), 0.2388, 2e-4, "sqrt(s / (1 + s)), s = (sqrt(1 + 16 alpha^2) - 1) / 2, alpha = 0.12665");
+    near(result(&seed, "rate"), 0.2455, 2e-4, "2 alpha / sqrt(1 + 4 alpha^2)");
+    free(a);
+    free(b);
+    free(c);
+    end_run(&direct);
+    end_run(&seed);
+    end_run(&best);
+}
+END_TEST
+
+START_TEST(sweeps_are_as_many_as_theory_says)
+{
+    /* Gaussian of 1 um, started from the field before, to 1e-8; dz = h / pi. */
+    static const struct {
+        const char *cells, *length, *tau;
+        double sweeps;
+    } counts[] = {
+        { "grid.cells=100", "march.length=0.6366e-6", "solver.tau=seed", 10 },
+        { "grid.cells=100", "march.length=0.6366e-6", "solver.tau=optimal", 9 },
+        { "grid.cells=1000", "march.length=9.549e-9", "solver.tau=seed", 148 },
+        { "grid.cells=1000", "march.length=9.549e-9", "solver.tau=optimal", 55 },
+        { "grid.cells=3000", "march.length=2.122e-9", "solver.tau=seed", 1114 },
+        { "grid.cells=3000", "march.length=2.122e-9", "solver.tau=optimal", 146 },
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        run r = RUN(metal, device, counts[i].cells, counts[i].length, counts[i].tau, "solver.method=iteration",
+                    "launch.kind=gaussian", "launch.waist=1e-6");
+        near(result(&r, "sweeps"), counts[i].sweeps, 1 + 0.03 * counts[i].sweeps, "counted by another program");
+        end_run(&r);
+    }
+}
+END_TEST
+
+START_TEST(light_images_itself_between_metal_walls)
+{
+    /* 500 cells, steps of 0.05 um; all by sine series in double: mirror image at 400 um, two halves at 200 um. */
+    run r = RUN(metal, device, "grid.cells=500", "launch.kind=gaussian", "launch.centre=3e-6", "launch.waist=0.8e-6",
+                "march.length=400e-6", "march.dz=0.05e-6", "march.records=2");
+    near(result(&r, "overlap_mirror"), 0.99846285, 1e-6, "mirror image at 4 n W^2 / lambda");
+    near(table(&r, "powers", "overlap_start", 1), 0.499798, 1e-6, "half of it at 200 um");
+    near(table(&r, "powers", "overlap_mirror", 1), 0.499798, 1e-6, "the other half");
+    end_run(&r);
+}
+END_TEST
+
+/* --- free space --- */
+
+static const char gaussian[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 1000\nwidth = 100e-6\n"
+    "[launch]\nkind = \"gaussian\"\nwaist = 2e-6\n[march]\nlength = 50e-6\ndz = 0.1e-6\n"
+    "records = 2\n[output]\nmap = false\n";
+
+START_TEST(gaussian_beam_spreads)
+{
+    /* w0 = 2 um, lambda = 1 um: Rayleigh length 4 pi um; w and intensity at 25 and 50 um. */
+    run r = RUN(gaussian, device, "case.title=coarse");
+    near(table(&r, "along_z", "peak", 1), 0.449110, 1e-3 * 0.449110, "1 / sqrt(1 + (z / zR)^2) at 25 um");
+    near(table(&r, "along_z", "beam_width", 1) * 1e6, 4.453250, 2e-3 * 4.45, "w at 25 um");
+    near(result(&r, "peak"), 0.243747, 1e-3 * 0.243747, "at 50 um");
+    const double coarse = result(&r, "beam_width") * 1e6 - 8.205226;
+    end_run(&r);
+    r = RUN(gaussian, device, "grid.cells=2000", "march.dz=0.05e-6");
+    const double fine = result(&r, "beam_width") * 1e6 - 8.205226;
+    near(fine / 8.2, 0, 5e-4, "w at 50 um");
+    near(coarse / fine, 4, 0.4, "second order");
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(wide_angle_is_right_where_paraxial_is_not)
+{
+    /* Mode 7 of the metal guide is two plane waves at asin(0.35) = 20.49 degrees: n_eff = cos. */
+    const double exact = cos(asin(0.35)), P = -0.35 * 0.35;
+    const char *const common[] = { "grid.cells=4000", "launch.mode=6", "march.dz=0.02e-6", "march.length=1e-6" };
+    run r = RUN(metal, device, common[0], common[1], common[2], common[3]);
+    near(result(&r, "n_eff"), 1 + P / 2, 2e-6, "paraxial");
+    near(result(&r, "n_eff") - exact, 2.0e-3, 1e-4, "0.2 percent off at 20 degrees");
+    end_run(&r);
+    r = RUN(metal, device, common[0], common[1], common[2], common[3], "march.wide_angle=true");
+    near(result(&r, "n_eff"), 1 + 0.5 * P / (1 + 0.25 * P), 2e-6, "Pade (1, 1)");
+    near(result(&r, "n_eff"), exact, 7e-5, "cos(20.49 degrees)");
+    near(result(&r, "power"), 1, 1e-10, "keeps the power too");
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(layers_absorb_what_runs_into_them)
+{
+    /* A beam at 10 degrees leaves the grid: nothing comes back. With metal walls all of it does. */
+    const char *const common[] = { "grid.cells=400", "grid.width=40e-6", "launch.tilt=0.1745", "launch.waist=6e-6",
+                                   "march.length=400e-6" };
+    run r = RUN(gaussian, device, common[0], common[1], common[2], common[3], common[4], "walls.kind=pml");
+    ck_assert_msg(result(&r, "power") < 1e-4, "%.3g of the power is left", result(&r, "power"));
+    end_run(&r);
+    r = RUN(gaussian, device, common[0], common[1], common[2], common[3], common[4]);
+    near(result(&r, "power"), 1, 1e-10, "metal reflects");
+    end_run(&r);
+}
+END_TEST
+
+/* --- guides --- */
+
+static const char slab[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 1000\nwidth = 20e-6\n"
+    "[material]\nindex = 1.45\nreference_index = 1.45\n[[structure]]\nindex = 1.5\nwidth = 3e-6\n"
+    "[march]\nlength = 100e-6\ndz = 0.1e-6\nrecords = 4\n[output]\nmap = false\n";
+
+START_TEST(slab_modes_have_the_published_index)
+{
+    /* data/published/bpm-slab-modes.csv: n_eff, and (n_eff^2 + n_ref^2) / (2 n_ref) */
+    static const struct {
+        const char *mode, *polarisation;
+        double n_eff, paraxial;
+    } modes[] = {
+        { "launch.mode=0", "light.polarisation=te", 1.494354177, 1.495032554 },
+        { "launch.mode=1", "light.polarisation=te", 1.478003219, 1.478273626 },
+        { "launch.mode=2", "light.polarisation=te", 1.454663008, 1.454670506 },
+        { "launch.mode=0", "light.polarisation=tm", 1.494201261, 1.494874968 },
+        { "launch.mode=1", "light.polarisation=tm", 1.477550646, 1.477812383 },
+    };
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        run r = RUN(slab, device, modes[i].mode, modes[i].polarisation);
+        near(result(&r, "mode_index"), modes[i].n_eff, 2e-5, "transcendental equation, h = 0.02 um");
+        near(result(&r, "n_eff"), modes[i].paraxial, 2e-5, "from the phase along z");
+        near(result(&r, "overlap_mode"), 1, 1e-9, "the mode is kept");
+        if (i < 3)
+            near(result(&r, "power"), 1, 1e-10, "and its power");
+        end_run(&r);
+        r = RUN(slab, device, modes[i].mode, modes[i].polarisation, "march.wide_angle=true", "march.length=20e-6");
+        near(result(&r, "n_eff"), modes[i].n_eff, 5e-5, "wide angle: the index itself");
+        end_run(&r);
+    }
+    run coarse = RUN(slab, NULL, "grid.cells=500", "march.length=0.1e-6");
+    run fine = RUN(slab, NULL, "grid.cells=1500", "march.length=0.1e-6");
+    near((result(&coarse, "mode_index") - 1.4943541772) / (result(&fine, "mode_index") - 1.4943541772), 9, 0.7,
+         "second order");
+    end_run(&coarse);
+    end_run(&fine);
+}
+END_TEST
+
+START_TEST(absorption_takes_its_share)
+{
+    run r = RUN(with(slab, "width = 3e-6", "width = 20e-6\nabsorption = 1e-5"), device, "launch.mode=0",
+                "material.reference_index=1.5", "march.length=500e-6");
+    near(result(&r, "power"), exp(-2 * 2 * pi * 500 * 1e-5), 2e-3, "exp(-2 k0 kappa z) in one medium, paraxial");
+    end_run(&r);
+}
+END_TEST
+
+static const char junction[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 300\nwidth = 30e-6\n"
+    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\n[walls]\nkind = \"pml\"\n"
+    "[[structure]]\nkind = \"y-junction\"\nindex = 1.46\nwidth = 3e-6\nseparation = 0\nseparation_end = 12e-6\n"
+    "[[port]]\nfrom = 1e-6\nto = 14e-6\n[[port]]\nfrom = 16e-6\nto = 29e-6\n"
+    "[march]\nlength = 600e-6\ndz = 0.5e-6\nrecords = 4\n[output]\nmap = false\n";
+
+START_TEST(y_junction_is_symmetric)
+{
+    run r = RUN(junction, device, "launch.mode=0");
+    near(result(&r, "port_1"), result(&r, "port_2"), 1e-12, "mirror symmetry");
+    ck_assert_msg(result(&r, "port_1") > 0.4, "an arm has %.3f of the power", result(&r, "port_1"));
+    end_run(&r);
+    /* The odd mode of two guides, far apart, into the combiner: nothing in the even fundamental mode. */
+    r = RUN(with(junction, "separation = 0\nseparation_end = 12e-6", "separation = 12e-6\nseparation_end = 0"), device,
+            "launch.mode=1");
+    size_t points;
+    double *psi = field(&r, &points), even = 0;
+    for (size_t i = 0; i < points; i++)
+        even = fmax(even,
+                    hypot(psi[2 * i] + psi[2 * (points - 1 - i)], psi[2 * i + 1] + psi[2 * (points - 1 - i) + 1]));
+    near(even, 0, 1e-9, "stays odd");
+    free(psi);
+    end_run(&r);
+}
+END_TEST
+
+/* --- beams side by side, ways to compute --- */
+
+START_TEST(a_beam_of_a_batch_is_the_beam_alone)
+{
+    run all = RUN(junction, device, "batch.count=5", "batch.wavelength=[1.5e-6,1.6e-6]", "batch.index=[0,0.004]",
+                  "batch.offset=[-1e-6,1e-6]", "launch.kind=gaussian", "march.length=50e-6",
+                  "material.reference_index=1.45", "walls.strength=10");
+    run third = RUN(with(junction, "index = 1.46", "index = 1.462"), device, "light.wavelength=1.55e-6",
+                    "launch.kind=gaussian", "march.length=50e-6", "material.reference_index=1.45", "walls.strength=10");
+    size_t points, one;
+    double *a = field(&all, &points), *b = field(&third, &one);
+    ck_assert_uint_eq(points, 5 * one);
+    for (size_t i = 0; i < 2 * one; i++)
+        near(a[4 * one + i], b[i], 1e-11, "third of five beams");
+    near(table(&all, "beams", "port_1", 2), result(&third, "port_1"), 1e-11, "table of the beams");
+    free(a);
+    free(b);
+    end_run(&all);
+    end_run(&third);
+}
+END_TEST
+
+START_TEST(chunks_change_nothing_but_rounding)
+{
+    run usual = RUN(slab, device, "launch.mode=1", "march.length=20e-6");
+    static const char *const chunks[] = { "solver.chunk=2", "solver.chunk=7", "solver.chunk=33", "solver.chunk=64" };
+    size_t points;
+    double *a = field(&usual, &points);
+    for (size_t k = 0; k < 4; k++) {
+        run other = RUN(slab, device, chunks[k], "launch.mode=1", "march.length=20e-6");
+        run reference = RUN(slab, NULL, chunks[k], "launch.mode=1", "march.length=20e-6");
+        double *b = field(&other, &points);
+        for (size_t i = 0; i < 2 * points; i++)
+            near(b[i], a[i], 1e-12, chunks[k]);
+        free(b);
+        same_fields(&other, &reference, chunks[k]);
+        end_run(&other);
+        end_run(&reference);
+    }
+    free(a);
+    end_run(&usual);
+}
+END_TEST
+
+START_TEST(device_equals_reference_in_all_variants)
+{
+    static const char *const variants[][3] = {
+        { "case.precision=single", "walls.kind=pml", "light.polarisation=tm" },
+        { "case.precision=single", "march.wide_angle=true", "march.theta=0.6" },
+        { "case.precision=double", "walls.kind=pml", "march.wide_angle=true" },
+        { "case.precision=double", "light.polarisation=tm", "launch.kind=gaussian" },
+    };
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        const char *const *v = variants[i];
+        const char *text = i % 2 ? junction : with(junction, "width = 3e-6", "width = 3e-6\nabsorption = 1e-4");
+        run a = RUN(text, device, v[0], v[1], v[2], "march.length=20e-6");
+        run b = RUN(text, NULL, v[0], v[1], v[2], "march.length=20e-6");
+        same_fields(&a, &b, v[1]);
+        end_run(&a);
+        end_run(&b);
+    }
+}
+END_TEST
+
+/* --- in space --- */
+
+static const char space[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 60\nwidth = 24e-6\ncells_x = 40\nwidth_x = "
+    "20e-6\n"
+    "[launch]\nkind = \"gaussian\"\nwaist = 3e-6\ncentre = 11e-6\n[march]\nlength = 20e-6\ndz = 0.5e-6\nrecords = 3\n";
+
+START_TEST(in_empty_space_directions_do_not_mix)
+{
+    run both = RUN(space, device, "launch.tilt=0.1");
+    run y = RUN(space, device, "launch.tilt=0.1", "grid.cells_x=0");
+    run x = RUN(space, device, "grid.cells_x=0", "grid.cells=40", "grid.width=20e-6", "launch.centre=10e-6");
+    size_t points, nx, ny;
+    double *f = field(&both, &points), *g = field(&x, &nx), *h = field(&y, &ny);
+    ck_assert_uint_eq(points, nx * ny);
+    for (size_t j = 0; j < ny; j++)
+        for (size_t i = 0; i < nx; i++) {
+            const double *a = f + 2 * (j * nx + i), *b = g + 2 * i, *c = h + 2 * j;
+            near(a[0], b[0] * c[0] - b[1] * c[1], 1e-12, "the product of two beams in a plane");
+            near(a[1], b[0] * c[1] + b[1] * c[0], 1e-12, "the product of two beams in a plane");
+        }
+    near(result(&both, "power"), 1, 1e-12, "both half steps keep the power");
+    free(f);
+    free(g);
+    free(h);
+    end_run(&both);
+    end_run(&x);
+    end_run(&y);
+}
+END_TEST
+
+static const char fibre[] =
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 200\nwidth = 48e-6\ncells_x = 200\nwidth_x = "
+    "48e-6\n"
+    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.455\n[[structure]]\nkind = \"fibre\"\nindex = 1.46\n"
+    "width = 8e-6\n[launch]\nkind = \"mode\"\n[march]\nlength = 50e-6\ndz = 0.5e-6\nrecords = 4\n";
+
+START_TEST(fibre_modes_have_the_analytic_index)
+{
+    run r = RUN(fibre, device, "case.title=step");
+    near(result(&r, "mode_index"), 1.457013048, 1e-6, "u J1(u) / J0(u) = w K1(w) / K0(w)");
+    near(result(&r, "n_eff"), 1.457013048, 1e-6, "from the phase along z");
+    near(result(&r, "power"), 1, 1e-12, "metal walls, no absorption");
+    near(result(&r, "overlap_mode"), 1, 1e-4, "the mode is kept");
+    end_run(&r);
+    /* k^2 n_eff^2 = k^2 n_1^2 - 2 g, g = k sqrt(n_1^2 - n_2^2) / R, the mode exp(-g r^2 / 2) */
+    const double k = 2 * pi / 1.55, g = k * sqrt(1.475 * 1.475 - 1.455 * 1.455) / 15;
+    r = RUN(with(fibre, "kind = \"fibre\"\nindex = 1.46\nwidth = 8e-6",
+                 "kind = \"graded-fibre\"\nindex = 1.475\nwidth = 30e-6"),
+            device, "march.length=1e-6");
+    near(result(&r, "mode_index"), sqrt(1.475 * 1.475 - 2 * g / (k * k)), 2e-6, "parabolic index");
+    near(result(&r, "beam_width"), sqrt(2 / g) * 1e-6, 0.01e-6, "w = sqrt(2 / g)");
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(device_equals_reference_in_space)
+{
+    static const char *const variants[][2] = {
+        { "case.precision=single", "walls.kind=metal" },
+        { "case.precision=double", "walls.kind=pml" },
+    };
+    for (size_t i = 0; i < 2; i++) {
+        run a = RUN(fibre, device, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
+        run b = RUN(fibre, NULL, variants[i][0], variants[i][1], "grid.cells=50", "grid.cells_x=40");
+        same_fields(&a, &b, variants[i][1]);
+        near(result(&a, "mode_index"), result(&b, "mode_index"), 0, "same bits");
+        end_run(&a);
+        end_run(&b);
+    }
+}
+END_TEST
+
+/* --- what must be refused --- */
+
+static void refused(const char *text, const char *word, const char *const *overrides)
+{
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    bn_status st = bn_case_parse(ctx, "test.toml", text, overrides, count, &c);
+    if (st == BN_OK)
+        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
+    ck_assert_int_eq(st, BN_CASE);
+    ck_assert_msg(strstr(bn_error_text(ctx), word), "no '%s' in: %s", word, bn_error_text(ctx));
+    bn_error_clear(ctx);
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+#define REFUSED(text, word, ...) refused((text), (word), (const char *const[]){ __VA_ARGS__, NULL })
+
+START_TEST(nonsense_is_refused)
+{
+    REFUSED(slab, "has no mode 3", "launch.mode=3");
+    REFUSED(metal, "sweep", "solver.method=iteration", "grid.cells=3000", "march.dz=1e-6", "solver.sweeps=1000");
+    REFUSED(slab, "diverges", "solver.method=iteration", "solver.tau=seed", "march.dz=1e-6");
+    REFUSED(slab, "iteration is for TE", "solver.method=iteration", "light.polarisation=tm");
+    REFUSED(with(slab, "width = 3e-6", "from = 50e-6\nto = 40e-6"), "before it begins", "launch.kind=gaussian");
+    REFUSED(with(slab, "width = 3e-6", "from = 1.0"), "behind the end", "launch.kind=gaussian");
+    REFUSED(with(junction, "from = 1e-6", "from = 20e-6"), "before it begins", "launch.mode=0");
+    REFUSED(gaussian, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
+    REFUSED(fibre, "only the fundamental", "launch.mode=1");
+    REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
+    REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
+    REFUSED(gaussian, "local memory", "grid.cells=3000", "solver.chunk=1");
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, modes_have_the_schemes_own_phase);
+    tcase_add_test(tests, single_precision_keeps_its_digits);
+    tcase_add_test(tests, any_field_is_the_sum_of_its_modes);
+    tcase_add_test(tests, iteration_agrees_with_elimination);
+    tcase_add_test(tests, sweeps_are_as_many_as_theory_says);
+    tcase_add_test(tests, light_images_itself_between_metal_walls);
+    tcase_add_test(tests, gaussian_beam_spreads);
+    tcase_add_test(tests, wide_angle_is_right_where_paraxial_is_not);
+    tcase_add_test(tests, layers_absorb_what_runs_into_them);
+    tcase_add_test(tests, slab_modes_have_the_published_index);
+    tcase_add_test(tests, absorption_takes_its_share);
+    tcase_add_test(tests, y_junction_is_symmetric);
+    tcase_add_test(tests, a_beam_of_a_batch_is_the_beam_alone);
+    tcase_add_test(tests, chunks_change_nothing_but_rounding);
+    tcase_add_test(tests, device_equals_reference_in_all_variants);
+    tcase_add_test(tests, in_empty_space_directions_do_not_mix);
+    tcase_add_test(tests, fibre_modes_have_the_analytic_index);
+    tcase_add_test(tests, device_equals_reference_in_space);
+    tcase_add_test(tests, nonsense_is_refused);
+}
+
+int main(void) { return bn_test_main("bpm", add); }

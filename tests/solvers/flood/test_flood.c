@@ -1,0 +1,332 @@
+/* test_flood.c: the physics of the solver `flood` through the library's public interface: water at rest, exact solutions,
+ * symmetry, conservation, walls, and cases that must be rejected. The reference everywhere; the device wherever a run is
+ * short, with equal bits. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+static bn_context *ctx;
+
+static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
+static void close_context(void) { bn_context_destroy(&ctx); }
+
+/* The finer grids run with `make test-long`. */
+static bool long_tests(void)
+{
+    const char *text = getenv("BN_TEST_LONG");
+    return text && text[0] == '1';
+}
+
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
+
+static run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    run r;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    OK(bn_sim_measure(r.sim));
+    return r;
+}
+
+static void end_run(run *r)
+{
+    bn_sim_destroy(&r->sim);
+    bn_case_destroy(&r->config);
+}
+
+#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* A field in double, to be freed; all components. */
+static double *field(run *r, const char *name, unsigned n[3])
+{
+    const bn_sim_field_info *info = NULL;
+    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
+        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
+            info = bn_sim_field_at(r->sim, i);
+    ck_assert_msg(info != NULL, "no field %s", name);
+    const size_t count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
+    void *raw = malloc(count * info->element_bytes);
+    double *values = malloc(count * sizeof *values);
+    ck_assert(raw && values);
+    OK(bn_sim_read(r->sim, name, raw, count * info->element_bytes));
+    for (size_t i = 0; i < count; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    for (int k = 0; n && k < 3; k++)
+        n[k] = info->n[k];
+    return values;
+}
+
+static double result(const run *r, const char *name)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t i = 0; i < bn_results_count(results); i++)
+        if (strcmp(bn_results_at(results, i)->name, name) == 0)
+            return bn_results_at(results, i)->value;
+    ck_abort_msg("no result %s", name);
+    return 0;
+}
+
+/* Runs a case and takes one result. */
+static double one(const char *text, const char *name, const char *const *overrides)
+{
+    run r = run_case(text, NULL, overrides);
+    const double value = result(&r, name);
+    ck_assert_double_ge(result(&r, "min_depth"), 0);
+    end_run(&r);
+    return value;
+}
+#define ONE(text, name, ...) one((text), (name), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* ----------------------------------------------------------------------------------------------------- water at rest */
+
+static const char lake[] = "[case]\nsolver='flood'\n[grid]\ncells=[40,46]\nspacing=0.1\n[bed]\nkind='lake'\n"
+                           "[initial]\nkind='level'\nlevel=0.25\n[stop]\ntime=4\n";
+
+START_TEST(lake_at_rest_with_an_island_stays_at_rest)
+{
+    static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
+    static const char *const beds[] = { "bed.kind=lake", "bed.kind=random" };
+    for (int k = 0; k < 2; k++)
+        for (int b = 0; b < 2; b++) {
+            ck_assert_double_le(ONE(lake, "max_speed", kinds[k], beds[b], "case.precision=double"), 1e-12);
+            ck_assert_double_le(ONE(lake, "max_speed", kinds[k], beds[b]), 1e-5);
+            ck_assert_double_le(fabs(ONE(lake, "mass_error", kinds[k], beds[b], "case.precision=double")), 1e-14);
+        }
+}
+END_TEST
+
+/* --------------------------------------------------------------------------------------------------------- dam breaks */
+
+static const char dam_x[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[150,4]\nspacing=1\n"
+                            "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,2]\n[exact]\nwithin=60\n[stop]\ntime=5\n";
+/* Across the rows: 174 rows of 0.866 m. */
+static const char dam_y[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[4,174]\nspacing=1\n"
+                            "periodic_x=true\n[initial]\nkind='dam'\naxis='y'\nlevels=[10,2]\n[exact]\nwithin=60\n"
+                            "[stop]\ntime=5\n";
+#define DRY "initial.levels=[10,0]", "stop.time=3"
+
+START_TEST(dam_breaks_follow_stoker_and_ritter)
+{
+    static const char *const fine_x[3][2] = { { "grid.spacing=1", "grid.cells=[150,4]" },
+                                              { "grid.spacing=0.5", "grid.cells=[300,4]" },
+                                              { "grid.spacing=0.25", "grid.cells=[600,4]" } };
+    static const char *const fine_y[3][2] = { { "grid.spacing=1", "grid.cells=[4,174]" },
+                                              { "grid.spacing=0.5", "grid.cells=[4,346]" },
+                                              { "grid.spacing=0.25", "grid.cells=[4,692]" } };
+    static const double stoker[3] = { 0.13, 0.075, 0.045 }, ritter[3] = { 0.12, 0.07, 0.045 };
+    double before[2] = { 0, 0 };
+    for (int i = 0; i < (long_tests() ? 3 : 2); i++) {
+        const double wet_x = ONE(dam_x, "l1_depth", fine_x[i][0], fine_x[i][1]);
+        const double wet_y = ONE(dam_y, "l1_depth", fine_y[i][0], fine_y[i][1]);
+        const double dry_x = ONE(dam_x, "l1_depth", fine_x[i][0], fine_x[i][1], DRY);
+        const double dry_y = ONE(dam_y, "l1_depth", fine_y[i][0], fine_y[i][1], DRY);
+        ck_assert_double_le(wet_x, stoker[i]);
+        ck_assert_double_le(wet_y, stoker[i]);
+        ck_assert_double_le(dry_x, ritter[i]);
+        ck_assert_double_le(dry_y, ritter[i]);
+        ck_assert_double_le(fabs(wet_x / wet_y - 1), 0.15); /* along a row and across rows */
+        ck_assert_double_le(fabs(dry_x / dry_y - 1), 0.15);
+        if (i > 0) { /* first order at a shock: between 0.6 and 1 */
+            ck_assert_double_ge(log2(before[0] / wet_x), 0.6);
+            ck_assert_double_ge(log2(before[1] / dry_x), 0.6);
+        }
+        before[0] = wet_x;
+        before[1] = dry_x;
+    }
+    ck_assert_double_le(ONE(dam_x, "l1_depth", "grid.kind=square"), 0.13);
+    ck_assert_double_le(ONE(dam_x, "l1_depth", "case.precision=single"), 0.13);
+}
+END_TEST
+
+START_TEST(jagged_walls_do_not_drag)
+{
+    /* A channel 10 m wide between walls of hexagon edges, along and across the rows, against the periodic strip. */
+    const double strip_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,4]");
+    const double channel_x = ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,24]", "grid.periodic_y=false");
+    const double strip_y = ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[4,346]");
+    const double channel_y = ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false");
+    ck_assert_double_le(channel_x, 1.3 * strip_x);
+    ck_assert_double_le(channel_y, 1.4 * strip_y); /* walls of every second cell: docs/flood.md */
+}
+END_TEST
+
+static const char round_dam[] = "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
+                                "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
+
+START_TEST(a_round_dam_break_stays_round)
+{
+    /* data/published/flood-radial.csv: depth at t = 0.8 s at these radii; the shock at 5.904 m. */
+    run r = RUN(round_dam, NULL, "case.precision=double");
+    unsigned n[3];
+    double *h = field(&r, "depth", n), first = 100, last = 0;
+    const double d = 0.1, row = d * sqrt(0.75), mx = n[0] * d / 2, my = n[1] * row / 2;
+    for (int k = 0; k < 12; k++) { /* outermost place in a direction where the water is 0.7 m deep */
+        const double a = k * 3.14159265358979 / 6;
+        double shock = 0;
+        for (double s = 3; s < 9; s += 0.01) {
+            const double x = mx + s * cos(a), y = my + s * sin(a);
+            const unsigned j = (unsigned)(y / row), i = (unsigned)(x / d + (j % 2 ? -0.25 : 0.25));
+            if (h[j * n[0] + i] > 0.7)
+                shock = s;
+        }
+        first = fmin(first, shock);
+        last = fmax(last, shock);
+    }
+    ck_assert_double_le(last - first, 2 * d);
+    near(0.5 * (first + last), 5.904, 0.15, "radial solution");
+    free(h);
+    end_run(&r);
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------------------------------- steady flows */
+
+static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[125,4]\nspacing=0.2\n"
+                            "periodic_y=true\n[bed]\nkind='bump'\n[boundary.left]\nkind='inflow'\n";
+
+START_TEST(flow_over_a_bump)
+{
+    ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=1.53", "boundary.right.kind=open",
+                            "initial.kind=dry", "stop.time=60"), 0.006);
+    ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=0.18", "boundary.right.kind=level",
+                            "boundary.right.level=0.33", "initial.kind=level", "initial.level=0.33", "stop.time=150"), 0.003);
+    run r = RUN(flume, NULL, "boundary.left.discharge=4.42", "boundary.right.kind=level", "boundary.right.level=2",
+                "initial.kind=level", "initial.level=2", "stop.time=150");
+    ck_assert_double_le(result(&r, "linf_depth"), 0.02);
+    ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
+    unsigned n[3];
+    double *h = field(&r, "depth", n), *u = field(&r, "velocity", NULL);
+    for (unsigned i = 0; i < n[0]; i++)
+        near(h[i] * u[i], 4.42, 0.0442, "discharge that enters");
+    near(h[49], 1.70734747, 0.02, "data/published/flood-bump.csv, x = 10 m");
+    free(h);
+    free(u);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(friction_in_a_channel)
+{
+    static const char channel[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,4]\nspacing=10\n"
+                                  "periodic_y=true\n[fluid]\nmanning=0.033\n[bed]\nkind='macdonald'\n[initial]\n"
+                                  "kind='dry'\n[boundary.left]\nkind='inflow'\ndischarge=2\n[boundary.right]\n"
+                                  "kind='level'\nlevel=0.74832356\n[stop]\ntime=2000\n";
+    run r = RUN(channel, NULL, "case.title=''");
+    unsigned n[3];
+    double *z = field(&r, "bed", n), *h = field(&r, "depth", NULL);
+    near(z[20], 4.901237 - 0.05 * (4.901237 - 4.513258), 0.01, "data/published/flood-macdonald.csv, 202.5 m");
+    near(h[50], 1.1123, 0.01, "the same, middle");
+    ck_assert_double_le(result(&r, "l1_depth"), 0.01);
+    free(z);
+    free(h);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(thackers_bowl)
+{
+    static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
+                               "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
+    const double coarse = ONE(bowl, "l1_relative", "grid.kind=hexagon");
+    ck_assert_double_le(coarse, 0.24);
+    if (long_tests())
+        ck_assert_double_le(ONE(bowl, "l1_relative", "grid.spacing=0.02", "grid.cells=[200,232]"), 0.15);
+    ck_assert_double_le(fabs(ONE(bowl, "mass_error", "stop.time=1")), 1e-12);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- device and the rest */
+
+START_TEST(device_gives_the_bits_of_the_reference)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, "auto", false, &device));
+    run a = RUN(round_dam, NULL, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
+    run b = RUN(round_dam, device, "grid.cells=[110,50]", "grid.spacing=0.2", "fluid.manning=0.03");
+    double *x = field(&a, "velocity", NULL), *y = field(&b, "velocity", NULL);
+    ck_assert_int_eq(memcmp(x, y, 2 * 110 * 50 * sizeof *x), 0);
+    free(x);
+    free(y);
+    end_run(&a);
+    end_run(&b);
+    /* Blocks without water left out or not: the same. A dam break on a dry bed leaves most of them dry. */
+    a = RUN(dam_y, device, DRY, "solver.blocks=active", "grid.cells=[300,174]", "initial.levels=[1,0]", "stop.time=1");
+    b = RUN(dam_y, device, DRY, "solver.blocks=all", "grid.cells=[300,174]", "initial.levels=[1,0]", "stop.time=1");
+    x = field(&a, "depth", NULL);
+    y = field(&b, "depth", NULL);
+    ck_assert_int_eq(memcmp(x, y, 300 * 174 * sizeof *x), 0);
+    free(x);
+    free(y);
+    end_run(&a);
+    end_run(&b);
+    bn_device_close(&device);
+}
+END_TEST
+
+START_TEST(times_are_hit_and_water_is_kept)
+{
+    run r = RUN(round_dam, NULL, "grid.cells=[60,70]", "grid.spacing=0.4", "bed.kind=random", "bed.amplitude=2",
+                "time.interval=0.3", "stop.time=9", "case.precision=double");
+    ck_assert_double_eq_tol(bn_sim_now(r.sim).time, 9, 1e-12);
+    ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-13);
+    end_run(&r);
+    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")), 1e-6);
+}
+END_TEST
+
+static void rejected(const char *override, const char *why)
+{
+    bn_case *c;
+    bn_sim *sim = NULL;
+    bn_status st = bn_case_parse(ctx, "test.toml", round_dam, &override, 1, &c);
+    if (st == BN_OK) {
+        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
+        bn_case_destroy(&c);
+    }
+    ck_assert_int_eq(st, BN_CASE);
+    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s: %s", override, bn_error_text(ctx));
+    bn_error_clear(ctx);
+}
+
+START_TEST(bad_cases_are_rejected)
+{
+    rejected("time.interval=0.3", "whole number of intervals");
+    rejected("boundary.left.discharge=1", "only an inflow has a discharge");
+    rejected("solver.cfl=0.7", "solver.cfl");
+    rejected("initial.kind=planar", "paraboloid");
+    rejected("bed.kind=macdonald", "needs a discharge");
+    rejected("grid.spacing=0", "grid.spacing");
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, lake_at_rest_with_an_island_stays_at_rest);
+    tcase_add_test(tests, dam_breaks_follow_stoker_and_ritter);
+    tcase_add_test(tests, jagged_walls_do_not_drag);
+    tcase_add_test(tests, a_round_dam_break_stays_round);
+    tcase_add_test(tests, flow_over_a_bump);
+    tcase_add_test(tests, friction_in_a_channel);
+    tcase_add_test(tests, thackers_bowl);
+    tcase_add_test(tests, device_gives_the_bits_of_the_reference);
+    tcase_add_test(tests, times_are_hit_and_water_is_kept);
+    tcase_add_test(tests, bad_cases_are_rejected);
+}
+
+int main(void) { return bn_test_main("flood", add); }
