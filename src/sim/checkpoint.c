@@ -31,7 +31,8 @@ static uint64_t mix(uint64_t h, const void *data, size_t bytes)
     return h;
 }
 
-/* What two runs must have in common: the resolved case without [output], [stop], the title, and the checkpoint's own name. */
+/* What two runs must have in common: the resolved case without [output], [stop], the title, and the checkpoint's own
+ * name. */
 static bn_status identify(bn_sim *sim, uint64_t *identity)
 {
     char *text;
@@ -126,7 +127,8 @@ static bool get(FILE *f, void *data, size_t bytes, uint64_t *sum)
 }
 
 /* Twice over the file: first only to see that it is whole. */
-static bn_status read_fields(bn_sim *sim, const char *path, FILE *f, uint64_t fields, void *room, uint64_t sum, bool keep)
+static bn_status read_fields(bn_sim *sim, const char *path, FILE *f, uint64_t fields, void *room, uint64_t sum,
+                             bool keep)
 {
     bn_context *ctx = bn_sim_context(sim);
     const bn_plan *p = bn_sim_plan(sim);
@@ -157,7 +159,8 @@ static bn_status read_open(bn_sim *sim, const char *path, FILE *f, void *room)
         return bn_fail(ctx, BN_IO, "cannot read %s: cut short, or no checkpoint", path);
     BN_TRY(identify(sim, &identity));
     if (identity != h.identity)
-        return bn_fail(ctx, BN_CASE, "%s: case.resume: %s belongs to another case: only [output], [stop] and the title may differ",
+        return bn_fail(ctx, BN_CASE,
+                       "%s: case.resume: %s belongs to another case: only [output], [stop] and the title may differ",
                        bn_case_path(bn_sim_case(sim)), path);
     const long start = ftell(f);
     BN_TRY(read_fields(sim, path, f, h.fields, room, sum, false));

@@ -164,19 +164,22 @@ static bn_status plan_shape(const bn_case *c, xray *s)
     if (a.depth == 0)
         a.depth = s->n[0] * s->h[0] - a.start;
     if (s->density == XRAY_DOUBLE_SLIT && a.width >= a.pitch)
-        return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width, a.pitch);
+        return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width,
+                              a.pitch);
     generate(s, &a, depth_of(c, s));
     double sum = 0;
     for (size_t i = 0; i < (size_t)s->n[0] * s->n[1] * s->n[2]; i++)
         sum += s->whole[i];
     if (!(sum > 0))
-        return bn_case_reject(c, "density.kind", NULL, "no cell of the grid has a density: is the shape inside, and as large as a cell?");
+        return bn_case_reject(c, "density.kind", NULL,
+                              "no cell of the grid has a density: is the shape inside, and as large as a cell?");
     return BN_OK;
 }
 
 /* --- from a file --- */
 
-/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its end. */
+/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its
+ * end. */
 static size_t place_in_file(const xray *s, int face, const uint32_t n[3], uint32_t i, uint32_t j, uint32_t k)
 {
     uint32_t at[3];
@@ -194,11 +197,12 @@ static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
         const long long cells = bn_case_int_at(c, "density.cells", d);
         const double cell = bn_case_real_at(c, "density.cell", d);
         if (bn_case_given(c, "density.cells") && cells != (long long)v->n[d])
-            return bn_case_reject(c, "density.cells", "leave it out: the file tells it",
-                                  "%s has %u x %u x %u cells", bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
+            return bn_case_reject(c, "density.cells", "leave it out: the file tells it", "%s has %u x %u x %u cells",
+                                  bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
         if (bn_case_given(c, "density.cell") && v->h[d] > 0 && fabs(cell / v->h[d] - 1) > 1e-6)
-            return bn_case_reject(c, "density.cell", "leave it out: the file tells it", "%s has cells of %g x %g x %g m",
-                                  bn_case_text(c, "density.file"), v->h[0], v->h[1], v->h[2]);
+            return bn_case_reject(c, "density.cell", "leave it out: the file tells it",
+                                  "%s has cells of %g x %g x %g m", bn_case_text(c, "density.file"), v->h[0], v->h[1],
+                                  v->h[2]);
     }
     return BN_OK;
 }
@@ -279,8 +283,9 @@ static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_nu
         if (i == 0)
             *v = here;
         else if (memcmp(here.n, v->n, sizeof here.n) != 0)
-            return bn_case_reject_item(c, "density.frame.file", i, NULL, "%s has %u x %u x %u cells, the first frame %u x %u x %u",
-                                       name, here.n[0], here.n[1], here.n[2], v->n[0], v->n[1], v->n[2]);
+            return bn_case_reject_item(c, "density.frame.file", i, NULL,
+                                       "%s has %u x %u x %u cells, the first frame %u x %u x %u", name, here.n[0],
+                                       here.n[1], here.n[2], v->n[0], v->n[1], v->n[2]);
         s->frame[i] = (xray_frame){ bn_case_item_real(c, "density.frame.time", i), here.values, NULL };
         if (i > 0 && !(s->frame[i].time > s->frame[i - 1].time))
             return bn_case_reject_item(c, "density.frame.time", i, NULL, "frames must follow each other in time");
@@ -312,7 +317,8 @@ static void find_majorants(xray *s)
     for (size_t k = 0; k < s->box[2]; k++)
         for (size_t j = 0; j < s->box[1]; j++)
             for (size_t i = 0; i < s->box[0]; i++) {
-                double *to = s->majorant + ((k >> s->bits[2]) * s->blocks[1] + (j >> s->bits[1])) * s->blocks[0] + (i >> s->bits[0]);
+                double *to = s->majorant + ((k >> s->bits[2]) * s->blocks[1] + (j >> s->bits[1])) * s->blocks[0] +
+                             (i >> s->bits[0]);
                 *to = fmax(*to, s->optical[(k * s->box[1] + j) * s->box[0] + i]);
             }
 }

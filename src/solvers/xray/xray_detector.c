@@ -1,5 +1,5 @@
-/* xray_detector.c: where the photons come from, how they are scattered and where the detector's cells lie, as the numbers
- * and tables that the flight needs. */
+/* xray_detector.c: where the photons come from, how they are scattered and where the detector's cells lie, as the
+ * numbers and tables that the flight needs. */
 #include "xray.h"
 
 #include <math.h>
@@ -52,7 +52,8 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     s->k.gain = s->k.expected ? 1 / (weight * weight) : 1; /* shows intensities in squares of what is added at a time */
     s->k.expectation = ldexp(weight, s->k.fixed_bits - 16);
     if (s->k.expected && (s->law == XRAY_POLARISED || s->law == XRAY_HENYEY))
-        return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows uniform and thomson only");
+        return bn_case_reject(c, "solver.estimator", NULL,
+                              "the expected-value estimator knows uniform and thomson only");
     if (s->k.expected && s->k.most > 1)
         return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows single scattering only");
     return BN_OK;
@@ -73,8 +74,8 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
     s->solid_angle = s->cell_angle * s->cell_angle;
     for (int d = 0; d < 2; d++)
         if (s->k.equal_angles && 0.5 * s->cells[d] * s->cell_angle > 0.49 * pi)
-            return bn_case_reject(c, "detector.cells", NULL, "%u cells of %g rad reach beyond a right angle", s->cells[d],
-                                  s->cell_angle);
+            return bn_case_reject(c, "detector.cells", NULL, "%u cells of %g rad reach beyond a right angle",
+                                  s->cells[d], s->cell_angle);
     /* The direct beam, in cells. */
     double beam[2];
     for (int d = 0; d < 2; d++) {
@@ -86,7 +87,8 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
     for (uint32_t j = 0; j < ny; j++)
         for (uint32_t i = 0; i < nx; i++) {
             const double ty = tangent(s, i, 0), tz = tangent(s, j, 1), r = ty * ty + tz * tz, norm = sqrt(1 + r);
-            const double stretch = s->k.equal_angles ? (1 + ty * ty) * (1 + tz * tz) : 1, di = i - beam[0], dj = j - beam[1];
+            const double stretch = s->k.equal_angles ? (1 + ty * ty) * (1 + tz * tz) : 1, di = i - beam[0],
+                         dj = j - beam[1];
             int32_t *t = s->toward + 4 * ((size_t)j * nx + i);
             t[0] = (int32_t)fmin((double)direction_integer(r / (norm * (1 + norm))), INT32_MAX);
             t[1] = (int32_t)direction_integer(ty / norm);
@@ -95,13 +97,15 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
             t[3] = di * di + dj * dj < stop * stop ? 0 : (int32_t)llround(0x1p16 * stretch / (norm * norm * norm));
         }
     for (int d = 0; d < 2; d++) /* the outer edges, and a little more */
-        s->k.reach = fmax(s->k.reach, fabs(tangent(s, 0, d)) + s->cell_angle * (1 + tangent(s, 0, d) * tangent(s, 0, d)));
+        s->k.reach = fmax(s->k.reach,
+                          fabs(tangent(s, 0, d)) + s->cell_angle * (1 + tangent(s, 0, d) * tangent(s, 0, d)));
     s->k.halvings = s->k.reach > 0.25 ? 2 : 0;
     const double corner = sqrt(pow(tangent(s, 0, 0), 2) + pow(tangent(s, 0, 1), 2));
     if (s->theta_max < (stop > 0 ? stop : 0.5) * s->cell_angle)
         return bn_case_reject(c, "scattering.theta_max", NULL,
-                              "photons scattered by at most %g rad do not leave the detector's %s of %g rad", s->theta_max,
-                              stop > 0 ? "beam stop" : "central cell", (stop > 0 ? stop : 0.5) * s->cell_angle);
+                              "photons scattered by at most %g rad do not leave the detector's %s of %g rad",
+                              s->theta_max, stop > 0 ? "beam stop" : "central cell",
+                              (stop > 0 ? stop : 0.5) * s->cell_angle);
     BN_TRY(bn_plan_note(p, "detector reaches to", atan(corner), "rad"));
     return plan_angles(c, s, p);
 }
@@ -173,8 +177,9 @@ bn_status xray_plan_source(const bn_case *c, xray *s, bn_plan *p)
         k->e[d] /= sqrt(length);
     const double fresnel = pow(0.5 * fmax(size[0], size[1]), 2) / (s->wavelength * s->distance);
     if (fresnel > 0.05)
-        return bn_case_reject(c, "detector.distance", NULL,
-                              "not the far field: (half the light's width)^2 / (wavelength distance) = %.3g, at most 0.05", fresnel);
+        return bn_case_reject(
+            c, "detector.distance", NULL,
+            "not the far field: (half the light's width)^2 / (wavelength distance) = %.3g, at most 0.05", fresnel);
     BN_TRY(bn_plan_note(p, "Fresnel number", fresnel, ""));
     return bn_plan_note(p, "step of the phase", 2 * pi / (double)(1ll << 31) * longest / s->wavelength, "rad");
 }

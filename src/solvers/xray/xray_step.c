@@ -82,4 +82,6 @@ void xray_report(xray *s, const xray_batch *b, bn_step *out)
     out->series[0] = (double)b->end;
 }
 
-const bn_engine xray_device = { .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown };
+const bn_engine xray_device = {
+    .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown
+};

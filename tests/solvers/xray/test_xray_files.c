@@ -1,5 +1,5 @@
-/* test_xray_files.c: a density from VTK, TIFF and HDF5 gives the same photons; damaged and contradicting files are refused;
- * what is written can be read; a run that was stopped goes on with the same bits. */
+/* test_xray_files.c: a density from VTK, TIFF and HDF5 gives the same photons; damaged and contradicting files are
+ * refused; what is written can be read; a run that was stopped goes on with the same bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -52,12 +52,20 @@ static void write_files(const float *values)
 {
     static const uint32_t n[3] = { NX, NY, NZ };
     const bn_vtk_array array = { .name = "density", .unit = "", .type = "Float32", .components = 1, .data = values };
-    const bn_vtk_image image = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1 };
+    const bn_vtk_image image = {
+        .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1
+    };
     OK(bn_vtk_write(ctx, path("density.vti"), &image));
     OK(bn_tiff_write(ctx, path("density.tif"), n, values, "a density"));
     const bn_mesh_array mesh_array = { .name = "density", .unit = "", .values = values, .components = 1 };
-    const bn_mesh mesh = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .step = 7, .arrays = &mesh_array, .count = 1,
-                           .software = "test", .version = "0" };
+    const bn_mesh mesh = { .dims = 3,
+                           .n = { NX, NY, NZ },
+                           .h = { 4e-9, 5e-9, 6e-9 },
+                           .step = 7,
+                           .arrays = &mesh_array,
+                           .count = 1,
+                           .software = "test",
+                           .version = "0" };
     OK(bn_hdf5_write(ctx, path("density.h5"), &mesh));
 }
 
@@ -93,7 +101,8 @@ static int64_t *sums_of(const char *file, const char *more)
 START_TEST(formats_give_the_same_photons)
 {
     static const char *const names[] = { "density.tif", "density.h5" };
-    static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min", "source.face=y_max" };
+    static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min",
+                                         "source.face=y_max" };
     float values[POINTS];
     int64_t *before = NULL;
     make_density(values);
@@ -184,11 +193,14 @@ END_TEST
 
 /* --- densities in time --- */
 
-/* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on average. */
+/* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on
+ * average. */
 static const char series_case[] =
     "[case]\nsolver = \"xray\"\n[density]\nkind = \"series\"\ncell = [4e-9, 5e-9, 6e-9]\n[[density.frame]]\nfile = "
-    "\"%s/empty.tif\"\ntime = 0\n[[density.frame]]\nfile = \"%s/full.tif\"\ntime = 2\n[source]\nphotons = 40960\nbatch = 1\npulse = "
-    "[1, 2]\n[scattering]\norder = \"multiple\"\ntheta_max = 0.001\n[detector]\ncells = [32, 32]\ncell_angle = 1e-4\nbeam_stop = 1\n"
+    "\"%s/empty.tif\"\ntime = 0\n[[density.frame]]\nfile = \"%s/full.tif\"\ntime = 2\n[source]\nphotons = 40960\nbatch "
+    "= 1\npulse = "
+    "[1, 2]\n[scattering]\norder = \"multiple\"\ntheta_max = 0.001\n[detector]\ncells = [32, 32]\ncell_angle = "
+    "1e-4\nbeam_stop = 1\n"
     "[flight]\nblock = %d\n%s";
 
 static void check_series(bn_device *device, int block, int64_t *sums)
@@ -234,10 +246,11 @@ END_TEST
 
 /* --- stopping and going on --- */
 
-static const char long_case[] =
-    "[case]\nsolver = \"xray\"\n[density]\nkind = \"grating\"\ncells = [16, 16, 8]\nvalue = 0.02\nwidth = 8e-9\npitch = "
-    "16e-9\n[source]\nphotons = 30000\nbatch = 3\ncoherent_steps = 2\n[scattering]\norder = \"multiple\"\n[detector]\ncells = "
-    "[32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+static const char long_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"grating\"\ncells = [16, 16, 8]\nvalue "
+                                "= 0.02\nwidth = 8e-9\npitch = "
+                                "16e-9\n[source]\nphotons = 30000\nbatch = 3\ncoherent_steps = 2\n[scattering]\norder "
+                                "= \"multiple\"\n[detector]\ncells = "
+                                "[32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
 
 static bn_status resume(const char *more, bn_case **c, bn_sim **sim, bn_device *device)
 {
