@@ -482,12 +482,11 @@ static inline void land(const photon *p, global const int *restrict toward, vola
 static inline void count_up(volatile global long *own, int which, long value)
 {
     if (value != 0)
-        fixed_add(own + which * (index_t)PLANE, value);
+        fixed_add(own + which * (size_t)PLANE, value);
 }
 
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers`
- * work-items in turn. A work-item whose photon has landed takes its next one at once, so that those with long lives are not waited
- * for. */
+/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers` work-items
+ * in turn. One whose photon has landed takes its next at once, so that those with long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
                      volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds,

@@ -275,13 +275,6 @@ static void read_case(const bn_case *c, xray *s)
     s->seed = (uint64_t)bn_case_int(c, "case.seed");
     s->photons = (uint64_t)llround(bn_case_real(c, "source.photons"));
     s->coherent = bn_case_int(c, "source.coherent_steps");
-    s->rounds = (uint32_t)bn_case_int(c, "source.batch");
-    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
-    if (s->rounds == 0)
-        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells),
-                                   64 * wanted);
-    /* As few as fill a device, as many as the bytes of the counters need. */
-    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
     k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
     k->absorption = bn_case_real(c, "density.absorption");
     k->absorbing = k->absorption > 0;
@@ -291,6 +284,14 @@ static void read_case(const bn_case *c, xray *s)
     k->expected = bn_case_choice(c, "solver.estimator");
     k->samples = (int)fmin((double)bn_case_int(c, "solver.samples"), (double)cells);
     k->stride = stride_of(cells);
+    s->rounds = (uint32_t)bn_case_int(c, "source.batch");
+    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
+    if (s->rounds == 0) { /* a sixty-fourth of all, but a million amplitudes at least */
+        const double least = 0x1p20 / (double)cells / (k->expected ? k->samples : 1);
+        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), least), 64 * wanted);
+    }
+    /* As few as fill a device, as many as the bytes of the counters need. */
+    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)

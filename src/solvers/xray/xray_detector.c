@@ -107,6 +107,9 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
                               s->theta_max, stop > 0 ? "beam stop" : "central cell",
                               (stop > 0 ? stop : 0.5) * s->cell_angle);
     BN_TRY(bn_plan_note(p, "detector reaches to", atan(corner), "rad"));
+    const double real = bn_case_double(c) ? 8 : 4, cells = (double)s->box[0] * s->box[1] * s->box[2];
+    BN_TRY(bn_plan_note(p, "density and counters beside the fields", (cells * real + 48.0 * (double)(nx * ny)) / 0x1p20,
+                        "MiB"));
     return plan_angles(c, s, p);
 }
 

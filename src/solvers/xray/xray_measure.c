@@ -100,7 +100,8 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     }
     if (s->against_curve) {
         BN_TRY(bn_result(results, "mqf", mean_square(c, c->measured, c->curve, &scale)));
-        BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
+        if (!s->k.expected)
+            BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
     }
     for (size_t i = 0; i < nx; i++)
         c->measured[i] = c->used[i] ? c->measured[i] * scale : (double)NAN;
@@ -289,7 +290,7 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "cos2_mean", "", "its square" },
         { s->k.absorbing, "absorbed", "", "share of all photons" },
         { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
-        { s->against_curve, "mqf_expected", "", "what so many photons at random lead to" },
+        { s->against_curve && !s->k.expected, "mqf_expected", "", "what so many photons at random lead to" },
         { has_orders(s), "first_order", "",
           "intensity of a grating's first orders, as a share of all photons in phase" },
         { has_orders(s), "first_order_sigma", "", "what it stands above the noise, in standard deviations" },

@@ -529,6 +529,63 @@ START_TEST(sphere_has_its_form_factor)
 }
 END_TEST
 
+/* --- the light --- */
+
+START_TEST(gaussian_light_has_a_gaussian_pattern)
+{
+    /* Full width 100 nm, so sigma = 42.466 nm; |psi|^2 = exp(-(k sigma sin theta)^2). */
+    run r = RUN(slab_case, NULL, "density.cells=[1,256,256]", "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.5",
+                "source.profile=gaussian", "source.size=[1e-7,1e-7]", "source.photons=60000",
+                "scattering.order=single", "scattering.theta_max=0.01", "solver.estimator=expected",
+                "solver.samples=128", "detector.cells=[64,2]", "detector.cell_angle=2e-5");
+    double *intensity = field(&r, "intensity");
+    for (int i = 0; i < 24; i += 4) {
+        const double x = 2 * pi / 1e-10 * 42.466e-9 * i * 2e-5;
+        near(intensity[64 + 32 + i] / intensity[64 + 32], exp(-x * x), 0.02, "Gaussian light");
+    }
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(fixed_positions_repeat_the_pattern)
+{
+    /* Points at a distance of 4 nm: the pattern repeats after lambda / 4 nm = 0.025 in the sine. */
+    run r = RUN(slit_case, NULL, "source.photons=40000", "source.positions=fixed", "solver.estimator=expected",
+                "solver.samples=256", "detector.cells=[128,2]", "detector.cell_angle=5e-4",
+                "detector.spacing=lengths", "scattering.theta_max=0.1", "solver.compare=none");
+    double *intensity = field(&r, "intensity");
+    const double *row = intensity + 128 + 64;
+    for (int i = 1; i < 10; i++)
+        near(row[i + 50] / row[1], row[i] / row[1], 0.03, "repeats every 25 mrad");
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(light_enters_through_every_face)
+{
+    /* A slab 64 cells deep along each axis in turn. */
+    static const char *const faces[] = { "source.face=x_max", "source.face=y_min", "source.face=z_max" };
+    static const char *const cells[] = { "density.cells=[64,8,8]", "density.cells=[8,64,8]", "density.cells=[8,8,64]" };
+    for (int i = 0; i < 3; i++) {
+        run r = RUN(slab_case, NULL, faces[i], cells[i], "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.01");
+        check_share(result(&r, "unscattered"), pow(0.99, 64), 4e5, "(1 - p)^n");
+        end_run(&r);
+    }
+}
+END_TEST
+
+START_TEST(ripples_keep_a_foil_as_thick)
+{
+    run r = RUN(slab_case, NULL, "density.kind=foil", "density.cells=[64,64,8]", "density.cell=[4e-9,4e-9,4e-9]",
+                "density.value=0.02", "density.start=8e-8", "density.depth=4e-8", "density.ripple=3e-8",
+                "density.pitch=6.4e-8");
+    check_share(result(&r, "unscattered"), pow(0.98, 10), 4e5, "(1 - p)^n");
+    end_run(&r);
+}
+END_TEST
+
 /* --- random numbers --- */
 
 START_TEST(philox_gives_its_known_answers)
@@ -697,6 +754,10 @@ static void add(TCase *tests)
     tcase_add_test(tests, fourier_picture_is_the_closed_form);
     tcase_add_test(tests, fourier_picture_is_the_direct_sum);
     tcase_add_test(tests, sphere_has_its_form_factor);
+    tcase_add_test(tests, gaussian_light_has_a_gaussian_pattern);
+    tcase_add_test(tests, fixed_positions_repeat_the_pattern);
+    tcase_add_test(tests, light_enters_through_every_face);
+    tcase_add_test(tests, ripples_keep_a_foil_as_thick);
     tcase_add_test(tests, philox_gives_its_known_answers);
     tcase_add_test(tests, device_flies_the_same_photons);
     tcase_add_test(tests, batches_do_not_change_the_picture);
