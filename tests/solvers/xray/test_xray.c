@@ -535,9 +535,9 @@ START_TEST(gaussian_light_has_a_gaussian_pattern)
 {
     /* Full width 100 nm, so sigma = 42.466 nm; |psi|^2 = exp(-(k sigma sin theta)^2). */
     run r = RUN(slab_case, NULL, "density.cells=[1,256,256]", "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.5",
-                "source.profile=gaussian", "source.size=[1e-7,1e-7]", "source.photons=60000",
-                "scattering.order=single", "scattering.theta_max=0.01", "solver.estimator=expected",
-                "solver.samples=128", "detector.cells=[64,2]", "detector.cell_angle=2e-5");
+                "source.profile=gaussian", "source.size=[1e-7,1e-7]", "source.photons=60000", "scattering.order=single",
+                "scattering.theta_max=0.01", "solver.estimator=expected", "solver.samples=128", "detector.cells=[64,2]",
+                "detector.cell_angle=2e-5");
     double *intensity = field(&r, "intensity");
     for (int i = 0; i < 24; i += 4) {
         const double x = 2 * pi / 1e-10 * 42.466e-9 * i * 2e-5;
@@ -552,8 +552,8 @@ START_TEST(fixed_positions_repeat_the_pattern)
 {
     /* Points at a distance of 4 nm: the pattern repeats after lambda / 4 nm = 0.025 in the sine. */
     run r = RUN(slit_case, NULL, "source.photons=40000", "source.positions=fixed", "solver.estimator=expected",
-                "solver.samples=256", "detector.cells=[128,2]", "detector.cell_angle=5e-4",
-                "detector.spacing=lengths", "scattering.theta_max=0.1", "solver.compare=none");
+                "solver.samples=256", "detector.cells=[128,2]", "detector.cell_angle=5e-4", "detector.spacing=lengths",
+                "scattering.theta_max=0.1", "solver.compare=none");
     double *intensity = field(&r, "intensity");
     const double *row = intensity + 128 + 64;
     for (int i = 1; i < 10; i++)

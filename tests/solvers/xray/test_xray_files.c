@@ -1,9 +1,10 @@
-/* test_xray_files.c: a density from VTK, TIFF and HDF5 gives the same photons; damaged and contradicting files are
+/* test_xray_files.c: a density from VTK, TIFF, HDF5 and PNG gives the same photons; damaged and contradicting files are
  * refused; what is written can be read; a run that was stopped goes on with the same bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
 #include "io/file.h"
+#include "io/png_file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
 #include "sim/checkpoint.h"
@@ -191,6 +192,40 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+START_TEST(a_picture_is_what_the_generator_makes)
+{
+    static unsigned pixels[8][16];
+    const bn_png_pixels picture = { 16, 8, sizeof pixels[0], (const unsigned char *)pixels };
+    for (int k = 0; k < 8; k++)
+        for (int j = 0; j < 16; j++) {
+            const bool low = k < 4; /* of the picture: small z, where the slits end */
+            const bool slit = j == 4 || j == 5 || j == 10 || j == 11;
+            pixels[7 - k][j] = slit && !low ? 0 : 0xffffff;
+        }
+    OK(bn_png_write(ctx, path("slits.png"), &picture, ""));
+    static const char slits[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"%s\"\nfile = \"%s/slits.png\"\ncells = "
+                                "[4, 16, 8]\nwidth = 8e-9\n"
+                                "pitch = 24e-9\nheight = 16e-9\ncentre = [0, 8e-9]\nvalue = 0.1\n[source]\nphotons = "
+                                "20000\n[detector]\ncells = [32, 32]\n"
+                                "cell_angle = 4e-3\nbeam_stop = 1\n";
+    int64_t sums[2][3 * 1024];
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        bn_case *c;
+        bn_sim *sim;
+        snprintf(text, sizeof text, slits, i == 0 ? "file" : "double-slit", folder);
+        OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
+        OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
+        while (!bn_sim_done(sim))
+            OK(bn_sim_step(sim));
+        OK(bn_sim_read(sim, "sums", sums[i], sizeof sums[i]));
+        bn_sim_destroy(&sim);
+        bn_case_destroy(&c);
+    }
+    ck_assert(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
+}
+END_TEST
+
 /* --- densities in time --- */
 
 /* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on
@@ -344,6 +379,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, formats_give_the_same_photons);
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);
+    tcase_add_test(tests, a_picture_is_what_the_generator_makes);
     tcase_add_test(tests, densities_change_in_time);
     tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
     tcase_add_test(tests, wrong_checkpoints_are_refused);
