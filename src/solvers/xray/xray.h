@@ -30,7 +30,7 @@ typedef enum xray_density {
     XRAY_FILE,
     XRAY_SERIES
 } xray_density;
-typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY } xray_angle;
+typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY, XRAY_TABLE } xray_angle;
 typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile;
 
 /* What kernels and reference compute with; kernels/xray.cl explains the names. */
@@ -72,6 +72,7 @@ typedef struct xray {
     xray_constants k;
     xray_density density;
     xray_angle law;
+    const bn_numbers *law_table;
     double theta_max;
     double width, pitch; /* of the slits */
     bool against_curve, against_fft;

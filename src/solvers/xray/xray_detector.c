@@ -11,15 +11,54 @@ static long long direction_integer(double x) { return llround(x * 0x1p31); }
 
 /* --- the law of scattering --- */
 
-/* Share of the photons whose 1 - cos(theta) is below d, without normalisation. */
-static double distribution(xray_angle law, double g, double d)
+/* The same of a table of (angle, density in solid angle): the density is linear in 1 - cos between its rows. */
+static double table_share(const bn_numbers *t, double d)
 {
-    switch (law) {
+    double sum = 0;
+    for (size_t i = 1; i < t->rows; i++) {
+        const double *row = t->values + i * t->columns, *before = row - t->columns;
+        const double low = 2 * pow(sin(0.5 * before[0]), 2), high = 2 * pow(sin(0.5 * row[0]), 2);
+        if (d <= low)
+            break;
+        const double end = fmin(d, high), at_end = before[1] + (row[1] - before[1]) * (end - low) / (high - low);
+        sum += 0.5 * (before[1] + at_end) * (end - low);
+    }
+    return sum;
+}
+
+/* Share of the photons whose 1 - cos(theta) is below d, without normalisation. */
+static double distribution(const xray *s, double g, double d)
+{
+    switch (s->law) {
     case XRAY_THOMSON: /* 1 + cos^2 */
     case XRAY_POLARISED: return 2 * d - d * d + d * d * d / 3;
     case XRAY_HENYEY: return g == 0 ? d : (1 / (1 - g) - 1 / sqrt((1 - g) * (1 - g) + 2 * g * d)) / g;
+    case XRAY_TABLE: return table_share(s->law_table, d);
     default: return d;
     }
+}
+
+static bn_status read_law(const bn_case *c, xray *s, bn_plan *p)
+{
+    const char *name = bn_case_text(c, "scattering.table");
+    BN_TRY(bn_plan_numbers(p, c, name, &s->law_table));
+    const bn_numbers *t = s->law_table;
+    if (!t || t->columns < 2 || t->rows < 2)
+        return bn_case_reject(c, "scattering.table", NULL, "%s",
+                              t ? "two columns, angle and density, and two rows are needed" : "there is no such file");
+    for (size_t i = 0; i < t->rows; i++) {
+        const double *row = t->values + i * t->columns;
+        const bool ascends = i == 0 ? row[0] == 0 : row[0] > *(row - t->columns);
+        if (!ascends || row[0] > pi * (1 + 1e-9) || !(row[1] >= 0 && row[1] < HUGE_VAL))
+            return bn_case_reject(c, "scattering.table", NULL,
+                                  "row %zu: angles rise from 0 to pi at most, and densities are not negative", i + 1);
+    }
+    const double end = t->values[(t->rows - 1) * t->columns];
+    if (s->theta_max > end * (1 + 1e-9))
+        return bn_case_reject(c, "scattering.theta_max", NULL, "the table ends at %g rad", end);
+    if (!(table_share(t, 2 * pow(sin(0.5 * s->theta_max), 2)) > 0))
+        return bn_case_reject(c, "scattering.table", NULL, "all densities are zero");
+    return BN_OK;
 }
 
 static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
@@ -27,7 +66,9 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     const size_t nodes = (size_t)1 << XRAY_ANGLE_BITS;
     const double most = 1 - cos(s->theta_max), g = bn_case_real(c, "scattering.g");
     const double largest = s->theta_max < 0.1 ? 2 * pow(sin(0.5 * s->theta_max), 2) : most;
-    const double all = distribution(s->law, g, largest);
+    if (s->law == XRAY_TABLE)
+        BN_TRY(read_law(c, s, p));
+    const double all = distribution(s, g, largest);
     s->k.deficit = largest;
     s->k.angle_bits = s->law == XRAY_UNIFORM ? 0 : XRAY_ANGLE_BITS;
     s->k.polarised = s->law == XRAY_POLARISED;
@@ -36,7 +77,7 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
         double low = 0, high = largest;
         for (int k = 0; k < 200 && low < high; k++) {
             const double middle = 0.5 * (low + high);
-            if (distribution(s->law, g, middle) < all * (double)i / (double)nodes)
+            if (distribution(s, g, middle) < all * (double)i / (double)nodes)
                 low = middle;
             else
                 high = middle;
@@ -49,9 +90,11 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     s->k.fixed_bits = XRAY_FIXED_BITS;
     if (s->k.expected) /* parts of a photon are counted as finely as whole ones */
         s->k.fixed_bits += (int)fmax(0, fmin(ceil(-log2(weight)), 62 - XRAY_FIXED_BITS));
+    /* Whatever the weights, the sums can't run over. */
+    s->k.fixed_bits = (int)fmin(s->k.fixed_bits, floor(60 - log2(s->k.expected ? (double)s->photons * weight : 1)));
     s->k.gain = s->k.expected ? 1 / (weight * weight) : 1; /* shows intensities in squares of what is added at a time */
     s->k.expectation = ldexp(weight, s->k.fixed_bits - 16);
-    if (s->k.expected && (s->law == XRAY_POLARISED || s->law == XRAY_HENYEY))
+    if (s->k.expected && s->law != XRAY_UNIFORM && s->law != XRAY_THOMSON)
         return bn_case_reject(c, "solver.estimator", NULL,
                               "the expected-value estimator knows uniform and thomson only");
     if (s->k.expected && s->k.most > 1)

@@ -226,6 +226,60 @@ START_TEST(a_picture_is_what_the_generator_makes)
 }
 END_TEST
 
+/* --- a law from a table --- */
+
+/* The mean of 1 - cos after one scattering into a table's law. */
+static double table_mean(const char *name, const char *theta)
+{
+    char file[300];
+    bn_case *c;
+    bn_sim *sim;
+    double mean = NAN;
+    snprintf(file, sizeof file, "scattering.table=%s", path(name));
+    const char *overrides[] = { file, theta };
+    OK(bn_case_parse(ctx, "test.toml",
+                     "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 8, 8]\ncell = [4e-9, 1e-3, "
+                     "1e-3]\nvalue = 0.9\n[source]\nprofile = \"pencil\"\nphotons = 100000\n[scattering]\nangle = "
+                     "\"table\"\n[detector]\ncells = [32, 32]\ncell_angle = 1e-3\ndistance = 1e6\n",
+                     overrides, 2, &c));
+    if (bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim) == BN_OK) {
+        while (!bn_sim_done(sim))
+            OK(bn_sim_step(sim));
+        OK(bn_sim_measure(sim));
+        const bn_results *r = bn_sim_results(sim);
+        for (size_t i = 0; i < bn_results_count(r); i++)
+            if (strcmp(bn_results_at(r, i)->name, "cos_mean") == 0)
+                mean = 1 - bn_results_at(r, i)->value;
+    }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    return mean;
+}
+
+START_TEST(angles_follow_a_table)
+{
+    /* Linear in 1 - cos from 2 to 0 at a right angle: mean 1/3; then even up to 60 degrees: mean 1/4. */
+    static const char falling[] = "theta,density\n0,2\n1.5707963267948966,0\n", even[] = "theta,density\n0,7\n1.2,7\n";
+    static const char wrong[] = "theta,density\n0.1,7\n1.2,7\n";
+    OK(bn_file_write(ctx, path("falling.csv"), falling, strlen(falling)));
+    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    OK(bn_file_write(ctx, path("wrong.csv"), wrong, strlen(wrong)));
+    near(table_mean("falling.csv", "scattering.theta_max=1.5707963"), 1.0 / 3, 5 * sqrt(1.0 / 18 / 1e5), "triangle");
+    near(table_mean("even.csv", "scattering.theta_max=1.0471975511965976"), 0.25, 5 * sqrt(1.0 / 48 / 1e5), "even");
+    ck_assert(isnan(table_mean("wrong.csv", "scattering.theta_max=1")));
+    ck_assert_msg(strstr(bn_error_text(ctx), "angles rise from 0"), "%s", bn_error_text(ctx));
+}
+END_TEST
+
+START_TEST(a_table_must_reach_far_enough)
+{
+    static const char even[] = "theta,density\n0,7\n1.2,7\n";
+    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    ck_assert(isnan(table_mean("even.csv", "scattering.theta_max=1.5")));
+    ck_assert_msg(strstr(bn_error_text(ctx), "ends at 1.2"), "%s", bn_error_text(ctx));
+}
+END_TEST
+
 /* --- densities in time --- */
 
 /* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on
@@ -380,6 +434,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);
     tcase_add_test(tests, a_picture_is_what_the_generator_makes);
+    tcase_add_test(tests, angles_follow_a_table);
+    tcase_add_test(tests, a_table_must_reach_far_enough);
     tcase_add_test(tests, densities_change_in_time);
     tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
     tcase_add_test(tests, wrong_checkpoints_are_refused);
