@@ -200,7 +200,7 @@ static inline walk begin(real p, real d, real at, int bits, int blocks)
 
 static inline real leave(walk w, int bits, int size)
 {
-    return w.still ? FAR_AWAY : ((real)min((w.block + w.forward) << bits, size) - w.p) * w.inverse;
+    return w.still ? FAR_AWAY : ((real)min((w.block + w.forward) * (1 << bits), size) - w.p) * w.inverse;
 }
 
 static inline int inside(real at, int block, int bits, int size)

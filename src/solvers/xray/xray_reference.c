@@ -228,7 +228,7 @@ static int clamped(real value, int low, int high)
 
 static void find_leave(const xray *s, ray *a, int i)
 {
-    const int edge = (a->block[i] + (a->d[i] > 0)) << s->bits[i], size = (int)s->box[i];
+    const int edge = (a->block[i] + (a->d[i] > 0)) * (1 << s->bits[i]), size = (int)s->box[i];
     a->leave[i] = a->d[i] == 0 ? REAL(1e30) : ((real)(edge < size ? edge : size) - a->p[i]) * a->inverse[i];
 }
 
