@@ -173,8 +173,9 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         if (args[i].access == BN_A_TOTALS)
             BN_TRY(bn_partials_pack(args[i].partials));
     if (!k->fits)
-        return bn_fail(d->ctx, BN_DEVICE, "%s can't run kernel %s in the work-groups that it is made for",
-                       d->device->info.name, k->desc->name);
+        return bn_fail(d->ctx, BN_DEVICE,
+                       "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
+                       d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
     if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1) ||
         (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,

@@ -108,20 +108,26 @@ static inline real2 advance(real2 old, real2 first, real2 second, global const r
     return times(coefficients[2 * at_first], old) + times(coefficients[2 * at_first + 1], first + second);
 }
 
-/* H of one cell after the next half step. i, j: in the box; x, y, z: in the grid. */
-static inline triple next_H(global const real2 *E, global const real2 *H, global const real2 *part,
-                            global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z,
-                            triple *parts LIGHT_H_ARGUMENTS)
+/* E of the cell above: nothing in the metal wall behind the layer at the top. */
+static inline triple load_above(global const real2 *E, index_t at, int z)
 {
-    const index_t east = EAST(i, at), north = NORTH(j, at), above = at + SLICE;
-    const triple e = load_triple(E, at), h = load_triple(H, at);
-    const int top = z == GNZ - 1; /* a metal wall behind the layer */
-    const real2 e_x_above = top ? (real2)(0, 0) : E[above], e_y_above = top ? (real2)(0, 0) : E[above + PLANE];
+    triple t;
+    t.x = t.y = t.z = (real2)(0, 0);
+    return z == GNZ - 1 ? t : load_triple(E, at + SLICE);
+}
+
+/* H of one cell after the next half step, e: E of the cell. i, j: in the box; x, y, z: in the grid. */
+static inline triple next_H(global const real2 *E, global const real2 *H, global const real2 *part,
+                            global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z, triple e,
+                            triple above, triple *parts LIGHT_H_ARGUMENTS)
+{
+    const index_t east = EAST(i, at), north = NORTH(j, at);
+    const triple h = load_triple(H, at);
     const real2 e_y_east = ACROSS(x == GNX - 1, E[east + PLANE], PHASE_X);
     const real2 e_z_east = ACROSS(x == GNX - 1, E[east + 2 * PLANE], PHASE_X);
     const real2 e_x_north = ACROSS(y == GNY - 1, E[north], PHASE_Y);
     const real2 e_z_north = ACROSS(y == GNY - 1, E[north + 2 * PLANE], PHASE_Y);
-    real2 dz_ex = e_x_above - e.x, dz_ey = e_y_above - e.y;
+    real2 dz_ex = above.x - e.x, dz_ey = above.y - e.y;
 #if !VOLUME
     if (z == SOURCE) { /* E below is the total field, H is the scattered one */
         dz_ex = dz_ex + INCIDENT((real2)(x_re, x_im), x, y);
@@ -139,11 +145,10 @@ static inline triple next_H(global const real2 *E, global const real2 *H, global
 }
 
 /* E of one cell after the next half step, from H of the cell (here) and of its neighbours to the west, south and below. */
-static inline triple next_E(global const real2 *E, global const uchar *edge, global const real2 *part,
+static inline triple next_E(triple e, global const uchar *edge, global const real2 *part,
                             global const real2 *coefficients, index_t at, int x, int y, int z, triple here, triple west,
                             triple south, triple below, triple *parts LIGHT_E_ARGUMENTS)
 {
-    const triple e = load_triple(E, at);
     const int dx = depth_E(x, GNX, PML_SIDES, PML_SIDES), dy = depth_E(y, GNY, PML_SIDES, PML_SIDES);
     const int dz = depth_E(z, GNZ, LOW_Z, 1);
     const int class_x = edge[at] * (PML_CELLS + 1), class_y = edge[at + PLANE] * (PML_CELLS + 1);
@@ -198,7 +203,8 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
     const int x = X0 + i, y = Y0 + j, z = Z0 + k;
     const index_t at = AT3(i, j, k);
     triple parts;
-    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts LIGHT_H);
+    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, load_triple(E, at), load_above(E, at, z),
+                               &parts LIGHT_H);
     STORE_TRIPLE(H, at, next)
     STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),
                 depth_H(z, GNZ, LOW_Z, 1))
@@ -219,7 +225,8 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
     below.x = z == 0 ? (real2)(0, 0) : H[at - SLICE];                                                               \
     below.y = z == 0 ? (real2)(0, 0) : H[at - SLICE + PLANE];                                                       \
     below.z = (real2)(0, 0);                                                                                        \
-    const triple next = next_E(E, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts LIGHT_E);
+    const triple old = load_triple(E, at);                                                                          \
+    const triple next = next_E(old, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts LIGHT_E);
 
 #define STORE_E                                                                                                     \
     STORE_TRIPLE(E, at, next)                                                                                       \
@@ -244,7 +251,6 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
     CLEAR_LANES(sizes);
     FOR_CELLS(1, i, j, lane) {
         NEXT_E(i, j, block_k())
-        const triple old = load_triple(E, at);
         changes[lane] = larger(changes[lane], largest(next.x - old.x, next.y - old.y, next.z - old.z));
         sizes[lane] = larger(sizes[lane], largest(next.x, next.y, next.z));
         STORE_E
@@ -311,7 +317,8 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
         const int x = X0 + (i), y = Y0 + (j), z = Z0 + block_k();                                                     \
         const index_t at = AT3(i, j, block_k());                                                                      \
         triple parts;                                                                                                 \
-        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, &parts LIGHT_H);                        \
+        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, load_triple(E, at),                     \
+                                   load_above(E, at, z), &parts LIGHT_H);                                               \
         STORE_TRIPLE(H, at, next)                                                                                     \
         STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),    \
                     depth_H(z, GNZ, LOW_Z, 1))                                                                        \
@@ -460,7 +467,7 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
         real h_y_im LATERAL_ARGUMENT
 #endif
 
-kernel void maxwell_fused(global const real2 *restrict E, global const real2 *restrict H,
+kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fused(global const real2 *restrict E, global const real2 *restrict H,
                           global const real2 *restrict part_E, global const real2 *restrict part_H,
                           global const uchar *restrict edge, global const real2 *restrict coefficients_E,
                           global const real2 *restrict coefficients_H, global real2 *restrict new_E,
@@ -474,13 +481,18 @@ kernel void maxwell_fused(global const real2 *restrict E, global const real2 *re
     const int i = NX == GNX && i0 < 0 ? NX - 1 : i0, j = NY == GNY && j0 < 0 ? NY - 1 : j0;
     const int x = X0 + i, y = Y0 + j, there = i0 < NX && j0 < NY, own = there && column > 0 && row > 0;
     const int first = (int)get_group_id(2) * TILE_LAYERS, end = min(first + TILE_LAYERS, NZ);
-    triple below, h, parts;
+    triple below, h, parts, e, next_e;
     below.x = below.y = below.z = h.x = h.y = h.z = (real2)(0, 0);
+    /* E of the layer that comes next; below the grid there is none to be passed on. */
+    next_e = there && Z0 + first == 0 ? load_triple(E, AT3(i, j, first)) : below;
     for (int k = first - 1; k < end; k++) {
         const int z = Z0 + k, level = LEVELS > 1 ? k & 1 : 0;
         const index_t at = AT3(i, j, k);
         if (there && z >= 0) {
-            h = next_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, &parts FUSED_H);
+            const triple above = load_above(E, at, z);
+            e = k < first ? load_triple(E, at) : next_e;
+            next_e = above;
+            h = next_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FUSED_H);
             if (own && k >= first) {
                 STORE_TRIPLE(new_H, at, h)
                 STORE_PARTS(new_part_H, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES),
@@ -498,7 +510,7 @@ kernel void maxwell_fused(global const real2 *restrict E, global const real2 *re
             west.z = ACROSS(x == 0, level_z[level][row][column - 1], BACK_X);
             south.x = ACROSS(y == 0, level_x[level][row - 1][column], BACK_Y);
             south.z = ACROSS(y == 0, level_z[level][row - 1][column], BACK_Y);
-            const triple e = next_E(E, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
+            e = next_E(e, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
             STORE_TRIPLE(new_E, at, e)
             STORE_PARTS(new_part_E, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES),
                         depth_E(y, GNY, PML_SIDES, PML_SIDES), depth_E(z, GNZ, LOW_Z, 1))

@@ -31,7 +31,7 @@ typedef enum bn_range {
     BN_PER_COLUMN_PAIR
 } bn_range;
 
-enum { BN_TILE_X = 32, BN_TILE_Y = 16 };
+enum { BN_TILE_X = 32, BN_TILE_Y = 8 };
 
 /* Per cell, in reals (so right in both precisions). */
 typedef struct bn_cost {

@@ -88,8 +88,8 @@ static const bn_key schema[] = {
 
     { .name = "solver.form", .type = BN_KEY_CHOICE, .choices = "compact|soa|aos", .def_text = "compact",
       .help = "compact: a material index per component; soa, aos: split fields and coefficients in every cell, as structure of arrays or array of structures" },
-    { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = "auto|two-pass|fused", .def_text = "auto",
-      .help = "H and E in a pass each, or in one along z" },
+    { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = "auto|two-pass|rows|fused", .def_text = "auto",
+      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second buffer of every field; auto: rows on a CPU, else fused" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = "dark|layers", .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
     { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = "none|anderson", .def_text = "none",
@@ -133,8 +133,30 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
-static const char *const compact_kernels[] = { "maxwell_H", "maxwell_E", "maxwell_H_rows", "maxwell_E_rows", "maxwell_E_watched" };
-static const char *const seed_kernels[] = { "maxwell_seed_H", "maxwell_seed_E", "maxwell_seed_whole" };
+/* Whether this case launches a kernel; the others are not built. */
+static bool launches(const maxwell *s, const char *kernel)
+{
+    static const char *const seed[] = { "maxwell_seed_H", "maxwell_seed_E", "maxwell_seed_whole" };
+    static const char *const cycles[] = { "maxwell_keep", "maxwell_gram", "maxwell_gram_total", "maxwell_mix" };
+    const bool compact = s->form == MAXWELL_COMPACT, cells = s->sweep == MAXWELL_TWO_PASS;
+    for (size_t i = 0; i < sizeof seed / sizeof *seed; i++)
+        if (strcmp(kernel, seed[i]) == 0)
+            return !compact;
+    for (size_t i = 0; i < sizeof cycles / sizeof *cycles; i++)
+        if (strcmp(kernel, cycles[i]) == 0)
+            return compact && s->accelerate;
+    if (strcmp(kernel, "maxwell_E_watched") == 0)
+        return compact;
+    if (strcmp(kernel, "maxwell_fused") == 0)
+        return compact && s->fuse;
+    if (strcmp(kernel, "maxwell_H_rows") == 0 || strcmp(kernel, "maxwell_E_rows") == 0)
+        return compact && s->sweep == MAXWELL_ROWS;
+    if (strcmp(kernel, "maxwell_H") == 0) /* before a look at the change too */
+        return compact && (cells || s->fuse);
+    if (strcmp(kernel, "maxwell_E") == 0)
+        return compact && cells;
+    return true;
+}
 
 static bn_status plan_fields(const maxwell *s, bn_plan *p)
 {
@@ -171,19 +193,11 @@ static bn_status plan_defines(const maxwell *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "BLOCH", s->bloch));
     BN_TRY(bn_plan_define_int(p, "VOLUME", s->volume));
     BN_TRY(bn_plan_define_int(p, "SOURCE", s->volume ? -1 : (long long)s->source));
-    const bool compact = s->form == MAXWELL_COMPACT;
-    const char *const *others = compact ? seed_kernels : compact_kernels;
-    const size_t count = compact ? sizeof seed_kernels / sizeof *seed_kernels
-                                 : sizeof compact_kernels / sizeof *compact_kernels;
-    for (size_t i = 0; i < count; i++)
-        BN_TRY(bn_plan_skip_kernel(p, others[i]));
-    static const char *const cycles[] = { "maxwell_keep", "maxwell_gram", "maxwell_gram_total", "maxwell_mix" };
+    for (const bn_kernel_desc *k = kernels; k->name; k++)
+        if (!launches(s, k->name))
+            BN_TRY(bn_plan_skip_kernel(p, k->name));
     if (s->fuse)
         BN_TRY(bn_plan_define_int(p, "FUSED", 1));
-    else
-        BN_TRY(bn_plan_skip_kernel(p, "maxwell_fused"));
-    for (size_t i = 0; i < 4 && !s->accelerate; i++)
-        BN_TRY(bn_plan_skip_kernel(p, cycles[i]));
     return s->accelerate ? bn_plan_define_int(p, "DEPTH", s->depth) : BN_OK;
 }
 
@@ -294,7 +308,9 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->form = (maxwell_form)bn_case_choice(c, "solver.form");
     s->sweep = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
     /* One sweep moves two thirds of the bytes, through a second buffer of every field: for GPUs. */
-    s->fuse = s->form == MAXWELL_COMPACT && (s->sweep == MAXWELL_FUSED || (s->sweep == MAXWELL_AUTO && device && !device->cpu));
+    if (s->sweep == MAXWELL_AUTO)
+        s->sweep = device && !device->cpu ? MAXWELL_FUSED : MAXWELL_ROWS;
+    s->fuse = s->form == MAXWELL_COMPACT && s->sweep == MAXWELL_FUSED;
     s->start = (maxwell_start)bn_case_choice(c, "solver.start");
     s->courant = bn_case_real(c, "solver.courant");
     s->epsilon = bn_case_real(c, "solver.epsilon");

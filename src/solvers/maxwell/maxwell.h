@@ -20,7 +20,7 @@ static inline cplx cplx_over(cplx a, cplx b)
 
 enum { MAXWELL_MATERIALS = 64, MAXWELL_CLASSES = 256, MAXWELL_NAME = 64, MAXWELL_RECORD = 20, MAXWELL_DEPTH = 16, MAXWELL_COLUMNS = 4 };
 typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
-typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_FUSED } maxwell_sweep;
+typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_ROWS, MAXWELL_FUSED } maxwell_sweep;
 typedef enum maxwell_start { MAXWELL_DARK, MAXWELL_LAYERS } maxwell_start;
 
 typedef struct maxwell_material {
@@ -96,7 +96,6 @@ typedef struct maxwell {
     bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H, *history;
     bn_field *E_next, *H_next, *part_E_next, *part_H_next;
     /* device */
-    bool by_rows; /* kernels for CPUs */
     bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H, *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
     bn_table *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
     bn_partials *partials, *gram_partials;

@@ -19,7 +19,6 @@ static bn_status setup(bn_sim *sim, void *state)
     s->step_E = bn_sim_kernel(sim, "maxwell_E");
     s->step_H_rows = bn_sim_kernel(sim, "maxwell_H_rows");
     s->step_E_rows = bn_sim_kernel(sim, "maxwell_E_rows");
-    s->by_rows = bn_device_describe(bn_domain_device(d))->cpu;
     s->step_E_watched = bn_sim_kernel(sim, "maxwell_E_watched");
     s->take_norm = bn_sim_kernel(sim, "maxwell_norm");
     s->keep_state = bn_sim_kernel(sim, "maxwell_keep");
@@ -132,8 +131,8 @@ static bn_status step_fused(maxwell *s)
 static bn_status step_compact(maxwell *s, bool watched)
 {
     const cplx *e = s->t.e_inc, *h = s->volume ? NULL : s->t.h_inc;
-    const bool rows = s->by_rows;
-    if (s->fuse && !watched && bn_kernel_fits(s->fused))
+    const bool rows = s->sweep == MAXWELL_ROWS;
+    if (s->fuse && !watched)
         return step_fused(s);
     BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED(s->E, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)
