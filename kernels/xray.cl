@@ -485,8 +485,8 @@ static inline void count_up(volatile global long *own, int which, long value)
         fixed_add(own + which * (size_t)PLANE, value);
 }
 
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers` work-items
- * in turn. One whose photon has landed takes its next at once, so that those with long lives are not waited for. */
+/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers`
+ * work-items in turn. One whose photon has landed takes its next at once, so that long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
                      volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds,

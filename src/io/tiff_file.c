@@ -13,7 +13,7 @@
 
 static _Thread_local char complaint[256]; /* what libtiff said last */
 
-static void complain(const char *module, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void complain(const char *module, const char *format, va_list args)
 {
     (void)module;
     vsnprintf(complaint, sizeof complaint, format, args);

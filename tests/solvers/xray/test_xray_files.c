@@ -234,7 +234,7 @@ static double table_mean(const char *name, const char *theta)
     char file[300];
     bn_case *c;
     bn_sim *sim;
-    double mean = NAN;
+    double mean = (double)NAN;
     snprintf(file, sizeof file, "scattering.table=%s", path(name));
     const char *overrides[] = { file, theta };
     OK(bn_case_parse(ctx, "test.toml",
