@@ -1,14 +1,14 @@
-/* xray.cl: photons through a density to a detector, each from entrance to detector by one work-item, in registers; the
- * specification is src/solvers/xray/xray_reference.c, the equations stand in docs/xray.md.
+/* xray.cl: photons through a density to a detector, each from entrance to detector by one work-item, in registers;
+ * the specification is src/solvers/xray/xray_reference.c, the equations stand in docs/xray.md.
  *
- * The grid is the detector. Work-item (i, j) flies the photons whose number is its cell's place in the grid plus a
- * multiple of the number of cells, so that a photon's life depends on its number alone: Philox words (number, event). What
- * a photon adds to the picture are integers: their order does not matter.
+ * The grid is the detector. The work-items of cell (i, j) fly the photons whose number is the cell's place in the grid
+ * plus a multiple of the number of cells, so that a photon's life depends on its number alone: Philox words (number,
+ * event). What a photon adds to the picture are integers: their order does not matter.
  *
- * Places are in cells of the density's box (what is not empty of it), x along the flight, and distances in sides of a cell
- * along x. For the phase, paths are integers in units of 2^-PATH_BITS wavelengths and directions (1 - u, v, w) integers in
- * units of 2^-31: products are exact, and running over reduces them modulo a turn, so that single precision costs the phase
- * nothing.
+ * Places are in cells of the density's box (what is not empty of it), x along the flight, and distances in sides of a
+ * cell along x. For the phase, paths are integers in units of 2^-PATH_BITS wavelengths and directions (1 - u, v, w)
+ * integers in units of 2^-31: products are exact, and running over reduces them modulo a turn, so that single precision
+ * costs the phase nothing.
  *
  * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
  * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
@@ -17,7 +17,7 @@
 #define KEY ((uint2)(KEY0, KEY1))
 #define FAR_AWAY REAL(1e30)
 
-/* What work-items count in `lives`: photons by their number of scatterings (the last: that or more), and how they ended. */
+/* What work-items count in `lives`: photons by number of scatterings (the last: that or more), and how they ended. */
 #define ORDERS 8
 #define DETECTED 8
 #define STOPPED 9
@@ -200,7 +200,7 @@ static inline walk begin(real p, real d, real at, int bits, int blocks)
 
 static inline real leave(walk w, int bits, int size)
 {
-    return w.still ? FAR_AWAY : ((real)min((w.block + w.forward) << bits, size) - w.p) * w.inverse;
+    return w.still ? FAR_AWAY : ((real)min((w.block + w.forward) * (1 << bits), size) - w.p) * w.inverse;
 }
 
 static inline int inside(real at, int block, int bits, int size)
@@ -264,8 +264,8 @@ static inline void lengthen(track *k, const direction *d, real distance)
 
 static inline long rounded(ulong sum) { return (long)(sum + 0x40000000UL) >> 31; }
 
-/* Phase at a cell far away, over that of the undisturbed wave through the middle of the entrance, in turns of 2^32: k times
- * (path - direction . place). */
+/* Phase at a cell far away, over that of the undisturbed wave through the middle of the entrance, in turns of 2^32:
+ * k times (path - direction . place). */
 static inline uint phase(const track *k, global const int *restrict toward)
 {
     const long x = rounded(k->x), y = k->y0 + rounded(k->y), z = k->z0 + rounded(k->z);
@@ -287,15 +287,16 @@ static inline void expose(volatile global long *tally, uint cell, uint turn, rea
     fixed_add(&tally[4 * (size_t)cell + 2], convert_long_rte(weight));
 }
 
-/* Adds what the scattering at the end of the track is expected to bring to some cells, spread over the detector from one
- * that is drawn: density of the direction, times the cell's solid angle, times cells per sample. */
+/* Adds what the scattering at the end of the track is expected to bring to some cells, spread over the detector from
+ * one that is drawn: density of the direction, times the cell's solid angle, times cells per sample. */
 static inline void expect(volatile global long *tally, global const int *restrict toward, const track *k,
                           const direction *d, real share, uint w)
 {
     uint cell = mul_hi(w, CELLS);
     for (int n = 0; n < SAMPLES; n++) {
         global const int *restrict t = &toward[4 * (size_t)cell];
-        const real u = REAL(1.0) - (real)t[0] * REAL(4.656612873077393e-10), v = (real)t[1] * REAL(4.656612873077393e-10);
+        const real u = REAL(1.0) - (real)t[0] * REAL(4.656612873077393e-10);
+        const real v = (real)t[1] * REAL(4.656612873077393e-10);
         const real x = (real)t[2] * REAL(4.656612873077393e-10), du = u - d->u, dv = v - d->v, dw = x - d->w;
         const real deficit = REAL(0.5) * (du * du + dv * dv + dw * dw);
         const real chance = ANGLE_BITS == 0 ? (deficit <= DEFICIT ? EXPECTATION : REAL(0.0))
@@ -458,7 +459,8 @@ static inline void land(const photon *p, global const int *restrict toward, vola
     int cell_y = -1, cell_z = -1;
     if (p->d.u > 0) {
         /* The last place's own distance from the axis, seen from the detector, counts too. */
-        const real py = (real)((long)p->k.y0 + rounded(p->k.y)) * FAR_Y, pz = (real)((long)p->k.z0 + rounded(p->k.z)) * FAR_Z;
+        const real py = (real)((long)p->k.y0 + rounded(p->k.y)) * FAR_Y;
+        const real pz = (real)((long)p->k.z0 + rounded(p->k.z)) * FAR_Z;
         cell_y = detector_cell(p->d.v / p->d.u + py, PER_CELL_Y, GNX);
         cell_z = detector_cell(p->d.w / p->d.u + pz, PER_CELL_Z, GNY);
     }
@@ -477,11 +479,18 @@ static inline void land(const photon *p, global const int *restrict toward, vola
         expose(tally, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
 }
 
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers` work-items in
- * turn. A work-item whose photon has landed takes its next one at once, so that those with long lives are not waited for. */
+static inline void count_up(volatile global long *own, int which, long value)
+{
+    if (value != 0)
+        fixed_add(own + which * (size_t)PLANE, value);
+}
+
+/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers`
+ * work-items in turn. One whose photon has landed takes its next at once, so that long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
-                     volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds, uint layers)
+                     volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds,
+                     uint layers)
 {
     CELL(i, j);
     const ulong end = (ulong)end1 << 32 | end0;
@@ -506,15 +515,14 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     }
     volatile global long *own = lives + AT(i, j);
     for (int n = 0; n < ORDERS; n++)
-        fixed_add(own + n * (index_t)PLANE, (long)(count.orders >> 8 * n & 255));
-    fixed_add(own + DETECTED * (index_t)PLANE, count.detected);
-    fixed_add(own + STOPPED * (index_t)PLANE, count.stopped);
-    fixed_add(own + MISSED * (index_t)PLANE, count.missed);
-    fixed_add(own + SCATTERINGS * (index_t)PLANE, count.scatterings);
-    fixed_add(own + COSINES * (index_t)PLANE, count.cosines);
-    fixed_add(own + SQUARES * (index_t)PLANE, count.squares);
-    if (ABSORBING)
-        fixed_add(own + ABSORBED * (index_t)PLANE, count.absorbed);
+        count_up(own, n, (long)(count.orders >> 8 * n & 255));
+    count_up(own, DETECTED, count.detected);
+    count_up(own, STOPPED, count.stopped);
+    count_up(own, MISSED, count.missed);
+    count_up(own, SCATTERINGS, count.scatterings);
+    count_up(own, COSINES, count.cosines);
+    count_up(own, SQUARES, count.squares);
+    count_up(own, ABSORBED, count.absorbed);
 }
 
 /* log10 of x >= 1, from the same series; only the picture's scale. */

@@ -22,6 +22,12 @@ const bn_key bn_common_keys[] = {
       .max = HUGE_VAL,
       .help = "seed of random numbers: same seed, same bits" },
 
+    { .name = "case.resume",
+      .type = BN_KEY_TEXT,
+      .def_text = "",
+      .help = "checkpoint.bin of an earlier run of this case to go on from; relative to the case file; solvers that can" },
+
+    { .name = "output.checkpoint", .type = BN_KEY_BOOL, .help = "write checkpoint.bin at the end, also of an interrupted run" },
     { .name = "output.every",
       .type = BN_KEY_INT,
       .def = 0,

@@ -223,8 +223,8 @@ bn_status bn_hdf5_read(bn_context *ctx, const char *path, const char *name, bn_v
     find_set(file, name, where, &candidates);
     const hid_t set = candidates > 0 ? H5Dopen(file, where, H5P_DEFAULT) : -1;
     if (set < 0)
-        st = bn_fail(ctx, BN_IO, "cannot read %s: %s%s", path, candidates > 0 ? "no dataset " : "no array in three dimensions",
-                     candidates > 0 ? where : "");
+        st = bn_fail(ctx, BN_IO, "cannot read %s: %s%s", path,
+                     candidates > 0 ? "no dataset " : "no array in three dimensions", candidates > 0 ? where : "");
     else
         st = read_set(ctx, path, where, set, out);
     if (set >= 0)
@@ -288,18 +288,30 @@ static void describe_file(hid_t file, const bn_mesh *m)
     put_text(file, "date", date);
 }
 
-/* Powers of length, mass, time, current, temperature, amount, light of a unit such as "kg m-3" or "V m-1"; false for words
- * that are not among these. */
+/* Powers of length, mass, time, current, temperature, amount, light of a unit such as "kg m-3" or "V m-1"; false for
+ * words that are not among these. */
 static bool dimension_of(const char *unit, double power[7])
 {
     static const struct {
         const char *name;
         signed char power[7];
     } words[] = {
-        { "m", { 1 } },           { "kg", { 0, 1 } },        { "s", { 0, 0, 1 } },      { "A", { 0, 0, 0, 1 } },
-        { "K", { 0, 0, 0, 0, 1 } }, { "mol", { 0, 0, 0, 0, 0, 1 } }, { "cd", { 0, 0, 0, 0, 0, 0, 1 } }, { "rad", { 0 } },
-        { "1", { 0 } },           { "Hz", { 0, 0, -1 } },    { "N", { 1, 1, -2 } },     { "Pa", { -1, 1, -2 } },
-        { "J", { 2, 1, -2 } },    { "W", { 2, 1, -3 } },     { "V", { 2, 1, -3, -1 } }, { "C", { 0, 0, 1, 1 } },
+        { "m", { 1 } },
+        { "kg", { 0, 1 } },
+        { "s", { 0, 0, 1 } },
+        { "A", { 0, 0, 0, 1 } },
+        { "K", { 0, 0, 0, 0, 1 } },
+        { "mol", { 0, 0, 0, 0, 0, 1 } },
+        { "cd", { 0, 0, 0, 0, 0, 0, 1 } },
+        { "rad", { 0 } },
+        { "1", { 0 } },
+        { "Hz", { 0, 0, -1 } },
+        { "N", { 1, 1, -2 } },
+        { "Pa", { -1, 1, -2 } },
+        { "J", { 2, 1, -2 } },
+        { "W", { 2, 1, -3 } },
+        { "V", { 2, 1, -3, -1 } },
+        { "C", { 0, 0, 1, 1 } },
         { "T", { 0, 1, -2, -1 } },
     };
     memset(power, 0, 7 * sizeof *power);
@@ -351,7 +363,8 @@ static void describe_component(hid_t set, const bn_mesh *m, const char *unit)
     put_text(set, "unitName", unit && unit[0] ? unit : "1");
 }
 
-static bool write_component(hid_t group, const char *name, const bn_mesh *m, const bn_mesh_array *a, int component, bool record)
+static bool write_component(hid_t group, const char *name, const bn_mesh *m, const bn_mesh_array *a, int component,
+                            bool record)
 {
     hsize_t size[3];
     size_t points = 1;
@@ -361,7 +374,8 @@ static bool write_component(hid_t group, const char *name, const bn_mesh *m, con
     }
     const hid_t type = a->wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, space = H5Screate_simple(m->dims, size, NULL);
     const hid_t set = H5Dcreate(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    const char *from = (const char *)a->values + (size_t)component * points * (a->wide ? sizeof(double) : sizeof(float));
+    const char *from = (const char *)a->values +
+                       (size_t)component * points * (a->wide ? sizeof(double) : sizeof(float));
     const bool good = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, from) >= 0;
     if (good) {
         describe_component(set, m, a->unit);

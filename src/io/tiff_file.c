@@ -13,7 +13,7 @@
 
 static _Thread_local char complaint[256]; /* what libtiff said last */
 
-static void complain(const char *module, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void complain(const char *module, const char *format, va_list args)
 {
     (void)module;
     vsnprintf(complaint, sizeof complaint, format, args);
@@ -72,15 +72,17 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
     unsigned char *row = NULL;
     const uint32_t pages = TIFFNumberOfDirectories(t);
     if (complaint[0]) /* the list of pictures ends in nothing */
-        return bn_fail(ctx, BN_IO, "cannot read %s: after picture %u: %s; the file is damaged or cut short", path, pages,
-                       complaint);
+        return bn_fail(ctx, BN_IO, "cannot read %s: after picture %u: %s; the file is damaged or cut short", path,
+                       pages, complaint);
     if (!TIFFSetDirectory(t, 0) || !page_of(t, &first))
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, complaint[0] ? complaint : "no picture in it");
     if (!known(&first) || TIFFIsTiled(t))
-        return bn_fail(ctx, BN_IO, "cannot read %s: %u numbers a pixel of %u bits%s: one is wanted, of 8, 16, 32 bits or a float",
+        return bn_fail(ctx, BN_IO,
+                       "cannot read %s: %u numbers a pixel of %u bits%s: one is wanted, of 8, 16, 32 bits or a float",
                        path, first.samples, first.bits, TIFFIsTiled(t) ? ", in tiles" : "");
     BN_TRY(bn_volume_create(ctx, path, (const uint32_t[]){ first.width, first.height, pages }, out));
-    if (TIFFScanlineSize64(t) < (uint64_t)first.width * first.bits / 8 || !(row = malloc((size_t)TIFFScanlineSize64(t))))
+    if (TIFFScanlineSize64(t) < (uint64_t)first.width * first.bits / 8 ||
+        !(row = malloc((size_t)TIFFScanlineSize64(t))))
         return bn_fail(ctx, BN_MEMORY, "no memory for a row of %s", path);
     for (uint32_t z = 0; z < pages && st == BN_OK; z++) {
         if (!TIFFSetDirectory(t, (tdir_t)z) || !page_of(t, &here))
@@ -89,8 +91,8 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
             st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u differs in size or kind from the first", path, z);
         for (uint32_t y = 0; y < first.height && st == BN_OK; y++) {
             if (TIFFReadScanline(t, row, y, 0) != 1)
-                st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u, row %u: %s; the file is damaged or cut short", path, z, y,
-                             complaint);
+                st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u, row %u: %s; the file is damaged or cut short",
+                             path, z, y, complaint);
             double *to = out->values + ((size_t)z * first.height + y) * first.width;
             for (uint32_t x = 0; x < first.width && st == BN_OK; x++)
                 to[x] = number(&first, row, x);
@@ -131,12 +133,13 @@ static bool write_page(TIFF *t, const uint32_t n[3], uint32_t z, const float *va
     return good && TIFFWriteDirectory(t);
 }
 
-bn_status bn_tiff_write(bn_context *ctx, const char *path, const uint32_t n[3], const float *values, const char *description)
+bn_status bn_tiff_write(bn_context *ctx, const char *path, const uint32_t n[3], const float *values,
+                        const char *description)
 {
     listen();
     if ((double)n[0] * n[1] * n[2] * sizeof *values > 4e9)
-        return bn_fail(ctx, BN_IO, "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)",
-                       path);
+        return bn_fail(ctx, BN_IO,
+                       "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);
     bn_file *file;
     BN_TRY(bn_file_begin(ctx, path, &file));
     const int own = dup(fileno(bn_file_stream(file)));

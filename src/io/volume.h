@@ -14,16 +14,16 @@ typedef struct bn_volume {
     double *values;
 } bn_volume;
 
-/* By the end of the name: .vti, .tif or .tiff, .h5 or .hdf5. `name` picks an array of .vti and .h5; "": the only one, or
- * the first of an openPMD file. BN_IO names path and reason. The volume owns its memory until bn_volume_free. */
+/* By the end of the name: .vti, .tif or .tiff, .h5 or .hdf5. `name` picks an array of .vti and .h5; "": the only one,
+ * or the first of an openPMD file. BN_IO names path and reason. The volume owns its memory until bn_volume_free. */
 BN_CHECKED bn_status bn_volume_read(bn_context *, const char *path, const char *name, bn_volume *out);
 void bn_volume_free(bn_volume *);
 
 /* Zeroed memory for n[0] * n[1] * n[2] values; BN_IO when they are more than 2^30 or none. */
 BN_CHECKED bn_status bn_volume_create(bn_context *, const char *path, const uint32_t n[3], bn_volume *out);
 
-/* A stack of pictures of one size, one number a pixel: integers of 8, 16 or 32 bits or floats; x along a row, y from row
- * to row in the order of the file, z from picture to picture. */
+/* A stack of pictures of one size, one number a pixel: integers of 8, 16 or 32 bits or floats; x along a row, y from
+ * row to row in the order of the file, z from picture to picture. */
 BN_CHECKED bn_status bn_tiff_read(bn_context *, const char *path, bn_volume *out);
 /* Float pictures in the same order; from 4 GB on BN_IO says to take HDF5 instead. */
 BN_CHECKED bn_status bn_tiff_write(bn_context *, const char *path, const uint32_t n[3], const float *values,

@@ -27,7 +27,8 @@ static bn_status write_tiff(bn_context *ctx, const bn_export *e, const bn_field_
         char number[16] = "";
         if (components(d) > 1)
             snprintf(number, sizeof number, "-%d", c);
-        snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0], g->h[1]);
+        snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0],
+                 g->h[1]);
         for (size_t i = 0; wide && i < points; i++)
             single[i] = (float)((const double *)data)[(size_t)c * points + i];
         if (snprintf(path, sizeof path, "%s%s%s-%06llu.tif", e->tiff, d->name, number, e->step) >= (int)sizeof path)
@@ -43,8 +44,13 @@ static bn_status write_hdf5(bn_context *ctx, const bn_export *e)
 {
     const bn_grid *g = &e->plan->grid;
     bn_mesh_array arrays[BN_PLAN_FIELDS];
-    bn_mesh m = { .dims = g->dims, .time = e->time, .nodes = g->nodes, .step = e->step, .arrays = arrays,
-                  .software = "binnacle", .version = bn_version() };
+    bn_mesh m = { .dims = g->dims,
+                  .time = e->time,
+                  .nodes = g->nodes,
+                  .step = e->step,
+                  .arrays = arrays,
+                  .software = "binnacle",
+                  .version = bn_version() };
     for (int k = 0; k < 3; k++) {
         m.n[k] = g->n[k];
         m.h[k] = g->h[k];

@@ -4,6 +4,7 @@
 
 #include "observe/output.h"
 #include "observe/report.h"
+#include "sim/checkpoint.h"
 #include "sim/selftest.h"
 
 #include <stdio.h>
@@ -175,6 +176,14 @@ static void finish(run *r, bn_status *st)
     if (readable)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
+    if (stepped && bn_case_bool(r->config, "output.checkpoint")) {
+        char *path = NULL;
+        bn_status saved = bn_folder_name(r->folder, &path, "checkpoint.bin");
+        if (saved == BN_OK)
+            saved = bn_checkpoint_write(r->sim, path);
+        free(path);
+        then(r, st, saved);
+    }
     if (*st == BN_OK)
         *st = verdict(r);
     s->output = bn_output_seconds(r->output);

@@ -41,6 +41,8 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
 void bn_plan_destroy(bn_plan **);
 
 void bn_plan_free_kept(bn_plan *);
+/* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
+bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
 /* Bytes that all fields take on a device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);

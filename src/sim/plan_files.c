@@ -52,8 +52,7 @@ void bn_plan_free_kept(bn_plan *p)
     }
 }
 
-/* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
-static bool path_of(const bn_case *c, const char *name, char *path, size_t bytes)
+bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
 {
     const char *slash = strrchr(bn_case_path(c), '/');
     const int folder = name[0] == '/' || !slash ? 0 : (int)(slash + 1 - bn_case_path(c));
@@ -66,7 +65,7 @@ static bn_status read_grey(bn_plan *p, const bn_case *c, const char *key, const 
     *grey = NULL;
     char path[PATH_BYTES];
     unsigned char *values = NULL;
-    if (!path_of(c, name, path, sizeof path))
+    if (!bn_plan_path(c, name, path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
     const bn_status st = bn_png_read_grey(p->ctx, path, width, height, &values);
     if (st != BN_OK) {
@@ -96,7 +95,7 @@ bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t
     *rgb = NULL;
     char path[PATH_BYTES];
     unsigned char *values = NULL;
-    if (!path_of(c, bn_case_item_text(c, key, item), path, sizeof path))
+    if (!bn_plan_path(c, bn_case_item_text(c, key, item), path, sizeof path))
         return bn_case_reject_item(c, key, item, NULL, "the path is too long");
     const bn_status st = bn_png_read_rgb(p->ctx, path, width, height, &values);
     if (st != BN_OK) {
@@ -149,7 +148,7 @@ bn_status bn_plan_numbers(bn_plan *p, const bn_case *c, const char *name, const 
     bn_csv_table t = { .columns = 0 };
     bn_status st = BN_OK;
     if (!own) {
-        if (!path_of(c, name, path, sizeof path) || access(path, F_OK) != 0)
+        if (!bn_plan_path(c, name, path, sizeof path) || access(path, F_OK) != 0)
             return BN_OK;
         BN_TRY(bn_file_read(p->ctx, path, NUMBERS_BYTES, &text, &bytes));
     }
@@ -161,15 +160,15 @@ out:
     return st;
 }
 
-bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *key, const char *array, bn_volume_numbers *out)
+bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const char *array, bn_volume_numbers *out)
 {
     char path[PATH_BYTES];
     bn_volume v;
     *out = (bn_volume_numbers){ .values = NULL };
-    if (!path_of(c, bn_case_text(c, key), path, sizeof path))
-        return bn_case_reject(c, key, NULL, "the path is too long");
+    if (!bn_plan_path(c, name, path, sizeof path))
+        return bn_fail(p->ctx, BN_IO, "the path %s is too long", name);
     if (bn_volume_read(p->ctx, path, array, &v) != BN_OK) {
-        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
+        bn_note(p->ctx, "which %s names", bn_case_path(c));
         return bn_error_status(p->ctx);
     }
     BN_TRY(keep(p, v.values));

@@ -1,6 +1,7 @@
 /* sim.c: one case on one engine: builds what the plan asks for, steps, watches for values that are not finite. */
 #include "sim/sim_parts.h"
 
+#include "sim/checkpoint.h"
 #include "sim/results_list.h"
 
 #include <assert.h>
@@ -117,6 +118,14 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     if (desc->device)
         BN_GO(build_kernels(sim));
     BN_GO(sim->solver->init(sim, sim->state));
+    if (bn_case_text(config, "case.resume")[0]) {
+        char path[4096];
+        if (!bn_plan_path(config, bn_case_text(config, "case.resume"), path, sizeof path)) {
+            st = bn_fail(ctx, BN_IO, "the path %s is too long", bn_case_text(config, "case.resume"));
+            goto out;
+        }
+        BN_GO(bn_checkpoint_read(sim, path));
+    }
     sim->set_up = true;
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
@@ -240,6 +249,13 @@ bn_status bn_sim_present(bn_sim *sim)
     BN_TRY(sim->engine->present(sim, sim->state));
     sim->presented = sim->now.step + 1;
     return BN_OK;
+}
+
+void bn_sim_set_now(bn_sim *sim, unsigned long long step, double time, unsigned long long items)
+{
+    sim->now.step = step;
+    sim->now.time = time;
+    sim->now.items = items;
 }
 
 bn_sim_state bn_sim_now(const bn_sim *sim) { return sim->now; }

@@ -5,6 +5,7 @@
 #include "sim/plan.h"
 
 const bn_plan *bn_sim_plan(const bn_sim *);
+void bn_sim_set_now(bn_sim *, unsigned long long step, double time, unsigned long long items);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
 

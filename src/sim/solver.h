@@ -77,6 +77,7 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
+    bool resumes; /* a step depends on the fields of the state and the step's number only: runs go on from checkpoints */
 } bn_solver;
 
 /* --- for plan() --- */
@@ -115,7 +116,7 @@ typedef struct bn_numbers {
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
-/* Numbers on a grid in three dimensions from the file that the text `key` names: VTK (.vti), a stack of pictures (.tif),
+/* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack of pictures (.tif),
  * HDF5 after openPMD or plain (.h5); `array` picks one of several, "": the only one. A file that can't be read fails with
  * BN_IO. Kept by the plan. */
 typedef struct bn_volume_numbers {
@@ -123,7 +124,8 @@ typedef struct bn_volume_numbers {
     double h[3];          /* spacing [m]; 0: the file doesn't tell */
     const double *values; /* x fastest */
 } bn_volume_numbers;
-BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *key, const char *array, bn_volume_numbers *out);
+BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *name, const char *array,
+                                    bn_volume_numbers *out);
 /* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that a text of a list's item names;
  * else the same. */
 BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,

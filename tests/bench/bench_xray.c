@@ -1,6 +1,6 @@
-/* bench_xray.c: photons and scatterings per second of xray on one device, beside what the instructions of a photon allow.
- * Never part of the tests.
- *   bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS: of a measurement, about */
+/* bench_xray.c: photons and scatterings per second of xray on one device, beside what the instructions of a photon
+ * allow. Never part of the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS:
+ * of a measurement, about */
 #include "binnacle/binnacle.h"
 #include "sim/solver.h"
 
@@ -51,12 +51,14 @@ static const row rows[] = {
       "[source]\nsize = [44e-9, 0]\ncentre = [2e-9, 0]\n" DETECTOR,
       false, 2e10 },
     { "double slit, light on all cells",
-      "[density]\nkind = \"double-slit\"\ncells = [256, 128, 128]\ncentre = [2e-9, 0]\ndepth = 4e-9\n" DETECTOR, false, 2e10 },
-    { "512 cells, scattered once",
-      "[density]\nkind = \"slab\"\ncells = [512, 128, 128]\nvalue = 0.01\n" DETECTOR, false, 2e10 },
-    { "512 cells, multiple, mean 1",
-      "[density]\nkind = \"slab\"\ncells = [512, 128, 128]\nvalue = 0.001953\n[scattering]\norder = \"multiple\"\n" DETECTOR, false,
+      "[density]\nkind = \"double-slit\"\ncells = [256, 128, 128]\ncentre = [2e-9, 0]\ndepth = 4e-9\n" DETECTOR, false,
       2e10 },
+    { "512 cells, scattered once", "[density]\nkind = \"slab\"\ncells = [512, 128, 128]\nvalue = 0.01\n" DETECTOR,
+      false, 2e10 },
+    { "512 cells, multiple, mean 1",
+      "[density]\nkind = \"slab\"\ncells = [512, 128, 128]\nvalue = 0.001953\n[scattering]\norder = "
+      "\"multiple\"\n" DETECTOR,
+      false, 2e10 },
     { "offset gratings, exact walk",
       "[density]\nkind = \"offset-gratings\"\ncells = [256, 128, 128]\nvalue = 0.01\nwidth = 8e-9\npitch = 16e-9\n"
       "[scattering]\norder = \"multiple\"\n[flight]\nmethod = \"exact\"\n" DETECTOR,
@@ -67,9 +69,12 @@ static const row rows[] = {
       false, 0 },
     /* A cube of 60 mm with 1 scattering a mm, in all directions, and 0.005 absorptions a mm: cube60 of MCX. */
     { "turbid cube of 60 mm",
-      "[density]\nkind = \"slab\"\ncells = [60, 60, 60]\ncell = [1e-3, 1e-3, 1e-3]\nvalue = 0.633955\nabsorption = 0.004975124378109453\n"
-      "[source]\nwavelength = 1e-6\nprofile = \"pencil\"\n[scattering]\norder = \"multiple\"\nangle = \"henyey-greenstein\"\n"
-      "g = 0.01\ntheta_max = 3.14159265358979\n[detector]\ncells = [1024, 1024]\ncell_angle = 1e-3\nspacing = \"lengths\"\n"
+      "[density]\nkind = \"slab\"\ncells = [60, 60, 60]\ncell = [1e-3, 1e-3, 1e-3]\nvalue = 0.633955\nabsorption = "
+      "0.004975124378109453\n"
+      "[source]\nwavelength = 1e-6\nprofile = \"pencil\"\n[scattering]\norder = \"multiple\"\nangle = "
+      "\"henyey-greenstein\"\n"
+      "g = 0.01\ntheta_max = 3.14159265358979\n[detector]\ncells = [1024, 1024]\ncell_angle = 1e-3\nspacing = "
+      "\"lengths\"\n"
       "distance = 1000\nbeam_stop = 0\n",
       true, 4e10 },
 };
@@ -102,7 +107,8 @@ static void bench(const row *r, const char *precision, double seconds)
             need(bn_sim_measure(sim));
             const double photons = (double)batch * 1024 * 1024, mean = result(sim, "scatterings_mean");
             const double rate = photons / best * (r->scatterings ? mean : 1);
-            printf("  %-34s %-6s %9.3g photons/s %9.3g scatterings/s", r->what, precision, photons / best, photons / best * mean);
+            printf("  %-34s %-6s %9.3g photons/s %9.3g scatterings/s", r->what, precision, photons / best,
+                   photons / best * mean);
             if (r->floor > 0)
                 printf("   %5.1f %% of %.2g", 100 * rate / r->floor, r->floor);
             if (r->scatterings)

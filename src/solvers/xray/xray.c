@@ -9,18 +9,27 @@
 /* The defaults are the double slit, so that the starter case shows something. */
 static const bn_key schema[] = {
     { .name = "density.kind", .type = BN_KEY_CHOICE,
-      .choices = "slab|single-slit|double-slit|grating|offset-gratings|sphere|foil|file", .def_text = "double-slit",
-      .help = "shape of the density, seen from the entrance: x into it, y and z across; slits and lines stand along z" },
+      .choices = "slab|single-slit|double-slit|grating|offset-gratings|sphere|foil|file|series",
+      .def_text = "double-slit",
+      .help = "shape of the density, seen from the entrance: x into it, y and z across; slits, lines along z" },
     { .name = "density.cells", .type = BN_KEY_INT, .count = 3, .def = 128, .min = 1, .max = 65536,
       .help = "cells along x, y, z" },
     { .name = "density.cell", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 4e-9, .max = 1, .above = true,
       .help = "sides of a cell" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "kind = \"file\": .vti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, the same along x); relative to the case file" },
-    { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "", .help = "which array of a .vti or .h5; empty: the only one" },
+      .help = "kind = \"file\": .vti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, "
+              "the same along x); relative to the case file" },
+    { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "kind = \"series\": the density at a time, .vti, .tif or .h5; linear in between" },
+    { .name = "density.frame.time", .type = BN_KEY_REAL, .unit = "s", .min = -1e9, .max = 1e9, .list = true,
+      .help = "that time" },
+    { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "which array of a .vti or .h5; empty: the only one" },
     { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = "probability|electrons", .def_text = "probability",
-      .help = "what values mean: chance to be scattered in a cell, along its side in the flight's direction; or electrons per m3, with Thomson's cross-section" },
-    { .name = "density.value", .type = BN_KEY_REAL, .def = 1, .min = 0, .max = 1e40, .help = "inside of the shape; factor of a file's values" },
+      .help = "what values mean: chance to be scattered in a cell, along its side in the flight's direction; or "
+              "electrons per m3, with Thomson's cross-section" },
+    { .name = "density.value", .type = BN_KEY_REAL, .def = 1, .min = 0, .max = 1e40,
+      .help = "inside of the shape; factor of a file's values" },
     { .name = "density.absorption", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .help = "share of a photon that each collision absorbs; the rest is scattered" },
     { .name = "density.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1, .max = 1,
@@ -60,12 +69,19 @@ static const bn_key schema[] = {
       .help = "of the light's direction against x, towards y and z" },
     { .name = "source.polarisation", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -7, .max = 7,
       .help = "angle of the electric field to y" },
+    { .name = "source.pulse", .type = BN_KEY_REAL, .count = 2, .unit = "s", .min = -1e9, .max = 1e9,
+      .help = "when the first photon enters a series of densities, and the last; each step's photons meet the "
+              "density of its middle; equal: all frames" },
     { .name = "source.coherent_steps", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e15,
       .help = "coherence time: photons of so many steps interfere, then intensities add up; 0: all interfere" },
-    { .name = "scattering.angle", .type = BN_KEY_CHOICE, .choices = "uniform|thomson|polarised|henyey-greenstein",
-      .def_text = "uniform", .help = "law of the scattering angle: uniform in solid angle, Thomson's without and with polarisation, Henyey and Greenstein's" },
-    { .name = "scattering.theta_max", .type = BN_KEY_REAL, .unit = "rad", .def = 0.1, .max = 3.14159265358979312, .above = true,
+    { .name = "scattering.angle", .type = BN_KEY_CHOICE, .choices = "uniform|thomson|polarised|henyey-greenstein|table",
+      .def_text = "uniform", .help = "law of the scattering angle: uniform in solid angle, Thomson's without and with "
+                                     "polarisation, Henyey and Greenstein's" },
+    { .name = "scattering.theta_max", .type = BN_KEY_REAL, .unit = "rad", .def = 0.1, .max = 3.14159265358979312,
+      .above = true,
       .help = "largest angle of a scattering" },
+    { .name = "scattering.table", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "CSV file of a law: angle [rad], rising from 0, and density in solid angle, on any scale" },
     { .name = "scattering.g", .type = BN_KEY_REAL, .def = 0, .min = -0.9, .max = 0.9,
       .help = "mean cosine of Henyey's and Greenstein's law" },
     { .name = "scattering.order", .type = BN_KEY_CHOICE, .choices = "single|multiple", .def_text = "single",
@@ -91,7 +107,7 @@ static const bn_key schema[] = {
     { .name = "solver.samples", .type = BN_KEY_INT, .def = 16, .min = 1, .max = 1000000,
       .help = "cells that the expected-value estimator visits for a scattering" },
     { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = "none|curve|fft|both", .def_text = "none",
-      .help = "the cut along y with the closed form of slits and gratings, and the Fourier picture of the projected density" },
+      .help = "the cut along y with the closed form of slits and gratings; the Fourier picture of the projection" },
     { 0 },
 };
 /* clang-format on */
@@ -109,14 +125,29 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         const char *name;
         double value;
     } reals[] = {
-        { "START_X", k->start_x },     { "CENTRE_Y", k->centre_y },   { "CENTRE_Z", k->centre_z },
-        { "UNIT_Y", k->unit_y },       { "UNIT_Z", k->unit_z },       { "PER_Y", k->per_y },
-        { "PER_Z", k->per_z },         { "PATH_SCALE", k->path_scale }, { "DEFICIT", k->deficit },
-        { "BEAM_U", k->beam[0] },      { "BEAM_V", k->beam[1] },      { "BEAM_W", k->beam[2] },
-        { "E_U", k->e[0] },            { "E_V", k->e[1] },            { "E_W", k->e[2] },
-        { "FAR_Y", k->far_y },         { "FAR_Z", k->far_z },         { "PER_CELL_Y", k->per_cell_y },
-        { "PER_CELL_Z", k->per_cell_z }, { "EXPECTATION", k->expectation },
-        { "REACH", k->reach },         { "GAIN", k->gain },         { "ABSORPTION", k->absorption },
+        { "START_X", k->start_x },
+        { "CENTRE_Y", k->centre_y },
+        { "CENTRE_Z", k->centre_z },
+        { "UNIT_Y", k->unit_y },
+        { "UNIT_Z", k->unit_z },
+        { "PER_Y", k->per_y },
+        { "PER_Z", k->per_z },
+        { "PATH_SCALE", k->path_scale },
+        { "DEFICIT", k->deficit },
+        { "BEAM_U", k->beam[0] },
+        { "BEAM_V", k->beam[1] },
+        { "BEAM_W", k->beam[2] },
+        { "E_U", k->e[0] },
+        { "E_V", k->e[1] },
+        { "E_W", k->e[2] },
+        { "FAR_Y", k->far_y },
+        { "FAR_Z", k->far_z },
+        { "PER_CELL_Y", k->per_cell_y },
+        { "PER_CELL_Z", k->per_cell_z },
+        { "EXPECTATION", k->expectation },
+        { "REACH", k->reach },
+        { "GAIN", k->gain },
+        { "ABSORPTION", k->absorption },
     };
     const struct {
         const char *name;
@@ -186,12 +217,13 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                   .hidden = s->stopped,
                                                   .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL }));
-    BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "cut",
-                                                   .title = "Cut through the picture along y",
-                                                   .y_label = "intensity",
-                                                   .log_y = s->density != XRAY_SINGLE_SLIT && s->density != XRAY_DOUBLE_SLIT,
-                                                   .x_scale = 1e3,
-                                                   .x_label = "angle [mrad]" }));
+    BN_TRY(bn_plan_chart(
+        p, &(bn_plan_chart_desc){ .table = "cut",
+                                  .title = "Cut through the picture along y",
+                                  .y_label = "intensity",
+                                  .log_y = s->density != XRAY_SINGLE_SLIT && s->density != XRAY_DOUBLE_SLIT,
+                                  .x_scale = 1e3,
+                                  .x_label = "angle [mrad]" }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "rings",
                                                    .title = "Means over rings",
                                                    .y_label = "intensity",
@@ -245,12 +277,6 @@ static void read_case(const bn_case *c, xray *s)
     s->seed = (uint64_t)bn_case_int(c, "case.seed");
     s->photons = (uint64_t)llround(bn_case_real(c, "source.photons"));
     s->coherent = bn_case_int(c, "source.coherent_steps");
-    s->rounds = (uint32_t)bn_case_int(c, "source.batch");
-    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
-    if (s->rounds == 0)
-        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), 0x1p20 / (double)cells), 64 * wanted);
-    /* As few as fill a device, as many as the bytes of the counters need. */
-    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
     k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
     k->absorption = bn_case_real(c, "density.absorption");
     k->absorbing = k->absorption > 0;
@@ -260,6 +286,14 @@ static void read_case(const bn_case *c, xray *s)
     k->expected = bn_case_choice(c, "solver.estimator");
     k->samples = (int)fmin((double)bn_case_int(c, "solver.samples"), (double)cells);
     k->stride = stride_of(cells);
+    s->rounds = (uint32_t)bn_case_int(c, "source.batch");
+    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
+    if (s->rounds == 0) { /* a sixty-fourth of all, but a million amplitudes at least */
+        const double least = 0x1p20 / (double)cells / (k->expected ? k->samples : 1);
+        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), least), 64 * wanted);
+    }
+    /* As few as fill a device, as many as the bytes of the counters need. */
+    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -267,6 +301,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     xray *s = state;
     read_case(c, s);
     BN_TRY(xray_plan_density(c, s, p));
+    if (!s->optical)
+        return BN_OK; /* rejected */
+    for (size_t i = 0; i < 2; i++)
+        s->pulse[i] = bn_case_real_at(c, "source.pulse", i);
+    if (s->frames > 0 && s->pulse[0] == s->pulse[1]) {
+        s->pulse[0] = s->frame[0].time;
+        s->pulse[1] = s->frame[s->frames - 1].time;
+    }
+    if (s->pulse[1] < s->pulse[0])
+        return bn_case_reject(c, "source.pulse", NULL, "the last photon enters before the first");
     BN_TRY(xray_plan_source(c, s, p));
     BN_TRY(xray_plan_detector(c, s, p));
     if (s->against_curve && (s->density < XRAY_SINGLE_SLIT || s->density > XRAY_GRATING))
@@ -315,4 +359,5 @@ const bn_solver bn_solver_xray = {
     .plan = plan,
     .init = init,
     .measure = xray_measure,
+    .resumes = true,
 };

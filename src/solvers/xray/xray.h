@@ -1,5 +1,6 @@
-/* xray.h: what the parts of `xray` share: photons through an electron density, with phase, to a detector. The frame is the
- * photons': x goes from the entrance face into the density, y and z across; lengths in metres unless said otherwise. */
+/* xray.h: what the parts of `xray` share: photons through an electron density, with phase, to a detector. The frame is
+ * the photons': x goes from the entrance face into the density, y and z across; lengths in metres unless said
+ * otherwise. */
 #ifndef BN_XRAY_H
 #define BN_XRAY_H
 
@@ -18,8 +19,18 @@ enum {
 /* Photons in all: the sums can't run over, wherever they land. */
 #define XRAY_PHOTONS 1e12
 
-typedef enum xray_density { XRAY_SLAB, XRAY_SINGLE_SLIT, XRAY_DOUBLE_SLIT, XRAY_GRATING, XRAY_OFFSET_GRATINGS, XRAY_SPHERE, XRAY_FOIL, XRAY_FILE } xray_density;
-typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY } xray_angle;
+typedef enum xray_density {
+    XRAY_SLAB,
+    XRAY_SINGLE_SLIT,
+    XRAY_DOUBLE_SLIT,
+    XRAY_GRATING,
+    XRAY_OFFSET_GRATINGS,
+    XRAY_SPHERE,
+    XRAY_FOIL,
+    XRAY_FILE,
+    XRAY_SERIES
+} xray_density;
+typedef enum xray_angle { XRAY_UNIFORM, XRAY_THOMSON, XRAY_POLARISED, XRAY_HENYEY, XRAY_TABLE } xray_angle;
 typedef enum xray_profile { XRAY_EVEN, XRAY_GAUSSIAN, XRAY_PENCIL } xray_profile;
 
 /* What kernels and reference compute with; kernels/xray.cl explains the names. */
@@ -27,8 +38,16 @@ typedef struct xray_constants {
     double start_x, centre_y, centre_z, unit_y, unit_z, per_y, per_z, path_scale, deficit, beam[3], e[3], far_y, far_z,
         per_cell_y, per_cell_z, reach, gain, absorption, expectation;
     long long aperture_y, aperture_z, shift_y, shift_z, place_y, place_z, beam_id, beam_iv, beam_iw;
-    int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned, absorbing, samples, stride;
+    int fixed_bits, halvings, path_bits, angle_bits, most, polarised, profile, placed, equal_angles, expected, thinned,
+        absorbing, samples, stride;
 } xray_constants;
+
+/* The density at one time: as read, and as optical depths of the photons' frame. */
+typedef struct xray_frame {
+    double time;
+    const double *values;
+    double *depth;
+} xray_frame;
 
 typedef struct xray {
     /* the density: cells and their sides along x, y, z of the photons' frame; optical depth of a cell's side along x */
@@ -39,23 +58,28 @@ typedef struct xray {
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
     double *optical, *majorant;
+    xray_frame *frame; /* of a series */
+    size_t frames;
+    double pulse[2]; /* when the first photon enters and the last one [s] */
     /* the detector */
     uint32_t cells[2];
     double cell_angle, distance, wavelength;
-    int32_t *toward; /* per cell: 1 - u, v, w of its direction in units of 2^-31, and its solid angle (kernels/xray.cl) */
+    int32_t
+        *toward; /* per cell: 1 - u, v, w of its direction in units of 2^-31, and its solid angle (kernels/xray.cl) */
     double solid_angle; /* of the cell in the middle */
     bool *stopped;      /* cells behind the beam stop */
     double *angle;      /* 1 - cos of the scattering angle at 2^XRAY_ANGLE_BITS + 1 values of its distribution */
     xray_constants k;
     xray_density density;
     xray_angle law;
+    const bn_numbers *law_table;
     double theta_max;
     double width, pitch; /* of the slits */
     bool against_curve, against_fft;
     uint64_t seed, photons, flown; /* in all, and so far */
     uint32_t rounds, layers;       /* photons per detector cell in a step, and work-items that fly them */
-    long long coherent;           /* steps in which amplitudes add up; 0: all */
-    bool fresh;                   /* what the photons bring from here on starts a new coherence time */
+    long long coherent;            /* steps in which amplitudes add up; 0: all */
+    bool fresh;                    /* what the photons bring from here on starts a new coherence time */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;
     bn_kernel *fly, *gather;
     bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally;
@@ -63,6 +87,8 @@ typedef struct xray {
 
 /* xray_density.c: the density of the case, cropped and cut into blocks; kept by the plan. */
 BN_CHECKED bn_status xray_plan_density(const bn_case *, xray *, bn_plan *);
+/* The box's density and majorants at a time, between two frames of a series. */
+void xray_density_at(xray *, double time);
 /* xray_detector.c: directions of the detector's cells, the law of scattering, the photons' start, all as constants. */
 BN_CHECKED bn_status xray_plan_detector(const bn_case *, xray *, bn_plan *);
 BN_CHECKED bn_status xray_plan_source(const bn_case *, xray *, bn_plan *);
@@ -77,6 +103,7 @@ typedef struct xray_batch {
     uint64_t first, end;
     uint32_t rounds;
     bool fresh;
+    double time; /* of its middle, in a series */
 } xray_batch;
 xray_batch xray_next_batch(const xray *, unsigned long long step);
 void xray_report(xray *, const xray_batch *, bn_step *out);

@@ -164,19 +164,22 @@ static bn_status plan_shape(const bn_case *c, xray *s)
     if (a.depth == 0)
         a.depth = s->n[0] * s->h[0] - a.start;
     if (s->density == XRAY_DOUBLE_SLIT && a.width >= a.pitch)
-        return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width, a.pitch);
+        return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width,
+                              a.pitch);
     generate(s, &a, depth_of(c, s));
     double sum = 0;
     for (size_t i = 0; i < (size_t)s->n[0] * s->n[1] * s->n[2]; i++)
         sum += s->whole[i];
     if (!(sum > 0))
-        return bn_case_reject(c, "density.kind", NULL, "no cell of the grid has a density: is the shape inside, and as large as a cell?");
+        return bn_case_reject(c, "density.kind", NULL,
+                              "no cell of the grid has a density: is the shape inside, and as large as a cell?");
     return BN_OK;
 }
 
 /* --- from a file --- */
 
-/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its end. */
+/* Where cell (i, j, k) of the photons' frame lies in the file's: the flight's axis is turned round for a face at its
+ * end. */
 static size_t place_in_file(const xray *s, int face, const uint32_t n[3], uint32_t i, uint32_t j, uint32_t k)
 {
     uint32_t at[3];
@@ -194,11 +197,12 @@ static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
         const long long cells = bn_case_int_at(c, "density.cells", d);
         const double cell = bn_case_real_at(c, "density.cell", d);
         if (bn_case_given(c, "density.cells") && cells != (long long)v->n[d])
-            return bn_case_reject(c, "density.cells", "leave it out: the file tells it",
-                                  "%s has %u x %u x %u cells", bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
+            return bn_case_reject(c, "density.cells", "leave it out: the file tells it", "%s has %u x %u x %u cells",
+                                  bn_case_text(c, "density.file"), v->n[0], v->n[1], v->n[2]);
         if (bn_case_given(c, "density.cell") && v->h[d] > 0 && fabs(cell / v->h[d] - 1) > 1e-6)
-            return bn_case_reject(c, "density.cell", "leave it out: the file tells it", "%s has cells of %g x %g x %g m",
-                                  bn_case_text(c, "density.file"), v->h[0], v->h[1], v->h[2]);
+            return bn_case_reject(c, "density.cell", "leave it out: the file tells it",
+                                  "%s has cells of %g x %g x %g m", bn_case_text(c, "density.file"), v->h[0], v->h[1],
+                                  v->h[2]);
     }
     return BN_OK;
 }
@@ -232,17 +236,18 @@ static bool is_picture(const char *name)
 
 static bn_status read_file(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
 {
+    const char *array = bn_case_text(c, "density.array");
     const char *name = bn_case_text(c, "density.file");
     if (!name[0])
         return bn_case_reject(c, "density.file", NULL, "a density from a file needs its name");
     if (is_picture(name))
         return read_picture(c, p, v);
-    BN_TRY(bn_plan_volume(p, c, "density.file", bn_case_text(c, "density.array"), v));
+    BN_TRY(bn_plan_volume(p, c, name, array, v));
     return agree(c, v);
 }
 
 /* Values of the file times density.value, as depths. */
-static bn_status convert(const bn_case *c, xray *s, const bn_volume_numbers *v)
+static bn_status convert(const bn_case *c, const xray *s, const bn_volume_numbers *v, double *depth)
 {
     const double scale = bn_case_real(c, "density.value");
     const bool electrons = bn_case_choice(c, "density.measure") == 1;
@@ -257,9 +262,81 @@ static bn_status convert(const bn_case *c, xray *s, const bn_volume_numbers *v)
                     return bn_case_reject(c, "density.file", NULL, "the value %g at (%zu, %zu, %zu) is no %s", value,
                                           at % v->n[0], at / v->n[0] % v->n[1], at / v->n[0] / v->n[1],
                                           electrons ? "density" : "probability");
-                s->whole[to++] = electrons ? thomson * value * s->h[0] : fmin(-log1p(-value), opaque);
+                depth[to++] = electrons ? thomson * value * s->h[0] : fmin(-log1p(-value), opaque);
             }
     return BN_OK;
+}
+
+/* --- in time --- */
+
+/* All frames, of one size, in order; the first stands in *v. */
+static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
+{
+    const size_t count = bn_case_items(c, "density.frame");
+    if (count < 2)
+        return bn_case_reject(c, "density.kind", NULL, "a series needs two [[density.frame]] at least");
+    BN_TRY(bn_plan_keep(p, count * sizeof *s->frame, (void **)&s->frame));
+    for (size_t i = 0; i < count; i++) {
+        const char *name = bn_case_item_text(c, "density.frame.file", i);
+        bn_volume_numbers here;
+        BN_TRY(bn_plan_volume(p, c, name, bn_case_text(c, "density.array"), &here));
+        if (i == 0)
+            *v = here;
+        else if (memcmp(here.n, v->n, sizeof here.n) != 0)
+            return bn_case_reject_item(c, "density.frame.file", i, NULL,
+                                       "%s has %u x %u x %u cells, the first frame %u x %u x %u", name, here.n[0],
+                                       here.n[1], here.n[2], v->n[0], v->n[1], v->n[2]);
+        s->frame[i] = (xray_frame){ bn_case_item_real(c, "density.frame.time", i), here.values, NULL };
+        if (i > 0 && !(s->frame[i].time > s->frame[i - 1].time))
+            return bn_case_reject_item(c, "density.frame.time", i, NULL, "frames must follow each other in time");
+    }
+    s->frames = count;
+    return agree(c, v);
+}
+
+/* Depths of each frame's whole grid; their mean is the density that is cropped. */
+static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_volume_numbers *v)
+{
+    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    for (size_t f = 0; f < s->frames; f++) {
+        bn_volume_numbers here = *v;
+        here.values = s->frame[f].values;
+        BN_TRY(bn_plan_keep(p, cells * sizeof *s->frame[f].depth, (void **)&s->frame[f].depth));
+        BN_TRY(convert(c, s, &here, s->frame[f].depth));
+        for (size_t i = 0; i < cells; i++)
+            s->whole[i] += s->frame[f].depth[i] / (double)s->frames;
+    }
+    return BN_OK;
+}
+
+/* The largest depths in the blocks, from the cells. */
+static void find_majorants(xray *s)
+{
+    const size_t count = (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2];
+    memset(s->majorant, 0, count * sizeof *s->majorant);
+    for (size_t k = 0; k < s->box[2]; k++)
+        for (size_t j = 0; j < s->box[1]; j++)
+            for (size_t i = 0; i < s->box[0]; i++) {
+                double *to = s->majorant + ((k >> s->bits[2]) * s->blocks[1] + (j >> s->bits[1])) * s->blocks[0] +
+                             (i >> s->bits[0]);
+                *to = fmax(*to, s->optical[(k * s->box[1] + j) * s->box[0] + i]);
+            }
+}
+
+void xray_density_at(xray *s, double time)
+{
+    size_t f = 0;
+    while (f + 2 < s->frames && s->frame[f + 1].time <= time)
+        f++;
+    const xray_frame *a = &s->frame[f], *b = a + 1;
+    const double share = fmin(fmax((time - a->time) / (b->time - a->time), 0), 1);
+    for (size_t k = 0; k < s->box[2]; k++)
+        for (size_t j = 0; j < s->box[1]; j++)
+            for (size_t i = 0; i < s->box[0]; i++) {
+                const size_t from = ((k + s->first[2]) * s->n[1] + j + s->first[1]) * s->n[0] + i + s->first[0];
+                s->optical[(k * s->box[1] + j) * s->box[0] + i] = (1 - share) * a->depth[from] + share * b->depth[from];
+            }
+    find_majorants(s);
 }
 
 bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
@@ -267,9 +344,9 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
     const int axis = bn_case_choice(c, "source.face") / 2;
     bn_volume_numbers v = { .values = NULL };
     s->density = (xray_density)bn_case_choice(c, "density.kind");
-    const bool file = s->density == XRAY_FILE;
+    const bool series = s->density == XRAY_SERIES, file = series || s->density == XRAY_FILE;
     if (file) {
-        BN_TRY(read_file(c, p, &v));
+        BN_TRY(series ? read_frames(c, s, p, &v) : read_file(c, p, &v));
         if (!v.values)
             return BN_OK; /* rejected */
     }
@@ -282,10 +359,14 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
     if (cells > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "%g cells are more than 2^30", cells);
     BN_TRY(bn_plan_keep(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
-    BN_TRY(file ? convert(c, s, &v) : plan_shape(c, s));
+    BN_TRY(series ? convert_frames(c, s, p, &v) : file ? convert(c, s, &v, s->whole) : plan_shape(c, s));
     BN_TRY(crop(s, p));
     const int method = bn_case_choice(c, "flight.method"), wish = (int)bn_case_int(c, "flight.block");
     BN_TRY(cut(s, p, method == 1 ? 0 : wish == 0 ? -1 : wish));
+    if (series && s->majorant == s->optical) { /* blocks of one cell: an array of their own, since both are made anew */
+        BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->majorant, (void **)&s->majorant));
+        find_majorants(s);
+    }
     double mean = 0;
     for (size_t i = 0; i < (size_t)cells; i++)
         mean += s->whole[i];

@@ -1,5 +1,5 @@
-/* xray_detector.c: where the photons come from, how they are scattered and where the detector's cells lie, as the numbers
- * and tables that the flight needs. */
+/* xray_detector.c: where the photons come from, how they are scattered and where the detector's cells lie, as the
+ * numbers and tables that the flight needs. */
 #include "xray.h"
 
 #include <math.h>
@@ -11,15 +11,54 @@ static long long direction_integer(double x) { return llround(x * 0x1p31); }
 
 /* --- the law of scattering --- */
 
-/* Share of the photons whose 1 - cos(theta) is below d, without normalisation. */
-static double distribution(xray_angle law, double g, double d)
+/* The same of a table of (angle, density in solid angle): the density is linear in 1 - cos between its rows. */
+static double table_share(const bn_numbers *t, double d)
 {
-    switch (law) {
+    double sum = 0;
+    for (size_t i = 1; i < t->rows; i++) {
+        const double *row = t->values + i * t->columns, *before = row - t->columns;
+        const double low = 2 * pow(sin(0.5 * before[0]), 2), high = 2 * pow(sin(0.5 * row[0]), 2);
+        if (d <= low)
+            break;
+        const double end = fmin(d, high), at_end = before[1] + (row[1] - before[1]) * (end - low) / (high - low);
+        sum += 0.5 * (before[1] + at_end) * (end - low);
+    }
+    return sum;
+}
+
+/* Share of the photons whose 1 - cos(theta) is below d, without normalisation. */
+static double distribution(const xray *s, double g, double d)
+{
+    switch (s->law) {
     case XRAY_THOMSON: /* 1 + cos^2 */
     case XRAY_POLARISED: return 2 * d - d * d + d * d * d / 3;
     case XRAY_HENYEY: return g == 0 ? d : (1 / (1 - g) - 1 / sqrt((1 - g) * (1 - g) + 2 * g * d)) / g;
+    case XRAY_TABLE: return table_share(s->law_table, d);
     default: return d;
     }
+}
+
+static bn_status read_law(const bn_case *c, xray *s, bn_plan *p)
+{
+    const char *name = bn_case_text(c, "scattering.table");
+    BN_TRY(bn_plan_numbers(p, c, name, &s->law_table));
+    const bn_numbers *t = s->law_table;
+    if (!t || t->columns < 2 || t->rows < 2)
+        return bn_case_reject(c, "scattering.table", NULL, "%s",
+                              t ? "two columns, angle and density, and two rows are needed" : "there is no such file");
+    for (size_t i = 0; i < t->rows; i++) {
+        const double *row = t->values + i * t->columns;
+        const bool ascends = i == 0 ? row[0] == 0 : row[0] > *(row - t->columns);
+        if (!ascends || row[0] > pi * (1 + 1e-9) || !(row[1] >= 0 && row[1] < HUGE_VAL))
+            return bn_case_reject(c, "scattering.table", NULL,
+                                  "row %zu: angles rise from 0 to pi at most, and densities are not negative", i + 1);
+    }
+    const double end = t->values[(t->rows - 1) * t->columns];
+    if (s->theta_max > end * (1 + 1e-9))
+        return bn_case_reject(c, "scattering.theta_max", NULL, "the table ends at %g rad", end);
+    if (!(table_share(t, 2 * pow(sin(0.5 * s->theta_max), 2)) > 0))
+        return bn_case_reject(c, "scattering.table", NULL, "all densities are zero");
+    return BN_OK;
 }
 
 static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
@@ -27,7 +66,9 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     const size_t nodes = (size_t)1 << XRAY_ANGLE_BITS;
     const double most = 1 - cos(s->theta_max), g = bn_case_real(c, "scattering.g");
     const double largest = s->theta_max < 0.1 ? 2 * pow(sin(0.5 * s->theta_max), 2) : most;
-    const double all = distribution(s->law, g, largest);
+    if (s->law == XRAY_TABLE)
+        BN_TRY(read_law(c, s, p));
+    const double all = distribution(s, g, largest);
     s->k.deficit = largest;
     s->k.angle_bits = s->law == XRAY_UNIFORM ? 0 : XRAY_ANGLE_BITS;
     s->k.polarised = s->law == XRAY_POLARISED;
@@ -36,7 +77,7 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
         double low = 0, high = largest;
         for (int k = 0; k < 200 && low < high; k++) {
             const double middle = 0.5 * (low + high);
-            if (distribution(s->law, g, middle) < all * (double)i / (double)nodes)
+            if (distribution(s, g, middle) < all * (double)i / (double)nodes)
                 low = middle;
             else
                 high = middle;
@@ -49,10 +90,13 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     s->k.fixed_bits = XRAY_FIXED_BITS;
     if (s->k.expected) /* parts of a photon are counted as finely as whole ones */
         s->k.fixed_bits += (int)fmax(0, fmin(ceil(-log2(weight)), 62 - XRAY_FIXED_BITS));
+    /* Whatever the weights, the sums can't run over. */
+    s->k.fixed_bits = (int)fmin(s->k.fixed_bits, floor(60 - log2(s->k.expected ? (double)s->photons * weight : 1)));
     s->k.gain = s->k.expected ? 1 / (weight * weight) : 1; /* shows intensities in squares of what is added at a time */
     s->k.expectation = ldexp(weight, s->k.fixed_bits - 16);
-    if (s->k.expected && (s->law == XRAY_POLARISED || s->law == XRAY_HENYEY))
-        return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows uniform and thomson only");
+    if (s->k.expected && s->law != XRAY_UNIFORM && s->law != XRAY_THOMSON)
+        return bn_case_reject(c, "solver.estimator", NULL,
+                              "the expected-value estimator knows uniform and thomson only");
     if (s->k.expected && s->k.most > 1)
         return bn_case_reject(c, "solver.estimator", NULL, "the expected-value estimator knows single scattering only");
     return BN_OK;
@@ -73,8 +117,8 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
     s->solid_angle = s->cell_angle * s->cell_angle;
     for (int d = 0; d < 2; d++)
         if (s->k.equal_angles && 0.5 * s->cells[d] * s->cell_angle > 0.49 * pi)
-            return bn_case_reject(c, "detector.cells", NULL, "%u cells of %g rad reach beyond a right angle", s->cells[d],
-                                  s->cell_angle);
+            return bn_case_reject(c, "detector.cells", NULL, "%u cells of %g rad reach beyond a right angle",
+                                  s->cells[d], s->cell_angle);
     /* The direct beam, in cells. */
     double beam[2];
     for (int d = 0; d < 2; d++) {
@@ -86,7 +130,8 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
     for (uint32_t j = 0; j < ny; j++)
         for (uint32_t i = 0; i < nx; i++) {
             const double ty = tangent(s, i, 0), tz = tangent(s, j, 1), r = ty * ty + tz * tz, norm = sqrt(1 + r);
-            const double stretch = s->k.equal_angles ? (1 + ty * ty) * (1 + tz * tz) : 1, di = i - beam[0], dj = j - beam[1];
+            const double stretch = s->k.equal_angles ? (1 + ty * ty) * (1 + tz * tz) : 1, di = i - beam[0],
+                         dj = j - beam[1];
             int32_t *t = s->toward + 4 * ((size_t)j * nx + i);
             t[0] = (int32_t)fmin((double)direction_integer(r / (norm * (1 + norm))), INT32_MAX);
             t[1] = (int32_t)direction_integer(ty / norm);
@@ -95,14 +140,19 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
             t[3] = di * di + dj * dj < stop * stop ? 0 : (int32_t)llround(0x1p16 * stretch / (norm * norm * norm));
         }
     for (int d = 0; d < 2; d++) /* the outer edges, and a little more */
-        s->k.reach = fmax(s->k.reach, fabs(tangent(s, 0, d)) + s->cell_angle * (1 + tangent(s, 0, d) * tangent(s, 0, d)));
+        s->k.reach = fmax(s->k.reach,
+                          fabs(tangent(s, 0, d)) + s->cell_angle * (1 + tangent(s, 0, d) * tangent(s, 0, d)));
     s->k.halvings = s->k.reach > 0.25 ? 2 : 0;
     const double corner = sqrt(pow(tangent(s, 0, 0), 2) + pow(tangent(s, 0, 1), 2));
     if (s->theta_max < (stop > 0 ? stop : 0.5) * s->cell_angle)
         return bn_case_reject(c, "scattering.theta_max", NULL,
-                              "photons scattered by at most %g rad do not leave the detector's %s of %g rad", s->theta_max,
-                              stop > 0 ? "beam stop" : "central cell", (stop > 0 ? stop : 0.5) * s->cell_angle);
+                              "photons scattered by at most %g rad do not leave the detector's %s of %g rad",
+                              s->theta_max, stop > 0 ? "beam stop" : "central cell",
+                              (stop > 0 ? stop : 0.5) * s->cell_angle);
     BN_TRY(bn_plan_note(p, "detector reaches to", atan(corner), "rad"));
+    const double real = bn_case_double(c) ? 8 : 4, cells = (double)s->box[0] * s->box[1] * s->box[2];
+    BN_TRY(bn_plan_note(p, "density and counters beside the fields", (cells * real + 48.0 * (double)(nx * ny)) / 0x1p20,
+                        "MiB"));
     return plan_angles(c, s, p);
 }
 
@@ -173,8 +223,9 @@ bn_status xray_plan_source(const bn_case *c, xray *s, bn_plan *p)
         k->e[d] /= sqrt(length);
     const double fresnel = pow(0.5 * fmax(size[0], size[1]), 2) / (s->wavelength * s->distance);
     if (fresnel > 0.05)
-        return bn_case_reject(c, "detector.distance", NULL,
-                              "not the far field: (half the light's width)^2 / (wavelength distance) = %.3g, at most 0.05", fresnel);
+        return bn_case_reject(
+            c, "detector.distance", NULL,
+            "not the far field: (half the light's width)^2 / (wavelength distance) = %.3g, at most 0.05", fresnel);
     BN_TRY(bn_plan_note(p, "Fresnel number", fresnel, ""));
     return bn_plan_note(p, "step of the phase", 2 * pi / (double)(1ll << 31) * longest / s->wavelength, "rad");
 }

@@ -43,7 +43,8 @@ static double square_at(const double *f, const uint32_t n[2], const double at[2]
     }
     for (int j = 0; j < 4; j++)
         for (int i = 0; i < 4; i++) {
-            const long nx = n[0], ny = n[1], x = ((first[0] - 1 + i) % nx + nx) % nx, y = ((first[1] - 1 + j) % ny + ny) % ny;
+            const long nx = n[0], ny = n[1], x = ((first[0] - 1 + i) % nx + nx) % nx,
+                       y = ((first[1] - 1 + j) % ny + ny) % ny;
             const double *v = f + 2 * (y * nx + x);
             re += w[0][i] * w[1][j] * v[0];
             im += w[0][i] * w[1][j] * v[1];
@@ -73,7 +74,8 @@ static void look(const xray *s, const uint32_t n[2], const double *f, double *in
     for (size_t c = 0; c < cells; c++) {
         double at[2], shape = 1;
         for (int d = 0; d < 2; d++) {
-            const double q = (s->toward[4 * c + (size_t)d + 1] * 0x1p-31 - s->k.beam[d + 1]) * s->h[d + 1] / s->wavelength;
+            const double q = (s->toward[4 * c + (size_t)d + 1] * 0x1p-31 - s->k.beam[d + 1]) * s->h[d + 1] /
+                             s->wavelength;
             at[d] = q * n[d];
             shape *= sinc(q) * sinc(q);
         }

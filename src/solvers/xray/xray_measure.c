@@ -1,5 +1,5 @@
-/* xray_measure.c: what became of the photons; cuts through the picture, beside closed forms and the Fourier picture; means
- * over rings. */
+/* xray_measure.c: what became of the photons; cuts through the picture, beside closed forms and the Fourier picture;
+ * means over rings. */
 #include "xray.h"
 
 #include <math.h>
@@ -39,8 +39,8 @@ static double angle_of(const xray *s, uint32_t i, int axis)
     return s->k.equal_angles ? at : atan(at);
 }
 
-/* Scales `values` so that their sum over the used cells is that of `model`, and returns the mean squared difference: the
- * figure of merit of Grund (2016), which he calls MQF. */
+/* Scales `values` so that their sum over the used cells is that of `model`, and returns the mean squared difference:
+ * the figure of merit of Grund (2016), which he calls MQF. */
 static double mean_square(const cut *c, const double *values, const double *model, double *scale)
 {
     double sum = 0, target = 0, squares = 0, count = 0;
@@ -57,8 +57,8 @@ static double mean_square(const cut *c, const double *values, const double *mode
     return count > 0 ? squares / count : (double)NAN;
 }
 
-/* What photons at random, on average mu in a cell, lead to: s^2 (2 <I (1 + J)> / mu + (<I^2> / <I>^2 + <J^2>) / mu^2 + 1 /
- * mu^3), J the mean of exp(2 i phi), s = 1 / (1 + 1 / (<I> mu)); the derivation is in docs/xray.md. */
+/* What photons at random, on average mu in a cell, lead to: s^2 (2 <I (1 + J)> / mu + (<I^2> / <I>^2 + <J^2>) / mu^2 +
+ * 1 / mu^3), J the mean of exp(2 i phi), s = 1 / (1 + 1 / (<I> mu)); the derivation is in docs/xray.md. */
 static double expected_square(const xray *s, const cut *c)
 {
     double i1 = 0, i2 = 0, ij = 0, j2 = 0, mu = 0, count = 0;
@@ -100,7 +100,8 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     }
     if (s->against_curve) {
         BN_TRY(bn_result(results, "mqf", mean_square(c, c->measured, c->curve, &scale)));
-        BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
+        if (!s->k.expected)
+            BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
     }
     for (size_t i = 0; i < nx; i++)
         c->measured[i] = c->used[i] ? c->measured[i] * scale : (double)NAN;
@@ -113,8 +114,8 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     return bn_result_table(results, "cut", columns, count, nx);
 }
 
-/* The first orders of a grating. Photons at random leave an intensity that is distributed exponentially: its mean between
- * the orders is its standard deviation too. |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
+/* The first orders of a grating. Photons at random leave an intensity that is distributed exponentially: its mean
+ * between the orders is its standard deviation too. |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
 static bn_status measure_orders(const xray *s, const double *intensity, const double *hits, bn_results *results)
 {
     const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
@@ -144,7 +145,8 @@ static bool has_orders(const xray *s)
            s->wavelength / s->pitch / s->cell_angle + 1 < (double)(s->cells[0] / 2);
 }
 
-static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room, bn_results *results)
+static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room,
+                               bn_results *results)
 {
     const size_t nx = s->cells[0], ny = s->cells[1], rings = (nx < ny ? nx : ny) / 2;
     double *q = room, *mean = q + rings, *photons = mean + rings, *count = photons + rings;
@@ -165,7 +167,9 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
         mean[r] = count[r] > 0 ? mean[r] / count[r] : (double)NAN;
         photons[r] = count[r] > 0 ? photons[r] / count[r] : (double)NAN;
     }
-    const bn_column columns[] = { { "q", "m-1", q }, { "photons in phase", "", mean }, { "photons, counted", "", photons } };
+    const bn_column columns[] = { { "q", "m-1", q },
+                                  { "photons in phase", "", mean },
+                                  { "photons, counted", "", photons } };
     return bn_result_table(results, "rings", columns, s->k.expected ? 2 : 3, rings);
 }
 
@@ -222,12 +226,14 @@ static bn_status describe_geometry(const xray *s, bn_results *results)
 {
     const double pixel = s->cell_angle * s->distance;
     char text[512];
-    snprintf(text, sizeof text,
-             "# For pyFAI: the TIFF files of this folder\nponi_version: 2.1\nDetector: Detector\nDetector_config: {\"pixel1\": "
-             "%.17g, \"pixel2\": %.17g, \"max_shape\": [%u, %u], \"orientation\": 3}\nDistance: %.17g\nPoni1: %.17g\nPoni2: "
-             "%.17g\nRot1: 0.0\nRot2: 0.0\nRot3: 0.0\nWavelength: %.17g\n",
-             pixel, pixel, s->cells[1], s->cells[0], s->distance, ((double)(s->cells[1] / 2) + 0.5) * pixel,
-             ((double)(s->cells[0] / 2) + 0.5) * pixel, s->wavelength);
+    snprintf(
+        text, sizeof text,
+        "# For pyFAI: the TIFF files of this folder\nponi_version: 2.1\nDetector: Detector\nDetector_config: "
+        "{\"pixel1\": "
+        "%.17g, \"pixel2\": %.17g, \"max_shape\": [%u, %u], \"orientation\": 3}\nDistance: %.17g\nPoni1: %.17g\nPoni2: "
+        "%.17g\nRot1: 0.0\nRot2: 0.0\nRot3: 0.0\nWavelength: %.17g\n",
+        pixel, pixel, s->cells[1], s->cells[0], s->distance, ((double)(s->cells[1] / 2) + 0.5) * pixel,
+        ((double)(s->cells[0] / 2) + 0.5) * pixel, s->wavelength);
     return bn_result_text(results, "detector.poni", text);
 }
 
@@ -284,10 +290,12 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "cos2_mean", "", "its square" },
         { s->k.absorbing, "absorbed", "", "share of all photons" },
         { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
-        { s->against_curve, "mqf_expected", "", "what so many photons at random lead to" },
-        { has_orders(s), "first_order", "", "intensity of a grating's first orders, as a share of all photons in phase" },
+        { s->against_curve && !s->k.expected, "mqf_expected", "", "what so many photons at random lead to" },
+        { has_orders(s), "first_order", "",
+          "intensity of a grating's first orders, as a share of all photons in phase" },
         { has_orders(s), "first_order_sigma", "", "what it stands above the noise, in standard deviations" },
-        { s->against_fft, "mqf_fft", "", "mean squared difference of the cuts through the photons' and the Fourier picture" },
+        { s->against_fft, "mqf_fft", "",
+          "mean squared difference of the cuts through the photons' and the Fourier picture" },
         { s->against_curve && s->against_fft, "fft_error", "", "mean squared error of the Fourier picture's cut" },
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)

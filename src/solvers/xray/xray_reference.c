@@ -1,6 +1,6 @@
 /* xray_reference.c: the flight of photons in plain C, the specification of kernels/xray.cl. Compiled for float and for
- * double; every expression is associated as on the device, so that both give the same bits, photon by photon. The device's
- * integers modulo 2^64 are uint64_t here. */
+ * double; every expression is associated as on the device, so that both give the same bits, photon by photon. The
+ * device's integers modulo 2^64 are uint64_t here. */
 #include "sim/reference.h"
 #include "xray.h"
 
@@ -62,26 +62,28 @@ static real polynomial(const real *c, size_t count, real x)
 /* Taylor's series of cosine and sine on an eighth of a turn. */
 static real cosine(uint32_t turn, real *sine)
 {
-    static const real c[] = { REAL(1.0),
-                              REAL(-0.5),
-                              REAL(0.041666666666666664),
-                              REAL(-0.001388888888888889),
-                              REAL(2.48015873015873e-05),
+    static const real c[] = {
+        REAL(1.0),
+        REAL(-0.5),
+        REAL(0.041666666666666664),
+        REAL(-0.001388888888888889),
+        REAL(2.48015873015873e-05),
 #if BN_REFERENCE_BYTES == 8
-                              -2.755731922398589e-07,
-                              2.08767569878681e-09,
-                              -1.1470745597729725e-11,
-                              4.779477332387385e-14
+        -2.755731922398589e-07,
+        2.08767569878681e-09,
+        -1.1470745597729725e-11,
+        4.779477332387385e-14
 #endif
     };
-    static const real s[] = { REAL(-0.16666666666666666),
-                              REAL(0.008333333333333333),
-                              REAL(-0.0001984126984126984),
-                              REAL(2.7557319223985893e-06),
+    static const real s[] = {
+        REAL(-0.16666666666666666),
+        REAL(0.008333333333333333),
+        REAL(-0.0001984126984126984),
+        REAL(2.7557319223985893e-06),
 #if BN_REFERENCE_BYTES == 8
-                              -2.505210838544172e-08,
-                              1.605904383682161e-10,
-                              -7.647163731819816e-13
+        -2.505210838544172e-08,
+        1.605904383682161e-10,
+        -7.647163731819816e-13
 #endif
     };
     const uint32_t quadrant = (turn + 0x20000000u) >> 30;
@@ -107,11 +109,19 @@ static int split(real v, real *m)
 }
 
 /* ln m = 2 artanh((m - 1) / (m + 1)) and its series, artanh z = z (1 + z^2 / 3 + ...). */
-static const real artanh[] = { REAL(1.0), REAL(0.3333333333333333), REAL(0.2), REAL(0.14285714285714285),
+static const real artanh[] = { REAL(1.0),
+                               REAL(0.3333333333333333),
+                               REAL(0.2),
+                               REAL(0.14285714285714285),
                                REAL(0.1111111111111111),
 #if BN_REFERENCE_BYTES == 8
-                               0.09090909090909091, 0.07692307692307693, 0.06666666666666667, 0.058823529411764705,
-                               0.05263157894736842, 0.047619047619047616, 0.043478260869565216
+                               0.09090909090909091,
+                               0.07692307692307693,
+                               0.06666666666666667,
+                               0.058823529411764705,
+                               0.05263157894736842,
+                               0.047619047619047616,
+                               0.043478260869565216
 #endif
 };
 
@@ -165,8 +175,8 @@ static real deficit(const xray *s, const reference *r, uint32_t w)
 
 static real dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Turns the direction. With polarisation e the angle phi to it follows 1 - sin^2 theta cos^2 phi, by rejection; without,
- * phi is even, counted from two vectors across (Duff et al. 2017). */
+/* Turns the direction. With polarisation e the angle phi to it follows 1 - sin^2 theta cos^2 phi, by rejection;
+ * without, phi is even, counted from two vectors across (Duff et al. 2017). */
 static void scatter(const xray *s, const reference *r, direction *a, const uint32_t words[4], const uint32_t number[4])
 {
     real *d = a->d, *e = a->e, next[3], sine;
@@ -218,7 +228,7 @@ static int clamped(real value, int low, int high)
 
 static void find_leave(const xray *s, ray *a, int i)
 {
-    const int edge = (a->block[i] + (a->d[i] > 0)) << s->bits[i], size = (int)s->box[i];
+    const int edge = (a->block[i] + (a->d[i] > 0)) * (1 << s->bits[i]), size = (int)s->box[i];
     a->leave[i] = a->d[i] == 0 ? REAL(1e30) : ((real)(edge < size ? edge : size) - a->p[i]) * a->inverse[i];
 }
 
@@ -311,7 +321,8 @@ static uint32_t phase(const xray *s, const track *k, const int32_t *toward)
 {
     const int64_t x = rounded(k->x), y = k->y0 + rounded(k->y), z = k->z0 + rounded(k->z);
     const uint64_t sum = k->missing + (uint64_t)(toward[0] * x) - (uint64_t)(toward[1] * y) -
-                         (uint64_t)(toward[2] * z) + (uint64_t)(s->k.beam_iv * k->y0) + (uint64_t)(s->k.beam_iw * k->z0);
+                         (uint64_t)(toward[2] * z) + (uint64_t)(s->k.beam_iv * k->y0) +
+                         (uint64_t)(s->k.beam_iw * k->z0);
     return (uint32_t)(sum >> (s->k.path_bits - 1));
 }
 
@@ -344,8 +355,12 @@ static void expect(const xray *s, const reference *r, const track *k, const dire
 
 static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
 {
-    static const real arctan[] = { REAL(1.0), REAL(-0.3333333333333333), REAL(0.2), REAL(-0.14285714285714285),
-                                   REAL(0.1111111111111111), REAL(-0.09090909090909091) };
+    static const real arctan[] = { REAL(1.0),
+                                   REAL(-0.3333333333333333),
+                                   REAL(0.2),
+                                   REAL(-0.14285714285714285),
+                                   REAL(0.1111111111111111),
+                                   REAL(-0.09090909090909091) };
     real at = tangent;
     if (!(at < (real)s->k.reach && at > -(real)s->k.reach))
         return -1;
@@ -358,9 +373,10 @@ static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
-/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is left of the photon, the rest
- * joins *absorbed in units of 2^-30. */
-static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k, real *weight, int64_t *absorbed)
+/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is left of the photon,
+ * the rest joins *absorbed in units of 2^-30. */
+static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k, real *weight,
+               int64_t *absorbed)
 {
     uint32_t number[4] = { (uint32_t)photon, (uint32_t)(photon >> 32), 0, 0 }, words[4];
     real sine = 0, radius = 0, across = 0;
@@ -387,8 +403,8 @@ static int fly(const xray *s, const reference *r, uint64_t photon, direction *a,
     int scatterings = 0;
     real depth = minus_log(words[2]);
     for (;;) {
-        const real most = r->majorant[((size_t)w.block[2] * s->blocks[1] + (size_t)w.block[1]) * s->blocks[0] +
-                                      (size_t)w.block[0]];
+        const real most =
+            r->majorant[((size_t)w.block[2] * s->blocks[1] + (size_t)w.block[1]) * s->blocks[0] + (size_t)w.block[0]];
         real next = w.leave[0] < w.leave[1] ? w.leave[0] : w.leave[1];
         next = w.leave[2] < next ? w.leave[2] : next;
         const real way = next > w.t ? next - w.t : 0;
@@ -441,7 +457,8 @@ static void live(const xray *s, const reference *r, uint64_t photon, int64_t *co
     count[SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
     int y = -1, z = -1;
     if (a.d[0] > 0) {
-        const real py = (real)(k.y0 + rounded(k.y)) * (real)s->k.far_y, pz = (real)(k.z0 + rounded(k.z)) * (real)s->k.far_z;
+        const real py = (real)(k.y0 + rounded(k.y)) * (real)s->k.far_y,
+                   pz = (real)(k.z0 + rounded(k.z)) * (real)s->k.far_z;
         y = detector_cell(s, a.d[1] / a.d[0] + py, (real)s->k.per_cell_y, (int)s->cells[0]);
         z = detector_cell(s, a.d[2] / a.d[0] + pz, (real)s->k.per_cell_z, (int)s->cells[1]);
     }
@@ -461,7 +478,8 @@ static void gather(const xray *s, const reference *r, bool fresh)
 {
     const size_t cells = (size_t)s->cells[0] * s->cells[1];
     int64_t *sums = bn_field_host(s->sums);
-    real *kept = bn_field_host(s->kept), *amplitude = bn_field_host(s->amplitude), *intensity = bn_field_host(s->intensity);
+    real *kept = bn_field_host(s->kept), *amplitude = bn_field_host(s->amplitude),
+         *intensity = bn_field_host(s->intensity);
     real *shown = bn_field_host(s->shown), *hits = bn_field_host(s->hits);
     const real unit = REAL(1.0) / (real)((int64_t)1 << s->k.fixed_bits);
     for (size_t i = 0; i < cells; i++) {
@@ -503,6 +521,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     xray *s = state;
     const size_t cells = (size_t)s->cells[0] * s->cells[1];
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
+    if (s->frames > 0)
+        xray_density_at(s, b.time);
     reference r = { .tally = calloc(4 * cells, sizeof *r.tally),
                     .optical = converted(s->optical, (size_t)s->box[0] * s->box[1] * s->box[2]),
                     .majorant = converted(s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2]),

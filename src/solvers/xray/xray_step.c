@@ -48,6 +48,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     xray *s = state;
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
+    if (s->frames > 0) {
+        xray_density_at(s, b.time);
+        BN_TRY(bn_table_rewrite(s->d_optical, s->optical, (size_t)s->box[0] * s->box[1] * s->box[2]));
+        BN_TRY(bn_table_rewrite(s->d_majorant, s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2]));
+    }
     if (b.fresh) {
         BN_TRY(present(sim, s));
         s->fresh = true;
@@ -65,6 +70,7 @@ xray_batch xray_next_batch(const xray *s, unsigned long long step)
     xray_batch b = { .first = step * batch, .rounds = s->rounds };
     b.first = b.first < s->photons ? b.first : s->photons;
     b.end = s->photons - b.first > batch ? b.first + batch : s->photons;
+    b.time = s->pulse[0] + (s->pulse[1] - s->pulse[0]) * 0.5 * ((double)b.first + (double)b.end) / (double)s->photons;
     b.fresh = s->coherent > 0 && step > 0 && step % (unsigned long long)s->coherent == 0;
     return b;
 }
@@ -76,4 +82,6 @@ void xray_report(xray *s, const xray_batch *b, bn_step *out)
     out->series[0] = (double)b->end;
 }
 
-const bn_engine xray_device = { .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown };
+const bn_engine xray_device = {
+    .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown
+};

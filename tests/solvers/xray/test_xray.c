@@ -1,6 +1,6 @@
-/* test_xray.c: the physics of the solver `xray` through the library's public interface: closed forms, published numbers,
- * statistics with fixed seeds, and cases that must be rejected. The reference does it, since device and reference agree
- * photon by photon (tests/conformance, and here for what the self-test leaves out). */
+/* test_xray.c: the physics of the solver `xray` through the library's public interface: closed forms, published
+ * numbers, statistics with fixed seeds, and cases that must be rejected. The reference does it, since device and
+ * reference agree photon by photon (tests/conformance, and here for what the self-test leaves out). */
 #include "support.h"
 
 #include "api/launch.h"
@@ -101,8 +101,8 @@ static double total(const double *values, size_t count)
 
 /* --- the double slit of Grund (2016) --- */
 
-/* His 256 x 128 x 128 cells; only the middle rows of the detector, and a cone that just covers them: the same photons for
- * each of their cells from far fewer in all. */
+/* His 256 x 128 x 128 cells; only the middle rows of the detector, and a cone that just covers them: the same photons
+ * for each of their cells from far fewer in all. */
 static const char slit_case[] =
     "[case]\nsolver = \"xray\"\n[density]\nkind = \"double-slit\"\ncells = [256, 128, 128]\ncell = [4e-9, 4e-9, 4e-9]\n"
     "width = 12e-9\npitch = 32e-9\ncentre = [2e-9, 0]\ndepth = 4e-9\n[source]\nsize = [44e-9, 0]\ncentre = [2e-9, 0]\n"
@@ -176,10 +176,10 @@ END_TEST
 
 /* --- slabs: numbers of scatterings, angles --- */
 
-static const char slab_case[] =
-    "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [512, 8, 8]\ncell = [4e-9, 4e-7, 4e-7]\nvalue = 0.001\n"
-    "[source]\nphotons = 400000\n[scattering]\ntheta_max = 0.001\norder = \"multiple\"\n"
-    "[detector]\ncells = [32, 32]\ncell_angle = 1e-4\nbeam_stop = 0\n";
+static const char slab_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [512, 8, 8]\ncell = "
+                                "[4e-9, 4e-7, 4e-7]\nvalue = 0.001\n"
+                                "[source]\nphotons = 400000\n[scattering]\ntheta_max = 0.001\norder = \"multiple\"\n"
+                                "[detector]\ncells = [32, 32]\ncell_angle = 1e-4\nbeam_stop = 0\n";
 
 static void check_share(double share, double expected, double photons, const char *what)
 {
@@ -198,7 +198,8 @@ START_TEST(transmission_follows_the_law_of_beer)
     };
     for (size_t i = 0; i < 3; i++)
         for (int exact = 0; exact < 2; exact++) {
-            run r = RUN(slab_case, NULL, rows[i].cells, rows[i].value, exact ? "flight.method=exact" : "flight.block=3");
+            run r = RUN(slab_case, NULL, rows[i].cells, rows[i].value,
+                        exact ? "flight.method=exact" : "flight.block=3");
             const double depth = -log(rows[i].left);
             check_share(result(&r, "unscattered"), rows[i].left, 4e5, "(1 - p)^n");
             check_share(result(&r, "scattered_once"), depth * rows[i].left, 4e5, "Poisson's law, 1");
@@ -256,8 +257,8 @@ START_TEST(directions_after_k_scatterings)
 }
 END_TEST
 
-/* Chi-squared of counts against a density of directions f(1 - cos theta, cos phi to y), integrated over each cell by 8 x 8
- * points. */
+/* Chi-squared of counts against a density of directions f(1 - cos theta, cos phi to y), integrated over each cell by 8
+ * x 8 points. */
 static void check_directions(const char *law, const char *theta, double (*f)(double u, double v, double w))
 {
     enum { N = 24, FINE = 8 };
@@ -315,7 +316,8 @@ END_TEST
 
 START_TEST(small_angles_have_no_rings)
 {
-    /* In single precision an angle from arccos(1 - x) would come in steps of 345 urad: cells of 20 urad must all be met alike. */
+    /* In single precision an angle from arccos(1 - x) would come in steps of 345 urad: cells of 20 urad must all be met
+     * alike. */
     run r = RUN(slab_case, NULL, "density.value=0.9", "scattering.order=single", "scattering.theta_max=0.00045",
                 "detector.cell_angle=2e-5", "source.photons=800000");
     double *hits = field(&r, "photons"), chi = 0;
@@ -334,14 +336,16 @@ END_TEST
 
 /* --- delta tracking against the walk from cell to cell --- */
 
-static const char gratings_case[] =
-    "[case]\nsolver = \"xray\"\n[density]\nkind = \"offset-gratings\"\ncells = [256, 32, 8]\ncell = [4e-9, 4e-9, 4e-9]\n"
-    "value = 0.01\nwidth = 8e-9\npitch = 16e-9\nshift = 8e-9\n[source]\nphotons = 1000000\n[scattering]\norder = \"multiple\"\n"
-    "[detector]\ncells = [32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+static const char gratings_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"offset-gratings\"\ncells = [256, "
+                                    "32, 8]\ncell = [4e-9, 4e-9, 4e-9]\n"
+                                    "value = 0.01\nwidth = 8e-9\npitch = 16e-9\nshift = 8e-9\n[source]\nphotons = "
+                                    "1000000\n[scattering]\norder = \"multiple\"\n"
+                                    "[detector]\ncells = [32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
 
 START_TEST(delta_tracking_is_the_exact_walk)
 {
-    run a = RUN(gratings_case, NULL, "flight.method=exact"), b = RUN(gratings_case, NULL, "flight.block=3", "case.seed=2");
+    run a = RUN(gratings_case, NULL, "flight.method=exact"),
+        b = RUN(gratings_case, NULL, "flight.block=3", "case.seed=2");
     double *x = field(&a, "photons"), *y = field(&b, "photons"), chi = 0;
     size_t count = 0;
     for (int c = 0; c < 32 * 32; c++)
@@ -349,8 +353,8 @@ START_TEST(delta_tracking_is_the_exact_walk)
             chi += pow(x[c] - y[c], 2) / (x[c] + y[c]);
             count++;
         }
-    ck_assert_msg(count > 600 && fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count), "chi^2 = %g for %zu cells",
-                  chi, count);
+    ck_assert_msg(count > 600 && fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count),
+                  "chi^2 = %g for %zu cells", chi, count);
     const double mean = result(&a, "scatterings_mean");
     near(result(&b, "scatterings_mean"), mean, 5 * sqrt(2 * mean / 1e6), "scatterings");
     near(result(&b, "unscattered"), result(&a, "unscattered"), 5 * sqrt(0.5 / 1e6), "unscattered");
@@ -363,11 +367,14 @@ END_TEST
 
 START_TEST(turbid_cube_absorbs_as_elsewhere)
 {
-    /* cube60 of MCX, 1 scattering and 0.005 absorptions a mm, 60 mm, a pencil in the middle of a face, g = 0.01: 17.8 % of the
-     * light is absorbed after 79 scatterings. Positions to 1 mm; a pencil beside the middle changes less than 0.1 %. */
+    /* cube60 of MCX, 1 scattering and 0.005 absorptions a mm, 60 mm, a pencil in the middle of a face, g = 0.01: 17.8 %
+     * of the light is absorbed after 79 scatterings. Positions to 1 mm; a pencil beside the middle changes less than
+     * 0.1 %. */
     static const char text[] =
-        "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [60, 60, 60]\ncell = [1e-3, 1e-3, 1e-3]\nvalue = "
-        "0.633955\nabsorption = 0.004975124378109453\n[source]\nwavelength = 1e-6\nprofile = \"pencil\"\nphotons = 20000\n"
+        "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [60, 60, 60]\ncell = [1e-3, 1e-3, 1e-3]\nvalue "
+        "= "
+        "0.633955\nabsorption = 0.004975124378109453\n[source]\nwavelength = 1e-6\nprofile = \"pencil\"\nphotons = "
+        "20000\n"
         "[scattering]\norder = \"multiple\"\nangle = \"henyey-greenstein\"\ng = 0.01\ntheta_max = 3.14159265358979\n"
         "[detector]\ncells = [32, 32]\ncell_angle = 0.03\nspacing = \"lengths\"\ndistance = 1000\nbeam_stop = 0\n";
     run r = RUN(text, NULL, "case.precision=single");
@@ -383,8 +390,8 @@ END_TEST
 static double first_order(const char *kind, const char *value)
 {
     run r = RUN(gratings_case, NULL, kind, value, "scattering.order=single", "solver.estimator=expected",
-                "solver.samples=64", "detector.cells=[16,4]", "detector.cell_angle=3.1250204e-3", "detector.spacing=angles",
-                "source.photons=100000", "detector.beam_stop=0");
+                "solver.samples=64", "detector.cells=[16,4]", "detector.cell_angle=3.1250204e-3",
+                "detector.spacing=angles", "source.photons=100000", "detector.beam_stop=0");
     double *sums = field(&r, "intensity");
     const double share = sums[2 * 16 + 10] / sums[2 * 16 + 8];
     free(sums);
@@ -406,11 +413,13 @@ END_TEST
 START_TEST(single_precision_has_the_phases_of_double)
 {
     /* 40 um long and wide; photons that are alone in their cell tell their phase. */
-    static const char text[] =
-        "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = [6.25e-7, 6.25e-7, 6.25e-7]\n"
-        "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = 3e-3\ndistance = 1e5\nbeam_stop = 1\n";
+    static const char text[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = "
+                               "[6.25e-7, 6.25e-7, 6.25e-7]\n"
+                               "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = "
+                               "3e-3\ndistance = 1e5\nbeam_stop = 1\n";
     run a = RUN(text, NULL, "case.precision=single"), b = RUN(text, NULL, "case.precision=double");
-    double *x = field(&a, "amplitude"), *y = field(&b, "amplitude"), *n = field(&a, "photons"), *m = field(&b, "photons");
+    double *x = field(&a, "amplitude"), *y = field(&b, "amplitude"), *n = field(&a, "photons"),
+           *m = field(&b, "photons");
     double worst = 0;
     size_t alone = 0;
     for (int c = 0; c < 64 * 64; c++)
@@ -430,8 +439,8 @@ END_TEST
 
 START_TEST(a_tilted_beam_has_its_pattern_around_it)
 {
-    run r = RUN(slit_case, NULL, "source.photons=4000", "solver.estimator=expected", "solver.samples=4096", "solver.compare=fft",
-                "scattering.theta_max=0.1", "source.tilt=[0.0105,0]");
+    run r = RUN(slit_case, NULL, "source.photons=4000", "solver.estimator=expected", "solver.samples=4096",
+                "solver.compare=fft", "scattering.theta_max=0.1", "source.tilt=[0.0105,0]");
     ck_assert_msg(result(&r, "mqf_fft") < 2e-3, "mqf_fft = %g", result(&r, "mqf_fft"));
     end_run(&r);
 }
@@ -441,7 +450,8 @@ END_TEST
 
 START_TEST(fourier_picture_is_the_closed_form)
 {
-    /* Cells at the angles of the transform of 512 nm: m lambda / (128 ds), m = 16, 32, 64 (closed form of the double slit). */
+    /* Cells at the angles of the transform of 512 nm: m lambda / (128 ds), m = 16, 32, 64 (closed form of the double
+     * slit). */
     run r = RUN(slit_case, NULL, "source.photons=100", "solver.compare=both", "detector.cell_angle=1.953125e-4",
                 "detector.cells=[256,4]", "detector.spacing=lengths", "scattering.theta_max=0.1");
     double *f = field(&r, "fourier");
@@ -462,10 +472,10 @@ END_TEST
 /* The projection's transform, added up term by term. */
 START_TEST(fourier_picture_is_the_direct_sum)
 {
-    run r = RUN(slit_case, NULL, "source.photons=100", "density.kind=sphere", "density.depth=1e-7", "density.radius=4e-8",
-                "density.cells=[25,24,24]", "density.value=0.001", "density.centre=[0,0]", "source.size=[0,0]",
-                "source.centre=[0,0]", "solver.compare=fft", "detector.cells=[40,40]", "detector.cell_angle=4e-4",
-                "scattering.theta_max=0.1");
+    run r = RUN(slit_case, NULL, "source.photons=100", "density.kind=sphere", "density.depth=1e-7",
+                "density.radius=4e-8", "density.cells=[25,24,24]", "density.value=0.001", "density.centre=[0,0]",
+                "source.size=[0,0]", "source.centre=[0,0]", "solver.compare=fft", "detector.cells=[40,40]",
+                "detector.cell_angle=4e-4", "scattering.theta_max=0.1");
     double *f = field(&r, "fourier"), first = 0;
     for (int c = 0; c < 5; c++) {
         const int iy = 20 + 3 * c, iz = 20 + 2 * c;
@@ -497,12 +507,14 @@ END_TEST
 
 START_TEST(sphere_has_its_form_factor)
 {
-    /* Radius 50 nm of 2.5 nm cells; thin. Form factor [3 (sin x - x cos x) / x^3]^2, x = 4 pi R sin(theta / 2) / lambda. */
-    run r = RUN(slit_case, NULL, "density.kind=sphere", "density.cells=[42,42,42]", "density.cell=[2.5e-9,2.5e-9,2.5e-9]",
-                "density.centre=[0,0]", "density.depth=1.05e-7", "density.radius=5e-8", "density.value=0.0002",
-                "source.size=[0,0]", "source.centre=[0,0]", "source.photons=6000000", "solver.estimator=expected",
-                "solver.samples=128", "solver.compare=none", "detector.cells=[64,2]", "detector.cell_angle=5e-5",
-                "scattering.theta_max=0.02", "scattering.order=single");
+    /* Radius 50 nm of 2.5 nm cells; thin. Form factor [3 (sin x - x cos x) / x^3]^2, x = 4 pi R sin(theta / 2) /
+     * lambda. */
+    run r = RUN(slit_case, NULL, "density.kind=sphere", "density.cells=[42,42,42]",
+                "density.cell=[2.5e-9,2.5e-9,2.5e-9]", "density.centre=[0,0]", "density.depth=1.05e-7",
+                "density.radius=5e-8", "density.value=0.0002", "source.size=[0,0]", "source.centre=[0,0]",
+                "source.photons=6000000", "solver.estimator=expected", "solver.samples=128", "solver.compare=none",
+                "detector.cells=[64,2]", "detector.cell_angle=5e-5", "scattering.theta_max=0.02",
+                "scattering.order=single");
     double *intensity = field(&r, "intensity"), worst = 0, unit = 0;
     for (int i = 4; i < 32; i++) { /* along y, beyond the beam's own cell */
         const double a = sqrt(intensity[64 + 32 + i]), x = 4 * pi * 5e-8 * sin(0.5 * i * 5e-5) / 1e-10;
@@ -513,6 +525,63 @@ START_TEST(sphere_has_its_form_factor)
     }
     ck_assert_msg(worst < 0.03, "amplitudes differ by up to %g of the largest", worst);
     free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+/* --- the light --- */
+
+START_TEST(gaussian_light_has_a_gaussian_pattern)
+{
+    /* Full width 100 nm, so sigma = 42.466 nm; |psi|^2 = exp(-(k sigma sin theta)^2). */
+    run r = RUN(slab_case, NULL, "density.cells=[1,256,256]", "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.5",
+                "source.profile=gaussian", "source.size=[1e-7,1e-7]", "source.photons=60000", "scattering.order=single",
+                "scattering.theta_max=0.01", "solver.estimator=expected", "solver.samples=128", "detector.cells=[64,2]",
+                "detector.cell_angle=2e-5");
+    double *intensity = field(&r, "intensity");
+    for (int i = 0; i < 24; i += 4) {
+        const double x = 2 * pi / 1e-10 * 42.466e-9 * i * 2e-5;
+        near(intensity[64 + 32 + i] / intensity[64 + 32], exp(-x * x), 0.02, "Gaussian light");
+    }
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(fixed_positions_repeat_the_pattern)
+{
+    /* Points at a distance of 4 nm: the pattern repeats after lambda / 4 nm = 0.025 in the sine. */
+    run r = RUN(slit_case, NULL, "source.photons=40000", "source.positions=fixed", "solver.estimator=expected",
+                "solver.samples=256", "detector.cells=[128,2]", "detector.cell_angle=5e-4", "detector.spacing=lengths",
+                "scattering.theta_max=0.1", "solver.compare=none");
+    double *intensity = field(&r, "intensity");
+    const double *row = intensity + 128 + 64;
+    for (int i = 1; i < 10; i++)
+        near(row[i + 50] / row[1], row[i] / row[1], 0.03, "repeats every 25 mrad");
+    free(intensity);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(light_enters_through_every_face)
+{
+    /* A slab 64 cells deep along each axis in turn. */
+    static const char *const faces[] = { "source.face=x_max", "source.face=y_min", "source.face=z_max" };
+    static const char *const cells[] = { "density.cells=[64,8,8]", "density.cells=[8,64,8]", "density.cells=[8,8,64]" };
+    for (int i = 0; i < 3; i++) {
+        run r = RUN(slab_case, NULL, faces[i], cells[i], "density.cell=[4e-9,4e-9,4e-9]", "density.value=0.01");
+        check_share(result(&r, "unscattered"), pow(0.99, 64), 4e5, "(1 - p)^n");
+        end_run(&r);
+    }
+}
+END_TEST
+
+START_TEST(ripples_keep_a_foil_as_thick)
+{
+    run r = RUN(slab_case, NULL, "density.kind=foil", "density.cells=[64,64,8]", "density.cell=[4e-9,4e-9,4e-9]",
+                "density.value=0.02", "density.start=8e-8", "density.depth=4e-8", "density.ripple=3e-8",
+                "density.pitch=6.4e-8");
+    check_share(result(&r, "unscattered"), pow(0.98, 10), 4e5, "(1 - p)^n");
     end_run(&r);
 }
 END_TEST
@@ -538,8 +607,9 @@ START_TEST(philox_gives_its_known_answers)
     close_context();
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    OK(bn_domain_create(ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
-                        &domain));
+    OK(bn_domain_create(
+        ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { 8, 8, 1 }, .h = { 1, 1, 1 } }, .device = device },
+        &domain));
     OK(bn_field_create(domain, &(bn_field_desc){ .name = "words", .type = BN_T_I32 }, &out));
     OK(bn_program_build(domain, "philox_probe", NULL, 0, &program));
     OK(bn_kernel_find(program, &desc, &kernel));
@@ -581,7 +651,8 @@ START_TEST(device_flies_the_same_photons)
     OK(bn_device_open(ctx, "auto", false, &device));
     static const char *const cases[][4] = {
         { "scattering.angle=thomson", "source.profile=gaussian", "scattering.theta_max=3", "detector.spacing=lengths" },
-        { "scattering.angle=uniform", "solver.estimator=expected", "scattering.order=single", "source.positions=fixed" },
+        { "scattering.angle=uniform", "solver.estimator=expected", "scattering.order=single",
+          "source.positions=fixed" },
         { "density.absorption=0.1", "source.tilt=[0.2,-0.1]", "source.profile=pencil", "case.seed=123456789012" },
     };
     for (size_t i = 0; i < 3; i++) {
@@ -654,8 +725,9 @@ START_TEST(contradictions_are_rejected)
         if (st == BN_OK)
             st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
         ck_assert_msg(st == BN_CASE, "%s: status %d", rows[i].change, (int)st);
-        ck_assert_msg(strstr(bn_error_text(ctx), strchr(rows[i].key, '.') + 1) && strstr(bn_error_text(ctx), rows[i].word), "%s: %s",
-                      rows[i].change, bn_error_text(ctx));
+        ck_assert_msg(strstr(bn_error_text(ctx), strchr(rows[i].key, '.') + 1) &&
+                          strstr(bn_error_text(ctx), rows[i].word),
+                      "%s: %s", rows[i].change, bn_error_text(ctx));
         bn_sim_destroy(&sim);
         bn_case_destroy(&c);
         bn_context_destroy(&ctx);
@@ -682,6 +754,10 @@ static void add(TCase *tests)
     tcase_add_test(tests, fourier_picture_is_the_closed_form);
     tcase_add_test(tests, fourier_picture_is_the_direct_sum);
     tcase_add_test(tests, sphere_has_its_form_factor);
+    tcase_add_test(tests, gaussian_light_has_a_gaussian_pattern);
+    tcase_add_test(tests, fixed_positions_repeat_the_pattern);
+    tcase_add_test(tests, light_enters_through_every_face);
+    tcase_add_test(tests, ripples_keep_a_foil_as_thick);
     tcase_add_test(tests, philox_gives_its_known_answers);
     tcase_add_test(tests, device_flies_the_same_photons);
     tcase_add_test(tests, batches_do_not_change_the_picture);

@@ -1,11 +1,13 @@
 /* test_xray_files.c: a density from VTK, TIFF, HDF5 and PNG gives the same photons; damaged and contradicting files are
- * refused; what is written can be read. */
+ * refused; what is written can be read; a run that was stopped goes on with the same bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
 #include "io/file.h"
+#include "io/png_file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
+#include "sim/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,12 +53,20 @@ static void write_files(const float *values)
 {
     static const uint32_t n[3] = { NX, NY, NZ };
     const bn_vtk_array array = { .name = "density", .unit = "", .type = "Float32", .components = 1, .data = values };
-    const bn_vtk_image image = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1 };
+    const bn_vtk_image image = {
+        .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .arrays = &array, .count = 1
+    };
     OK(bn_vtk_write(ctx, path("density.vti"), &image));
     OK(bn_tiff_write(ctx, path("density.tif"), n, values, "a density"));
     const bn_mesh_array mesh_array = { .name = "density", .unit = "", .values = values, .components = 1 };
-    const bn_mesh mesh = { .dims = 3, .n = { NX, NY, NZ }, .h = { 4e-9, 5e-9, 6e-9 }, .step = 7, .arrays = &mesh_array, .count = 1,
-                           .software = "test", .version = "0" };
+    const bn_mesh mesh = { .dims = 3,
+                           .n = { NX, NY, NZ },
+                           .h = { 4e-9, 5e-9, 6e-9 },
+                           .step = 7,
+                           .arrays = &mesh_array,
+                           .count = 1,
+                           .software = "test",
+                           .version = "0" };
     OK(bn_hdf5_write(ctx, path("density.h5"), &mesh));
 }
 
@@ -92,7 +102,8 @@ static int64_t *sums_of(const char *file, const char *more)
 START_TEST(formats_give_the_same_photons)
 {
     static const char *const names[] = { "density.tif", "density.h5" };
-    static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min", "source.face=y_max" };
+    static const char *const faces[] = { "source.face=x_min", "source.face=x_max", "source.face=z_min",
+                                         "source.face=y_max" };
     float values[POINTS];
     int64_t *before = NULL;
     make_density(values);
@@ -181,12 +192,253 @@ START_TEST(bad_files_are_refused)
 }
 END_TEST
 
+START_TEST(a_picture_is_what_the_generator_makes)
+{
+    static unsigned pixels[8][16];
+    const bn_png_pixels picture = { 16, 8, sizeof pixels[0], (const unsigned char *)pixels };
+    for (int k = 0; k < 8; k++)
+        for (int j = 0; j < 16; j++) {
+            const bool low = k < 4; /* of the picture: small z, where the slits end */
+            const bool slit = j == 4 || j == 5 || j == 10 || j == 11;
+            pixels[7 - k][j] = slit && !low ? 0 : 0xffffff;
+        }
+    OK(bn_png_write(ctx, path("slits.png"), &picture, ""));
+    static const char slits[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"%s\"\nfile = \"%s/slits.png\"\ncells = "
+                                "[4, 16, 8]\nwidth = 8e-9\n"
+                                "pitch = 24e-9\nheight = 16e-9\ncentre = [0, 8e-9]\nvalue = 0.1\n[source]\nphotons = "
+                                "20000\n[detector]\ncells = [32, 32]\n"
+                                "cell_angle = 4e-3\nbeam_stop = 1\n";
+    int64_t sums[2][3 * 1024];
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        bn_case *c;
+        bn_sim *sim;
+        snprintf(text, sizeof text, slits, i == 0 ? "file" : "double-slit", folder);
+        OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
+        OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
+        while (!bn_sim_done(sim))
+            OK(bn_sim_step(sim));
+        OK(bn_sim_read(sim, "sums", sums[i], sizeof sums[i]));
+        bn_sim_destroy(&sim);
+        bn_case_destroy(&c);
+    }
+    ck_assert(memcmp(sums[0], sums[1], sizeof sums[0]) == 0);
+}
+END_TEST
+
+/* --- a law from a table --- */
+
+/* The mean of 1 - cos after one scattering into a table's law. */
+static double table_mean(const char *name, const char *theta)
+{
+    char file[300];
+    bn_case *c;
+    bn_sim *sim;
+    double mean = (double)NAN;
+    snprintf(file, sizeof file, "scattering.table=%s", path(name));
+    const char *overrides[] = { file, theta };
+    OK(bn_case_parse(ctx, "test.toml",
+                     "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 8, 8]\ncell = [4e-9, 1e-3, "
+                     "1e-3]\nvalue = 0.9\n[source]\nprofile = \"pencil\"\nphotons = 100000\n[scattering]\nangle = "
+                     "\"table\"\n[detector]\ncells = [32, 32]\ncell_angle = 1e-3\ndistance = 1e6\n",
+                     overrides, 2, &c));
+    if (bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim) == BN_OK) {
+        while (!bn_sim_done(sim))
+            OK(bn_sim_step(sim));
+        OK(bn_sim_measure(sim));
+        const bn_results *r = bn_sim_results(sim);
+        for (size_t i = 0; i < bn_results_count(r); i++)
+            if (strcmp(bn_results_at(r, i)->name, "cos_mean") == 0)
+                mean = 1 - bn_results_at(r, i)->value;
+    }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    return mean;
+}
+
+START_TEST(angles_follow_a_table)
+{
+    /* Linear in 1 - cos from 2 to 0 at a right angle: mean 1/3; then even up to 60 degrees: mean 1/4. */
+    static const char falling[] = "theta,density\n0,2\n1.5707963267948966,0\n", even[] = "theta,density\n0,7\n1.2,7\n";
+    static const char wrong[] = "theta,density\n0.1,7\n1.2,7\n";
+    OK(bn_file_write(ctx, path("falling.csv"), falling, strlen(falling)));
+    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    OK(bn_file_write(ctx, path("wrong.csv"), wrong, strlen(wrong)));
+    near(table_mean("falling.csv", "scattering.theta_max=1.5707963"), 1.0 / 3, 5 * sqrt(1.0 / 18 / 1e5), "triangle");
+    near(table_mean("even.csv", "scattering.theta_max=1.0471975511965976"), 0.25, 5 * sqrt(1.0 / 48 / 1e5), "even");
+    ck_assert(isnan(table_mean("wrong.csv", "scattering.theta_max=1")));
+    ck_assert_msg(strstr(bn_error_text(ctx), "angles rise from 0"), "%s", bn_error_text(ctx));
+}
+END_TEST
+
+START_TEST(a_table_must_reach_far_enough)
+{
+    static const char even[] = "theta,density\n0,7\n1.2,7\n";
+    OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    ck_assert(isnan(table_mean("even.csv", "scattering.theta_max=1.5")));
+    ck_assert_msg(strstr(bn_error_text(ctx), "ends at 1.2"), "%s", bn_error_text(ctx));
+}
+END_TEST
+
+/* --- densities in time --- */
+
+/* A slab that appears between 0 and 2 s: depth 0 ... 0.9375, photons from 1 to 2 s meet three quarters of it on
+ * average. */
+static const char series_case[] =
+    "[case]\nsolver = \"xray\"\n[density]\nkind = \"series\"\ncell = [4e-9, 5e-9, 6e-9]\n[[density.frame]]\nfile = "
+    "\"%s/empty.tif\"\ntime = 0\n[[density.frame]]\nfile = \"%s/full.tif\"\ntime = 2\n[source]\nphotons = 40960\nbatch "
+    "= 1\npulse = "
+    "[1, 2]\n[scattering]\norder = \"multiple\"\ntheta_max = 0.001\n[detector]\ncells = [32, 32]\ncell_angle = "
+    "1e-4\nbeam_stop = 1\n"
+    "[flight]\nblock = %d\n%s";
+
+static void check_series(bn_device *device, int block, int64_t *sums)
+{
+    char text[2048];
+    bn_case *c;
+    bn_sim *sim;
+    snprintf(text, sizeof text, series_case, folder, folder, block, block == 1 ? "" : "method = \"exact\"\n");
+    OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    while (!bn_sim_done(sim))
+        OK(bn_sim_step(sim));
+    OK(bn_sim_measure(sim));
+    OK(bn_sim_read(sim, "sums", sums, 3 * 1024 * sizeof *sums));
+    const bn_results *r = bn_sim_results(sim);
+    for (size_t i = 0; i < bn_results_count(r); i++)
+        if (strcmp(bn_results_at(r, i)->name, "scatterings_mean") == 0) {
+            const double depth = -12 * log(1 - 0.0625);
+            near(bn_results_at(r, i)->value, 0.75 * depth, 5 * sqrt(depth / 40960), "linear in time");
+        }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+START_TEST(densities_change_in_time)
+{
+    static const uint32_t n[3] = { NX, NY, NZ };
+    static int64_t host[3 * 1024], other[3 * 1024];
+    float values[POINTS] = { 0 };
+    bn_device *device;
+    OK(bn_tiff_write(ctx, path("empty.tif"), n, values, NULL));
+    for (int i = 0; i < POINTS; i++)
+        values[i] = 0.0625f;
+    OK(bn_tiff_write(ctx, path("full.tif"), n, values, NULL));
+    check_series(NULL, 0, other);
+    check_series(NULL, 1, host);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    check_series(device, 1, other);
+    ck_assert(memcmp(host, other, sizeof host) == 0);
+    bn_device_close(&device);
+}
+END_TEST
+
+/* --- stopping and going on --- */
+
+static const char long_case[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"grating\"\ncells = [16, 16, 8]\nvalue "
+                                "= 0.02\nwidth = 8e-9\npitch = "
+                                "16e-9\n[source]\nphotons = 30000\nbatch = 3\ncoherent_steps = 2\n[scattering]\norder "
+                                "= \"multiple\"\n[detector]\ncells = "
+                                "[32, 32]\ncell_angle = 4e-3\nbeam_stop = 1\n";
+
+static bn_status resume(const char *more, bn_case **c, bn_sim **sim, bn_device *device)
+{
+    char text[300];
+    snprintf(text, sizeof text, "case.resume=%s", path("checkpoint.bin"));
+    const char *overrides[] = { text, more };
+    *sim = NULL;
+    BN_TRY(bn_case_parse(ctx, "test.toml", long_case, overrides, more ? 2 : 1, c));
+    return bn_sim_create(ctx, *c, &(bn_sim_desc){ .device = device }, sim);
+}
+
+static void same_field(bn_sim *a, bn_sim *b, const char *name, size_t bytes)
+{
+    unsigned char *x = malloc(bytes), *y = malloc(bytes);
+    OK(bn_sim_read(a, name, x, bytes));
+    OK(bn_sim_read(b, name, y, bytes));
+    ck_assert_msg(memcmp(x, y, bytes) == 0, "%s differs after going on", name);
+    free(x);
+    free(y);
+}
+
+static void check_resumed(bn_device *device)
+{
+    bn_case *c, *d, *e;
+    bn_sim *whole, *first, *second;
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &whole));
+    while (!bn_sim_done(whole))
+        OK(bn_sim_step(whole));
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &d));
+    OK(bn_sim_create(ctx, d, &(bn_sim_desc){ .device = device }, &first));
+    for (int i = 0; i < 5; i++)
+        OK(bn_sim_step(first));
+    OK(bn_checkpoint_write(first, path("checkpoint.bin")));
+    OK(resume("stop.steps=1000", &e, &second, device));
+    ck_assert_int_eq((int)bn_sim_now(second).step, 5);
+    while (!bn_sim_done(second))
+        OK(bn_sim_step(second));
+    same_field(whole, second, "sums", 3 * 1024 * 8);
+    same_field(whole, second, "lives", 15 * 1024 * 8);
+    same_field(whole, second, "intensity", 1024 * 4);
+    bn_sim_destroy(&whole);
+    bn_sim_destroy(&first);
+    bn_sim_destroy(&second);
+    bn_case_destroy(&c);
+    bn_case_destroy(&d);
+    bn_case_destroy(&e);
+}
+
+START_TEST(a_stopped_run_goes_on_with_the_same_bits)
+{
+    bn_device *device;
+    check_resumed(NULL);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    check_resumed(device);
+    bn_device_close(&device);
+}
+END_TEST
+
+START_TEST(wrong_checkpoints_are_refused)
+{
+    bn_case *c;
+    bn_sim *sim;
+    OK(bn_case_parse(ctx, "test.toml", long_case, NULL, 0, &c));
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim));
+    OK(bn_sim_step(sim));
+    OK(bn_checkpoint_write(sim, path("checkpoint.bin")));
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    ck_assert_int_eq(resume("case.seed=2", &c, &sim, NULL), BN_CASE);
+    ck_assert_msg(strstr(bn_error_text(ctx), "another case"), "%s", bn_error_text(ctx));
+    bn_case_destroy(&c);
+    bn_context_destroy(&ctx);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    cut_short("checkpoint.bin", "checkpoint.bin", 0.7);
+    ck_assert_int_eq(resume(NULL, &c, &sim, NULL), BN_IO);
+    ck_assert_msg(strstr(bn_error_text(ctx), "cut short"), "%s", bn_error_text(ctx));
+    bn_case_destroy(&c);
+    bn_context_destroy(&ctx);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    const char *overrides[] = { "output.checkpoint=true" };
+    OK(bn_case_parse(ctx, "test.toml", "[case]\nsolver = \"flow\"\n", overrides, 1, &c));
+    ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
+    bn_case_destroy(&c);
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, formats_give_the_same_photons);
     tcase_add_test(tests, files_are_read_as_they_were_written);
     tcase_add_test(tests, bad_files_are_refused);
+    tcase_add_test(tests, a_picture_is_what_the_generator_makes);
+    tcase_add_test(tests, angles_follow_a_table);
+    tcase_add_test(tests, a_table_must_reach_far_enough);
+    tcase_add_test(tests, densities_change_in_time);
+    tcase_add_test(tests, a_stopped_run_goes_on_with_the_same_bits);
+    tcase_add_test(tests, wrong_checkpoints_are_refused);
 }
 
 int main(void) { return bn_test_main("xray files", add); }
