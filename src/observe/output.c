@@ -312,12 +312,23 @@ out:
     return st;
 }
 
-static bn_status moment_run(bn_context *ctx, void *data)
+/* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory. */
+static void *planes_of(const moment *m, size_t which, const void *pairs)
 {
-    const moment *m = data;
-    const void *values[BN_PLAN_FIELDS];
-    for (size_t i = 0; i < m->count; i++)
-        BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], &values[i]));
+    const bn_grid *g = &m->plan->grid;
+    const bn_field_desc *d = &m->plan->fields[m->field[which]];
+    const size_t bytes = m->plan->precision == BN_DOUBLE ? 8 : 4, points = (size_t)g->n[0] * g->n[1] * g->n[2];
+    const size_t components = d->components > 0 ? (size_t)d->components : 1;
+    char *planes = malloc(2 * components * points * bytes);
+    for (size_t c = 0; planes && c < 2 * components; c++)
+        for (size_t i = 0; i < points; i++)
+            memcpy(planes + (c * points + i) * bytes,
+                   (const char *)pairs + (2 * (c / 2 * points + i) + c % 2) * bytes, bytes);
+    return planes;
+}
+
+static bn_status write_moment(bn_context *ctx, const moment *m, const void *const *values)
+{
     if (m->vtk_path)
         BN_TRY(write_vtk(ctx, m, values));
     BN_TRY(bn_export_write(ctx, &(bn_export){ m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path,
@@ -326,6 +337,29 @@ static bn_status moment_run(bn_context *ctx, void *data)
         if (m->picture_path[i])
             BN_TRY(draw(ctx, m, values, i));
     return BN_OK;
+}
+
+static bn_status moment_run(bn_context *ctx, void *data)
+{
+    const moment *m = data;
+    const void *values[BN_PLAN_FIELDS];
+    void *own[BN_PLAN_FIELDS] = { NULL };
+    bn_status st = BN_OK;
+    for (size_t i = 0; i < m->count; i++) {
+        BN_GO(bn_snapshot_wait(ctx, m->snapshots[i], &values[i]));
+        if (m->plan->fields[m->field[i]].type != BN_T_REAL2)
+            continue;
+        if (!(own[i] = planes_of(m, i, values[i]))) {
+            st = bn_fail(ctx, BN_MEMORY, "no memory to write the complex field %s", m->plan->fields[m->field[i]].name);
+            goto out;
+        }
+        values[i] = own[i];
+    }
+    BN_GO(write_moment(ctx, m, values));
+out:
+    for (size_t i = 0; i < m->count; i++)
+        free(own[i]);
+    return st;
 }
 
 static bool drawn(const bn_plan *p, const char *name)

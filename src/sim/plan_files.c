@@ -179,7 +179,7 @@ bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const c
 /* FOLDER/NAME.vti, the folder that `key` names. */
 static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder, char *path)
 {
-    if (!path_of(c, bn_case_text(c, key), folder, PATH_BYTES) ||
+    if (!bn_plan_path(c, bn_case_text(c, key), folder, PATH_BYTES) ||
         snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
         return bn_fail(ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
     return BN_OK;
