@@ -23,6 +23,15 @@ static const bn_key schema[] = {
     { .name = "material.reference_index", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 10,
       .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, else "
               "the background's" },
+    { .name = "material.picture", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "PNG picture of the whole grid instead of the background: along z and y (up), in space of the cross-section; a "
+              "path, relative to the case file" },
+    { .name = "colour.rgb", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 0xffffff, .list = true,
+      .help = "a colour of the picture, 0xRRGGBB; every one must be listed" },
+    { .name = "colour.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10, .list = true,
+      .help = "the refractive index that it stands for" },
+    { .name = "colour.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
+      .help = "and its imaginary part" },
     { .name = "structure.kind", .type = BN_KEY_CHOICE, .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler",
       .def_text = "slab", .list = true,
       .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, or two "
@@ -57,8 +66,10 @@ static const bn_key schema[] = {
       .help = "of the absorbing layers; 0: a tenth of the width" },
     { .name = "walls.strength", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1e4,
       .help = "imaginary stretching at the wall; 0: 1e-6 of the field comes back at 10 degrees" },
-    { .name = "launch.kind", .type = BN_KEY_CHOICE, .choices = "mode|gaussian|plane", .def_text = "mode",
+    { .name = "launch.kind", .type = BN_KEY_CHOICE, .choices = "mode|gaussian|plane|file", .def_text = "mode",
       .help = "what enters at z = 0; its largest value is 1" },
+    { .name = "launch.file", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "CSV file of y [m], real and imaginary part, for launch.kind = \"file\"; relative to the case file" },
     { .name = "launch.mode", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 10000,
       .help = "number of the mode, 0: the fundamental; also the mode that overlaps are taken with" },
     { .name = "launch.centre", .type = BN_KEY_REAL, .unit = "m", .def = -1, .min = -1, .max = 1,
@@ -198,6 +209,24 @@ static bn_status choose_chunks(const bn_case *c, bpm *s)
     return BN_OK;
 }
 
+static bn_status read_launch_file(const bn_case *c, bn_plan *p, bpm *s)
+{
+    if (s->launch != BPM_LAUNCH_FILE)
+        return BN_OK;
+    BN_TRY(bn_plan_numbers(p, c, bn_case_text(c, "launch.file"), &s->file));
+    if (!s->file)
+        return bn_case_reject(c, "launch.file", NULL, "there is no such file");
+    if (s->file->columns < 2 || s->file->rows < 2)
+        return bn_case_reject(c, "launch.file", NULL, "two columns and two rows are needed: y, real part");
+    for (size_t k = 0; k < s->file->rows * s->file->columns; k++)
+        if (!isfinite(s->file->values[k]))
+            return bn_case_reject(c, "launch.file", NULL, "row %zu has an empty place", k / s->file->columns + 1);
+    for (size_t k = 1; k < s->file->rows; k++)
+        if (!(s->file->values[k * s->file->columns] > s->file->values[(k - 1) * s->file->columns]))
+            return bn_case_reject(c, "launch.file", NULL, "y does not rise from row %zu to the next", k);
+    return BN_OK;
+}
+
 static bn_status read_batch(const bn_case *c, bn_plan *p, bpm *s)
 {
     void *memory;
@@ -259,6 +288,7 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
 /* In space: the cross-section. What the steps need beside psi lies in fields of each direction's own. */
 static bn_status plan_space_fields(const bpm *s, bn_plan *p)
 {
+    const bool guides = s->structures > 0 || s->picture;
     static const char *const table[] = {
         "bpm_march", "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add"
     };
@@ -281,9 +311,9 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
                                                   .field = "intensity",
                                                   .title = "intensity across the beam",
                                                   .map = BN_PICTURE_SEQUENTIAL,
-                                                  .contour_field = s->structures > 0 ? "index" : NULL,
-                                                  .contour_levels = s->structures > 0 ? &s->outline : NULL,
-                                                  .contour_count = s->structures > 0,
+                                                  .contour_field = guides ? "index" : NULL,
+                                                  .contour_levels = guides ? &s->outline : NULL,
+                                                  .contour_count = guides,
                                                   .timeless = true });
 }
 
@@ -340,13 +370,14 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     };
     bpm *s = state;
     BN_TRY(read_case(c, s));
+    BN_TRY(bpm_read_picture(c, p, s));
+    BN_TRY(read_launch_file(c, p, s));
     BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
     if (s->space)
         BN_TRY(bpm_plan_space(c, p, s));
     BN_TRY(keep_memory(c, p, s));
-    for (size_t g = 0; g < s->structures; g++)
-        s->outline = fmax(s->outline, 0.5 * (s->background + creal(s->structure[g].index)));
+    s->outline = 0.5 * (s->background + bpm_highest_index(s));
     BN_TRY(s->space ? bpm_start_space(c, s) : bpm_make_start(c, s));
     s->pml_strength = bn_case_real(c, "walls.strength");
     if (s->pml_strength == 0) /* decay exp(-2 k sin(10 degrees) strength thickness / 3) there and back */

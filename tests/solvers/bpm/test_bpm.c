@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
@@ -522,6 +523,63 @@ START_TEST(device_equals_reference_in_space)
 }
 END_TEST
 
+/* --- from files --- */
+
+/* The drawn splitter, as structures; the pixels' borders are theirs. */
+static const char drawn[] =
+    "[case]\nsolver = \"bpm\"\n[grid]\ncells = 480\nwidth = 24e-6\n[light]\nwavelength = 1.55e-6\n"
+    "[material]\nindex = 1.45\nreference_index = 1.48\n"
+    "[[structure]]\nindex = 1.5\nwidth = 2.5e-6\nto = 40e-6\n"
+    "[[structure]]\nindex = 1.5\nwidth = 12e-6\nfrom = 40e-6\nto = 122e-6\n"
+    "[[structure]]\nkind = \"coupler\"\nindex = 1.5\nwidth = 2.5e-6\nseparation = 6.5e-6\nfrom = 122e-6\n"
+    "[walls]\nkind = \"pml\"\nthickness = 3e-6\n[march]\nlength = 182e-6\ndz = 0.1e-6\nwide_angle = true\n";
+
+START_TEST(a_picture_is_what_it_shows)
+{
+    static const char *const precise[] = { "case.precision=double" };
+    run r, s = RUN(drawn, device, precise[0]);
+    OK(bn_case_read(ctx, "data/cases/bpm/splitter.toml", precise, 1, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    size_t points;
+    double *a = field(&r, &points), *b = field(&s, &points);
+    for (size_t i = 0; i < 2 * points; i++)
+        near(a[i], b[i], 1e-9, "the same splitter as a list of structures");
+    free(a);
+    free(b);
+    end_run(&r);
+    end_run(&s);
+}
+END_TEST
+
+START_TEST(a_field_from_a_file_is_launched)
+{
+    char path[] = "/tmp/binnacle-bpm-XXXXXX", launch[64];
+    const int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    FILE *f = fdopen(descriptor, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "y,re,im\n");
+    for (int i = 0; i <= 1000; i++)
+        fprintf(f, "%.10g,%.17g,%.17g\n", i * 1e-7, exp(-pow(0.1 * i - 50, 2) / 4) * cos(0.05 * i),
+                exp(-pow(0.1 * i - 50, 2) / 4) * sin(0.05 * i));
+    ck_assert_int_eq(fclose(f), 0);
+    snprintf(launch, sizeof launch, "launch.file=\"%s\"", path);
+    run r = RUN(gaussian, device, launch, "launch.kind=file", "march.length=1e-9", "march.dz=1e-9");
+    size_t points;
+    double *psi = field(&r, &points);
+    for (size_t i = 0; i < points; i++) {
+        const double size = exp(-pow(0.1 * (double)(i + 1) - 50, 2) / 4);
+        near(psi[2 * i], size * cos(0.05 * (double)(i + 1)), 2e-3, "the file's real part");
+        near(psi[2 * i + 1], size * sin(0.05 * (double)(i + 1)), 2e-3, "the file's imaginary part");
+    }
+    free(psi);
+    end_run(&r);
+    remove(path);
+}
+END_TEST
+
 /* --- what must be refused --- */
 
 static void refused(const char *text, const char *word, const char *const *overrides)
@@ -553,6 +611,12 @@ START_TEST(nonsense_is_refused)
     REFUSED(with(slab, "width = 3e-6", "from = 1.0"), "behind the end", "launch.kind=gaussian");
     REFUSED(with(junction, "from = 1e-6", "from = 20e-6"), "before it begins", "launch.mode=0");
     REFUSED(gaussian, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
+    REFUSED(with(metal, "[output]",
+                 "[material]\npicture = \"data/cases/bpm/splitter.png\"\n[[colour]]\nrgb = 0xffffff\n"
+                 "[output]"),
+            "the colour 0x3b6ea8, in column 40 and row 24", "launch.kind=gaussian");
+    REFUSED(with(metal, "[output]", "[[colour]]\nrgb = 0\n[output]"), "no material.picture", "launch.kind=gaussian");
+    REFUSED(gaussian, "no such file", "launch.kind=file", "launch.file=nowhere.csv");
     REFUSED(fibre, "only the fundamental", "launch.mode=1");
     REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
     REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
@@ -581,6 +645,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, in_empty_space_directions_do_not_mix);
     tcase_add_test(tests, fibre_modes_have_the_analytic_index);
     tcase_add_test(tests, device_equals_reference_in_space);
+    tcase_add_test(tests, a_picture_is_what_it_shows);
+    tcase_add_test(tests, a_field_from_a_file_is_launched);
     tcase_add_test(tests, nonsense_is_refused);
 }
 
