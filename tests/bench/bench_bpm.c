@@ -46,7 +46,7 @@ static double seconds(const setting *s, unsigned steps, unsigned launches, doubl
     snprintf(text, sizeof text,
              "[case]\nsolver = \"bpm\"\nprecision = \"%s\"\n[grid]\ncells = %u\ncells_x = %u\n[batch]\ncount = %u\n"
              "[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n[march]\nlength = %.17g\ndz = %.17g\nrecords = %u\n"
-             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\n[output]\nmap = false\n",
+             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\ntolerance = 1e-8\n[output]\nmap = false\n",
              s->precision, s->cells, s->cells_x, s->beams, dz * steps, dz, launches, s->method, s->tau);
     for (int i = 0; i < 4; i++) { /* the first warms up */
         bn_case *c;

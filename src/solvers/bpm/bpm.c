@@ -110,8 +110,8 @@ static const bn_key schema[] = {
       .help = "elimination in one work-group, thousands of steps a launch; or one-parameter iteration" },
     { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
       .help = "parameter of the iteration: the best for the spectrum, or 2 over the sum of its ends" },
-    { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
-      .help = "residual of the iteration over the right-hand side" },
+    { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.1,
+      .help = "residual of the iteration over the right-hand side; 0: 1e-15 in double, 1e-8 in single precision" },
     { .name = "solver.sweeps", .type = BN_KEY_INT, .def = 100000, .min = 1, .max = 1e9,
       .help = "of the iteration in a step along z, at most" },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
@@ -180,6 +180,8 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->method = (bpm_method)bn_case_choice(c, "solver.method");
     s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
     s->tolerance = bn_case_real(c, "solver.tolerance");
+    if (s->tolerance == 0)
+        s->tolerance = s->single ? 1e-8 : 1e-15;
     s->most_sweeps = bn_case_int(c, "solver.sweeps");
     s->ports = bn_case_items(c, "port");
     if (s->ports > BPM_PORTS)

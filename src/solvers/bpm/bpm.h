@@ -106,6 +106,7 @@ typedef struct bpm {
     bool relaxing; /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
+    double norm; /* of the iteration's matrix, an upper bound */
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start */

@@ -155,7 +155,7 @@ static double _Complex best_tau(bpm_tau rule, double low, double high, double *r
 /* A = 1 + a (second difference + v), a = p / (h k)^2, imaginary; the same for the right-hand side and its norm. */
 static void make_iteration(bpm *s)
 {
-    s->rate = 0;
+    s->rate = s->norm = 0;
     for (size_t beam = 0; beam < s->beams; beam++) {
         const double hk = s->h * bpm_k0(s, beam) * s->reference;
         double _Complex p, q;
@@ -170,6 +170,7 @@ static void make_iteration(bpm *s)
         const double _Complex all[4] = { a, (q - p) / (hk * hk), q / (hk * hk), tau };
         memcpy(s->iteration + 8 * beam, all, sizeof all);
         s->rate = fmax(s->rate, rate);
+        s->norm = fmax(s->norm, hypot(1, cimag(a) * fmax(fabs(low), fabs(high))));
     }
 }
 

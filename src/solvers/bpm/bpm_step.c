@@ -23,12 +23,14 @@ static bn_status cannot_converge(bn_sim *sim, const bpm *s, long long sweeps, do
 }
 
 /* One step along z. A is normal, so every sweep leaves at most the share `rate` of the residual: the number of sweeps
- * is known beforehand, and the residual is looked at when they are done. What is left then is rounding. */
+ * is known beforehand, and the residual is looked at when they are done. */
 static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
     BN_TRY(marcher->source(sim, s));
-    const double size = sqrt(s->totals[0]), goal = s->tolerance * size;
+    const double size = sqrt(s->totals[0]), roundoff = s->single ? 0x1p-24 : 0x1p-53;
     double residual = sqrt(s->totals[1]);
+    /* Below 4 u (|A| |u| + |g|) there is only rounding; |u| <= |g| since no eigenvalue of A is below 1. */
+    const double goal = fmax(s->tolerance * size, 4 * roundoff * (s->norm + 1) * residual);
     long long done = 0;
     while (!(residual <= goal)) {
         const long long count = bpm_sweeps_for(s, residual, goal);

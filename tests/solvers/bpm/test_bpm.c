@@ -219,6 +219,19 @@ START_TEST(iteration_agrees_with_elimination)
 }
 END_TEST
 
+START_TEST(iteration_has_the_schemes_own_phase)
+{
+    run r = RUN(metal, device, "solver.method=iteration");
+    near(result(&r, "phase_error"), 0, 1e-9, "closed form, over 100 um");
+    near(result(&r, "power"), 1, 1e-10, "power");
+    end_run(&r);
+    r = RUN(metal, device, "solver.method=iteration", "case.precision=single");
+    near(result(&r, "phase_error"), 0, 5e-3, "closed form, single precision");
+    near(result(&r, "power"), 1, 1e-2, "power, single precision");
+    end_run(&r);
+}
+END_TEST
+
 START_TEST(sweeps_are_as_many_as_theory_says)
 {
     /* Gaussian of 1 um, started from the field before, to 1e-8; dz = h / pi. */
@@ -235,7 +248,7 @@ START_TEST(sweeps_are_as_many_as_theory_says)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         run r = RUN(metal, device, counts[i].cells, counts[i].length, counts[i].tau, "solver.method=iteration",
-                    "launch.kind=gaussian", "launch.waist=1e-6");
+                    "solver.tolerance=1e-8", "launch.kind=gaussian", "launch.waist=1e-6");
         near(result(&r, "sweeps"), counts[i].sweeps, 1 + 0.03 * counts[i].sweeps, "counted by another program");
         end_run(&r);
     }
@@ -631,6 +644,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, single_precision_keeps_its_digits);
     tcase_add_test(tests, any_field_is_the_sum_of_its_modes);
     tcase_add_test(tests, iteration_agrees_with_elimination);
+    tcase_add_test(tests, iteration_has_the_schemes_own_phase);
     tcase_add_test(tests, sweeps_are_as_many_as_theory_says);
     tcase_add_test(tests, light_images_itself_between_metal_walls);
     tcase_add_test(tests, gaussian_beam_spreads);
