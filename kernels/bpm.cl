@@ -1,5 +1,5 @@
-/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse coordinate y
- * of the beam), or a beam in space, whose cross-section is the grid.
+/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse
+ * coordinate y of the beam), or a beam in space, whose cross-section is the grid.
  * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
@@ -9,10 +9,10 @@
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
  *     y_i = g_i - r_(i-1) y_(i-1)   forwards,      u_i = r_i (y_i - u_(i+1))   backwards.
- * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters is
- * gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk is
- * done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the rounding. So
- * a step has three barriers, and its bits depend on CHUNK and reach alone.
+ * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters
+ * is gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk
+ * is done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the
+ * rounding. So a step has three barriers, and its bits depend on CHUNK and reach alone.
  *
  *     chunk     0          1          2               forwards:  ahead[c], what leaves chunk c at its end
  *     nodes     c c c c    c c c c    c c c o         backwards: back[c], what leaves it at its begin
@@ -42,7 +42,7 @@ static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
 #endif
 }
 
-/* ---------------------------------------------------------------------------------------------------------- elimination */
+/* -------------------------------------------------------------------------------------------------- elimination */
 #if METHOD != 1
 /* c - a b */
 static inline real2 less(real2 c, real2 a, real2 b)
@@ -66,8 +66,8 @@ static inline real2 less(real2 c, real2 a, real2 b)
 /* Whether node j of chunk c is there: only the last chunk may be short. */
 #define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
 
-/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless asked
- * for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
+/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless
+ * asked for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
 #if IS_CPU
 #define UNROLL
 #else
@@ -212,12 +212,13 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
     local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
     local real2 low[CHUNKS + 1], high[CHUNKS + 1]
 
-#define MARCH(factor)                                                                                                   \
-    if (get_local_size(0) >= CHUNKS)                                                                                    \
-        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left, back_left,     \
-                       low, high);                                                                                      \
-    else                                                                                                                \
-        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left, back_left);
+#define MARCH(factor)                                                                                              \
+    if (get_local_size(0) >= CHUNKS)                                                                               \
+        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left,           \
+                       back_left, low, high);                                                                      \
+    else                                                                                                           \
+        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left,       \
+                     back_left);
 
 #if METHOD == 0
 kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
@@ -252,12 +253,12 @@ kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, 
 #endif
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------ iteration
+/* ---------------------------------------------------------------------------------------------------- iteration
  *
- * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the change
- * of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from u = 0 is
- * starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v) psi is the
- * right-hand side that the residual is compared with. */
+ * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the
+ * change of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from
+ * u = 0 is starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v)
+ * psi is the right-hand side that the residual is compared with. */
 #if METHOD == 1
 #define NUMBERS(name, j) const real2 name = numbers[4 * (Y0 + (j)) + NUMBER_##name]
 #define NUMBER_a 0
@@ -291,8 +292,8 @@ kernel void bpm_source(global const real2 *restrict psi, global const change_t *
     put_partial_sum(partials, 1, residuals);
 }
 
-static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g, real2 a,
-                                index_t at, int i)
+static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g,
+                                real2 a, index_t at, int i)
 {
     const real2 here = u[at];
     return (g - here) - times(a, applied(BEFORE(u, at, i), here, AFTER(u, at, i), change[at]));

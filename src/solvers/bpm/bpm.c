@@ -21,21 +21,21 @@ static const bn_key schema[] = {
     { .name = "material.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10,
       .help = "refractive index of the background" },
     { .name = "material.reference_index", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 10,
-      .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, else "
-              "the background's" },
+      .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, "
+              "else the background's" },
     { .name = "material.picture", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "PNG picture of the whole grid instead of the background: along z and y (up), in space of the cross-section; a "
-              "path, relative to the case file" },
+      .help = "PNG picture of the whole grid instead of the background: along z and y (up), in space of the "
+              "cross-section; a path, relative to the case file" },
     { .name = "colour.rgb", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 0xffffff, .list = true,
       .help = "a colour of the picture, 0xRRGGBB; every one must be listed" },
     { .name = "colour.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10, .list = true,
       .help = "the refractive index that it stands for" },
     { .name = "colour.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
       .help = "and its imaginary part" },
-    { .name = "structure.kind", .type = BN_KEY_CHOICE, .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler",
-      .def_text = "slab", .list = true,
-      .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, or two "
-              "beside each other" },
+    { .name = "structure.kind", .type = BN_KEY_CHOICE,
+      .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler", .def_text = "slab", .list = true,
+      .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, "
+              "or two beside each other" },
     { .name = "structure.index", .type = BN_KEY_REAL, .def = 1.5, .min = 0.1, .max = 10, .list = true,
       .help = "refractive index; later structures lie over earlier ones" },
     { .name = "structure.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
@@ -54,8 +54,8 @@ static const bn_key schema[] = {
       .help = "in space: its x; negative: the middle" },
     { .name = "structure.width_x", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "in space: of each guide along x; 0: from wall to wall (fibres are round)" },
-    { .name = "structure.width_end", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true, .list = true,
-      .help = "of a taper: at its end" },
+    { .name = "structure.width_end", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
+      .list = true, .help = "of a taper: at its end" },
     { .name = "structure.separation", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "of y-junction and coupler: between the middles of the guides, at the begin" },
     { .name = "structure.separation_end", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
@@ -91,7 +91,7 @@ static const bn_key schema[] = {
     { .name = "march.dz", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "step, rounded so that a whole number fits; 0: a cell's width over pi" },
     { .name = "march.records", .type = BN_KEY_INT, .def = 200, .min = 1, .max = 100000,
-      .help = "steps of the simulation: so often the field is looked at; many steps along z lie between, in one launch" },
+      .help = "steps of the simulation: so often the field is looked at; many along z lie between, in one launch" },
     { .name = "march.theta", .type = BN_KEY_REAL, .def = 0.5, .min = 0.5, .max = 1,
       .help = "weight of the new layer; 1/2: Crank-Nicolson, which keeps the power" },
     { .name = "march.wide_angle", .type = BN_KEY_BOOL, .def = 0, .help = "Pade (1,1) instead of paraxial" },
@@ -105,7 +105,8 @@ static const bn_key schema[] = {
       .help = "added to the index of all structures, first and last" },
     { .name = "port.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "the power between two y is told" },
-    { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true, .help = "its end" },
+    { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true,
+      .help = "its end" },
     { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration", .def_text = "direct",
       .help = "elimination in one work-group, thousands of steps a launch; or one-parameter iteration" },
     { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
@@ -115,7 +116,7 @@ static const bn_key schema[] = {
     { .name = "solver.sweeps", .type = BN_KEY_INT, .def = 100000, .min = 1, .max = 1e9,
       .help = "of the iteration in a step along z, at most" },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
-      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, or more if dz is long" },
+      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, more if dz is long" },
     { .name = "output.map", .type = BN_KEY_BOOL, .def = 1, .help = "keep the intensity in y and z, as a picture" },
     { .name = "output.series_every", .type = BN_KEY_INT, .def = 1, .min = 1, .max = HUGE_VAL,
       .help = "steps between lines of series.csv" },
@@ -402,8 +403,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(bn_plan_series(p, i == 7 && s->space ? "mode_index" : names[i][0], names[i][1]));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
-    BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
-    BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
+    if (!s->relaxing)
+        BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
+    if (isfinite(s->mode_index[0]))
+        BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
     bn_plan_effort(p, (double)(s->room - 1), 1);
     return BN_OK;
 }

@@ -1,11 +1,11 @@
 /* bpm_matrix.c: from an index profile to what a step along z needs.
  *
- * Ψ_z = -i k (sqrt(1 + P) - 1) Ψ with k = k0 n_ref and P = (d_yy + k0^2 (n^2 - n_ref^2)) / k^2; sqrt(1 + P) - 1 is P /
- * 2 (paraxial) or (P / 2) / (1 + P / 4) (wide angle; Hadley 1992). With the weight theta on the new layer: (1 + p P)
- * Ψ_new = (1 + q P) Ψ,   p = w + i k dz theta / 2,  q = w - i k dz (1 - theta) / 2,  w = 0 or 1/4. Solved for the
- * change, which keeps the digits: Ψ_new = Ψ - (p - q) / p u with (h^2 k^2 / p + P') u = P' Ψ and P' = h^2 k^2 P. Rows
- * and columns are scaled until all entries beside the diagonal are 1: then P' is the second difference plus v, the
- * matrix has one number a row, D, and its elimination another, r_i = 1 / (D_i - r_(i-1)). */
+ * Psi_z = -i k (sqrt(1 + P) - 1) Psi with k = k0 n_ref and P = (d_yy + k0^2 (n^2 - n_ref^2)) / k^2; sqrt(1 + P) - 1 is
+ * P / 2 (paraxial) or (P / 2) / (1 + P / 4) (wide angle; Hadley 1992). With the weight theta on the new layer:
+ *   (1 + p P) Psi_new = (1 + q P) Psi,   p = w + i k dz theta / 2,   q = w - i k dz (1 - theta) / 2,   w = 0 or 1/4.
+ * Solved for the change, which keeps the digits: Psi_new = Psi - (p - q) / p u with (h^2 k^2 / p + P') u = P' Psi and
+ * P' = h^2 k^2 P. Rows and columns are scaled until all entries beside the diagonal are 1: then P' is the second
+ * difference plus v, the matrix has one number a row, D, and its elimination another, r_i = 1 / (D_i - r_(i-1)). */
 #include "bpm.h"
 
 #include <math.h>
