@@ -82,16 +82,32 @@ typedef struct target {
     index_t first, stride;
 } target;
 
+/* Where it fits into the local memory that every device has, a row is read by neighbouring work-items in order, and
+ * taken from there in chunks, which for odd CHUNK hit different banks. */
+#define STAGED (2 * REAL_BYTES * (NX + 6 * CHUNKS + 2) <= 32768)
+#define TAKE_CHUNKS(to, stage, from, type)                                                         \
+    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))                        \
+        stage[i] = from[first + i];                                                                \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+    FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
+    barrier(CLK_LOCAL_MEM_FENCE);
+
 /* A chunk a work-item: all of it stays in registers. low and high: values at the chunks' ends, for their neighbours. */
 static inline void march_resident(global real2 *psi, global const real2 *factors_r,
                                   global const change_t *change, index_t first, real2 factor, int reach,
                                   int steps, target to, local real2 *ahead, local real2 *back, local real2 *forth_left,
-                                  local real2 *back_left, local real2 *low, local real2 *high)
+                                  local real2 *back_left, local real2 *low, local real2 *high, local real2 *stage)
 {
     const int c = (int)get_local_id(0);
     const int mine = c < CHUNKS;
     real2 f[CHUNK], r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
+#if STAGED
+    local change_t *stage_v = (local change_t *)stage;
+    TAKE_CHUNKS(f, stage, psi, real2)
+    TAKE_CHUNKS(r, stage, factors_r, real2)
+    TAKE_CHUNKS(v, stage_v, change, change_t)
+#else
     FOR_NODES(j) {
         const int there = mine && IS_NODE(c, j);
         const index_t at = first + (there ? c * CHUNK + j : 0);
@@ -99,6 +115,7 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         r[j] = there ? factors_r[at] : (real2)(0);
         v[j] = there ? change[at] : (change_t)(0);
     }
+#endif
     const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
     if (mine) {
         real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
@@ -210,12 +227,12 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
 
 #define SCRATCH                                                                         \
     local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
-    local real2 low[CHUNKS + 1], high[CHUNKS + 1]
+    local real2 low[CHUNKS + 1], high[CHUNKS + 1], stage[STAGED ? NX : 1]
 
 #define MARCH(factor)                                                                                              \
     if (get_local_size(0) >= CHUNKS)                                                                               \
         march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left,           \
-                       back_left, low, high);                                                                      \
+                       back_left, low, high, stage);                                                               \
     else                                                                                                           \
         march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left,       \
                      back_left);

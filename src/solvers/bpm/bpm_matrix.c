@@ -90,7 +90,7 @@ int bpm_reach(const double *r, size_t n, int chunk, bool single)
  * the square root of `far` that costs less than the elimination itself. */
 int bpm_good_chunk(const bpm *s, int n, double h)
 {
-    enum { LEAST = 4, MOST = 16 }; /* a chunk lies in registers */
+    enum { LEAST = 4, MOST = 15 }; /* a chunk lies in registers */
     bpm guess = *s;
     double _Complex p, q;
     if (s->reference == 0) /* not found yet */
@@ -102,8 +102,8 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
     const double far = log(s->single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
     const int usual = (n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
-    const int chunk = even > MOST ? MOST : even;
-    return usual > chunk ? (usual > LEAST ? usual : LEAST) : chunk > LEAST ? chunk : LEAST;
+    const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
+    return (usual > chunk ? usual : chunk) | 1; /* odd: see kernels/bpm.cl */
 }
 
 void bpm_eliminate(const bpm_operator *op, const double _Complex *own, double _Complex q0, const double _Complex *scale,
