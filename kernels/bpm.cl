@@ -5,6 +5,7 @@
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2
+ * lint: -DLOSSY=0 -DMETHOD=3
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
@@ -25,6 +26,7 @@ typedef real change_t;
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
+#if METHOD != 3
 /* c + a b */
 static inline real2 more(real2 c, real2 a, real2 b)
 {
@@ -41,9 +43,10 @@ static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
     return (real2)(fma(v, here.x, g.x), fma(v, here.y, g.y));
 #endif
 }
+#endif
 
 /* -------------------------------------------------------------------------------------------------- elimination */
-#if METHOD != 1
+#if METHOD == 0 || METHOD == 2
 /* c - a b */
 static inline real2 less(real2 c, real2 a, real2 b)
 {
@@ -356,5 +359,14 @@ kernel void bpm_add(global const real2 *restrict u, global real2 *restrict psi)
 {
     CELL(i, j);
     psi[AT(i, j)] += u[AT(i, j)];
+}
+#endif
+
+/* ----------------------------------------------------------------------------------------------------- transforms */
+#if METHOD == 3
+kernel void bpm_times(global real2 *restrict psi, global const real2 *restrict by)
+{
+    CELL(i, j);
+    psi[AT(i, j)] = times(psi[AT(i, j)], by[AT(i, j)]);
 }
 #endif

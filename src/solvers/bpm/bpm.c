@@ -107,8 +107,8 @@ static const bn_key schema[] = {
       .help = "the power between two y is told" },
     { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true,
       .help = "its end" },
-    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration", .def_text = "direct",
-      .help = "elimination in one work-group, thousands of steps a launch; or one-parameter iteration" },
+    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration|fft", .def_text = "direct",
+      .help = "elimination in one work-group, thousands of steps a launch; one-parameter iteration; transforms" },
     { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
       .help = "parameter of the iteration: the best for the spectrum, or 2 over the sum of its ends" },
     { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.1,
@@ -288,6 +288,14 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+static bn_status plan_fft_fields(bn_plan *p)
+{
+    static const char *const names[] = { "work", "half", "spectrum" };
+    for (size_t i = 0; i < 3; i++)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ names[i], "", BN_T_REAL2, 1, 0 }));
+    return BN_OK;
+}
+
 /* In space: the cross-section. What the steps need beside psi lies in fields of each direction's own. */
 static bn_status plan_space_fields(const bpm *s, bn_plan *p)
 {
@@ -303,13 +311,15 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
+    if (s->method == BPM_FFT)
+        BN_TRY(plan_fft_fields(p));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         BN_TRY(bn_plan_skip_kernel(p, table[i]));
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->axis[0].chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->axis[0].chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
-    BN_TRY(bn_plan_define_int(p, "METHOD", 2));
-    BN_TRY(bn_plan_choice(p, "steps along z by", "elimination along x and y"));
+    BN_TRY(bn_plan_define_int(p, "METHOD", s->method == BPM_FFT ? 3 : 2));
+    BN_TRY(bn_plan_choice(p, "steps along z by", s->method == BPM_FFT ? "transforms" : "elimination along x and y"));
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
                                                   .field = "intensity",
                                                   .title = "intensity across the beam",
@@ -327,26 +337,35 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
-    if (s->method == BPM_DIRECT)
+    if (s->method == BPM_FFT)
+        BN_TRY(plan_fft_fields(p));
+    else if (s->method == BPM_DIRECT)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
     else
         for (size_t i = 0; i < 2; i++)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
+    if (s->method != BPM_FFT) {
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
+    }
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
-    return bn_plan_define_int(p, "METHOD", s->method);
+    return bn_plan_define_int(p, "METHOD", s->method == BPM_FFT ? 3 : s->method);
 }
 
 /* The other method's kernels. The iteration needs eigenvalues on a line, and enough of them near enough. */
 static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
 {
     static const char *const iterating[] = { "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add" };
-    if (s->method == BPM_DIRECT) {
+    if (s->method != BPM_ITERATION)
         for (size_t i = 0; i < sizeof iterating / sizeof *iterating; i++)
             BN_TRY(bn_plan_skip_kernel(p, iterating[i]));
+    if (s->method == BPM_FFT) {
+        BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
+        return bn_plan_choice(p, "steps along z by", "transforms");
+    }
+    if (s->method == BPM_DIRECT) {
         return bn_plan_choice(p, "steps along z by", "elimination");
     }
     if (s->tm || s->lossy || s->wide_angle)
@@ -377,6 +396,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(read_launch_file(c, p, s));
     BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
+    if (s->method == BPM_FFT)
+        BN_TRY(bpm_plan_fft(c, p, s));
     if (s->space)
         BN_TRY(bpm_plan_space(c, p, s));
     BN_TRY(keep_memory(c, p, s));
@@ -416,11 +437,18 @@ static bn_status init(bn_sim *sim, void *state)
     bpm *s = state;
     s->psi = bn_sim_field(sim, "psi");
     s->done = s->records = 0;
+    if (s->method == BPM_FFT) {
+        s->work = bn_sim_field(sim, "work");
+        s->half = bn_sim_field(sim, "half");
+        s->spectrum = bn_sim_field(sim, "spectrum");
+    }
     if (s->space) { /* the rest once the engine has its own fields */
         s->intensity = bn_sim_field(sim, "intensity");
         s->index = bn_sim_field(sim, "index");
         return BN_OK;
     }
+    if (s->method == BPM_FFT)
+        return bpm_begin(sim, s);
     if (s->method == BPM_DIRECT) {
         s->r_field = bn_sim_field(sim, "r");
     } else {
@@ -430,6 +458,13 @@ static bn_status init(bn_sim *sim, void *state)
     s->v_field = bn_sim_field(sim, "v");
     s->work = bn_sim_field(sim, "work");
     return bpm_begin(sim, s);
+}
+
+/* Everything agrees bit for bit, but for what the libraries of transforms do. */
+static double tolerance(const bn_case *c, const char *field)
+{
+    (void)field;
+    return bn_case_choice(c, "solver.method") == BPM_FFT ? (bn_case_double(c) ? 1e-11 : 1e-3) : 0;
 }
 
 const bn_solver bn_solver_bpm = {
@@ -443,4 +478,5 @@ const bn_solver bn_solver_bpm = {
     .plan = plan,
     .init = init,
     .measure = bpm_measure,
+    .tolerance = tolerance,
 };

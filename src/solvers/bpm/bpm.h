@@ -3,11 +3,12 @@
 #ifndef BN_BPM_H
 #define BN_BPM_H
 
+#include "api/fft.h"
 #include "sim/solver.h"
 
 #include <complex.h>
 
-typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION } bpm_method;
+typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION, BPM_FFT } bpm_method;
 typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;
 typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE, BPM_LAUNCH_FILE } bpm_launch;
 typedef enum bpm_shape {
@@ -124,6 +125,11 @@ typedef struct bpm {
     double totals[2];
 
     bn_field *psi, *r_field, *v_field, *work, *u, *next;
+    bn_fft *fft;
+    bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
+    double *phases;            /* pairs */
+    bn_kernel *times;
+    bn_program *own_program;
     /* device */
     bn_kernel *march, *source, *sweep, *residual, *total, *add;
     bn_table *factors, *numbers;
@@ -206,6 +212,11 @@ void bpm_look_space(const bpm *, bpm_state *out);
 double bpm_rayleigh(const bpm *);
 /* A step of the simulation while the mode is sought. */
 BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* bpm_fft.c: by transforms. `times`: one field by another, point by point. */
+BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
+BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, size_t k);
+BN_CHECKED bn_status bpm_fft_march(bn_sim *, bpm *, size_t steps,
+                                   bn_status (*times)(bn_sim *, bpm *, bn_field *, bn_field *));
 /* bpm_structure.c: n^2 on the row at y of the cross-section at z. */
 void bpm_index_row(const bpm *, double z, double y, double _Complex *out);
 /* Sweeps that the iteration needs at most to come from `residual` to `goal`. */

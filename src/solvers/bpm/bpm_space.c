@@ -32,7 +32,7 @@ static bn_status keep_pairs(bn_plan *p, size_t count, double _Complex **out)
 bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
 {
     const int wish = (int)bn_case_int(c, "solver.chunk");
-    if (s->tm || s->wide_angle || s->method != BPM_DIRECT || s->beams > 1)
+    if (s->tm || (s->wide_angle && s->method != BPM_FFT) || s->method == BPM_ITERATION || s->beams > 1)
         return bn_case_reject(c, "grid.cells_x", "0: a plane",
                               "in space there are one scalar beam, paraxial steps, and the direct method");
     if (s->launch == BPM_LAUNCH_MODE && s->mode != 0)

@@ -42,6 +42,8 @@ static double discrete_phase(const bpm *s, size_t beam, double n_eff)
     const double ratio = n_eff / s->reference;
     const double P = (ratio - 1) * (ratio + 1);
     double _Complex p, q;
+    if (s->method == BPM_FFT)
+        return -bpm_k0(s, beam) * s->reference * s->dz * (s->wide_angle ? ratio - 1 : 0.5 * P);
     bpm_step_weights(s, beam, &p, &q);
     return carg((1 + q * P) / (1 + p * P));
 }

@@ -322,12 +322,42 @@ START_TEST(layers_absorb_what_runs_into_them)
 }
 END_TEST
 
+START_TEST(transforms_agree)
+{
+    /* In free space they are exact but for the window. */
+    run r = RUN(gaussian, device, "solver.method=fft", "grid.cells=1025", "grid.width=102.5e-6");
+    run same = RUN(gaussian, NULL, "solver.method=fft", "grid.cells=1025", "grid.width=102.5e-6");
+    run direct = RUN(gaussian, device, "grid.cells=4100", "grid.width=102.5e-6", "march.dz=0.02e-6");
+    near(result(&r, "beam_width") * 1e6, 8.205226, 1e-6, "w at 50 um");
+    near(result(&r, "peak"), 0.243747, 1e-4, "1 / sqrt(1 + (z / zR)^2), between two points");
+    near(result(&r, "power"), 1, 1e-11, "kept");
+    near(result(&r, "beam_width"), result(&same, "beam_width"), 1e-16, "the reference");
+    near(result(&r, "overlap_start"), result(&direct, "overlap_start"), 1e-4, "elimination on a finer grid");
+    end_run(&r);
+    end_run(&same);
+    end_run(&direct);
+    r = RUN(metal, NULL, "solver.method=fft", "grid.cells=4001", "launch.kind=plane", "launch.tilt=0",
+            "march.length=1e-6");
+    near(result(&r, "overlap_start"), 1, 1e-12, "a plane wave stays one");
+    end_run(&r);
+}
+END_TEST
+
 /* --- guides --- */
 
 static const char slab[] =
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 1000\nwidth = 20e-6\n"
     "[material]\nindex = 1.45\nreference_index = 1.45\n[[structure]]\nindex = 1.5\nwidth = 3e-6\n"
     "[march]\nlength = 100e-6\ndz = 0.1e-6\nrecords = 4\n[output]\nmap = false\n";
+
+START_TEST(transforms_see_the_same_guide)
+{
+    run r = RUN(slab, NULL, "solver.method=fft", "grid.cells=1001", "march.length=50e-6");
+    near(result(&r, "n_eff"), 1.495032554, 5e-6, "(n_eff^2 + n_ref^2) / (2 n_ref)");
+    near(result(&r, "overlap_mode"), 1, 2e-3, "the discrete mode, nearly that of the continuum");
+    end_run(&r);
+}
+END_TEST
 
 START_TEST(slab_modes_have_the_published_index)
 {
@@ -630,6 +660,9 @@ START_TEST(nonsense_is_refused)
             "the colour 0x3b6ea8, in column 40 and row 24", "launch.kind=gaussian");
     REFUSED(with(metal, "[output]", "[[colour]]\nrgb = 0\n[output]"), "no material.picture", "launch.kind=gaussian");
     REFUSED(gaussian, "no such file", "launch.kind=file", "launch.file=nowhere.csv");
+    REFUSED(gaussian, "product of 2, 3, 5 and 7", "solver.method=fft", "grid.cells=102");
+    REFUSED(slab, "transforms are for", "solver.method=fft", "walls.kind=pml");
+    REFUSED(fibre, "cannot seek the mode", "solver.method=fft", "grid.cells=129", "grid.cells_x=129");
     REFUSED(fibre, "only the fundamental", "launch.mode=1");
     REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
     REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
@@ -648,8 +681,10 @@ static void add(TCase *tests)
     tcase_add_test(tests, sweeps_are_as_many_as_theory_says);
     tcase_add_test(tests, light_images_itself_between_metal_walls);
     tcase_add_test(tests, gaussian_beam_spreads);
+    tcase_add_test(tests, transforms_agree);
     tcase_add_test(tests, wide_angle_is_right_where_paraxial_is_not);
     tcase_add_test(tests, layers_absorb_what_runs_into_them);
+    tcase_add_test(tests, transforms_see_the_same_guide);
     tcase_add_test(tests, slab_modes_have_the_published_index);
     tcase_add_test(tests, absorption_takes_its_share);
     tcase_add_test(tests, y_junction_is_symmetric);
