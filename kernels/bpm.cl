@@ -1,18 +1,19 @@
-/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse coordinate y
- * of the beam), or a beam in space, whose cross-section is the grid.
+/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse
+ * coordinate y of the beam), or a beam in space, whose cross-section is the grid.
  * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2
+ * lint: -DLOSSY=0 -DMETHOD=3
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
  *     y_i = g_i - r_(i-1) y_(i-1)   forwards,      u_i = r_i (y_i - u_(i+1))   backwards.
- * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters is
- * gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk is
- * done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the rounding. So
- * a step has three barriers, and its bits depend on CHUNK and reach alone.
+ * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters
+ * is gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk
+ * is done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the
+ * rounding. So a step has three barriers, and its bits depend on CHUNK and reach alone.
  *
  *     chunk     0          1          2               forwards:  ahead[c], what leaves chunk c at its end
  *     nodes     c c c c    c c c c    c c c o         backwards: back[c], what leaves it at its begin
@@ -25,6 +26,7 @@ typedef real change_t;
 
 static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 
+#if METHOD != 3
 /* c + a b */
 static inline real2 more(real2 c, real2 a, real2 b)
 {
@@ -41,9 +43,10 @@ static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
     return (real2)(fma(v, here.x, g.x), fma(v, here.y, g.y));
 #endif
 }
+#endif
 
-/* ---------------------------------------------------------------------------------------------------------- elimination */
-#if METHOD != 1
+/* -------------------------------------------------------------------------------------------------- elimination */
+#if METHOD == 0 || METHOD == 2
 /* c - a b */
 static inline real2 less(real2 c, real2 a, real2 b)
 {
@@ -66,8 +69,8 @@ static inline real2 less(real2 c, real2 a, real2 b)
 /* Whether node j of chunk c is there: only the last chunk may be short. */
 #define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
 
-/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless asked
- * for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
+/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless
+ * asked for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
 #if IS_CPU
 #define UNROLL
 #else
@@ -82,16 +85,32 @@ typedef struct target {
     index_t first, stride;
 } target;
 
+/* Where it fits into the local memory that every device has, a row is read by neighbouring work-items in order, and
+ * taken from there in chunks, which for odd CHUNK hit different banks. */
+#define STAGED (2 * REAL_BYTES * (NX + 6 * CHUNKS + 2) <= 32768)
+#define TAKE_CHUNKS(to, stage, from, type)                                                         \
+    for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))                        \
+        stage[i] = from[first + i];                                                                \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+    FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
+    barrier(CLK_LOCAL_MEM_FENCE);
+
 /* A chunk a work-item: all of it stays in registers. low and high: values at the chunks' ends, for their neighbours. */
 static inline void march_resident(global real2 *psi, global const real2 *factors_r,
                                   global const change_t *change, index_t first, real2 factor, int reach,
                                   int steps, target to, local real2 *ahead, local real2 *back, local real2 *forth_left,
-                                  local real2 *back_left, local real2 *low, local real2 *high)
+                                  local real2 *back_left, local real2 *low, local real2 *high, local real2 *stage)
 {
     const int c = (int)get_local_id(0);
     const int mine = c < CHUNKS;
     real2 f[CHUNK], r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
+#if STAGED
+    local change_t *stage_v = (local change_t *)stage;
+    TAKE_CHUNKS(f, stage, psi, real2)
+    TAKE_CHUNKS(r, stage, factors_r, real2)
+    TAKE_CHUNKS(v, stage_v, change, change_t)
+#else
     FOR_NODES(j) {
         const int there = mine && IS_NODE(c, j);
         const index_t at = first + (there ? c * CHUNK + j : 0);
@@ -99,6 +118,7 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         r[j] = there ? factors_r[at] : (real2)(0);
         v[j] = there ? change[at] : (change_t)(0);
     }
+#endif
     const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
     if (mine) {
         real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
@@ -210,14 +230,15 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
 
 #define SCRATCH                                                                         \
     local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
-    local real2 low[CHUNKS + 1], high[CHUNKS + 1]
+    local real2 low[CHUNKS + 1], high[CHUNKS + 1], stage[STAGED ? NX : 1]
 
-#define MARCH(factor)                                                                                                   \
-    if (get_local_size(0) >= CHUNKS)                                                                                    \
-        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left, back_left,     \
-                       low, high);                                                                                      \
-    else                                                                                                                \
-        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left, back_left);
+#define MARCH(factor)                                                                                              \
+    if (get_local_size(0) >= CHUNKS)                                                                               \
+        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left,           \
+                       back_left, low, high, stage);                                                               \
+    else                                                                                                           \
+        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left,       \
+                     back_left);
 
 #if METHOD == 0
 kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
@@ -252,12 +273,12 @@ kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, 
 #endif
 #endif
 
-/* ------------------------------------------------------------------------------------------------------------ iteration
+/* ---------------------------------------------------------------------------------------------------- iteration
  *
- * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the change
- * of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from u = 0 is
- * starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v) psi is the
- * right-hand side that the residual is compared with. */
+ * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the
+ * change of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from
+ * u = 0 is starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v)
+ * psi is the right-hand side that the residual is compared with. */
 #if METHOD == 1
 #define NUMBERS(name, j) const real2 name = numbers[4 * (Y0 + (j)) + NUMBER_##name]
 #define NUMBER_a 0
@@ -291,8 +312,8 @@ kernel void bpm_source(global const real2 *restrict psi, global const change_t *
     put_partial_sum(partials, 1, residuals);
 }
 
-static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g, real2 a,
-                                index_t at, int i)
+static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g,
+                                real2 a, index_t at, int i)
 {
     const real2 here = u[at];
     return (g - here) - times(a, applied(BEFORE(u, at, i), here, AFTER(u, at, i), change[at]));
@@ -338,5 +359,14 @@ kernel void bpm_add(global const real2 *restrict u, global real2 *restrict psi)
 {
     CELL(i, j);
     psi[AT(i, j)] += u[AT(i, j)];
+}
+#endif
+
+/* ----------------------------------------------------------------------------------------------------- transforms */
+#if METHOD == 3
+kernel void bpm_times(global real2 *restrict psi, global const real2 *restrict by)
+{
+    CELL(i, j);
+    psi[AT(i, j)] = times(psi[AT(i, j)], by[AT(i, j)]);
 }
 #endif

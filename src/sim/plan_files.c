@@ -89,22 +89,34 @@ bn_status bn_plan_item_grey(bn_plan *p, const bn_case *c, const char *key, size_
     return read_grey(p, c, key, bn_case_item_text(c, key, item), width, height, grey);
 }
 
-bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width, uint32_t *height,
-                           const unsigned char **rgb)
+static bn_status read_rgb(bn_plan *p, const bn_case *c, const char *key, const char *name, uint32_t *width,
+                          uint32_t *height, const unsigned char **rgb)
 {
     *rgb = NULL;
     char path[PATH_BYTES];
     unsigned char *values = NULL;
-    if (!bn_plan_path(c, bn_case_item_text(c, key, item), path, sizeof path))
-        return bn_case_reject_item(c, key, item, NULL, "the path is too long");
+    if (!bn_plan_path(c, name, path, sizeof path))
+        return bn_case_reject(c, key, NULL, "the path is too long");
     const bn_status st = bn_png_read_rgb(p->ctx, path, width, height, &values);
     if (st != BN_OK) {
-        bn_note(p->ctx, "which is %s of item %zu of %s", key, item + 1, bn_case_path(c));
+        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
         return st;
     }
     BN_TRY(keep(p, values));
     *rgb = values;
     return BN_OK;
+}
+
+bn_status bn_plan_rgb(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
+                      const unsigned char **rgb)
+{
+    return read_rgb(p, c, key, bn_case_text(c, key), width, height, rgb);
+}
+
+bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width, uint32_t *height,
+                           const unsigned char **rgb)
+{
+    return read_rgb(p, c, key, bn_case_item_text(c, key, item), width, height, rgb);
 }
 
 /* The text of data that travels with the program, data/NAME.csv; NULL when there is none. */

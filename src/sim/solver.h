@@ -126,8 +126,10 @@ typedef struct bn_volume_numbers {
 } bn_volume_numbers;
 BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *name, const char *array,
                                     bn_volume_numbers *out);
-/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that a text of a list's item names;
- * else the same. */
+/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that the text `key`, or that of a list's
+ * item, names; else the same. */
+BN_CHECKED bn_status bn_plan_rgb(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
+                                 const unsigned char **rgb);
 BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
                                       uint32_t *height, const unsigned char **rgb);
 /* The only array of the VTK image NAME.vti in the folder that the text `key` names; kept by the plan. A file that is missing

@@ -46,7 +46,7 @@ static double seconds(const setting *s, unsigned steps, unsigned launches, doubl
     snprintf(text, sizeof text,
              "[case]\nsolver = \"bpm\"\nprecision = \"%s\"\n[grid]\ncells = %u\ncells_x = %u\n[batch]\ncount = %u\n"
              "[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n[march]\nlength = %.17g\ndz = %.17g\nrecords = %u\n"
-             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\n[output]\nmap = false\n",
+             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\ntolerance = 1e-8\n[output]\nmap = false\n",
              s->precision, s->cells, s->cells_x, s->beams, dz * steps, dz, launches, s->method, s->tau);
     for (int i = 0; i < 4; i++) { /* the first warms up */
         bn_case *c;
@@ -120,14 +120,18 @@ static void bench_space(const char *precision, bool fast)
 {
     static const unsigned cells[] = { 256, 512, 1024, 2048 };
     const double real = strcmp(precision, "double") == 0 ? 8 : 4;
-    printf("a beam in space, a step along z [us]; the time that 7 numbers a point take to move\n");
+    printf("a beam in space, a step along z [us]; the time that 7 numbers a point take to move; by transforms\n");
     for (size_t i = 0; i < (fast ? 4 : 3); i++) {
-        const setting s = { precision, "direct", "optimal", cells[i], cells[i], 1, 0.1e-6 };
+        setting s = { precision, "direct", "optimal", cells[i], cells[i], 1, 0.1e-6 };
         const double step = step_seconds(&s, 4, fast ? 204 : 14, NULL),
                      points = (double)(cells[i] - 1) * (cells[i] - 1);
         const double floor = 7 * real * points / bandwidth;
         printf("  %5u^2 %-6s %10.1f  %10.3g points/s   floor %8.1f  %5.1f %%\n", cells[i], precision, 1e6 * step,
                points / step, 1e6 * floor, 100 * floor / step);
+        s.method = "fft";
+        s.cells = s.cells_x = cells[i] + 1;
+        const double by_transforms = step_seconds(&s, 4, fast ? 204 : 8, NULL);
+        printf("  %5u^2 %-6s %10.1f  by transforms\n", cells[i], precision, 1e6 * by_transforms);
         fflush(stdout);
     }
 }

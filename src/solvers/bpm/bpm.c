@@ -21,12 +21,21 @@ static const bn_key schema[] = {
     { .name = "material.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10,
       .help = "refractive index of the background" },
     { .name = "material.reference_index", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 10,
-      .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, else "
-              "the background's" },
-    { .name = "structure.kind", .type = BN_KEY_CHOICE, .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler",
-      .def_text = "slab", .list = true,
-      .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, or two "
-              "beside each other" },
+      .help = "of the plane wave that the field is told relative to; 0: of the launched mode if there are structures, "
+              "else the background's" },
+    { .name = "material.picture", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "PNG picture of the whole grid instead of the background: along z and y (up), in space of the "
+              "cross-section; a path, relative to the case file" },
+    { .name = "colour.rgb", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 0xffffff, .list = true,
+      .help = "a colour of the picture, 0xRRGGBB; every one must be listed" },
+    { .name = "colour.index", .type = BN_KEY_REAL, .def = 1, .min = 0.1, .max = 10, .list = true,
+      .help = "the refractive index that it stands for" },
+    { .name = "colour.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
+      .help = "and its imaginary part" },
+    { .name = "structure.kind", .type = BN_KEY_CHOICE,
+      .choices = "slab|taper|s-bend|fibre|graded-fibre|y-junction|coupler", .def_text = "slab", .list = true,
+      .help = "a guide, of changing width, of changing place, round, round with a parabolic index, splitting into two, "
+              "or two beside each other" },
     { .name = "structure.index", .type = BN_KEY_REAL, .def = 1.5, .min = 0.1, .max = 10, .list = true,
       .help = "refractive index; later structures lie over earlier ones" },
     { .name = "structure.absorption", .type = BN_KEY_REAL, .def = 0, .min = -1, .max = 10, .list = true,
@@ -45,8 +54,8 @@ static const bn_key schema[] = {
       .help = "in space: its x; negative: the middle" },
     { .name = "structure.width_x", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "in space: of each guide along x; 0: from wall to wall (fibres are round)" },
-    { .name = "structure.width_end", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true, .list = true,
-      .help = "of a taper: at its end" },
+    { .name = "structure.width_end", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
+      .list = true, .help = "of a taper: at its end" },
     { .name = "structure.separation", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "of y-junction and coupler: between the middles of the guides, at the begin" },
     { .name = "structure.separation_end", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
@@ -57,8 +66,10 @@ static const bn_key schema[] = {
       .help = "of the absorbing layers; 0: a tenth of the width" },
     { .name = "walls.strength", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1e4,
       .help = "imaginary stretching at the wall; 0: 1e-6 of the field comes back at 10 degrees" },
-    { .name = "launch.kind", .type = BN_KEY_CHOICE, .choices = "mode|gaussian|plane", .def_text = "mode",
+    { .name = "launch.kind", .type = BN_KEY_CHOICE, .choices = "mode|gaussian|plane|file", .def_text = "mode",
       .help = "what enters at z = 0; its largest value is 1" },
+    { .name = "launch.file", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "CSV file of y [m], real and imaginary part, for launch.kind = \"file\"; relative to the case file" },
     { .name = "launch.mode", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 10000,
       .help = "number of the mode, 0: the fundamental; also the mode that overlaps are taken with" },
     { .name = "launch.centre", .type = BN_KEY_REAL, .unit = "m", .def = -1, .min = -1, .max = 1,
@@ -80,7 +91,7 @@ static const bn_key schema[] = {
     { .name = "march.dz", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "step, rounded so that a whole number fits; 0: a cell's width over pi" },
     { .name = "march.records", .type = BN_KEY_INT, .def = 200, .min = 1, .max = 100000,
-      .help = "steps of the simulation: so often the field is looked at; many steps along z lie between, in one launch" },
+      .help = "steps of the simulation: so often the field is looked at; many along z lie between, in one launch" },
     { .name = "march.theta", .type = BN_KEY_REAL, .def = 0.5, .min = 0.5, .max = 1,
       .help = "weight of the new layer; 1/2: Crank-Nicolson, which keeps the power" },
     { .name = "march.wide_angle", .type = BN_KEY_BOOL, .def = 0, .help = "Pade (1,1) instead of paraxial" },
@@ -94,17 +105,18 @@ static const bn_key schema[] = {
       .help = "added to the index of all structures, first and last" },
     { .name = "port.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "the power between two y is told" },
-    { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true, .help = "its end" },
-    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration", .def_text = "direct",
-      .help = "elimination in one work-group, thousands of steps a launch; or one-parameter iteration" },
+    { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true,
+      .help = "its end" },
+    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration|fft", .def_text = "direct",
+      .help = "elimination in one work-group, thousands of steps a launch; one-parameter iteration; transforms" },
     { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
       .help = "parameter of the iteration: the best for the spectrum, or 2 over the sum of its ends" },
-    { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
-      .help = "residual of the iteration over the right-hand side" },
+    { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.1,
+      .help = "residual of the iteration over the right-hand side; 0: 1e-15 in double, 1e-8 in single precision" },
     { .name = "solver.sweeps", .type = BN_KEY_INT, .def = 100000, .min = 1, .max = 1e9,
       .help = "of the iteration in a step along z, at most" },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
-      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, or more if dz is long" },
+      .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, more if dz is long" },
     { .name = "output.map", .type = BN_KEY_BOOL, .def = 1, .help = "keep the intensity in y and z, as a picture" },
     { .name = "output.series_every", .type = BN_KEY_INT, .def = 1, .min = 1, .max = HUGE_VAL,
       .help = "steps between lines of series.csv" },
@@ -169,6 +181,8 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->method = (bpm_method)bn_case_choice(c, "solver.method");
     s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
     s->tolerance = bn_case_real(c, "solver.tolerance");
+    if (s->tolerance == 0)
+        s->tolerance = s->single ? 1e-8 : 1e-15;
     s->most_sweeps = bn_case_int(c, "solver.sweeps");
     s->ports = bn_case_items(c, "port");
     if (s->ports > BPM_PORTS)
@@ -195,6 +209,24 @@ static bn_status choose_chunks(const bn_case *c, bpm *s)
     }
     s->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)s->n, s->space ? s->axis[0].h : s->h);
     s->chunks = ((int)s->n + s->chunk - 1) / s->chunk;
+    return BN_OK;
+}
+
+static bn_status read_launch_file(const bn_case *c, bn_plan *p, bpm *s)
+{
+    if (s->launch != BPM_LAUNCH_FILE)
+        return BN_OK;
+    BN_TRY(bn_plan_numbers(p, c, bn_case_text(c, "launch.file"), &s->file));
+    if (!s->file)
+        return bn_case_reject(c, "launch.file", NULL, "there is no such file");
+    if (s->file->columns < 2 || s->file->rows < 2)
+        return bn_case_reject(c, "launch.file", NULL, "two columns and two rows are needed: y, real part");
+    for (size_t k = 0; k < s->file->rows * s->file->columns; k++)
+        if (!isfinite(s->file->values[k]))
+            return bn_case_reject(c, "launch.file", NULL, "row %zu has an empty place", k / s->file->columns + 1);
+    for (size_t k = 1; k < s->file->rows; k++)
+        if (!(s->file->values[k * s->file->columns] > s->file->values[(k - 1) * s->file->columns]))
+            return bn_case_reject(c, "launch.file", NULL, "y does not rise from row %zu to the next", k);
     return BN_OK;
 }
 
@@ -256,9 +288,18 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+static bn_status plan_fft_fields(bn_plan *p)
+{
+    static const char *const names[] = { "work", "half", "spectrum" };
+    for (size_t i = 0; i < 3; i++)
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ names[i], "", BN_T_REAL2, 1, 0 }));
+    return BN_OK;
+}
+
 /* In space: the cross-section. What the steps need beside psi lies in fields of each direction's own. */
 static bn_status plan_space_fields(const bpm *s, bn_plan *p)
 {
+    const bool guides = s->structures > 0 || s->picture;
     static const char *const table[] = {
         "bpm_march", "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add"
     };
@@ -270,20 +311,22 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
+    if (s->method == BPM_FFT)
+        BN_TRY(plan_fft_fields(p));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         BN_TRY(bn_plan_skip_kernel(p, table[i]));
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->axis[0].chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->axis[0].chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
-    BN_TRY(bn_plan_define_int(p, "METHOD", 2));
-    BN_TRY(bn_plan_choice(p, "steps along z by", "elimination along x and y"));
+    BN_TRY(bn_plan_define_int(p, "METHOD", s->method == BPM_FFT ? 3 : 2));
+    BN_TRY(bn_plan_choice(p, "steps along z by", s->method == BPM_FFT ? "transforms" : "elimination along x and y"));
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
                                                   .field = "intensity",
                                                   .title = "intensity across the beam",
                                                   .map = BN_PICTURE_SEQUENTIAL,
-                                                  .contour_field = s->structures > 0 ? "index" : NULL,
-                                                  .contour_levels = s->structures > 0 ? &s->outline : NULL,
-                                                  .contour_count = s->structures > 0,
+                                                  .contour_field = guides ? "index" : NULL,
+                                                  .contour_levels = guides ? &s->outline : NULL,
+                                                  .contour_count = guides,
                                                   .timeless = true });
 }
 
@@ -294,26 +337,35 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
-    if (s->method == BPM_DIRECT)
+    if (s->method == BPM_FFT)
+        BN_TRY(plan_fft_fields(p));
+    else if (s->method == BPM_DIRECT)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
     else
         for (size_t i = 0; i < 2; i++)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
+    if (s->method != BPM_FFT) {
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
+    }
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
-    return bn_plan_define_int(p, "METHOD", s->method);
+    return bn_plan_define_int(p, "METHOD", s->method == BPM_FFT ? 3 : s->method);
 }
 
 /* The other method's kernels. The iteration needs eigenvalues on a line, and enough of them near enough. */
 static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
 {
     static const char *const iterating[] = { "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add" };
-    if (s->method == BPM_DIRECT) {
+    if (s->method != BPM_ITERATION)
         for (size_t i = 0; i < sizeof iterating / sizeof *iterating; i++)
             BN_TRY(bn_plan_skip_kernel(p, iterating[i]));
+    if (s->method == BPM_FFT) {
+        BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
+        return bn_plan_choice(p, "steps along z by", "transforms");
+    }
+    if (s->method == BPM_DIRECT) {
         return bn_plan_choice(p, "steps along z by", "elimination");
     }
     if (s->tm || s->lossy || s->wide_angle)
@@ -340,13 +392,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     };
     bpm *s = state;
     BN_TRY(read_case(c, s));
+    BN_TRY(bpm_read_picture(c, p, s));
+    BN_TRY(read_launch_file(c, p, s));
     BN_TRY(read_batch(c, p, s));
     BN_TRY(choose_chunks(c, s));
+    if (s->method == BPM_FFT)
+        BN_TRY(bpm_plan_fft(c, p, s));
     if (s->space)
         BN_TRY(bpm_plan_space(c, p, s));
     BN_TRY(keep_memory(c, p, s));
-    for (size_t g = 0; g < s->structures; g++)
-        s->outline = fmax(s->outline, 0.5 * (s->background + creal(s->structure[g].index)));
+    s->outline = 0.5 * (s->background + bpm_highest_index(s));
     BN_TRY(s->space ? bpm_start_space(c, s) : bpm_make_start(c, s));
     s->pml_strength = bn_case_real(c, "walls.strength");
     if (s->pml_strength == 0) /* decay exp(-2 k sin(10 degrees) strength thickness / 3) there and back */
@@ -369,8 +424,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(bn_plan_series(p, i == 7 && s->space ? "mode_index" : names[i][0], names[i][1]));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
-    BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
-    BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
+    if (!s->relaxing)
+        BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
+    if (isfinite(s->mode_index[0]))
+        BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
     bn_plan_effort(p, (double)(s->room - 1), 1);
     return BN_OK;
 }
@@ -380,11 +437,18 @@ static bn_status init(bn_sim *sim, void *state)
     bpm *s = state;
     s->psi = bn_sim_field(sim, "psi");
     s->done = s->records = 0;
+    if (s->method == BPM_FFT) {
+        s->work = bn_sim_field(sim, "work");
+        s->half = bn_sim_field(sim, "half");
+        s->spectrum = bn_sim_field(sim, "spectrum");
+    }
     if (s->space) { /* the rest once the engine has its own fields */
         s->intensity = bn_sim_field(sim, "intensity");
         s->index = bn_sim_field(sim, "index");
         return BN_OK;
     }
+    if (s->method == BPM_FFT)
+        return bpm_begin(sim, s);
     if (s->method == BPM_DIRECT) {
         s->r_field = bn_sim_field(sim, "r");
     } else {
@@ -394,6 +458,13 @@ static bn_status init(bn_sim *sim, void *state)
     s->v_field = bn_sim_field(sim, "v");
     s->work = bn_sim_field(sim, "work");
     return bpm_begin(sim, s);
+}
+
+/* Everything agrees bit for bit, but for what the libraries of transforms do. */
+static double tolerance(const bn_case *c, const char *field)
+{
+    (void)field;
+    return bn_case_choice(c, "solver.method") == BPM_FFT ? (bn_case_double(c) ? 1e-11 : 1e-3) : 0;
 }
 
 const bn_solver bn_solver_bpm = {
@@ -407,4 +478,5 @@ const bn_solver bn_solver_bpm = {
     .plan = plan,
     .init = init,
     .measure = bpm_measure,
+    .tolerance = tolerance,
 };

@@ -3,13 +3,14 @@
 #ifndef BN_BPM_H
 #define BN_BPM_H
 
+#include "api/fft.h"
 #include "sim/solver.h"
 
 #include <complex.h>
 
-typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION } bpm_method;
+typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION, BPM_FFT } bpm_method;
 typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;
-typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE } bpm_launch;
+typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE, BPM_LAUNCH_FILE } bpm_launch;
 typedef enum bpm_shape {
     BPM_SLAB,
     BPM_TAPER,
@@ -20,7 +21,7 @@ typedef enum bpm_shape {
     BPM_COUPLER
 } bpm_shape;
 
-enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
+enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_COLOURS = 64, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
 
 /* A guide, or two, that the background is overlaid with from z `from` to z `to` [m]. */
 typedef struct bpm_structure {
@@ -76,7 +77,12 @@ typedef struct bpm {
     double centre, waist, tilt;
     bpm_structure structure[BPM_STRUCTURES];
     size_t structures;
-    double outline; /* index at the guides' borders in pictures */
+    /* a picture instead of the background: z and y in a plane, the cross-section in space; an index for each colour */
+    uint32_t picture_width, picture_height;
+    const uint8_t *picture; /* number of the pixel's colour, top row first; NULL: none */
+    double _Complex colour[BPM_COLOURS];
+    const bn_numbers *file; /* of the launch */
+    double outline;         /* index at the guides' borders in pictures */
     double port_from[BPM_PORTS], port_to[BPM_PORTS];
     size_t ports;
     double (*beam)[3]; /* wavelength [m], offset of the launch [m], added to the index of the structures */
@@ -101,6 +107,7 @@ typedef struct bpm {
     bool relaxing; /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
+    double norm; /* of the iteration's matrix, an upper bound */
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start */
@@ -118,6 +125,11 @@ typedef struct bpm {
     double totals[2];
 
     bn_field *psi, *r_field, *v_field, *work, *u, *next;
+    bn_fft *fft;
+    bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
+    double *phases;            /* pairs */
+    bn_kernel *times;
+    bn_program *own_program;
     /* device */
     bn_kernel *march, *source, *sweep, *residual, *total, *add;
     bn_table *factors, *numbers;
@@ -128,6 +140,10 @@ typedef struct bpm {
 
 /* bpm_structure.c: the case's structures, and squares of the index at height z. */
 BN_CHECKED bn_status bpm_read_structures(const bn_case *, bpm *);
+/* The picture of the case, if it has one; unlisted colours reject it. */
+BN_CHECKED bn_status bpm_read_picture(const bn_case *, bn_plan *, bpm *);
+/* The highest index there is, the background aside. */
+double bpm_highest_index(const bpm *);
 /* Mean of n^2 over each of `count` cells of height h, the first centred at y0; `inverse`: 1 over the mean of 1 / n^2.
  */
 void bpm_index(const bpm *, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out);
@@ -196,6 +212,11 @@ void bpm_look_space(const bpm *, bpm_state *out);
 double bpm_rayleigh(const bpm *);
 /* A step of the simulation while the mode is sought. */
 BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* bpm_fft.c: by transforms. `times`: one field by another, point by point. */
+BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
+BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, size_t k);
+BN_CHECKED bn_status bpm_fft_march(bn_sim *, bpm *, size_t steps,
+                                   bn_status (*times)(bn_sim *, bpm *, bn_field *, bn_field *));
 /* bpm_structure.c: n^2 on the row at y of the cross-section at z. */
 void bpm_index_row(const bpm *, double z, double y, double _Complex *out);
 /* Sweeps that the iteration needs at most to come from `residual` to `goal`. */

@@ -1,11 +1,11 @@
 /* bpm_matrix.c: from an index profile to what a step along z needs.
  *
- * Ψ_z = -i k (sqrt(1 + P) - 1) Ψ with k = k0 n_ref and P = (d_yy + k0^2 (n^2 - n_ref^2)) / k^2; sqrt(1 + P) - 1 is P /
- * 2 (paraxial) or (P / 2) / (1 + P / 4) (wide angle; Hadley 1992). With the weight theta on the new layer: (1 + p P)
- * Ψ_new = (1 + q P) Ψ,   p = w + i k dz theta / 2,  q = w - i k dz (1 - theta) / 2,  w = 0 or 1/4. Solved for the
- * change, which keeps the digits: Ψ_new = Ψ - (p - q) / p u with (h^2 k^2 / p + P') u = P' Ψ and P' = h^2 k^2 P. Rows
- * and columns are scaled until all entries beside the diagonal are 1: then P' is the second difference plus v, the
- * matrix has one number a row, D, and its elimination another, r_i = 1 / (D_i - r_(i-1)). */
+ * Psi_z = -i k (sqrt(1 + P) - 1) Psi with k = k0 n_ref and P = (d_yy + k0^2 (n^2 - n_ref^2)) / k^2; sqrt(1 + P) - 1 is
+ * P / 2 (paraxial) or (P / 2) / (1 + P / 4) (wide angle; Hadley 1992). With the weight theta on the new layer:
+ *   (1 + p P) Psi_new = (1 + q P) Psi,   p = w + i k dz theta / 2,   q = w - i k dz (1 - theta) / 2,   w = 0 or 1/4.
+ * Solved for the change, which keeps the digits: Psi_new = Psi - (p - q) / p u with (h^2 k^2 / p + P') u = P' Psi and
+ * P' = h^2 k^2 P. Rows and columns are scaled until all entries beside the diagonal are 1: then P' is the second
+ * difference plus v, the matrix has one number a row, D, and its elimination another, r_i = 1 / (D_i - r_(i-1)). */
 #include "bpm.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ int bpm_reach(const double *r, size_t n, int chunk, bool single)
  * the square root of `far` that costs less than the elimination itself. */
 int bpm_good_chunk(const bpm *s, int n, double h)
 {
-    enum { LEAST = 4, MOST = 16 }; /* a chunk lies in registers */
+    enum { LEAST = 4, MOST = 15 }; /* a chunk lies in registers */
     bpm guess = *s;
     double _Complex p, q;
     if (s->reference == 0) /* not found yet */
@@ -102,8 +102,8 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
     const double far = log(s->single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
     const int usual = (n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
-    const int chunk = even > MOST ? MOST : even;
-    return usual > chunk ? (usual > LEAST ? usual : LEAST) : chunk > LEAST ? chunk : LEAST;
+    const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
+    return (usual > chunk ? usual : chunk) | 1; /* odd: see kernels/bpm.cl */
 }
 
 void bpm_eliminate(const bpm_operator *op, const double _Complex *own, double _Complex q0, const double _Complex *scale,
@@ -155,7 +155,7 @@ static double _Complex best_tau(bpm_tau rule, double low, double high, double *r
 /* A = 1 + a (second difference + v), a = p / (h k)^2, imaginary; the same for the right-hand side and its norm. */
 static void make_iteration(bpm *s)
 {
-    s->rate = 0;
+    s->rate = s->norm = 0;
     for (size_t beam = 0; beam < s->beams; beam++) {
         const double hk = s->h * bpm_k0(s, beam) * s->reference;
         double _Complex p, q;
@@ -170,6 +170,7 @@ static void make_iteration(bpm *s)
         const double _Complex all[4] = { a, (q - p) / (hk * hk), q / (hk * hk), tau };
         memcpy(s->iteration + 8 * beam, all, sizeof all);
         s->rate = fmax(s->rate, rate);
+        s->norm = fmax(s->norm, hypot(1, cimag(a) * fmax(fabs(low), fabs(high))));
     }
 }
 

@@ -76,7 +76,9 @@ bn_status bpm_put(bpm *s)
 
 bn_status bpm_begin(bn_sim *sim, bpm *s)
 {
-    if (s->space)
+    if (s->space && s->method == BPM_FFT)
+        s->axis[0].psi = s->psi;
+    else if (s->space)
         bpm_make_space_section(s, 0);
     s->section_end = 0;
     memcpy(s->field, s->start_field, 2 * (size_t)s->n * s->rows * sizeof *s->field);

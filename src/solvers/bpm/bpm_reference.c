@@ -134,11 +134,22 @@ static void run_lines(const bpm *s, int d, int count)
     }
 }
 
+static bn_status times_field(bn_sim *sim, bpm *s, bn_field *field, bn_field *by)
+{
+    pair *f = bn_field_host(field);
+    const pair *g = bn_field_host(by);
+    (void)sim;
+    for (size_t i = 0; i < (size_t)s->n * s->rows; i++)
+        f[i] = times(f[i], g[i]);
+    return BN_OK;
+}
+
 static bn_status march(bn_sim *sim, bpm *s, size_t steps)
 {
     const reference *m = s->reference_memory;
     const shape row = shape_of(s);
-    (void)sim;
+    if (s->method == BPM_FFT)
+        return bpm_fft_march(sim, s, steps, times_field);
     for (size_t k = 0; s->space && k < steps; k++) { /* every second step in the other order */
         run_lines(s, k % 2 == 1, 1);
         run_lines(s, k % 2 == 0, 1);
@@ -273,6 +284,8 @@ static bn_status setup(bn_sim *sim, void *state)
     for (int d = 0; s->space && d < 2; d++)
         if (!(m->r[d] = calloc(points, sizeof *m->r[d])) || !(m->v[d] = calloc(2 * points, sizeof *m->v[d])))
             return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
+    if (s->method == BPM_FFT)
+        BN_TRY(bn_fft_create(bn_sim_domain(sim), BN_FFT_COMPLEX, &s->fft));
     if (!s->space)
         return BN_OK;
     s->axis[0].psi = s->psi;
@@ -283,6 +296,7 @@ static void teardown(void *state)
 {
     bpm *s = state;
     reference *m = s->reference_memory;
+    bn_fft_destroy(&s->fft);
     if (m) {
         free(m->work);
         free(m->ahead);

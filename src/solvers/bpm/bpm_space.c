@@ -32,12 +32,14 @@ static bn_status keep_pairs(bn_plan *p, size_t count, double _Complex **out)
 bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
 {
     const int wish = (int)bn_case_int(c, "solver.chunk");
-    if (s->tm || s->wide_angle || s->method != BPM_DIRECT || s->beams > 1)
+    if (s->tm || (s->wide_angle && s->method != BPM_FFT) || s->method == BPM_ITERATION || s->beams > 1)
         return bn_case_reject(c, "grid.cells_x", "0: a plane",
                               "in space there are one scalar beam, paraxial steps, and the direct method");
     if (s->launch == BPM_LAUNCH_MODE && s->mode != 0)
         bn_case_reject(c, "launch.mode", NULL, "in space only the fundamental mode, 0, can be found");
-    if (s->launch == BPM_LAUNCH_MODE && s->structures == 0)
+    if (s->launch == BPM_LAUNCH_FILE)
+        bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
+    if (s->launch == BPM_LAUNCH_MODE && s->structures == 0 && !s->picture)
         bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
@@ -56,14 +58,6 @@ bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
     s->relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
     s->relax_steps = (int)bn_case_int(c, "launch.relax_steps");
     return BN_OK;
-}
-
-static double highest_index(const bpm *s)
-{
-    double most = s->background;
-    for (size_t g = 0; g < s->structures; g++)
-        most = fmax(most, creal(s->structure[g].index));
-    return most;
 }
 
 static void weights(const bpm *s, double _Complex *p, double _Complex *q)
@@ -140,7 +134,7 @@ bn_status bpm_start_space(const bn_case *c, bpm *s)
     const double middle_x = bn_case_real(c, "launch.centre_x"), k = bpm_k0(s, 0) * s->background;
     const double x0 = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
     double place_x = x0, place_y = s->centre, waist = s->waist;
-    if (guess) { /* a spot on the first guide grows into its mode */
+    if (guess && s->structures > 0) { /* a spot on the first guide grows into its mode */
         place_x = s->structure[0].centre_x;
         place_y = s->structure[0].centre;
         waist = s->structure[0].width;
@@ -163,7 +157,7 @@ bn_status bpm_start_space(const bn_case *c, bpm *s)
     s->relaxing = guess;
     s->relax_stage = 0;
     if (s->relaxing)
-        s->reference = highest_index(s);
+        s->reference = fmax(s->background, bpm_highest_index(s));
     else if (s->reference == 0)
         s->reference = s->background;
     return BN_OK;

@@ -16,6 +16,25 @@ static void gaussian(const bpm *s, size_t beam, double *field)
     }
 }
 
+/* From a table of y, real and imaginary part; straight between its places, nothing beyond them. */
+static void from_file(const bpm *s, double *field)
+{
+    const bn_numbers *t = s->file;
+    for (size_t i = 0; i < s->n; i++) {
+        const double y = (double)(i + 1) * s->h;
+        size_t k = 0;
+        while (k + 1 < t->rows && t->values[(k + 1) * t->columns] < y)
+            k++;
+        const double *low = t->values + k * t->columns, *high = low + t->columns;
+        const bool within = k + 1 < t->rows && y >= low[0] && y <= high[0];
+        const double share = within ? (y - low[0]) / (high[0] - low[0]) : 0;
+        for (size_t part = 0; part < 2; part++) {
+            const size_t from = part + 1;
+            field[2 * i + part] = within && from < t->columns ? low[from] + share * (high[from] - low[from]) : 0;
+        }
+    }
+}
+
 /* Phase per step along z that the scheme gives a mode of index n_eff: of (1 + q P) / (1 + p P), P = (n_eff / n_ref)^2
  * - 1. */
 static double discrete_phase(const bpm *s, size_t beam, double n_eff)
@@ -23,12 +42,14 @@ static double discrete_phase(const bpm *s, size_t beam, double n_eff)
     const double ratio = n_eff / s->reference;
     const double P = (ratio - 1) * (ratio + 1);
     double _Complex p, q;
+    if (s->method == BPM_FFT)
+        return -bpm_k0(s, beam) * s->reference * s->dz * (s->wide_angle ? ratio - 1 : 0.5 * P);
     bpm_step_weights(s, beam, &p, &q);
     return carg((1 + q * P) / (1 + p * P));
 }
 
 /* What lies beside the guides at the start: a mode below it would leak away. */
-static double outside(const bpm *s) { return s->structures > 0 && bpm_guides(s, 0.5 * s->dz) ? s->background : 0; }
+static double outside(const bpm *s) { return bpm_guides(s, 0.5 * s->dz) ? s->background : 0; }
 
 static bn_status find_modes(const bn_case *c, bpm *s, double *room)
 {
@@ -71,13 +92,15 @@ bn_status bpm_make_start(const bn_case *c, bpm *s)
     s->pml = with_pml;
     free(room);
     BN_TRY(st);
-    if (found_reference && s->structures > 0 && isfinite(s->mode_index[0]))
+    if (found_reference && bpm_guides(s, 0.5 * s->dz) && isfinite(s->mode_index[0]))
         s->reference = s->mode_index[0];
     for (size_t beam = 0; beam < s->beams; beam++) {
         double *start = s->start_field + 2 * beam * n, *mode = s->mode_field + 2 * beam * n;
         if (s->launch == BPM_LAUNCH_MODE)
             for (size_t i = 0; i < 2 * n; i++)
                 start[i] = mode[i];
+        else if (s->launch == BPM_LAUNCH_FILE)
+            from_file(s, start);
         else
             gaussian(s, beam, start);
         s->start_power[beam] = norm2(start, n);

@@ -23,12 +23,14 @@ static bn_status cannot_converge(bn_sim *sim, const bpm *s, long long sweeps, do
 }
 
 /* One step along z. A is normal, so every sweep leaves at most the share `rate` of the residual: the number of sweeps
- * is known beforehand, and the residual is looked at when they are done. What is left then is rounding. */
+ * is known beforehand, and the residual is looked at when they are done. */
 static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
     BN_TRY(marcher->source(sim, s));
-    const double size = sqrt(s->totals[0]), goal = s->tolerance * size;
+    const double size = sqrt(s->totals[0]), roundoff = s->single ? 0x1p-24 : 0x1p-53;
     double residual = sqrt(s->totals[1]);
+    /* Below 4 u (|A| |u| + |g|) there is only rounding; |u| <= |g| since no eigenvalue of A is below 1. */
+    const double goal = fmax(s->tolerance * size, 4 * roundoff * (s->norm + 1) * residual);
     long long done = 0;
     while (!(residual <= goal)) {
         const long long count = bpm_sweeps_for(s, residual, goal);
@@ -48,6 +50,8 @@ static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 /* The next section's matrix. With TM it is scaled differently, and the field with it. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
+    if (s->method == BPM_FFT)
+        return bpm_fft_section(sim, s, s->done);
     if (s->space) {
         bpm_make_space_section(s, s->done);
         return marcher->section(sim, s);
@@ -72,7 +76,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
         if (s->done >= s->section_end)
             BN_TRY(enter_section(sim, s, marcher));
         const size_t stop = end < s->section_end ? end : s->section_end;
-        if (s->method == BPM_DIRECT)
+        if (s->method != BPM_ITERATION)
             BN_TRY(marcher->march(sim, s, stop - s->done));
         for (size_t k = s->done; s->method == BPM_ITERATION && k < stop; k++)
             BN_TRY(iterate(sim, s, marcher));
@@ -184,10 +188,29 @@ static bn_status section(bn_sim *sim, bpm *s)
     return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
 }
 
+static bn_status setup_fft(bn_sim *sim, bpm *s)
+{
+    static const bn_kernel_desc times = { "bpm_times", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 6 } };
+    const bn_define defines[] = { { "METHOD", BN_DEF_INT, { .i = 3 } }, { "LOSSY", BN_DEF_INT, { .i = 0 } } };
+    bn_domain *d = bn_sim_domain(sim);
+    BN_TRY(bn_program_build(d, "bpm", defines, sizeof defines / sizeof *defines, &s->own_program));
+    BN_TRY(bn_kernel_find(s->own_program, &times, &s->times));
+    BN_TRY(bn_fft_create(d, BN_FFT_COMPLEX, &s->fft));
+    return s->space ? bpm_begin(sim, s) : BN_OK;
+}
+
+static bn_status times_field(bn_sim *sim, bpm *s, bn_field *field, bn_field *by)
+{
+    (void)sim;
+    return BN_RUN(s->times, BN_UPDATE(field), BN_READ(by, 0));
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     bpm *s = state;
     bn_domain *d = bn_sim_domain(sim);
+    if (s->method == BPM_FFT)
+        return setup_fft(sim, s);
     if (s->space) {
         for (int k = 0; k < 2; k++)
             BN_TRY(setup_axis(sim, s, k));
@@ -211,6 +234,8 @@ static void teardown(void *state)
     bpm *s = state;
     for (int d = 1; d >= 0; d--)
         teardown_axis(&s->axis[d]);
+    bn_fft_destroy(&s->fft);
+    bn_program_destroy(&s->own_program);
     bn_table_destroy(&s->factors);
     bn_table_destroy(&s->numbers);
     bn_partials_destroy(&s->partials);
@@ -219,7 +244,8 @@ static void teardown(void *state)
 
 static bn_status march(bn_sim *sim, bpm *s, size_t steps)
 {
-    (void)sim;
+    if (s->method == BPM_FFT)
+        return bpm_fft_march(sim, s, steps, times_field);
     if (s->space)
         return march_space(s, steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),

@@ -48,6 +48,76 @@ bn_status bpm_read_structures(const bn_case *c, bpm *s)
     return BN_OK;
 }
 
+bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
+{
+    const size_t colours = bn_case_items(c, "colour");
+    const unsigned char *rgb;
+    void *memory;
+    if (!bn_case_text(c, "material.picture")[0])
+        return colours == 0
+                   ? BN_OK
+                   : bn_case_reject(c, "colour.rgb", NULL, "there is no material.picture that has this colour");
+    if (colours > BPM_COLOURS)
+        return bn_case_reject(c, "colour.rgb", NULL, "there may be at most %d colours", (int)BPM_COLOURS);
+    for (size_t k = 0; k < colours; k++) {
+        s->colour[k] = CMPLX(bn_case_item_real(c, "colour.index", k), -bn_case_item_real(c, "colour.absorption", k));
+        s->lossy = s->lossy || cimag(s->colour[k]) != 0;
+    }
+    BN_TRY(bn_plan_rgb(p, c, "material.picture", &s->picture_width, &s->picture_height, &rgb));
+    const size_t pixels = (size_t)s->picture_width * s->picture_height;
+    BN_TRY(bn_plan_keep(p, pixels, &memory));
+    uint8_t *numbers = memory;
+    for (size_t at = 0; at < pixels; at++) {
+        const unsigned colour = (unsigned)rgb[3 * at] << 16 | (unsigned)rgb[3 * at + 1] << 8 | rgb[3 * at + 2];
+        size_t k = 0;
+        while (k < colours && bn_case_item_int(c, "colour.rgb", k) != colour)
+            k++;
+        if (k == colours)
+            return bn_case_reject(c, "material.picture", "add a [[colour]] with this rgb",
+                                  "the colour 0x%06x, in column %zu and row %zu from the top left, has no index",
+                                  colour, at % s->picture_width, at / s->picture_width);
+        numbers[at] = (uint8_t)k;
+    }
+    s->picture = numbers;
+    return BN_OK;
+}
+
+double bpm_highest_index(const bpm *s)
+{
+    double most = 0;
+    for (size_t g = 0; g < s->structures; g++)
+        most = fmax(most, creal(s->structure[g].index));
+    for (size_t k = 0; s->picture && k < BPM_COLOURS; k++)
+        most = fmax(most, creal(s->colour[k]));
+    return most;
+}
+
+/* The mean of the squared index (its inverse) over the pixels of [low, high] along y in one column of the picture. */
+static double _Complex column_mean(const bpm *s, uint32_t column, double low, double high, bool inverse)
+{
+    const double pixel = s->width / s->picture_height;
+    const double first = floor(low / pixel), last = fmin(ceil(high / pixel), s->picture_height);
+    double _Complex sum = 0;
+    double length = 0;
+    for (uint32_t k = first > 0 ? (uint32_t)first : 0; k < last; k++) {
+        const double part = fmin(high, (k + 1) * pixel) - fmax(low, k * pixel);
+        const double _Complex n =
+            s->colour[s->picture[(size_t)(s->picture_height - 1 - k) * s->picture_width + column]];
+        if (part > 0) {
+            sum += part * (inverse ? 1 / (n * n) : n * n);
+            length += part;
+        }
+    }
+    return sum / length;
+}
+
+/* The column of the picture at place `at` of `length`. */
+static uint32_t column_at(const bpm *s, double at, double length)
+{
+    const double column = floor(at / length * s->picture_width);
+    return column > 0 ? (uint32_t)fmin(column, s->picture_width - 1.0) : 0;
+}
+
 static bool changes(const bpm_structure *g)
 {
     return g->centre != g->centre_end || g->width != g->width_end || g->separation != g->separation_end;
@@ -110,8 +180,17 @@ void bpm_index_row(const bpm *s, double z, double y, double _Complex *out)
 {
     const bpm_axis *axis = &s->axis[0];
     const double background2 = s->background * s->background, hx = axis->h, hy = s->axis[1].h;
-    for (size_t i = 0; i < axis->n; i++)
+    for (size_t i = 0; i < axis->n; i++) {
         out[i] = background2;
+        if (s->picture) { /* the mean along y, in a few columns of the cell */
+            enum { FEW = 4 };
+            out[i] = 0;
+            for (int k = 0; k < FEW; k++)
+                out[i] += column_mean(s, column_at(s, ((double)(i + 1) + (k + 0.5) / FEW - 0.5) * hx, axis->width),
+                                      fmax(0, y - 0.5 * hy), fmin(s->width, y + 0.5 * hy), false) /
+                          FEW;
+        }
+    }
     for (size_t k = 0; k < s->structures; k++) {
         const bpm_structure *g = &s->structure[k];
         const double _Complex n2 = g->index * g->index;
@@ -135,8 +214,13 @@ void bpm_index_row(const bpm *s, double z, double y, double _Complex *out)
 void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out)
 {
     const double h = s->h, background = s->background * s->background;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const double y = y0 + (double)i * h;
         out[i] = inverse ? 1 / background : background;
+        if (s->picture)
+            out[i] = column_mean(s, column_at(s, z, s->length), fmax(0, y - 0.5 * h), fmin(s->width, y + 0.5 * h),
+                                 inverse);
+    }
     for (size_t g = 0; g < s->structures; g++) {
         double low[2], high[2];
         const size_t pieces = intervals(&s->structure[g], z, low, high);
@@ -162,6 +246,13 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
 {
     const double z = ((double)k + 0.5) * s->dz; /* profiles are those in the middle of a step */
     size_t end = s->steps;
+    if (s->picture && !s->space) {
+        const uint32_t column = column_at(s, z, s->length);
+        size_t at = k + 1;
+        while (at < end && column_at(s, ((double)at + 0.5) * s->dz, s->length) == column)
+            at++;
+        end = at;
+    }
     for (size_t g = 0; g < s->structures; g++) {
         const bpm_structure *t = &s->structure[g];
         if (z >= t->from && z < t->to && changes(t))
@@ -181,6 +272,8 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
 
 bool bpm_guides(const bpm *s, double z)
 {
+    if (s->picture)
+        return true;
     for (size_t g = 0; g < s->structures; g++)
         if (z >= s->structure[g].from && z < s->structure[g].to)
             return true;

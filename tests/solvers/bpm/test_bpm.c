@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
@@ -218,6 +219,19 @@ START_TEST(iteration_agrees_with_elimination)
 }
 END_TEST
 
+START_TEST(iteration_has_the_schemes_own_phase)
+{
+    run r = RUN(metal, device, "solver.method=iteration");
+    near(result(&r, "phase_error"), 0, 1e-9, "closed form, over 100 um");
+    near(result(&r, "power"), 1, 1e-10, "power");
+    end_run(&r);
+    r = RUN(metal, device, "solver.method=iteration", "case.precision=single");
+    near(result(&r, "phase_error"), 0, 5e-3, "closed form, single precision");
+    near(result(&r, "power"), 1, 1e-2, "power, single precision");
+    end_run(&r);
+}
+END_TEST
+
 START_TEST(sweeps_are_as_many_as_theory_says)
 {
     /* Gaussian of 1 um, started from the field before, to 1e-8; dz = h / pi. */
@@ -234,7 +248,7 @@ START_TEST(sweeps_are_as_many_as_theory_says)
     };
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         run r = RUN(metal, device, counts[i].cells, counts[i].length, counts[i].tau, "solver.method=iteration",
-                    "launch.kind=gaussian", "launch.waist=1e-6");
+                    "solver.tolerance=1e-8", "launch.kind=gaussian", "launch.waist=1e-6");
         near(result(&r, "sweeps"), counts[i].sweeps, 1 + 0.03 * counts[i].sweeps, "counted by another program");
         end_run(&r);
     }
@@ -308,12 +322,42 @@ START_TEST(layers_absorb_what_runs_into_them)
 }
 END_TEST
 
+START_TEST(transforms_agree)
+{
+    /* In free space they are exact but for the window. */
+    run r = RUN(gaussian, device, "solver.method=fft", "grid.cells=1025", "grid.width=102.5e-6");
+    run same = RUN(gaussian, NULL, "solver.method=fft", "grid.cells=1025", "grid.width=102.5e-6");
+    run direct = RUN(gaussian, device, "grid.cells=4100", "grid.width=102.5e-6", "march.dz=0.02e-6");
+    near(result(&r, "beam_width") * 1e6, 8.205226, 1e-6, "w at 50 um");
+    near(result(&r, "peak"), 0.243747, 1e-4, "1 / sqrt(1 + (z / zR)^2), between two points");
+    near(result(&r, "power"), 1, 1e-11, "kept");
+    near(result(&r, "beam_width"), result(&same, "beam_width"), 1e-16, "the reference");
+    near(result(&r, "overlap_start"), result(&direct, "overlap_start"), 1e-4, "elimination on a finer grid");
+    end_run(&r);
+    end_run(&same);
+    end_run(&direct);
+    r = RUN(metal, NULL, "solver.method=fft", "grid.cells=4001", "launch.kind=plane", "launch.tilt=0",
+            "march.length=1e-6");
+    near(result(&r, "overlap_start"), 1, 1e-12, "a plane wave stays one");
+    end_run(&r);
+}
+END_TEST
+
 /* --- guides --- */
 
 static const char slab[] =
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 1000\nwidth = 20e-6\n"
     "[material]\nindex = 1.45\nreference_index = 1.45\n[[structure]]\nindex = 1.5\nwidth = 3e-6\n"
     "[march]\nlength = 100e-6\ndz = 0.1e-6\nrecords = 4\n[output]\nmap = false\n";
+
+START_TEST(transforms_see_the_same_guide)
+{
+    run r = RUN(slab, NULL, "solver.method=fft", "grid.cells=1001", "march.length=50e-6");
+    near(result(&r, "n_eff"), 1.495032554, 5e-6, "(n_eff^2 + n_ref^2) / (2 n_ref)");
+    near(result(&r, "overlap_mode"), 1, 2e-3, "the discrete mode, nearly that of the continuum");
+    end_run(&r);
+}
+END_TEST
 
 START_TEST(slab_modes_have_the_published_index)
 {
@@ -522,6 +566,63 @@ START_TEST(device_equals_reference_in_space)
 }
 END_TEST
 
+/* --- from files --- */
+
+/* The drawn splitter, as structures; the pixels' borders are theirs. */
+static const char drawn[] =
+    "[case]\nsolver = \"bpm\"\n[grid]\ncells = 480\nwidth = 24e-6\n[light]\nwavelength = 1.55e-6\n"
+    "[material]\nindex = 1.45\nreference_index = 1.48\n"
+    "[[structure]]\nindex = 1.5\nwidth = 2.5e-6\nto = 40e-6\n"
+    "[[structure]]\nindex = 1.5\nwidth = 12e-6\nfrom = 40e-6\nto = 122e-6\n"
+    "[[structure]]\nkind = \"coupler\"\nindex = 1.5\nwidth = 2.5e-6\nseparation = 6.5e-6\nfrom = 122e-6\n"
+    "[walls]\nkind = \"pml\"\nthickness = 3e-6\n[march]\nlength = 182e-6\ndz = 0.1e-6\nwide_angle = true\n";
+
+START_TEST(a_picture_is_what_it_shows)
+{
+    static const char *const precise[] = { "case.precision=double" };
+    run r, s = RUN(drawn, device, precise[0]);
+    OK(bn_case_read(ctx, "data/cases/bpm/splitter.toml", precise, 1, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    size_t points;
+    double *a = field(&r, &points), *b = field(&s, &points);
+    for (size_t i = 0; i < 2 * points; i++)
+        near(a[i], b[i], 1e-9, "the same splitter as a list of structures");
+    free(a);
+    free(b);
+    end_run(&r);
+    end_run(&s);
+}
+END_TEST
+
+START_TEST(a_field_from_a_file_is_launched)
+{
+    char path[] = "/tmp/binnacle-bpm-XXXXXX", launch[64];
+    const int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    FILE *f = fdopen(descriptor, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "y,re,im\n");
+    for (int i = 0; i <= 1000; i++)
+        fprintf(f, "%.10g,%.17g,%.17g\n", i * 1e-7, exp(-pow(0.1 * i - 50, 2) / 4) * cos(0.05 * i),
+                exp(-pow(0.1 * i - 50, 2) / 4) * sin(0.05 * i));
+    ck_assert_int_eq(fclose(f), 0);
+    snprintf(launch, sizeof launch, "launch.file=\"%s\"", path);
+    run r = RUN(gaussian, device, launch, "launch.kind=file", "march.length=1e-9", "march.dz=1e-9");
+    size_t points;
+    double *psi = field(&r, &points);
+    for (size_t i = 0; i < points; i++) {
+        const double size = exp(-pow(0.1 * (double)(i + 1) - 50, 2) / 4);
+        near(psi[2 * i], size * cos(0.05 * (double)(i + 1)), 2e-3, "the file's real part");
+        near(psi[2 * i + 1], size * sin(0.05 * (double)(i + 1)), 2e-3, "the file's imaginary part");
+    }
+    free(psi);
+    end_run(&r);
+    remove(path);
+}
+END_TEST
+
 /* --- what must be refused --- */
 
 static void refused(const char *text, const char *word, const char *const *overrides)
@@ -553,6 +654,15 @@ START_TEST(nonsense_is_refused)
     REFUSED(with(slab, "width = 3e-6", "from = 1.0"), "behind the end", "launch.kind=gaussian");
     REFUSED(with(junction, "from = 1e-6", "from = 20e-6"), "before it begins", "launch.mode=0");
     REFUSED(gaussian, "leave nothing", "walls.kind=pml", "walls.thickness=60e-6");
+    REFUSED(with(metal, "[output]",
+                 "[material]\npicture = \"data/cases/bpm/splitter.png\"\n[[colour]]\nrgb = 0xffffff\n"
+                 "[output]"),
+            "the colour 0x3b6ea8, in column 40 and row 24", "launch.kind=gaussian");
+    REFUSED(with(metal, "[output]", "[[colour]]\nrgb = 0\n[output]"), "no material.picture", "launch.kind=gaussian");
+    REFUSED(gaussian, "no such file", "launch.kind=file", "launch.file=nowhere.csv");
+    REFUSED(gaussian, "product of 2, 3, 5 and 7", "solver.method=fft", "grid.cells=102");
+    REFUSED(slab, "transforms are for", "solver.method=fft", "walls.kind=pml");
+    REFUSED(fibre, "cannot seek the mode", "solver.method=fft", "grid.cells=129", "grid.cells_x=129");
     REFUSED(fibre, "only the fundamental", "launch.mode=1");
     REFUSED(fibre, "one scalar beam", "march.wide_angle=true");
     REFUSED(space, "no structure that could have a mode", "launch.kind=mode");
@@ -567,11 +677,14 @@ static void add(TCase *tests)
     tcase_add_test(tests, single_precision_keeps_its_digits);
     tcase_add_test(tests, any_field_is_the_sum_of_its_modes);
     tcase_add_test(tests, iteration_agrees_with_elimination);
+    tcase_add_test(tests, iteration_has_the_schemes_own_phase);
     tcase_add_test(tests, sweeps_are_as_many_as_theory_says);
     tcase_add_test(tests, light_images_itself_between_metal_walls);
     tcase_add_test(tests, gaussian_beam_spreads);
+    tcase_add_test(tests, transforms_agree);
     tcase_add_test(tests, wide_angle_is_right_where_paraxial_is_not);
     tcase_add_test(tests, layers_absorb_what_runs_into_them);
+    tcase_add_test(tests, transforms_see_the_same_guide);
     tcase_add_test(tests, slab_modes_have_the_published_index);
     tcase_add_test(tests, absorption_takes_its_share);
     tcase_add_test(tests, y_junction_is_symmetric);
@@ -581,6 +694,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, in_empty_space_directions_do_not_mix);
     tcase_add_test(tests, fibre_modes_have_the_analytic_index);
     tcase_add_test(tests, device_equals_reference_in_space);
+    tcase_add_test(tests, a_picture_is_what_it_shows);
+    tcase_add_test(tests, a_field_from_a_file_is_launched);
     tcase_add_test(tests, nonsense_is_refused);
 }
 
