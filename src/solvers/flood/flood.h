@@ -46,7 +46,7 @@ typedef struct flood_item {
 
 typedef struct flood {
     uint32_t nx, ny, storeys;
-    int edges;
+    int edges, order;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
     bool periodic[2];
     flood_constants k;
@@ -80,7 +80,7 @@ typedef struct flood {
     void *reference;
 } flood;
 
-/* One time step of whichever engine: slot of the clock, seconds to go if an interval begins (else 0), its end. */
+/* One time step of whichever engine, after which s->depth and s->velocity are the new state: slot of the clock, seconds to go if an interval begins (else 0), its end. */
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 

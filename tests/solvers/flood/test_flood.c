@@ -28,18 +28,23 @@ typedef struct run {
     bn_sim *sim;
 } run;
 
-static run run_case(const char *text, bn_device *device, const char *const *overrides)
+static run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
 {
     run r;
     size_t count = 0;
     while (overrides[count])
         count++;
     OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device, .boxes = boxes }, &r.sim));
     while (!bn_sim_done(r.sim))
         OK(bn_sim_step(r.sim));
     OK(bn_sim_measure(r.sim));
     return r;
+}
+
+static run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    return run_boxes(text, device, 1, overrides);
 }
 
 static void end_run(run *r)
@@ -238,15 +243,66 @@ START_TEST(friction_in_a_channel)
 }
 END_TEST
 
+static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
+                           "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
+
 START_TEST(thackers_bowl)
 {
-    static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
-                               "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
     const double coarse = ONE(bowl, "l1_relative", "grid.kind=hexagon");
     ck_assert_double_le(coarse, 0.24);
     if (long_tests())
         ck_assert_double_le(ONE(bowl, "l1_relative", "grid.spacing=0.02", "grid.cells=[200,232]"), 0.15);
     ck_assert_double_le(fabs(ONE(bowl, "mass_error", "stop.time=1")), 1e-12);
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------------------------------- second order */
+#define SECOND "solver.order=2"
+
+START_TEST(second_order_where_it_is_smooth_first_at_shocks)
+{
+    const double coarse = ONE(dam_x, "l1_depth", SECOND);
+    const double fine = ONE(dam_x, "l1_depth", SECOND, "grid.spacing=0.5", "grid.cells=[300,4]");
+    ck_assert_double_le(coarse, 0.035);
+    ck_assert_double_ge(log2(coarse / fine), 0.95);
+    /* Along the bump, away from the sides, where only the first order holds. */
+    const char *const level[] = { "boundary.left.discharge=4.42", "boundary.right.kind=level", "boundary.right.level=2",
+                                  "initial.kind=level" };
+    const double rough = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
+                             "stop.time=150", "grid.cells=[63,4]", "grid.spacing=0.4");
+    const double smooth = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
+                              "stop.time=150");
+    ck_assert_double_ge(log2(rough / smooth), 1.8);
+    ck_assert_double_le(smooth, 2e-4);
+    ck_assert_double_le(ONE(lake, "max_speed", SECOND, "case.precision=double"), 1e-12);
+    ck_assert_double_le(ONE(lake, "max_speed", SECOND, "bed.kind=random"), 1e-5);
+    run r = RUN(bowl, NULL, SECOND, "grid.cells=[76,88]", "grid.spacing=0.0526");
+    ck_assert_double_le(result(&r, "l1_relative"), 0.04);
+    ck_assert_double_ge(result(&r, "min_depth"), 0);
+    ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, "auto", false, &device));
+    static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
+    for (int k = 0; k < 2; k++) {
+        const char *const overrides[] = { SECOND, kinds[k], "grid.cells=[60,57]", "grid.spacing=0.4", "bed.kind=random",
+                                          "initial.levels=[2.5,0]", "boundary.left.kind=inflow",
+                                          "boundary.left.discharge=0.3", "boundary.top.kind=open", NULL };
+        run a = run_case(round_dam, NULL, overrides), b = run_boxes(round_dam, device, 7, overrides);
+        double *x = field(&a, "depth", NULL), *y = field(&b, "depth", NULL);
+        ck_assert_int_eq(memcmp(x, y, 60 * 57 * sizeof *x), 0);
+        ck_assert_double_le(fabs(result(&a, "mass_error")), 1e-6);
+        free(x);
+        free(y);
+        end_run(&a);
+        end_run(&b);
+    }
+    bn_device_close(&device);
 }
 END_TEST
 
@@ -324,6 +380,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, flow_over_a_bump);
     tcase_add_test(tests, friction_in_a_channel);
     tcase_add_test(tests, thackers_bowl);
+    tcase_add_test(tests, second_order_where_it_is_smooth_first_at_shocks);
+    tcase_add_test(tests, second_order_gives_the_same_bits_in_seven_boxes);
     tcase_add_test(tests, device_gives_the_bits_of_the_reference);
     tcase_add_test(tests, times_are_hit_and_water_is_kept);
     tcase_add_test(tests, bad_cases_are_rejected);
