@@ -104,6 +104,12 @@ static const bn_key schema[] = {
       .help = "compute only blocks of cells with water in or beside them, or all of them" },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
+    { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "storey of a gauge" },
+    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
+    { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
+      .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
       .help = "keep for each cell when the water arrived, its largest depth, and the largest hazard rating depth (speed + 0.5 m/s)" },
     { .name = "output.deepest", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
@@ -335,6 +341,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(c, s, p));
+    BN_TRY(flood_plan_gauges(c, p, s));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
     const double stop = bn_case_real(c, "stop.time");

@@ -76,6 +76,8 @@ typedef struct flood {
     unsigned slot;
     double wish;                                       /* time step that the last step would have liked */
     double start_volume, fed;                          /* [m3] */
+    size_t gauges, gauge_count, *gauge;                /* places in the fields; rows read so far */
+    double *gauge_rows;                                /* time and depths; freed by teardown */
     unsigned long long time_steps;                     /* since the start */
     void *reference;
 } flood;
@@ -111,6 +113,11 @@ typedef struct flood_exact {
 } flood_exact;
 bool flood_solution(const bn_case *, const flood *, const double x[2], double t, flood_exact *out);
 bool flood_has_solution(const bn_case *, const flood *);
+
+/* [[gauge]]: where they stand; a row after each interval; tables of the results. */
+bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
+bn_status flood_read_gauges(bn_sim *, flood *, double time);
+bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
 
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);

@@ -103,6 +103,7 @@ bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
     BN_GO(bn_result(results, "time_steps", (double)s->time_steps));
     if (flood_has_solution(c, s))
         BN_GO(measure_errors(c, s, depth, bn_sim_time(sim), results));
+    BN_GO(flood_put_tables(sim, s, depth, results));
 out:
     free(depth);
     free(velocity);

@@ -469,6 +469,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     flood *s = state;
+    free(s->gauge_rows);
+    s->gauge_rows = NULL;
     free(s->reference);
     s->reference = NULL;
 }

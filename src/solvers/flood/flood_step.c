@@ -2,6 +2,7 @@
 #include "flood.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Time steps of one interval at most; the time step has collapsed by then. */
@@ -111,6 +112,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            "the speed of the waves is %g m/s, the time step %g s; try a smaller solver.cfl",
                            clock[CLOCK_SPEED], s->wish);
     } while (left > 0);
+    BN_TRY(flood_read_gauges(sim, s, end));
     double depth;
     BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
     s->time_steps += (unsigned long long)clock[CLOCK_STEPS];
@@ -140,6 +142,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     flood *s = state;
+    free(s->gauge_rows);
+    s->gauge_rows = NULL;
     bn_partials_destroy(&s->blocks);
     bn_scalars_destroy(&s->clock);
     bn_table_destroy(&s->table);

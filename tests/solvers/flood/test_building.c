@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "binnacle/binnacle.h"
+#include "binnacle/flood.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -262,6 +263,66 @@ START_TEST(a_source_on_a_dry_floor_spreads_as_it_should)
 }
 END_TEST
 
+START_TEST(a_program_can_walk_beside_a_flood)
+{
+    DRAW(1, 2, "##########", "#........#", "#........#", "##########");
+    DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
+    run r = begin(case_text(2, "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\n"
+                               "[[gauge]]\nstorey=2\nat=[4,2]\n[stop]\ntime=4\n"),
+                  NULL, NULL);
+    bn_flood_grid g;
+    OK(bn_flood_describe(ctx, r.sim, &g));
+    ck_assert_uint_eq(g.storeys, 2);
+    ck_assert(g.hexagons);
+    for (unsigned row = 0; row < g.rows; row++)
+        for (unsigned cell = 0; cell < g.cells; cell++) {
+            double x[2];
+            unsigned i = 0, j = 0;
+            bn_flood_place(&g, cell, row, x);
+            ck_assert(bn_flood_find(&g, (const double[]){ x[0] + 0.1, x[1] - 0.15 }, &i, &j));
+            ck_assert(i == cell && j == row);
+        }
+    OK(bn_flood_advance(ctx, r.sim, 2));
+    OK(bn_flood_advance(ctx, r.sim, 2));
+    near(bn_sim_now(r.sim).time, 4, 1e-12, "two and two seconds");
+    const size_t cells = (size_t)g.cells * g.rows;
+    double *depth = malloc(cells * sizeof *depth), *speed = malloc(cells * sizeof *speed), sum = 0, fastest = 0;
+    for (unsigned storey = 1; storey <= 2; storey++) {
+        OK(bn_flood_read(ctx, r.sim, storey, depth, speed, cells));
+        for (size_t at = 0; at < cells; at++) {
+            sum += depth[at] * g.spacing * g.row;
+            fastest = fmax(fastest, speed[at]);
+        }
+    }
+    near(sum, 4 * 0.4, 1e-12, "time times rate");
+    ck_assert_double_gt(fastest, 0.1);
+    ck_assert_int_eq(bn_flood_read(ctx, r.sim, 3, depth, speed, cells), BN_USAGE);
+    bn_error_clear(ctx);
+    /* What the gauge saw, and the cells' heights in centimetres. */
+    OK(bn_sim_measure(r.sim));
+    unsigned cell, row;
+    const bn_column *columns;
+    size_t count, rows;
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 0, &columns, &count, &rows), "gauges");
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(rows, 8);
+    OK(bn_flood_read(ctx, r.sim, 2, depth, NULL, cells));
+    ck_assert(bn_flood_find(&g, (const double[]){ 4, 2 }, &cell, &row));
+    ck_assert_double_eq(columns[0].values[7], 4);
+    ck_assert_double_eq(columns[1].values[7], depth[(size_t)row * g.cells + cell]);
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 1, &columns, &count, &rows), "heights");
+    double heights = 0;
+    for (size_t i = 0; i < rows; i++)
+        heights += columns[3].values[i] / 100 * g.spacing * g.row;
+    near(heights, sum, 0.01 * sum, "all but what is shallower than output.wet");
+    ck_assert_int_eq(bn_flood_advance(ctx, r.sim, 0.7), BN_USAGE);
+    bn_error_clear(ctx);
+    free(depth);
+    free(speed);
+    end_run(&r);
+}
+END_TEST
+
 static void rejected(const char *text, bn_status expected, const char *why)
 {
     bn_case *c;
@@ -295,7 +356,8 @@ START_TEST(plans_that_make_no_sense_are_rejected)
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE, "there are only 1 storeys");
-    rejected(case_text(1, "[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE, "");
+    rejected(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
+    rejected(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE, "times must grow");
     rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
 END_TEST
@@ -308,6 +370,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, water_is_what_sources_gave_less_what_drains_took);
     tcase_add_test(tests, a_thin_wall_holds);
     tcase_add_test(tests, a_source_on_a_dry_floor_spreads_as_it_should);
+    tcase_add_test(tests, a_program_can_walk_beside_a_flood);
     tcase_add_test(tests, plans_that_make_no_sense_are_rejected);
 }
 
