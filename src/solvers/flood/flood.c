@@ -329,9 +329,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
+    const double height = s->storeys > 1 ? s->bed[(size_t)s->nx * s->ny] - s->bed[0] : 1;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
-                                       .h = { s->h[0], s->h[1], 1 },
+                                       .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },
                                        .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
