@@ -29,6 +29,12 @@
 #define ROOT(x) sqrt(x)
 #endif
 
+/* FOR_CELLS for a large body that few cells need: not unrolled. */
+#define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
+         lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
+        for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)
+
 #define SLOTS 3
 #define SLOT 8
 
@@ -51,7 +57,7 @@ FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, 
 {
     const real rise = zr - zl;
     const real down = hl - (rise > 0 ? rise : 0), up = hr + (rise < 0 ? rise : 0);
-    const real a = hl > DRY && down > 0 ? down : 0, b = hr > DRY && up > 0 ? up : 0;
+    const real a = ((hl > DRY) & (down > 0)) ? down : 0, b = ((hr > DRY) & (up > 0)) ? up : 0;
     const real c = ROOT(G * (a > b ? a : b));
     const real ul_ = a > 0 ? ul : ur, ur_ = b > 0 ? ur : ul;
     real low = (ul_ < ur_ ? ul_ : ur_) - (a > 0 ? c : 2 * c), high = (ul_ > ur_ ? ul_ : ur_) + (b > 0 ? c : 2 * c);
@@ -149,7 +155,7 @@ static inline real limited(real before, real here, real after, int usable)
     const real a1 = REAL(0.75) * a, b1 = REAL(0.75) * b;
     const real up = a1 < b1 ? (a1 < mean ? a1 : mean) : (b1 < mean ? b1 : mean);
     const real down = a1 > b1 ? (a1 > mean ? a1 : mean) : (b1 > mean ? b1 : mean);
-    const real steep = a > 0 && b > 0 ? up : a < 0 && b < 0 ? down : 0;
+    const real steep = ((a > 0) & (b > 0)) ? up : ((a < 0) & (b < 0)) ? down : 0;
     return usable ? steep : 0;
 }
 
@@ -162,7 +168,7 @@ FOLDED void slopes(global const real *depth, global const real *velocity, global
                    index_t at, index_t after, int open, cell_slopes *s)
 {
     const real h0 = depth[before], h1 = depth[at], h2 = depth[after];
-    const int usable = open && h0 > DRY && h1 > DRY && h2 > DRY;
+    const int usable = open & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
     s->h = limited(h0, h1, h2, usable);
     s->level = limited(h0 + bed[before], h1 + bed[at], h2 + bed[after], usable);
     s->u = limited(velocity[before], velocity[at], velocity[after], usable);
@@ -471,7 +477,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #if SPECIALS
     /* Cells with open sides, sources, drains and links once more, with all that belongs to them. */
     const int special = blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    FOR_CELLS(special, i, j, lane) {
+    FOR_FEW_CELLS(special, i, j, lane) {
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         if (code & SPECIAL) {

@@ -208,6 +208,10 @@ static bn_status say(bn_plan *p, const char **out, const char *what, const char 
     return BN_OK;
 }
 
+/* From where on water is dangerous for some, for most, for all: depth (speed + 0.5 m/s) without a term for debris (Defra and
+ * Environment Agency, Flood Risks to People, FD2320, 2005). */
+static const double hazard_classes[] = { 0.75, 1.25, 2 };
+
 /* Pictures of each storey, by number where there are several. */
 static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
 {
@@ -217,11 +221,12 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         const char *field, *title;
         double low, high;
         double blank_below;
+        bool classes;
     } all[] = {
-        { true, "depth", "Depth", 0, deep, wet },
-        { s->record, "depth_max", "Largest depth", 0, deep, wet },
-        { s->record, "hazard_max", "Hazard rating", 0, 2, 0.5 * wet },
-        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0 },
+        { true, "depth", "Depth", 0, deep, wet, false },
+        { s->record, "depth_max", "Largest depth", 0, deep, wet, false },
+        { s->record, "hazard_max", "Hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0, false },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
@@ -236,6 +241,11 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .hidden = s->solid,
                                         .across = 2,
                                         .at = k };
+            if (all[i].classes) {
+                picture.contour_field = all[i].field;
+                picture.contour_levels = hazard_classes;
+                picture.contour_count = sizeof hazard_classes / sizeof *hazard_classes;
+            }
             if (s->storeys > 1) {
                 BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));
                 BN_TRY(say(p, &picture.title, all[i].title, ", storey ", k));
