@@ -1,6 +1,6 @@
-/* flood_walkers.c: a program that walks beside a flood: three people stand in a building, every two seconds they look at the
- * water around them, and leave when it is too deep or too fast for them.
- *   cc flood_walkers.c $(pkg-config --cflags --libs binnacle) -o flood_walkers
+/* flood_walkers.c: a program that walks beside a flood: three people stand in a building, every two seconds they look
+ * at the water around them, and leave when it is too deep or too fast for them. cc flood_walkers.c $(pkg-config
+ * --cflags --libs binnacle) -o flood_walkers
  *   ./flood_walkers data/cases/flood/house.toml */
 #include <binnacle/binnacle.h>
 #include <binnacle/flood.h>
@@ -40,7 +40,9 @@ static bn_status look(bn_context *ctx, bn_sim *sim, const bn_flood_grid *g, doub
 
 int main(int argc, char **argv)
 {
-    walker people[] = { { "Ada", 1, { 4, 10 }, false }, { "Blaise", 1, { 12, 15 }, false }, { "Grace", 3, { 4, 20 }, false } };
+    walker people[] = { { "Ada", 1, { 4, 10 }, false },
+                        { "Blaise", 1, { 12, 15 }, false },
+                        { "Grace", 3, { 4, 20 }, false } };
     bn_context *ctx;
     bn_case *config;
     bn_device *device;
@@ -58,8 +60,7 @@ int main(int argc, char **argv)
         if (bn_flood_advance(ctx, sim, 2) != BN_OK)
             return fail(ctx);
         for (size_t i = 0; i < sizeof people / sizeof *people; i++)
-            if (!people[i].gone &&
-                look(ctx, sim, &g, depth, speed, &people[i], bn_sim_now(sim).time) != BN_OK)
+            if (!people[i].gone && look(ctx, sim, &g, depth, speed, &people[i], bn_sim_now(sim).time) != BN_OK)
                 return fail(ctx);
     }
     free(depth);

@@ -306,9 +306,8 @@ static inline real step_of(global const real *clock, int slot, real refill, real
     *wish = allowed < DT_MAX ? allowed : DT_MAX;
     *left = refill > 0 ? refill : clock[slot * SLOT + 1];
     const real steps = ceil(*left / *wish);
-    const real dt = steps > 1 ? *left / steps : *left;
-    *after = steps > 1 ? *left - dt : 0;
-    return dt;
+    *after = steps > 1 ? *left - *left / steps : 0;
+    return *left - *after; /* exact: all steps together are the interval */
 }
 
 /* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */

@@ -1,5 +1,5 @@
-/* flood.h: a simulation of `flood` for programs that walk beside it, such as crowd simulators: so many simulated seconds
- * forward, then depths and speeds into the caller's arrays. The simulation comes from bn_sim_create. */
+/* flood.h: a simulation of `flood` for programs that walk beside it, such as crowd simulators: so many simulated
+ * seconds forward, then depths and speeds into the caller's arrays. The simulation comes from bn_sim_create. */
 #ifndef BINNACLE_FLOOD_H
 #define BINNACLE_FLOOD_H
 
@@ -22,8 +22,8 @@ BN_CHECKED bn_status bn_flood_describe(bn_context *, bn_sim *, bn_flood_grid *ou
 void bn_flood_place(const bn_flood_grid *, unsigned cell, unsigned row, double x[2]);
 bool bn_flood_find(const bn_flood_grid *, const double x[2], unsigned *cell, unsigned *row);
 
-/* Goes on until `seconds` more have passed: whole intervals (time.interval of the case), else BN_USAGE. Does not look at
- * stop.time. */
+/* Goes on until `seconds` more have passed: whole intervals (time.interval of the case), else BN_USAGE. Does not look
+ * at stop.time. */
 BN_CHECKED bn_status bn_flood_advance(bn_context *, bn_sim *, double seconds);
 
 /* Depth [m] and speed [m/s] of the cells of a storey (the lowest is 1), row by row; either may be NULL. count: cells *

@@ -1,7 +1,7 @@
-/* bench_flood.c: time steps of flood on one device by the clock: cells a second on fully wet grids, beside what the bytes that
- * a step must move would take at the measured copy bandwidth and what its instructions allow; what leaving out dry blocks
- * gains; and the reference on one core. Never part of the tests.
- *   bench_flood [DEVICE [N,N,... [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
+/* bench_flood.c: time steps of flood on one device by the clock: cells a second on fully wet grids, beside what the
+ * bytes that a step must move would take at the measured copy bandwidth and what its instructions allow; what leaving
+ * out dry blocks gains; and the reference on one core. Never part of the tests. bench_flood [DEVICE [N,N,...
+ * [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
 #include "binnacle/binnacle.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@ static bn_context *ctx;
 static bn_device *device;
 static double bandwidth;
 
-/* Of one cell and step, first and second order on hexagons: words that must be read and written (depth, velocity, bed, code;
- * at second order twice, with the state before the step), and instructions, counted in compiler output. */
+/* Of one cell and step, first and second order on hexagons: words that must be read and written (depth, velocity, bed,
+ * code; at second order twice, with the state before the step), and instructions, counted in compiler output. */
 static const double words[2] = { 8, 19 }, instructions[2] = { 580, 1450 };
 
 static double now(void)
@@ -81,8 +81,8 @@ int main(int argc, char **argv)
     snprintf(list, sizeof list, "%s", sizes ? sizes : cpu ? "256,1024" : "1024,4096,10000");
     printf("\nflood on %s, %s precision; copy bandwidth %.3g GB/s\n", bn_device_describe(device)->name, precision,
            1e-9 * bandwidth);
-    printf("%-34s %6s %9s %13s %13s %11s %8s %13s\n", "fully wet unless said otherwise", "side", "steps", "a step", "cells",
-           "byte floor", "of it", "instructions");
+    printf("%-34s %6s %9s %13s %13s %11s %8s %13s\n", "fully wet unless said otherwise", "side", "steps", "a step",
+           "cells", "byte floor", "of it", "instructions");
     for (char *at = strtok(list, ","); at; at = strtok(NULL, ",")) {
         const int n = atoi(at);
         unsigned long long steps;

@@ -26,17 +26,17 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
             }
         }
         if (storey > (long long)s->storeys)
-            (void)bn_case_reject_item(c, "gauge.storey", g, NULL, "gauge %zu: there are only %u storeys", g + 1, s->storeys);
+            (void)bn_case_reject_item(c, "gauge.storey", g, NULL, "gauge %zu: there are only %u storeys", g + 1,
+                                      s->storeys);
         else if (least > s->d)
-            (void)bn_case_reject_item(c, "gauge.at", g, NULL, "gauge %zu: (%g m, %g m) lies outside of storey %lld", g + 1,
-                                      x[0], x[1], storey);
+            (void)bn_case_reject_item(c, "gauge.at", g, NULL, "gauge %zu: (%g m, %g m) lies outside of storey %lld",
+                                      g + 1, x[0], x[1], storey);
         else
             s->gauge[g] = (size_t)(storey - 1) * s->nx * s->ny + nearest;
     }
-    return bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "gauges",
-                                                   .title = "Depth at the gauges",
-                                                   .x_label = "time [s]",
-                                                   .y_label = "depth [m]" });
+    return bn_plan_chart(
+        p, &(bn_plan_chart_desc){
+               .table = "gauges", .title = "Depth at the gauges", .x_label = "time [s]", .y_label = "depth [m]" });
 }
 
 /* A row of the time and all depths. */
@@ -129,7 +129,6 @@ bn_status flood_put_tables(bn_sim *sim, const flood *s, const double *depth, bn_
 {
     if (s->gauges > 0 && s->gauge_count > 0)
         BN_TRY(put_gauges(bn_sim_context(sim), s, results));
-    return bn_case_bool(bn_sim_case(sim), "output.heights")
-               ? put_heights(bn_sim_context(sim), s, depth, results)
-               : BN_OK;
+    return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, depth, results)
+                                                            : BN_OK;
 }

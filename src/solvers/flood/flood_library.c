@@ -23,10 +23,7 @@ bn_status bn_flood_describe(bn_context *ctx, bn_sim *sim, bn_flood_grid *out)
     return BN_OK;
 }
 
-static double first_of(const bn_flood_grid *g, unsigned row)
-{
-    return !g->hexagons ? 0.5 : row % 2 != 0 ? 0.75 : 0.25;
-}
+static double first_of(const bn_flood_grid *g, unsigned row) { return !g->hexagons ? 0.5 : row % 2 != 0 ? 0.75 : 0.25; }
 
 void bn_flood_place(const bn_flood_grid *g, unsigned cell, unsigned row, double x[2])
 {
@@ -76,8 +73,8 @@ bn_status bn_flood_read(bn_context *ctx, bn_sim *sim, unsigned storey, double *d
     BN_TRY(bn_flood_describe(ctx, sim, &g));
     const size_t layer = (size_t)g.cells * g.rows, points = layer * g.storeys;
     if (storey < 1 || storey > g.storeys || count != layer)
-        return bn_fail(ctx, BN_USAGE, "storey %u with %zu cells was asked for; there are %u storeys of %zu cells", storey,
-                       count, g.storeys, layer);
+        return bn_fail(ctx, BN_USAGE, "storey %u with %zu cells was asked for; there are %u storeys of %zu cells",
+                       storey, count, g.storeys, layer);
     bn_status st = BN_OK;
     double *all = malloc(2 * points * sizeof *all);
     if (!all)

@@ -1,6 +1,6 @@
-/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and for
- * double; every expression is associated as on the device, so that both give the same bits. It computes every cell, with
- * water or without. */
+/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and
+ * for double; every expression is associated as on the device, so that both give the same bits. It computes every cell,
+ * with water or without. */
 #include "flood.h"
 #include "sim/reference.h"
 
@@ -38,11 +38,13 @@ typedef struct before {
 
 static size_t neighbour(const flood *s, size_t at, int e)
 {
-    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
+                     hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
     const size_t nx = s->nx, ny = s->ny, i = at % nx, j = at / nx % ny, k = at / nx / ny;
     const int dx = s->edges == 6 ? hex_x[j % 2][e] : square_x[e], dy = s->edges == 6 ? hex_y[e] : square_y[e];
-    return (k * ny + (j + ny + (size_t)dy) % ny) * nx + (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
+    return (k * ny + (j + ny + (size_t)dy) % ny) * nx +
+           (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
 }
 
 /* Unit normals of the edges, whose opposites follow with the other sign. */
@@ -93,10 +95,10 @@ static void turn_back(const flood *s, int e, real normal, real along, real *x, r
     }
 }
 
-/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge from
- * where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which in the
- * momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing. Hence `left`
- * and `right`, and hence nothing at all at walls. */
+/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge
+ * from where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which
+ * in the momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing.
+ * Hence `left` and `right`, and hence nothing at all at walls. */
 typedef struct edge_flux {
     real mass, left, right, along;
 } edge_flux;
@@ -184,8 +186,8 @@ static real half_slope(real before_it, real here, real after)
     return 0;
 }
 
-/* Depth, level and velocity of a cell on one of its edges, from the neighbours on that axis; its own values beside closed
- * edges and dry cells. */
+/* Depth, level and velocity of a cell on one of its edges, from the neighbours on that axis; its own values beside
+ * closed edges and dry cells. */
 typedef struct edge_state {
     real h, level, u, v, slope; /* slope: of the level, towards the edge's positive side */
 } edge_state;
@@ -210,8 +212,8 @@ static edge_state at_edge(const before *b, size_t at, int axis, bool positive)
     return e;
 }
 
-/* What leaves through the edges of a cell at second order (Audusse and Bristeau 2005, on the axes of the cells); the bed at
- * an edge is level less depth. What all edges have in common, g h^2 / 2, is left out again. */
+/* What leaves through the edges of a cell at second order (Audusse and Bristeau 2005, on the axes of the cells); the
+ * bed at an edge is level less depth. What all edges have in common, g h^2 / 2, is left out again. */
 static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *my)
 {
     const flood *s = b->s;
@@ -333,8 +335,8 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
         const size_t from = at + layer;
         const int above_item = b->cell[from] / FLOOD_ITEM & 255;
         const cell_state above = advance_cell(b, from);
-        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from], next,
-                                   b->bed[at]);
+        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from],
+                                   next, b->bed[at]);
     }
     if (!down && item > 0) {
         const real amount = b->dt * value, most = REAL(0.5) * next.h;
@@ -387,11 +389,14 @@ static float advance_stage(flood *s, int stage, real dt, real now)
 {
     const reference *r = s->reference;
     const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    real *depth = bn_field_host(stage ? s->next_depth : s->depth), *u = bn_field_host(stage ? s->next_velocity : s->velocity);
+    real *depth = bn_field_host(stage ? s->next_depth : s->depth),
+         *u = bn_field_host(stage ? s->next_velocity : s->velocity);
     real *next_depth = bn_field_host(stage ? s->depth : s->next_depth);
     real *next_u = bn_field_host(stage ? s->velocity : s->next_velocity);
     real *gone = s->special ? bn_field_host(s->gone) : NULL;
-    const before b = { s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt };
+    const before b = {
+        s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt
+    };
     float fastest = 0;
     for (size_t at = 0; at < points; at++) {
         if (s->record && stage == 0)
@@ -427,7 +432,8 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const real speed = (real)r->fastest[slot], longest = (real)s->k.dt_max;
     const real allowed = speed > 0 ? (real)s->k.reach / speed : longest, wish = allowed < longest ? allowed : longest;
     const real left = refill > 0 ? (real)refill : now[CLOCK_LEFT], steps = CEIL(left / wish);
-    const real dt = steps > 1 ? left / steps : left;
+    const real after = steps > 1 ? left - left / steps : 0;
+    const real dt = left - after; /* exact (Sterbenz 1974): all steps together are the interval */
     for (int i = 0; s->special && i < FLOOD_VALUES; i++)
         r->values[i] = (real)s->values[i];
     float fastest = 0;
@@ -438,7 +444,7 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
         bn_field_swap(s->velocity, s->next_velocity);
     }
     r->fastest[next_slot] = fastest;
-    later[CLOCK_LEFT] = steps > 1 ? left - dt : 0;
+    later[CLOCK_LEFT] = after;
     later[CLOCK_STEPS] = (refill > 0 ? 0 : now[CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
     later[CLOCK_WISH] = wish;
     later[CLOCK_SPEED] = speed;

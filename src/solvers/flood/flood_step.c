@@ -79,7 +79,8 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
         values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
     }
     for (int i = 0; i < s->items; i++) {
-        values[FLOOD_ITEM_VALUES + i] = item_value(c, s, i, begin, end);
+        const double value = item_value(c, s, i, begin, end); /* as the steps see it: then what is fed is exact */
+        values[FLOOD_ITEM_VALUES + i] = bn_case_double(c) ? value : (double)(float)value;
         if (s->item[i].kind == FLOOD_ITEM_SOURCE)
             s->fed += values[FLOOD_ITEM_VALUES + i] * (double)s->item[i].cells * s->area * (end - begin);
     }

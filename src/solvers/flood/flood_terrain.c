@@ -6,7 +6,9 @@
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
-    const double shift = s->edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the sides lie where they are on the average */
+    const double shift = s->edges == 4 ? 0.5
+                         : j % 2 != 0  ? 0.75
+                                       : 0.25; /* the sides lie where they are on the average */
     x[0] = ((double)i + shift) * s->h[0];
     x[1] = ((double)j + 0.5) * s->h[1];
 }
@@ -84,7 +86,8 @@ static double level_at(const bn_case *c, const flood *s, const double x[2])
 
 bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
 {
-    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
+                     hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
     *x = (long)i + (s->edges == 6 ? hex_x[j % 2][e] : square_x[e]);
     *y = (long)j + (s->edges == 6 ? hex_y[e] : square_y[e]);
@@ -109,7 +112,7 @@ static void code_sides(flood *s)
                     if (flood_beside(s, i, j, e, &x, &y))
                         continue;
                     *code |= FLOOD_CLOSED << e;
-                    const int side = y < 0                ? FLOOD_BOTTOM
+                    const int side = y < 0              ? FLOOD_BOTTOM
                                      : y >= (long)s->ny ? FLOOD_TOP
                                      : x < 0            ? FLOOD_LEFT
                                                         : FLOOD_RIGHT;
@@ -124,8 +127,8 @@ static void code_sides(flood *s)
             }
 }
 
-/* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water at
- * rest then stays at rest in every bit. */
+/* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water
+ * at rest then stays at rest in every bit. */
 static double quantum_of(double most, bool is_double)
 {
     int exponent;
@@ -143,7 +146,8 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     if (s->start == FLOOD_RADIAL && bn_case_real(c, "initial.shift") >= bn_case_real(c, "bed.radius"))
         (void)bn_case_reject(c, "initial.shift", NULL, "Thacker's radial wave needs a radius below bed.radius");
     if (s->bed_kind == FLOOD_MACDONALD && !(s->discharge[FLOOD_LEFT] > 0))
-        (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"", "this channel needs a discharge from the left");
+        (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"",
+                             "this channel needs a discharge from the left");
     if (bn_case_problems(c)[0])
         return BN_OK;
     BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
@@ -160,7 +164,8 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     for (size_t at = 0; at < layer; at++) {
         const double ground = bed_at(c, s, at % s->nx, at / s->nx);
         for (size_t k = 0; k < s->storeys; k++) {
-            s->bed[k * layer + at] = ground + (k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0);
+            s->bed[k * layer + at] = ground +
+                                     (k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0);
             most = fmax(most, fabs(s->bed[k * layer + at]));
         }
     }

@@ -1,5 +1,5 @@
-/* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and walls
- * do to the water, and plans that make no sense. */
+/* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and
+ * walls do to the water, and plans that make no sense. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -34,8 +34,8 @@ static void remove_folder(void)
     bn_context_destroy(&ctx);
 }
 
-/* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each letter
- * is a square of `size` pixels. */
+/* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each
+ * letter is a square of `size` pixels. */
 static void draw(int storey, int size, const char *const *rows)
 {
     const int nx = (int)strlen(rows[0]);
@@ -63,8 +63,10 @@ static void draw(int storey, int size, const char *const *rows)
         }
     char path[128];
     snprintf(path, sizeof path, "%s/%d.png", folder, storey);
-    png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)(nx * size),
-                        .height = (png_uint_32)(count * size), .format = PNG_FORMAT_RGB };
+    png_image image = { .version = PNG_IMAGE_VERSION,
+                        .width = (png_uint_32)(nx * size),
+                        .height = (png_uint_32)(count * size),
+                        .format = PNG_FORMAT_RGB };
     ck_assert_int_ne(png_image_write_to_file(&image, path, 0, rgb, 0, NULL), 0);
     free(rgb);
 }
@@ -151,7 +153,8 @@ static double mean_depth(run *r, unsigned storey)
 
 START_TEST(a_stair_drains_a_room_as_a_weir_does)
 {
-    /* 100 m2 of floor, 0.5 m deep, over a stair 1.2 m wide onto a floor 4 m below: H = (H0^-1/2 + b C t / (2 A))^-2, C = (2/3)^1.5 sqrt(g). The water sinks a little towards the stair. */
+    /* 100 m2 of floor, 0.5 m deep, over a stair 1.2 m wide onto a floor 4 m below: H = (H0^-1/2 + b C t / (2 A))^-2, C
+     * = (2/3)^1.5 sqrt(g). The water sinks a little towards the stair. */
     static const double time[] = { 10, 30, 60 }, level[] = { 0.43482150, 0.33759071, 0.24315012 };
     DRAW(1, 1, "######################", "#....................#", "#....................#", "#....................#",
          "#....................#", "#....................#", "#....................#", "#....................#",
@@ -165,9 +168,10 @@ START_TEST(a_stair_drains_a_room_as_a_weir_does)
          "#s...................#", "#....................#", "#....................#", "#....................#",
          "#....................#", "#....................#", "#....................#", "#....................#",
          "#....................#", "######################");
-    run r = begin(case_text(2, "[grid]\nkind='square'\nspacing=0.5\n[initial]\nkind='depth'\nstorey=2\nlevel=0.5\n[time]\n"
-                           "interval=5\n[stop]\ntime=60\n"),
-              NULL, NULL);
+    run r = begin(case_text(2,
+                            "[grid]\nkind='square'\nspacing=0.5\n[initial]\nkind='depth'\nstorey=2\nlevel=0.5\n[time]\n"
+                            "interval=5\n[stop]\ntime=60\n"),
+                  NULL, NULL);
     for (int i = 0; i < 3; i++) {
         while (bn_sim_now(r.sim).time < time[i] - 1e-9)
             OK(bn_sim_step(r.sim));
@@ -181,11 +185,13 @@ END_TEST
 
 START_TEST(two_storeys_level_out_through_an_opening)
 {
-    /* 60 m3 in the lower storey of 10 m2 would stand 6 m high: it rises through the hole until both levels are the same. */
+    /* 60 m3 in the lower storey of 10 m2 would stand 6 m high: it rises through the hole until both levels are the
+     * same. */
     DRAW(1, 1, "########", "#......#", "#......#", "#......#", "#......#", "#......#", "########");
     DRAW(2, 1, "########", "#......#", "#..oo..#", "#..oo..#", "#......#", "#......#", "########");
-    run r = begin(case_text(2, "[grid]\nspacing=0.5\n[fluid]\nmanning=0.05\n[initial]\nkind='depth'\nstorey=1\nlevel=6\n"
-                               "[time]\ninterval=1\n[stop]\ntime=120\n"),
+    run r = begin(case_text(2,
+                            "[grid]\nspacing=0.5\n[fluid]\nmanning=0.05\n[initial]\nkind='depth'\nstorey=1\nlevel=6\n"
+                            "[time]\ninterval=1\n[stop]\ntime=120\n"),
                   NULL, NULL);
     go_on(&r);
     const double low = mean_depth(&r, 0), high = mean_depth(&r, 1);
@@ -200,9 +206,10 @@ START_TEST(water_is_what_sources_gave_less_what_drains_took)
 {
     DRAW(1, 2, "##########", "#....#...#", "#....#..d#", "#........#", "##########");
     DRAW(2, 2, "##########", "#....#...#", "#.w..#..s#", "#........#", "##########");
-    static const char rest[] = "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
-                               "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
-                               "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
+    static const char rest[] =
+        "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
+        "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
+        "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));
     run r = begin(case_text(2, rest), NULL, NULL), d = begin(case_text(2, rest), device, NULL);
@@ -233,8 +240,9 @@ START_TEST(a_thin_wall_holds)
     /* One pixel of 0.5 m between cells of 1.2 m, aslant too: nothing gets through. */
     DRAW(1, 1, "####################", "#........#.........#", "#.........#........#", "#..........#.......#",
          "#..........#.......#", "#.........#........#", "#........#.........#", "####################");
-    run r = begin(case_text(1, "[grid]\nspacing=1.2\n[initial]\nkind='dry'\n[[source]]\nat=[2,2]\nrate=1\n[stop]\ntime=20\n"),
-                  NULL, NULL);
+    run r = begin(
+        case_text(1, "[grid]\nspacing=1.2\n[initial]\nkind='dry'\n[[source]]\nat=[2,2]\nrate=1\n[stop]\ntime=20\n"),
+        NULL, NULL);
     go_on(&r);
     const unsigned *n;
     double *h = depths(&r, &n), right = 0, left = 0;
@@ -251,9 +259,10 @@ END_TEST
 START_TEST(a_source_on_a_dry_floor_spreads_as_it_should)
 {
     /* data/published/flood-central-source.csv: after 60 s the front (1 mm) is at 13.34 m. */
-    static const char text[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[64,74]\nspacing=0.5\n[fluid]\n"
-                               "manning=0.013\n[initial]\nkind='dry'\n[[source]]\nat=[16,16.02]\nradius=1\nrate=0.1\n"
-                               "[stop]\ntime=60\n";
+    static const char text[] =
+        "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[64,74]\nspacing=0.5\n[fluid]\n"
+        "manning=0.013\n[initial]\nkind='dry'\n[[source]]\nat=[16,16.02]\nradius=1\nrate=0.1\n"
+        "[stop]\ntime=60\n";
     run r = begin(text, NULL, NULL);
     go_on(&r);
     near(result(&r, "volume"), 6, 6e-12, "rate times time");
@@ -267,8 +276,9 @@ START_TEST(a_program_can_walk_beside_a_flood)
 {
     DRAW(1, 2, "##########", "#........#", "#........#", "##########");
     DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
-    run r = begin(case_text(2, "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\n"
-                               "[[gauge]]\nstorey=2\nat=[4,2]\n[stop]\ntime=4\n"),
+    run r = begin(case_text(2,
+                            "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\n"
+                            "[[gauge]]\nstorey=2\nat=[4,2]\n[stop]\ntime=4\n"),
                   NULL, NULL);
     bn_flood_grid g;
     OK(bn_flood_describe(ctx, r.sim, &g));
@@ -355,9 +365,11 @@ START_TEST(plans_that_make_no_sense_are_rejected)
     DRAW(1, 1, "######", "#....#", "#....#", "######");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE, "there are only 1 storeys");
+    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE,
+             "there are only 1 storeys");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
-    rejected(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE, "times must grow");
+    rejected(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE,
+             "times must grow");
     rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
 END_TEST

@@ -1,6 +1,6 @@
-/* test_flood.c: the physics of the solver `flood` through the library's public interface: water at rest, exact solutions,
- * symmetry, conservation, walls, and cases that must be rejected. The reference everywhere; the device wherever a run is
- * short, with equal bits. */
+/* test_flood.c: the physics of the solver `flood` through the library's public interface: water at rest, exact
+ * solutions, symmetry, conservation, walls, and cases that must be rejected. The reference everywhere; the device
+ * wherever a run is short, with equal bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -97,7 +97,8 @@ static double one(const char *text, const char *name, const char *const *overrid
 }
 #define ONE(text, name, ...) one((text), (name), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* ----------------------------------------------------------------------------------------------------- water at rest */
+/* ----------------------------------------------------------------------------------------------------- water at rest
+ */
 
 static const char lake[] = "[case]\nsolver='flood'\n[grid]\ncells=[40,46]\nspacing=0.1\n[bed]\nkind='lake'\n"
                            "[initial]\nkind='level'\nlevel=0.25\n[stop]\ntime=4\n";
@@ -115,10 +116,12 @@ START_TEST(lake_at_rest_with_an_island_stays_at_rest)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------------------- dam breaks */
+/* --------------------------------------------------------------------------------------------------------- dam breaks
+ */
 
-static const char dam_x[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[150,4]\nspacing=1\n"
-                            "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,2]\n[exact]\nwithin=60\n[stop]\ntime=5\n";
+static const char dam_x[] =
+    "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[150,4]\nspacing=1\n"
+    "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,2]\n[exact]\nwithin=60\n[stop]\ntime=5\n";
 /* Across the rows: 174 rows of 0.866 m. */
 static const char dam_y[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[4,174]\nspacing=1\n"
                             "periodic_x=true\n[initial]\nkind='dam'\naxis='y'\nlevels=[10,2]\n[exact]\nwithin=60\n"
@@ -170,8 +173,9 @@ START_TEST(jagged_walls_do_not_drag)
 }
 END_TEST
 
-static const char round_dam[] = "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
-                                "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
+static const char round_dam[] =
+    "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
+    "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
 
 START_TEST(a_round_dam_break_stays_round)
 {
@@ -199,7 +203,8 @@ START_TEST(a_round_dam_break_stays_round)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------------- steady flows */
+/* -------------------------------------------------------------------------------------------------------- steady flows
+ */
 
 static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[125,4]\nspacing=0.2\n"
                             "periodic_y=true\n[bed]\nkind='bump'\n[boundary.left]\nkind='inflow'\n";
@@ -207,9 +212,11 @@ static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\
 START_TEST(flow_over_a_bump)
 {
     ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=1.53", "boundary.right.kind=open",
-                            "initial.kind=dry", "stop.time=60"), 0.006);
+                            "initial.kind=dry", "stop.time=60"),
+                        0.006);
     ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=0.18", "boundary.right.kind=level",
-                            "boundary.right.level=0.33", "initial.kind=level", "initial.level=0.33", "stop.time=150"), 0.003);
+                            "boundary.right.level=0.33", "initial.kind=level", "initial.level=0.33", "stop.time=150"),
+                        0.003);
     run r = RUN(flume, NULL, "boundary.left.discharge=4.42", "boundary.right.kind=level", "boundary.right.level=2",
                 "initial.kind=level", "initial.level=2", "stop.time=150");
     ck_assert_double_le(result(&r, "linf_depth"), 0.02);
@@ -256,7 +263,8 @@ START_TEST(thackers_bowl)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------------- second order */
+/* -------------------------------------------------------------------------------------------------------- second order
+ */
 #define SECOND "solver.order=2"
 
 START_TEST(second_order_where_it_is_smooth_first_at_shocks)
@@ -290,9 +298,16 @@ START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
     OK(bn_device_open(ctx, "auto", false, &device));
     static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
     for (int k = 0; k < 2; k++) {
-        const char *const overrides[] = { SECOND, kinds[k], "grid.cells=[60,57]", "grid.spacing=0.4", "bed.kind=random",
-                                          "initial.levels=[2.5,0]", "boundary.left.kind=inflow",
-                                          "boundary.left.discharge=0.3", "boundary.top.kind=open", NULL };
+        const char *const overrides[] = { SECOND,
+                                          kinds[k],
+                                          "grid.cells=[60,57]",
+                                          "grid.spacing=0.4",
+                                          "bed.kind=random",
+                                          "initial.levels=[2.5,0]",
+                                          "boundary.left.kind=inflow",
+                                          "boundary.left.discharge=0.3",
+                                          "boundary.top.kind=open",
+                                          NULL };
         run a = run_case(round_dam, NULL, overrides), b = run_boxes(round_dam, device, 7, overrides);
         double *x = field(&a, "depth", NULL), *y = field(&b, "depth", NULL);
         ck_assert_int_eq(memcmp(x, y, 60 * 57 * sizeof *x), 0);
@@ -306,7 +321,8 @@ START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- device and the rest */
+/* ------------------------------------------------------------------------------------------------- device and the rest
+ */
 
 START_TEST(device_gives_the_bits_of_the_reference)
 {
@@ -341,7 +357,8 @@ START_TEST(times_are_hit_and_water_is_kept)
     ck_assert_double_eq_tol(bn_sim_now(r.sim).time, 9, 1e-12);
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-13);
     end_run(&r);
-    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")), 1e-6);
+    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")),
+                        1e-6);
 }
 END_TEST
 
