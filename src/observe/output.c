@@ -506,6 +506,14 @@ static bn_status write_tables(bn_output *o)
         free(path);
         BN_TRY(st);
     }
+    for (size_t i = 0; i < bn_results_texts(r); i++) {
+        const char *text, *name = bn_results_text_at(r, i, &text);
+        char *path = NULL;
+        BN_TRY(bn_folder_name(o->folder, &path, "%s", name));
+        bn_status st = bn_file_write(o->ctx, path, text, strlen(text));
+        free(path);
+        BN_TRY(st);
+    }
     return BN_OK;
 }
 

@@ -11,12 +11,18 @@ typedef struct bn_table {
     size_t count, rows;
 } bn_table;
 
+typedef struct bn_text {
+    char *file, *text;
+} bn_text;
+
 struct bn_results {
     bn_context *ctx;
     bn_result_info *scalars;
     size_t scalar_count;
     bn_table *tables;
     size_t table_count;
+    bn_text *texts;
+    size_t text_count;
 };
 
 bn_status bn_results_create(const bn_plan *p, bn_results **out)
@@ -52,6 +58,11 @@ void bn_results_destroy(bn_results **results)
         return;
     for (size_t i = 0; i < (*results)->table_count; i++)
         free_table(&(*results)->tables[i]);
+    for (size_t i = 0; i < (*results)->text_count; i++) {
+        free((*results)->texts[i].file);
+        free((*results)->texts[i].text);
+    }
+    free((*results)->texts);
     free((*results)->tables);
     free((*results)->scalars);
     free(*results);
@@ -119,4 +130,36 @@ const char *bn_results_table_at(const bn_results *r, size_t index, const bn_colu
     *count = t->count;
     *rows = t->rows;
     return t->name;
+}
+
+bn_status bn_result_text(bn_results *r, const char *file, const char *text)
+{
+    bn_text t = { strdup(file), strdup(text) };
+    size_t at = 0;
+    while (at < r->text_count && strcmp(r->texts[at].file, file) != 0)
+        at++;
+    bn_text *texts = at < r->text_count ? r->texts : realloc(r->texts, (r->text_count + 1) * sizeof *texts);
+    if (texts)
+        r->texts = texts;
+    if (!t.file || !t.text || !texts) {
+        free(t.file);
+        free(t.text);
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the text %s", file);
+    }
+    if (at < r->text_count) {
+        free(r->texts[at].file);
+        free(r->texts[at].text);
+    } else {
+        r->text_count++;
+    }
+    r->texts[at] = t;
+    return BN_OK;
+}
+
+size_t bn_results_texts(const bn_results *r) { return r->text_count; }
+
+const char *bn_results_text_at(const bn_results *r, size_t index, const char **text)
+{
+    *text = r->texts[index].text;
+    return r->texts[index].file;
 }

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
            1e-9 * bandwidth);
     printf("%-34s %6s %9s %13s %13s %11s %8s %13s\n", "fully wet unless said otherwise", "side", "steps", "a step",
            "cells", "byte floor", "of it", "instructions");
-    for (char *at = strtok(list, ","); at; at = strtok(NULL, ",")) {
+    for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const int n = atoi(at);
         unsigned long long steps;
         static const char *const kinds[] = { "hexagon", "square" };

@@ -116,6 +116,8 @@ static const bn_key schema[] = {
       .help = "storey of a gauge" },
     { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
+    { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
+      .help = "write flooded-storeyN.wkt at the end: polygons around what is deeper than this; 0: no" },
     { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
       .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
