@@ -65,6 +65,14 @@ typedef struct flood_item {
     size_t cells;
 } flood_item;
 
+/* What the ground and the start are made of; read once, asked for every cell. */
+typedef struct flood_shapes {
+    double slope[2], amplitude, radius, depth, level, levels[2], circle;
+    uint64_t seed;
+    bool along_x;
+    long long storey;
+} flood_shapes;
+
 typedef struct flood {
     uint32_t nx, ny, storeys;
     int edges, order;
@@ -72,6 +80,7 @@ typedef struct flood {
     bool periodic[2];
     flood_constants k;
     flood_bed bed_kind;
+    flood_shapes shapes;
     flood_start start;
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
