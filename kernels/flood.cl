@@ -1,7 +1,9 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise. An edge's flux is always computed from its west (south) side, so that the two cells beside it get
@@ -27,6 +29,12 @@
 #define ROOT(x) sqrt(x)
 #endif
 
+/* FOR_CELLS for a large body that few cells need: not unrolled. */
+#define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
+         lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
+        for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)
+
 #define SLOTS 3
 #define SLOT 8
 
@@ -49,7 +57,7 @@ FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, 
 {
     const real rise = zr - zl;
     const real down = hl - (rise > 0 ? rise : 0), up = hr + (rise < 0 ? rise : 0);
-    const real a = hl > DRY && down > 0 ? down : 0, b = hr > DRY && up > 0 ? up : 0;
+    const real a = ((hl > DRY) & (down > 0)) ? down : 0, b = ((hr > DRY) & (up > 0)) ? up : 0;
     const real c = ROOT(G * (a > b ? a : b));
     const real ul_ = a > 0 ? ul : ur, ur_ = b > 0 ? ur : ul;
     real low = (ul_ < ur_ ? ul_ : ur_) - (a > 0 ? c : 2 * c), high = (ul_ > ur_ ? ul_ : ur_) + (b > 0 ? c : 2 * c);
@@ -139,15 +147,90 @@ static inline real normal_y(int e)
 }
 #endif
 
+#if ORDER == 2
+/* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. */
+static inline real limited(real before, real here, real after, int usable)
+{
+    const real a = here - before, b = after - here, mean = REAL(0.25) * (a + b);
+    const real a1 = REAL(0.75) * a, b1 = REAL(0.75) * b;
+    const real up = a1 < b1 ? (a1 < mean ? a1 : mean) : (b1 < mean ? b1 : mean);
+    const real down = a1 > b1 ? (a1 > mean ? a1 : mean) : (b1 > mean ? b1 : mean);
+    const real steep = ((a > 0) & (b > 0)) ? up : ((a < 0) & (b < 0)) ? down : 0;
+    return usable ? steep : 0;
+}
+
+/* Slopes across the cell `at` between `before` and `after`: of depth, level, velocity. There are none beside closed edges
+ * and dry cells. */
+typedef struct cell_slopes {
+    real h, level, u, v;
+} cell_slopes;
+FOLDED void slopes(global const real *depth, global const real *velocity, global const real *bed, index_t before,
+                   index_t at, index_t after, int open, cell_slopes *s)
+{
+    const real h0 = depth[before], h1 = depth[at], h2 = depth[after];
+    const int usable = open & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
+    s->h = limited(h0, h1, h2, usable);
+    s->level = limited(h0 + bed[before], h1 + bed[at], h2 + bed[after], usable);
+    s->u = limited(velocity[before], velocity[at], velocity[after], usable);
+    s->v = limited(velocity[before + PLANE], velocity[at + PLANE], velocity[after + PLANE], usable);
+}
+
+/* Both edges of one axis: edge e towards the cell `east` and the opposite one towards `west`; `west2`, `east2` are the next
+ * ones in line. The bed at an edge is level less depth there; what the level's slope pushes within the cell comes to the
+ * momentum (Audusse and Bristeau 2005, less what all edges have in common). */
+#define AXIS(e, west2, west, east, east2, N, A, X, Y)                                                                   \
+    {                                                                                                                   \
+        const int opposite = (e) + EDGES / 2, both = CLOSED << (e) | CLOSED << opposite;                                \
+        const int code_w = cell[west], code_e = cell[east];                                                             \
+        cell_slopes sw, so, se;                                                                                         \
+        slopes(depth, velocity, bed, west2, west, at, !(code_w & both), &sw);                                           \
+        slopes(depth, velocity, bed, west, at, east, !(code & both), &so);                                              \
+        slopes(depth, velocity, bed, at, east, east2, !(code_e & both), &se);                                           \
+        const real level = h + z, level_w = depth[west] + bed[west], level_e = depth[east] + bed[east];                 \
+        edge_flux f;                                                                                                    \
+        {                                                                                                               \
+            const real hl = h + so.h, hr = depth[east] - se.h, ul = u + so.u, vl = v + so.v;                            \
+            const real ur = velocity[east] - se.u, vr = velocity[(east) + PLANE] - se.v;                                \
+            pass(hl, N(ul, vl), A(ul, vl), level + so.level - hl, hr, N(ur, vr), A(ur, vr), level_e - se.level - hr,    \
+                 &f);                                                                                                   \
+            const int open = !(code & CLOSED << (e));                                                                   \
+            const real n = open ? f.left + REAL(0.5) * G * ((h + hl) * so.level) : 0, a = open ? f.along : 0;           \
+            mass = mass + (open ? f.mass : 0);                                                                          \
+            mx = mx + (X(n, a));                                                                                        \
+            my = my + (Y(n, a));                                                                                        \
+        }                                                                                                               \
+        {                                                                                                               \
+            const real hl = depth[west] + sw.h, hr = h - so.h, ul = velocity[west] + sw.u;                              \
+            const real vl = velocity[(west) + PLANE] + sw.v, ur = u - so.u, vr = v - so.v;                              \
+            pass(hl, N(ul, vl), A(ul, vl), level_w + sw.level - hl, hr, N(ur, vr), A(ur, vr), level - so.level - hr,    \
+                 &f);                                                                                                   \
+            const int open = !(code & CLOSED << opposite);                                                              \
+            const real n = open ? f.right - REAL(0.5) * G * ((h + hr) * so.level) : 0, a = open ? f.along : 0;          \
+            mass = mass - (open ? f.mass : 0);                                                                          \
+            mx = mx - (X(n, a));                                                                                        \
+            my = my - (Y(n, a));                                                                                        \
+        }                                                                                                               \
+    }
+#endif
+
 /* A cell after `dt`, from the fields before. `shifted`: its row stands half a cell to the east; `complete`: with open sides,
  * which the cells of the inside need not look for. Fluxes are added in the order of the edges. */
 FOLDED void advance(global const real *depth, global const real *velocity, global const real *bed,
-                    global const real *values, index_t at, int code, int shifted, real dt, int complete, cell_state *next)
+                    global const int *cell, global const real *values, index_t at, int code, int shifted, real dt,
+                    int complete, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], z = bed[at], scale = dt * EDGE;
     real mass = 0, mx = 0, my = 0, out = 0;
-    (void)values, (void)complete, (void)shifted;
-#if EDGES == 6
+    (void)cell, (void)values, (void)complete, (void)shifted;
+#if ORDER == 2 && EDGES == 6
+    const index_t above = at + PITCH + shifted, below = at - PITCH + shifted;
+    AXIS(0, at - 2, at - 1, at + 1, at + 2, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
+    AXIS(1, at - 2 * PITCH - 1, below - 1, above, at + 2 * PITCH + 1, NORMAL_1, ALONG_1, X_1, Y_1)
+    AXIS(2, at - 2 * PITCH + 1, below, above - 1, at + 2 * PITCH - 1, NORMAL_2, ALONG_2, X_2, Y_2)
+#elif ORDER == 2
+    AXIS(0, at - 2, at - 1, at + 1, at + 2, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
+    AXIS(1, at - 2 * PITCH, at - PITCH, at + PITCH, at + 2 * PITCH, SECOND_OF, MINUS_FIRST, MINUS_SECOND, FIRST_OF)
+#elif EDGES == 6
     const index_t north_east = at + PITCH + shifted, south_east = at - PITCH + shifted;
     LEAVE(0, at + 1, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
     LEAVE(1, north_east, NORMAL_1, ALONG_1, X_1, Y_1)
@@ -223,9 +306,8 @@ static inline real step_of(global const real *clock, int slot, real refill, real
     *wish = allowed < DT_MAX ? allowed : DT_MAX;
     *left = refill > 0 ? refill : clock[slot * SLOT + 1];
     const real steps = ceil(*left / *wish);
-    const real dt = steps > 1 ? *left / steps : *left;
-    *after = steps > 1 ? *left - dt : 0;
-    return dt;
+    *after = steps > 1 ? *left - *left / steps : 0;
+    return *left - *after; /* exact: all steps together are the interval */
 }
 
 /* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
@@ -241,7 +323,8 @@ static inline int block_beside(int dx, int dy)
 }
 
 /* Whether anything can change in this block: there was water in or beside it now or a step ago (then the field that is
- * written is older by a step), or it has special cells. */
+ * written is older by a step), or it has special cells; of two stages the second may carry on what came in by special cells
+ * beside it in the first. */
 static inline int block_active(global const acc *blocks, int slot)
 {
     const int before = (slot + SLOTS - 1) % SLOTS;
@@ -250,19 +333,19 @@ static inline int block_active(global const acc *blocks, int slot)
         for (int dx = -1; dx <= 1; dx++) {
             const int b = block_beside(dx, dy);
             active = active || (b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0));
+#if ORDER == 2
+            active = active || (b >= 0 && blocks[SLOTS * PARTIALS + b] != 0);
+#endif
         }
     return active;
 }
 
 /* Ends a step: the block's largest speed to its place and to the clock. */
-static inline void put_speed(global acc *blocks, global real *clock, int slot, local acc *speeds)
+static inline void put_speed(global acc *blocks, global real *clock, int slot, acc speed)
 {
-    fold_max(speeds, LANES);
-    if (get_local_id(0) == 0) {
-        blocks[slot * PARTIALS + partial_index()] = speeds[0];
-        if (speeds[0] != 0)
-            atomic_max((volatile global uint *)(clock + slot * SLOT), as_uint(convert_float(speeds[0])));
-    }
+    blocks[slot * PARTIALS + partial_index()] = speed;
+    if (speed != 0)
+        atomic_max((volatile global uint *)(clock + slot * SLOT), as_uint(convert_float(speed)));
 }
 
 /* The speeds at the start, and which blocks have special cells. */
@@ -277,7 +360,9 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
     }
-    put_speed(blocks, clock, 0, speeds);
+    fold_max(speeds, LANES);
+    if (get_local_id(0) == 0)
+        put_speed(blocks, clock, 0, speeds[0]);
     put_partial_max(blocks, SLOTS, special);
     if (get_local_id(0) == 0) {
         blocks[1 * PARTIALS + partial_index()] = 0;
@@ -316,7 +401,24 @@ static inline cell_state add_still_water(cell_state c, real amount)
 }
 #endif
 
-/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
+#if ORDER == 2
+/* The second stage: the mean of the state before the step and of `next`, which went on from the first stage. */
+FOLDED void average(global const real *depth, global const real *velocity, index_t at, int stage, cell_state *next)
+{
+    const real before = depth[at], h = REAL(0.5) * (before + next->h);
+    const real qx = REAL(0.5) * (before * velocity[at] + next->h * next->u);
+    const real qy = REAL(0.5) * (before * velocity[at + PLANE] + next->h * next->v);
+    const int wet = !(h <= DRY);
+    const real inverse = 1 / (wet ? h : 1);
+    next->h = stage ? h : next->h;
+    next->u = stage ? (wet ? qx * inverse : 0) : next->u;
+    next->v = stage ? (wet ? qy * inverse : 0) : next->v;
+}
+#endif
+
+/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. At
+ * second order one of two stages (Heun's method): the first, `stage` 0, goes from the state to `next`; the second from
+ * `next`, which stands in the first arguments then, and its mean with the state becomes the state. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
 #if SPECIALS
@@ -326,7 +428,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                           global real *restrict arrival, global real *restrict deepest, global real *restrict hazard,
 #endif
                           global real *restrict next_depth, global real *restrict next_velocity,
-                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end)
+                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end, int stage)
 {
     local acc speeds[LANES];
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
@@ -334,7 +436,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const real dt = step_of(clock, slot, refill, &wish, &left, &after);
     const int active = block_active(blocks, slot);
     const int k = block_k();
-    (void)end;
+    (void)end, (void)stage;
 #if !SPECIALS
     global const real *values = bed; /* not read */
 #endif
@@ -343,9 +445,16 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         cell_state next;
-        advance(depth, velocity, bed, values, at, code, j & 1, dt, 0, &next);
+        advance(depth, velocity, bed, cell, values, at, code, j & 1, dt, 0, &next);
+#if ORDER == 2
+        average(next_depth, next_velocity, at, stage, &next);
+        const int later = stage && (code & SPECIAL); /* its turn comes below */
+        next.h = later ? next_depth[at] : next.h;
+        next.u = later ? next_velocity[at] : next.u;
+        next.v = later ? next_velocity[at + PLANE] : next.v;
+#endif
 #if RECORD
-        const real now = end - left, h = depth[at], u = velocity[at], v = velocity[at + PLANE];
+        const real now = end - left, h = stage ? 0 : depth[at], u = velocity[at], v = velocity[at + PLANE];
         const real danger = h * (ROOT(u * u + v * v) + REAL(0.5));
         arrival[at] = arrival[at] < 0 && h > WET ? now : arrival[at];
         deepest[at] = h > deepest[at] ? h : deepest[at];
@@ -367,14 +476,13 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #if SPECIALS
     /* Cells with open sides, sources, drains and links once more, with all that belongs to them. */
     const int special = blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    FOR_CELLS(special, i, j, lane) {
+    FOR_FEW_CELLS(special, i, j, lane) {
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         if (code & SPECIAL) {
-            const cell_state before = { depth[at], velocity[at], velocity[at + PLANE], 0 };
-            cell_state next = before;
+            cell_state next = { depth[at], velocity[at], velocity[at + PLANE], 0 };
             if (dt > 0) {
-                advance(depth, velocity, bed, values, at, code, j & 1, dt, 1, &next);
+                advance(depth, velocity, bed, cell, values, at, code, j & 1, dt, 1, &next);
                 const int item = code / ITEM & 255;
                 const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
                 real lost = next.lost, gain = 0;
@@ -383,14 +491,14 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                 if (link_down > 0) {
                     const index_t to = at - SLICE;
                     cell_state below;
-                    advance(depth, velocity, bed, values, to, cell[to], j & 1, dt, 1, &below);
+                    advance(depth, velocity, bed, cell, values, to, cell[to], j & 1, dt, 1, &below);
                     gain = gain - through_link(link_down, value, dt, next, bed[at], below, bed[to]);
                 }
                 if (link_up > 0) {
                     const index_t from = at + SLICE;
                     const int code_above = cell[from], item_above = code_above / ITEM & 255;
                     cell_state above;
-                    advance(depth, velocity, bed, values, from, code_above, j & 1, dt, 1, &above);
+                    advance(depth, velocity, bed, cell, values, from, code_above, j & 1, dt, 1, &above);
                     gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, above, bed[from], next,
                                                bed[at]);
                 }
@@ -408,6 +516,10 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                     }
                 }
                 next = add_still_water(next, gain);
+#if ORDER == 2
+                average(next_depth, next_velocity, at, stage, &next);
+                lost = REAL(0.5) * lost;
+#endif
                 /* Summed with what rounding left over (Kahan 1965). */
                 const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
                 gone[at + PLANE] = (total - sum) - more;
@@ -420,8 +532,10 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         }
     }
 #endif
-    put_speed(blocks, clock, next_slot, speeds);
-    if (get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
+    fold_max(speeds, LANES);
+    if (stage + 1 == ORDER && get_local_id(0) == 0)
+        put_speed(blocks, clock, next_slot, speeds[0]);
+    if (stage + 1 == ORDER && get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
         get_group_id(2) == 0) {
         global real *now = clock + slot * SLOT, *next = clock + next_slot * SLOT;
         const real steps = refill > 0 ? 0 : now[2];

@@ -19,6 +19,7 @@ typedef struct bn_vtk_image {
     double origin[3],
         h[3];    /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
     bool nodes;  /* point data, else cell data */
+    bool hexagons; /* cell data on hexagons in rows along x, every odd row half a cell further: an unstructured grid (.vtu) */
     double time; /* [s]; field data "TimeValue" */
     const bn_vtk_array *arrays;
     size_t count;
@@ -26,6 +27,11 @@ typedef struct bn_vtk_image {
 } bn_vtk_image;
 
 BN_CHECKED bn_status bn_vtk_write(bn_context *, const char *path, const bn_vtk_image *);
+
+/* The same for hexagons: points of storey after storey, three planes x, y, z of as many values as bn_vtk_hexagon_points
+ * gives; six numbers of points for each cell, counter-clockwise from the lower left. */
+size_t bn_vtk_hexagon_points(const bn_vtk_image *);
+void bn_vtk_hexagons(const bn_vtk_image *, float *points, int32_t *corners);
 
 /* Reads a .vti that this program wrote. The image owns its memory until bn_vtk_free; arrays back in planes (component
  * slowest). */

@@ -91,13 +91,9 @@ static bn_status check_image(bn_context *ctx, const char *path, const bn_vtk_ima
     return BN_OK;
 }
 
-static void write_head(FILE *s, const bn_vtk_image *image)
+static void write_extent(FILE *s, const bn_vtk_image *image)
 {
-    fprintf(s,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
-            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <ImageData WholeExtent=\"",
-            bn_vtk_byte_order());
+    fputs(" WholeExtent=\"", s);
     for (int d = 0; d < 3; d++)
         fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
     fputs("\" Origin=\"", s);
@@ -110,9 +106,22 @@ static void write_head(FILE *s, const bn_vtk_image *image)
         fputs(d ? " " : "", s);
         write_real(s, d < image->dims ? image->h[d] : 1);
     }
-    fputs("\">\n    <FieldData>\n"
-          "      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">",
-          s);
+    fputs("\">\n    <FieldData>\n", s);
+}
+
+static void write_head(FILE *s, const bn_vtk_image *image)
+{
+    const char *const kind = image->hexagons ? "UnstructuredGrid" : "ImageData";
+    fprintf(s,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
+            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <%s",
+            kind, bn_vtk_byte_order(), kind);
+    if (image->hexagons)
+        fputs(">\n    <FieldData>\n", s);
+    else
+        write_extent(s, image);
+    fputs("      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">", s);
     write_real(s, image->time);
     fputs("</DataArray>\n", s);
     if (image->title) {
@@ -122,7 +131,14 @@ static void write_head(FILE *s, const bn_vtk_image *image)
             fprintf(s, "%d ", (unsigned char)*at);
         fputs("0</Array>\n", s);
     }
-    fputs("    </FieldData>\n    <Piece Extent=\"", s);
+    fputs("    </FieldData>\n    <Piece", s);
+    if (image->hexagons) {
+        const size_t layers = image->dims > 2 ? image->n[2] : 1;
+        fprintf(s, " NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n", bn_vtk_hexagon_points(image),
+                (size_t)image->n[0] * image->n[1] * layers);
+        return;
+    }
+    fputs(" Extent=\"", s);
     for (int d = 0; d < 3; d++)
         fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
     fputs("\">\n", s);
@@ -224,6 +240,73 @@ out:
     return st;
 }
 
+/* Half of the cells' corners lie on one zigzag line below each row, and one above the last: 2 n + 2 corners, half a cell
+ * apart along x. */
+static size_t corners_of_line(const bn_vtk_image *image) { return 2 * (size_t)image->n[0] + 2; }
+
+size_t bn_vtk_hexagon_points(const bn_vtk_image *image)
+{
+    return corners_of_line(image) * ((size_t)image->n[1] + 1) * (image->dims > 2 ? image->n[2] : 1);
+}
+
+void bn_vtk_hexagons(const bn_vtk_image *image, float *points, int32_t *corners)
+{
+    const size_t line = corners_of_line(image), nx = image->n[0], ny = image->n[1], all = bn_vtk_hexagon_points(image);
+    const size_t layers = image->dims > 2 ? image->n[2] : 1;
+    const double radius = image->h[1] * 2 / 3;
+    for (size_t at = 0; at < all; at++) {
+        const size_t m = at % line, j = at / line % (ny + 1), k = at / line / (ny + 1);
+        const bool top = j == ny, far = (m + (top ? j - 1 : j)) % 2 != 0;
+        const double middle = image->origin[1] + ((double)(top ? j - 1 : j) + 0.5) * image->h[1];
+        points[at] = (float)(image->origin[0] + 0.5 * (double)m * image->h[0]);
+        points[at + all] = (float)(middle + (top ? 1 : -1) * (far ? 1 : 0.5) * radius);
+        points[at + 2 * all] = (float)(image->dims > 2 ? image->origin[2] + (double)k * image->h[2] : 0);
+    }
+    for (size_t at = 0; at < nx * ny * layers; at++) {
+        const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny, below = (k * (ny + 1) + j) * line + 2 * i + j % 2;
+        const size_t ring[6] = { below, below + 1, below + 2, below + line + 2, below + line + 1, below + line };
+        for (int c = 0; c < 6; c++)
+            corners[6 * at + (size_t)c] = (int32_t)ring[c];
+    }
+}
+
+/* Points and cells of hexagons, in the order in which VTK wants them. */
+static bn_status write_hexagons(vtk_writer *w, const bn_vtk_image *image)
+{
+    const size_t points = bn_vtk_hexagon_points(image);
+    const size_t cells = (size_t)image->n[0] * image->n[1] * (image->dims > 2 ? image->n[2] : 1);
+    enum { POLYGON = 7 };
+    bn_status st = BN_OK;
+    FILE *s = w->stream;
+    if (points > INT32_MAX || cells > INT32_MAX / 6)
+        return bn_fail(w->ctx, BN_USAGE, "cannot write %s: %zu hexagons are too many", w->path, cells);
+    float *place = malloc(3 * points * sizeof *place);
+    int32_t *corners = malloc(6 * cells * sizeof *corners), *ends = malloc(cells * sizeof *ends);
+    uint8_t *kinds = malloc(cells);
+    if (!place || !corners || !ends || !kinds) {
+        st = bn_fail(w->ctx, BN_MEMORY, "cannot write %s: out of memory for %zu hexagons", w->path, cells);
+        goto out;
+    }
+    bn_vtk_hexagons(image, place, corners);
+    for (size_t at = 0; at < cells; at++) {
+        ends[at] = (int32_t)(6 * (at + 1));
+        kinds[at] = POLYGON;
+    }
+    fputs("      <Points>\n", s);
+    BN_GO(write_array(w, &(bn_vtk_array){ "Points", "m", "Float32", 3, place }, 3 * points * sizeof *place));
+    fputs("      </Points>\n      <Cells>\n", s);
+    BN_GO(write_array(w, &(bn_vtk_array){ "connectivity", "", "Int32", 1, corners }, 6 * cells * sizeof *corners));
+    BN_GO(write_array(w, &(bn_vtk_array){ "offsets", "", "Int32", 1, ends }, cells * sizeof *ends));
+    BN_GO(write_array(w, &(bn_vtk_array){ "types", "", "UInt8", 1, kinds }, cells));
+    fputs("      </Cells>\n", s);
+out:
+    free(place);
+    free(corners);
+    free(ends);
+    free(kinds);
+    return st;
+}
+
 bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *image)
 {
     bn_status st = BN_OK;
@@ -239,6 +322,8 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
     BN_GO(bn_file_begin(ctx, path, &file));
     w.stream = bn_file_stream(file);
     write_head(w.stream, image);
+    if (image->hexagons)
+        BN_GO(write_hexagons(&w, image));
     write_data_tag(w.stream, image);
     for (size_t i = 0; i < image->count && !ferror(w.stream); i++) {
         size_t bytes = 0;
@@ -246,7 +331,7 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
             BN_GO(write_array(&w, &image->arrays[i], bytes));
     }
     fputs(image->nodes ? "      </PointData>\n" : "      </CellData>\n", w.stream);
-    fputs("    </Piece>\n  </ImageData>\n</VTKFile>\n", w.stream);
+    fprintf(w.stream, "    </Piece>\n  </%s>\n</VTKFile>\n", image->hexagons ? "UnstructuredGrid" : "ImageData");
     st = bn_file_commit(&file);
 out:
     bn_file_abort(&file);

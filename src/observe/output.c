@@ -184,13 +184,16 @@ static bn_status write_vtk(bn_context *ctx, const moment *m, const void *const *
             };
     }
     bn_vtk_image image = {
-        .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title
+        .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title,
+        .hexagons = g->kind == BN_HEXAGONAL && !g->nodes
     };
     for (int k = 0; k < 3; k++) {
         image.n[k] = g->n[k];
         image.h[k] = g->h[k];
         image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* the cell's corner */
     }
+    if (image.hexagons) /* the westernmost corner of the first row */
+        image.origin[0] = g->origin[0] - 0.5 * g->h[0];
     BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
     return bn_vtk_collection_write(ctx, m->pvd_path, (const char *const *)m->files, m->times, m->file_count);
 }
@@ -393,7 +396,8 @@ static bn_status add_file(bn_output *o, const char *name, double time)
 static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
 {
     char name[256];
-    snprintf(name, sizeof name, "fields/%s-%06llu.vti", m->plan->solver->name, step);
+    snprintf(name, sizeof name, "fields/%s-%06llu.%s", m->plan->solver->name, step,
+             m->plan->grid.kind == BN_HEXAGONAL && !m->plan->grid.nodes ? "vtu" : "vti");
     BN_TRY(add_file(o, name, m->time));
     BN_TRY(bn_folder_name(o->folder, &m->vtk_path, "%s", name));
     BN_TRY(bn_folder_name(o->folder, &m->pvd_path, "fields.pvd"));

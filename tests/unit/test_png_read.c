@@ -175,7 +175,7 @@ START_TEST(test_png_read_kinds)
             for (int interlace = PNG_INTERLACE_NONE; interlace <= PNG_INTERLACE_ADAM7; interlace++) {
                 const kind *k = &kinds[i];
                 uint32_t width, height;
-                unsigned char *grey;
+                unsigned char *grey, *rgb;
                 write_picture(k, sizes[s][0], sizes[s][1], interlace);
                 ck_assert_msg(bn_png_read_grey(ctx, path, &width, &height, &grey) == BN_OK, "%s", bn_error_text(ctx));
                 ck_assert(width == sizes[s][0] && height == sizes[s][1]);
@@ -185,7 +185,13 @@ START_TEST(test_png_read_kinds)
                         ck_assert_msg(fabs(value - expected) <= 1.6, "type %d depth %d at %u %u: %g, expected %g",
                                       k->type, k->depth, x, y, value, expected);
                     }
+                /* The colours make the same grey (luma is linear, also over white). */
+                ck_assert_msg(bn_png_read_rgb(ctx, path, &width, &height, &rgb) == BN_OK, "%s", bn_error_text(ctx));
+                ck_assert(width == sizes[s][0] && height == sizes[s][1]);
+                for (size_t at = 0; at < (size_t)width * height; at++)
+                    near(0.2126 * rgb[3 * at] + 0.7152 * rgb[3 * at + 1] + 0.0722 * rgb[3 * at + 2], grey[at], 2, "luma");
                 free(grey);
+                free(rgb);
             }
 }
 END_TEST

@@ -1,5 +1,5 @@
-/* flood.c: shallow water on hexagons or squares, through the storeys of a building (docs/flood.md): the case's keys, the
- * plan, the table. */
+/* flood.c: shallow water on hexagons or squares, through the storeys of a building (docs/flood.md): the case's keys,
+ * the plan, the table. */
 #include "flood.h"
 
 #include <math.h>
@@ -28,8 +28,10 @@ static const bn_key schema[] = {
       .help = "acceleration of free fall" },
     { .name = "fluid.manning", .type = BN_KEY_REAL, .unit = "", .def = 0, .min = 0, .max = 10,
       .help = "Manning's roughness in s m^(-1/3); 0: no friction. Concrete has 0.013" },
-    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald", .def_text = "flat",
-      .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; channel of MacDonald's type" },
+    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald",
+      .def_text = "flat",
+      .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; "
+              "channel of MacDonald's type" },
     { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
       .help = "of an inclined ground: rise along x and y" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1e6,
@@ -38,8 +40,10 @@ static const bn_key schema[] = {
       .help = "of the paraboloid, where it has the height 0" },
     { .name = "bed.depth", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .help = "of the paraboloid in the middle" },
-    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "dry|level|depth|dam|circle|planar|radial", .def_text = "circle",
-      .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and outside of a circle; Thacker's waves in a paraboloid" },
+    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "dry|level|depth|dam|circle|planar|radial",
+      .def_text = "circle",
+      .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and "
+              "outside of a circle; Thacker's waves in a paraboloid" },
     { .name = "initial.level", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e6, .max = 1e6,
       .help = "height of the water, or its depth" },
     { .name = "initial.storey", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 256,
@@ -59,7 +63,8 @@ static const bn_key schema[] = {
     { .name = "plan.pixel", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e3, .above = true,
       .help = "metres that a pixel of the plans is long" },
     { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; empty: an open floor" },
+      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; "
+              "empty: an open floor" },
     { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
       .help = "of the floor; storeys follow from the lowest to the highest" },
     { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "#ffffff", .list = true,
@@ -91,19 +96,33 @@ static const bn_key schema[] = {
     { .name = "history.value", .type = BN_KEY_REAL, .def = 0, .min = -1e6, .max = 1e6, .list = true,
       .help = "m3/s of a source, m2/s of an inflow, m of a level" },
     { .name = "time.interval", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
-      .help = "simulated time of a step of the run, which output.every and stop.steps count; it is hit exactly, by as many time steps as the waves need. 0: a hundredth of stop.time, or 1 s" },
+      .help = "simulated time of a step of the run, which output.every and stop.steps count; it is hit exactly, "
+              "by as many time steps as the waves need. 0: a hundredth of stop.time, or 1 s" },
     { .name = "time.dt_max", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "longest time step, where there is hardly any water; 0: what waves of 2 m/s allow" },
-    { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0.36, .max = 0.5, .above = true,
-      .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative" },
+    { .name = "solver.order", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 2,
+      .help = "1: values are constant in each cell; 2: limited slopes along the axes of the cells, two stages a "
+              "time step" },
+    { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.5,
+      .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
+              "at first order. 0: 0.36, and 0.25 at second order" },
     { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "water that is not deeper does not move" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
       .help = "compute only blocks of cells with water in or beside them, or all of them" },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
+    { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .help = "storey of a gauge" },
+    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
+    { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
+      .help = "write flooded-storeyN.wkt at the end: polygons around what is deeper than this; 0: no" },
+    { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
+      .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
-      .help = "keep for each cell when the water arrived, its largest depth, and the largest hazard rating depth (speed + 0.5 m/s)" },
+      .help = "keep for each cell when the water arrived, its largest depth, and the largest hazard rating depth "
+              "(speed + 0.5 m/s)" },
     { .name = "output.deepest", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "end of the colours for depths; 0: what there is" },
     { .name = "output.wet", .type = BN_KEY_REAL, .unit = "m", .def = 0.001, .max = 1e3, .above = true,
@@ -149,28 +168,21 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         const char *name;
         double value;
     } reals[] = {
-        { "G", k->g },          { "DRY", k->dry },       { "EDGE", k->edge }, { "REACH", k->reach },
+        { "G", k->g },           { "DRY", k->dry },      { "EDGE", k->edge }, { "REACH", k->reach },
         { "DT_MAX", k->dt_max }, { "GN2", k->friction }, { "WET", k->wet },   { "WEIR", k->weir },
     };
     const struct {
         const char *name;
         int value;
     } integers[] = {
-        { "EDGES", s->edges },
-        { "FRICTION", k->friction > 0 },
-        { "SPECIALS", s->special },
-        { "LINKS", s->links },
-        { "RECORD", s->record },
-        { "ALL_BLOCKS", s->all_blocks },
-        { "CLOSED", FLOOD_CLOSED },
-        { "SPECIAL", FLOOD_SPECIAL },
-        { "OUTER", FLOOD_OUTER },
-        { "DOWN", FLOOD_DOWN },
-        { "UP", FLOOD_UP },
-        { "SIDE", FLOOD_SIDE },
-        { "ITEM", FLOOD_ITEM },
-        { "DRAIN", FLOOD_DRAIN },
-        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
+        { "ORDER", s->order },           { "EDGES", s->edges },
+        { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
+        { "LINKS", s->links },           { "RECORD", s->record },
+        { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
+        { "SPECIAL", FLOOD_SPECIAL },    { "OUTER", FLOOD_OUTER },
+        { "DOWN", FLOOD_DOWN },          { "UP", FLOOD_UP },
+        { "SIDE", FLOOD_SIDE },          { "ITEM", FLOOD_ITEM },
+        { "DRAIN", FLOOD_DRAIN },        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
@@ -199,6 +211,10 @@ static bn_status say(bn_plan *p, const char **out, const char *what, const char 
     return BN_OK;
 }
 
+/* From where on water is dangerous for some, for most, for all: depth (speed + 0.5 m/s) without a term for debris
+ * (Defra and Environment Agency, Flood Risks to People, FD2320, 2005). */
+static const double hazard_classes[] = { 0.75, 1.25, 2 };
+
 /* Pictures of each storey, by number where there are several. */
 static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
 {
@@ -208,11 +224,12 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         const char *field, *title;
         double low, high;
         double blank_below;
+        bool classes;
     } all[] = {
-        { true, "depth", "Depth", 0, deep, wet },
-        { s->record, "depth_max", "Largest depth", 0, deep, wet },
-        { s->record, "hazard_max", "Hazard rating", 0, 2, 0.5 * wet },
-        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0 },
+        { true, "depth", "Depth", 0, deep, wet, false },
+        { s->record, "depth_max", "Largest depth", 0, deep, wet, false },
+        { s->record, "hazard_max", "Hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0, false },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
@@ -227,6 +244,11 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .hidden = s->solid,
                                         .across = 2,
                                         .at = k };
+            if (all[i].classes) {
+                picture.contour_field = all[i].field;
+                picture.contour_levels = hazard_classes;
+                picture.contour_count = sizeof hazard_classes / sizeof *hazard_classes;
+            }
             if (s->storeys > 1) {
                 BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));
                 BN_TRY(say(p, &picture.title, all[i].title, ", storey ", k));
@@ -299,39 +321,50 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     flood *s = state;
     BN_TRY(read_grid(c, p, s));
     const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
+    const double cfl = bn_case_real(c, "solver.cfl");
+    s->order = (int)bn_case_int(c, "solver.order");
     s->k = (flood_constants){
         .g = g,
         .dry = bn_case_real(c, "solver.dry"),
         .edge = s->edges == 6 ? 2 / (3 * s->d) : 1 / s->d,
-        .reach = bn_case_real(c, "solver.cfl") * s->d,
+        .reach = (cfl > 0         ? cfl
+                  : s->order == 2 ? 0.25
+                                  : 0.36) *
+                 s->d,
         .friction = g * manning * manning,
         .wet = bn_case_real(c, "output.wet"),
         .weir = sqrt(8.0 / 27 * g),
     };
-    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
+    /* Two stages carry water through the last block of a periodic grid if that is one cell thin. */
+    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1 ||
+                    (s->order == 2 &&
+                     ((s->periodic[0] && s->nx % BN_SEGMENT == 1) || (s->periodic[1] && s->ny % BN_SEGMENT_ROWS == 1)));
     s->record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
+    const double height = s->storeys > 1 ? s->bed[(size_t)s->nx * s->ny] - s->bed[0] : 1;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
-                                       .h = { s->h[0], s->h[1], 1 },
+                                       .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },
                                        .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
+    BN_TRY(bn_plan_halo(p, s->order));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(c, s, p));
+    BN_TRY(flood_plan_gauges(c, p, s));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
     const double stop = bn_case_real(c, "stop.time");
     /* Waves of 3 m/s are usual. */
     bn_plan_effort(p, stop > 0 ? ceil(stop / s->interval) : (double)bn_case_int(c, "stop.steps"),
-                   ceil(s->interval * 3 / s->k.reach));
+                   s->order * ceil(s->interval * 3 / s->k.reach));
     return BN_OK;
 }
 

@@ -4,25 +4,41 @@
 
 #include "sim/solver.h"
 
-/* A cell's code. Edges count from the one to the east, counter-clockwise: six of a hexagon, four of a square. The kernels
- * get these numbers as constants. */
+/* A cell's code. Edges count from the one to the east, counter-clockwise: six of a hexagon, four of a square. The
+ * kernels get these numbers as constants. */
 enum {
-    FLOOD_CLOSED = 1,          /* << edge: nothing passes */
-    FLOOD_SOLID = 1 << 6,      /* no floor for water: a wall or an obstacle */
-    FLOOD_SPECIAL = 1 << 7,    /* anything below */
-    FLOOD_OUTER = 1 << 8,      /* << edge: leads out of the domain, through an open side */
-    FLOOD_DOWN = 1 << 14,      /* * flood_link: to the cell below */
-    FLOOD_UP = 1 << 16,        /* * flood_link: of the cell above to this one */
-    FLOOD_SIDE = 1 << 18,      /* * side: of the outer edges */
-    FLOOD_ITEM = 1 << 20,      /* * (1 + item): a source, a drain, the measure of a link down */
+    FLOOD_CLOSED = 1,       /* << edge: nothing passes */
+    FLOOD_SOLID = 1 << 6,   /* no floor for water: a wall or an obstacle */
+    FLOOD_SPECIAL = 1 << 7, /* anything below */
+    FLOOD_OUTER = 1 << 8,   /* << edge: leads out of the domain, through an open side */
+    FLOOD_DOWN = 1 << 14,   /* * flood_link: to the cell below */
+    FLOOD_UP = 1 << 16,     /* * flood_link: of the cell above to this one */
+    FLOOD_SIDE = 1 << 18,   /* * side: of the outer edges */
+    FLOOD_ITEM = 1 << 20,   /* * (1 + item): a source, a drain, the measure of a link down */
     FLOOD_ITEMS = 255,
-    FLOOD_DRAIN = 1 << 28,     /* the item takes water away */
+    FLOOD_DRAIN = 1 << 28, /* the item takes water away */
 };
 typedef enum flood_link { FLOOD_NO_LINK, FLOOD_STAIR, FLOOD_OPENING } flood_link;
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
 typedef enum flood_border { FLOOD_WALL, FLOOD_OPEN, FLOOD_INFLOW, FLOOD_LEVEL } flood_border; /* order of the choices */
-typedef enum flood_bed { FLOOD_FLAT, FLOOD_SLOPE, FLOOD_LAKE, FLOOD_RANDOM, FLOOD_BUMP, FLOOD_BOWL, FLOOD_MACDONALD } flood_bed;
-typedef enum flood_start { FLOOD_DRY_START, FLOOD_LEVEL_START, FLOOD_DEPTH_START, FLOOD_DAM, FLOOD_CIRCLE, FLOOD_PLANAR, FLOOD_RADIAL } flood_start;
+typedef enum flood_bed {
+    FLOOD_FLAT,
+    FLOOD_SLOPE,
+    FLOOD_LAKE,
+    FLOOD_RANDOM,
+    FLOOD_BUMP,
+    FLOOD_BOWL,
+    FLOOD_MACDONALD
+} flood_bed;
+typedef enum flood_start {
+    FLOOD_DRY_START,
+    FLOOD_LEVEL_START,
+    FLOOD_DEPTH_START,
+    FLOOD_DAM,
+    FLOOD_CIRCLE,
+    FLOOD_PLANAR,
+    FLOOD_RADIAL
+} flood_start;
 
 /* Values that steps read from a table: two for each side (discharge and critical depth, or the level), one an item. */
 enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
@@ -31,11 +47,16 @@ enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + F
 enum { FLOOD_SLOTS = 3, FLOOD_SLOT = 8, CLOCK_LEFT = 1, CLOCK_STEPS = 2, CLOCK_WISH = 3, CLOCK_SPEED = 4 };
 
 typedef struct flood_constants {
-    double g, dry, edge, reach, dt_max, friction, wet, weir; /* edge: length over area [m-1]; reach: dt times wave speed [m];
-                                                     friction: g n^2 */
+    double g, dry, edge, reach, dt_max, friction, wet, weir; /* edge: length over area [m-1]; reach: dt times wave speed
+                                                     [m]; friction: g n^2 */
 } flood_constants;
 
-typedef enum flood_item_kind { FLOOD_ITEM_SOURCE, FLOOD_ITEM_DRAIN, FLOOD_ITEM_STAIR, FLOOD_ITEM_OPENING } flood_item_kind;
+typedef enum flood_item_kind {
+    FLOOD_ITEM_SOURCE,
+    FLOOD_ITEM_DRAIN,
+    FLOOD_ITEM_STAIR,
+    FLOOD_ITEM_OPENING
+} flood_item_kind;
 
 /* What cells share: a source or a drain [m3/s], the crest of a stair [m], the coefficient of an opening. */
 typedef struct flood_item {
@@ -44,13 +65,22 @@ typedef struct flood_item {
     size_t cells;
 } flood_item;
 
+/* What the ground and the start are made of; read once, asked for every cell. */
+typedef struct flood_shapes {
+    double slope[2], amplitude, radius, depth, level, levels[2], circle;
+    uint64_t seed;
+    bool along_x;
+    long long storey;
+} flood_shapes;
+
 typedef struct flood {
     uint32_t nx, ny, storeys;
-    int edges;
+    int edges, order;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
     bool periodic[2];
     flood_constants k;
     flood_bed bed_kind;
+    flood_shapes shapes;
     flood_start start;
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
@@ -60,10 +90,10 @@ typedef struct flood {
     struct flood_plans *plans;
     flood_item *item; /* [[source]] first */
     int items;
-    int32_t *cell; /* codes of all cells */
-    double *bed;   /* [m] */
+    int32_t *cell;     /* codes of all cells */
+    double *bed;       /* [m] */
     double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
-    bool *solid;   /* cells drawn as walls; NULL: none */
+    bool *solid;       /* cells drawn as walls; NULL: none */
 
     bn_field *depth, *velocity, *bed_field, *cell_field, *next_depth, *next_velocity, *gone;
     bn_field *arrival, *deepest, *hazard;
@@ -74,18 +104,21 @@ typedef struct flood {
     double values[FLOOD_VALUES];
     bool values_known;
     unsigned slot;
-    double wish;                                       /* time step that the last step would have liked */
-    double start_volume, fed;                          /* [m3] */
-    unsigned long long time_steps;                     /* since the start */
+    double wish;                        /* time step that the last step would have liked */
+    double start_volume, fed;           /* [m3] */
+    size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
+    double *gauge_rows;                 /* time and depths; freed by teardown */
+    unsigned long long time_steps;      /* since the start */
     void *reference;
 } flood;
 
-/* One time step of whichever engine: slot of the clock, seconds to go if an interval begins (else 0), its end. */
+/* One time step of whichever engine, after which s->depth and s->velocity are the new state: slot of the clock, seconds
+ * to go if an interval begins (else 0), its end. */
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 
 /* An interval of simulated time, by as many time steps as it takes. */
-bn_status flood_interval(bn_sim *, flood *, flood_advance *, flood_read_clock *, bn_step *out);
+bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
 
 /* Place of a cell's centre [m]. */
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
@@ -97,8 +130,8 @@ bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y)
 bn_status flood_read_plans(const bn_case *, bn_plan *, flood *);
 bn_status flood_code_plans(const bn_case *, bn_plan *, flood *);
 
-/* Mean of what [[history]] says of a side (0 ... 3) or source (4, counted from 1) from `begin` to `end`; `constant` where it
- * says nothing. */
+/* Mean of what [[history]] says of a side (0 ... 3) or source (4, counted from 1) from `begin` to `end`; `constant`
+ * where it says nothing. */
 double flood_mean(const bn_case *, int of, long long source, double begin, double end, double constant);
 
 /* Bed and codes of the cells; their start. */
@@ -111,6 +144,14 @@ typedef struct flood_exact {
 } flood_exact;
 bool flood_solution(const bn_case *, const flood *, const double x[2], double t, flood_exact *out);
 bool flood_has_solution(const bn_case *, const flood *);
+
+/* [[gauge]]: where they stand; a row after each interval; tables of the results. */
+bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
+bn_status flood_read_gauges(bn_sim *, flood *, double time);
+bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
+
+/* Polygons (WKT) around the cells of each storey that are deeper than output.outline. */
+bn_status flood_put_outlines(bn_sim *, const flood *, const double *depth, bn_results *);
 
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);

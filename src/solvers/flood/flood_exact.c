@@ -30,7 +30,7 @@ static flood_exact dam_break(double g, double left, double right, double x, doub
     const double cl = sqrt(g * left);
     if (t <= 0)
         return (flood_exact){ .h = x < 0 ? left : right };
-    double middle = 0, speed = 2 * cl, fan_end = 2 * cl, shock = 2 * cl;
+    double middle = 0, speed = 2 * cl, fan_end = speed, shock = speed;
     if (right > 0) {
         middle = root(shock_condition, (const double[]){ g, left, right }, right, left);
         speed = 2 * (cl - sqrt(g * middle));
@@ -110,7 +110,8 @@ bool flood_solution(const bn_case *c, const flood *s, const double x[2], double 
     }
     if (s->start == FLOOD_RADIAL && s->k.friction == 0) {
         const double w = sqrt(8 * g * h0) / a, b = (a * a - shift * shift) / (a * a + shift * shift);
-        const double stretch = sqrt(1 - b * b) / (1 - b * cos(w * t)), rate = 0.5 * w * b * sin(w * t) / (1 - b * cos(w * t));
+        const double stretch = sqrt(1 - b * b) / (1 - b * cos(w * t)),
+                     rate = 0.5 * w * b * sin(w * t) / (1 - b * cos(w * t));
         const double h = h0 * (stretch - stretch * stretch * r2 / (a * a));
         if (h > 0)
             *out = (flood_exact){ h, rate * dx, rate * dy };

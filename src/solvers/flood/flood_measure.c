@@ -10,7 +10,8 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     BN_TRY(bn_plan_result(p, "mass_error", "", "water at the end less what was there, came and left; relative"));
     if (s->special) {
         BN_TRY(bn_plan_result(p, "volume_fed", "m3", "what sources gave"));
-        BN_TRY(bn_plan_result(p, "volume_left", "m3", "what left through drains and open sides, less what entered there"));
+        BN_TRY(
+            bn_plan_result(p, "volume_left", "m3", "what left through drains and open sides, less what entered there"));
     }
     BN_TRY(bn_plan_result(p, "max_depth", "m", "largest depth at the end"));
     BN_TRY(bn_plan_result(p, "min_depth", "m", "smallest depth at the end"));
@@ -103,6 +104,7 @@ bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
     BN_GO(bn_result(results, "time_steps", (double)s->time_steps));
     if (flood_has_solution(c, s))
         BN_GO(measure_errors(c, s, depth, bn_sim_time(sim), results));
+    BN_GO(flood_put_tables(sim, s, depth, results));
 out:
     free(depth);
     free(velocity);

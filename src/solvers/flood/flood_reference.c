@@ -1,6 +1,6 @@
-/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and for
- * double; every expression is associated as on the device, so that both give the same bits. It computes every cell, with
- * water or without. */
+/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and
+ * for double; every expression is associated as on the device, so that both give the same bits. It computes every cell,
+ * with water or without. */
 #include "flood.h"
 #include "sim/reference.h"
 
@@ -38,11 +38,13 @@ typedef struct before {
 
 static size_t neighbour(const flood *s, size_t at, int e)
 {
-    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
+                     hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
     const size_t nx = s->nx, ny = s->ny, i = at % nx, j = at / nx % ny, k = at / nx / ny;
     const int dx = s->edges == 6 ? hex_x[j % 2][e] : square_x[e], dy = s->edges == 6 ? hex_y[e] : square_y[e];
-    return (k * ny + (j + ny + (size_t)dy) % ny) * nx + (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
+    return (k * ny + (j + ny + (size_t)dy) % ny) * nx +
+           (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
 }
 
 /* Unit normals of the edges, whose opposites follow with the other sign. */
@@ -93,10 +95,10 @@ static void turn_back(const flood *s, int e, real normal, real along, real *x, r
     }
 }
 
-/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge from
- * where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which in the
- * momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing. Hence `left`
- * and `right`, and hence nothing at all at walls. */
+/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge
+ * from where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which
+ * in the momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing.
+ * Hence `left` and `right`, and hence nothing at all at walls. */
 typedef struct edge_flux {
     real mass, left, right, along;
 } edge_flux;
@@ -172,6 +174,77 @@ static real leave_domain(const before *b, size_t at, real *mx, real *my)
     return out;
 }
 
+/* Half of the limited difference across a cell: generalised minmod with the factor 1.5. */
+static real half_slope(real before_it, real here, real after)
+{
+    const real a = here - before_it, b = after - here, mean = REAL(0.25) * (a + b);
+    const real a1 = REAL(0.75) * a, b1 = REAL(0.75) * b;
+    if (a > 0 && b > 0)
+        return a1 < b1 ? (a1 < mean ? a1 : mean) : (b1 < mean ? b1 : mean);
+    if (a < 0 && b < 0)
+        return a1 > b1 ? (a1 > mean ? a1 : mean) : (b1 > mean ? b1 : mean);
+    return 0;
+}
+
+/* Depth, level and velocity of a cell on one of its edges, from the neighbours on that axis; its own values beside
+ * closed edges and dry cells. */
+typedef struct edge_state {
+    real h, level, u, v, slope; /* slope: of the level, towards the edge's positive side */
+} edge_state;
+
+static edge_state at_edge(const before *b, size_t at, int axis, bool positive)
+{
+    const flood *s = b->s;
+    const int both = FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->edges / 2);
+    const real sign = positive ? 1 : -1;
+    edge_state e = { b->depth[at], b->depth[at] + b->bed[at], b->u[at], b->v[at], 0 };
+    if (b->cell[at] & both)
+        return e;
+    const size_t from = neighbour(s, at, axis + s->edges / 2), to = neighbour(s, at, axis);
+    const real dry = (real)s->k.dry;
+    if (!(b->depth[from] > dry && e.h > dry && b->depth[to] > dry))
+        return e;
+    e.slope = half_slope(b->depth[from] + b->bed[from], e.level, b->depth[to] + b->bed[to]);
+    e.level = e.level + sign * e.slope;
+    e.h = e.h + sign * half_slope(b->depth[from], e.h, b->depth[to]);
+    e.u = e.u + sign * half_slope(b->u[from], e.u, b->u[to]);
+    e.v = e.v + sign * half_slope(b->v[from], e.v, b->v[to]);
+    return e;
+}
+
+/* What leaves through the edges of a cell at second order (Audusse and Bristeau 2005, on the axes of the cells); the
+ * bed at an edge is level less depth. What all edges have in common, g h^2 / 2, is left out again. */
+static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *my)
+{
+    const flood *s = b->s;
+    const int half = s->edges / 2, code = b->cell[at];
+    const real g = (real)s->k.g, h = b->depth[at];
+    for (int k = 0; k < s->edges; k++) { /* both edges of an axis after one another */
+        const int axis = k / 2, e = k % 2 ? axis + half : axis;
+        if (code & FLOOD_CLOSED << e)
+            continue;
+        const size_t to = neighbour(s, at, e);
+        const edge_state own = at_edge(b, at, axis, e == axis), other = at_edge(b, to, axis, e != axis);
+        const edge_state *l = e == axis ? &own : &other, *r = e == axis ? &other : &own;
+        real ul, vl, ur, vr, x, y;
+        turn(s, axis, l->u, l->v, &ul, &vl);
+        turn(s, axis, r->u, r->v, &ur, &vr);
+        const edge_flux f = pass(s, l->h, ul, vl, l->level - l->h, r->h, ur, vr, r->level - r->h);
+        const real push = REAL(0.5) * g * ((h + own.h) * own.slope);
+        if (e == axis) {
+            turn_back(s, axis, f.left + push, f.along, &x, &y);
+            *mass = *mass + f.mass;
+            *mx = *mx + x;
+            *my = *my + y;
+        } else {
+            turn_back(s, axis, f.right - push, f.along, &x, &y);
+            *mass = *mass - f.mass;
+            *mx = *mx - x;
+            *my = *my - y;
+        }
+    }
+}
+
 /* A cell after dt by what passes through its edges, and friction. */
 static cell_state advance_cell(const before *b, size_t at)
 {
@@ -179,7 +252,9 @@ static cell_state advance_cell(const before *b, size_t at)
     const int half = s->edges / 2, code = b->cell[at];
     const real h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at], scale = b->dt * (real)s->k.edge;
     real mass = 0, mx = 0, my = 0, out = 0;
-    for (int e = 0; e < s->edges; e++) {
+    if (s->order == 2)
+        leave_cell(b, at, &mass, &mx, &my);
+    for (int e = 0; e < s->edges && s->order == 1; e++) {
         if (code & FLOOD_CLOSED << e)
             continue;
         const size_t to = neighbour(s, at, e);
@@ -260,8 +335,8 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
         const size_t from = at + layer;
         const int above_item = b->cell[from] / FLOOD_ITEM & 255;
         const cell_state above = advance_cell(b, from);
-        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from], next,
-                                   b->bed[at]);
+        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from],
+                                   next, b->bed[at]);
     }
     if (!down && item > 0) {
         const real amount = b->dt * value, most = REAL(0.5) * next.h;
@@ -300,45 +375,76 @@ static void record(const flood *s, size_t at, real now, real h, real u, real v)
         hazard[at] = danger;
 }
 
-static bn_status advance(flood *s, unsigned slot, double refill, double end)
+/* The second stage of Heun's method: the mean with the state before the step. */
+static cell_state mean_with(const flood *s, cell_state c, real h, real u, real v)
 {
-    reference *r = s->reference;
+    const real deep = REAL(0.5) * (h + c.h), qx = REAL(0.5) * (h * u + c.h * c.u), qy = REAL(0.5) * (h * v + c.h * c.v);
+    const bool wet = !(deep <= (real)s->k.dry);
+    const real inverse = 1 / (wet ? deep : 1);
+    return (cell_state){ deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, c.lost };
+}
+
+/* One stage over all cells; returns the largest speed after it. */
+static float advance_stage(flood *s, int stage, real dt, real now)
+{
+    const reference *r = s->reference;
     const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    const unsigned next_slot = (slot + 1) % FLOOD_SLOTS;
-    real *now = r->clock[slot], *later = r->clock[next_slot];
-    /* As long a step as the waves allow, and so that whole steps fit into what is left of the interval. */
-    const real speed = (real)r->fastest[slot], longest = (real)s->k.dt_max;
-    const real allowed = speed > 0 ? (real)s->k.reach / speed : longest, wish = allowed < longest ? allowed : longest;
-    const real left = refill > 0 ? (real)refill : now[CLOCK_LEFT], steps = CEIL(left / wish);
-    const real dt = steps > 1 ? left / steps : left;
-    real *u = bn_field_host(s->velocity), *depth = bn_field_host(s->depth);
-    real *next_u = bn_field_host(s->next_velocity), *next_depth = bn_field_host(s->next_depth);
+    real *depth = bn_field_host(stage ? s->next_depth : s->depth),
+         *u = bn_field_host(stage ? s->next_velocity : s->velocity);
+    real *next_depth = bn_field_host(stage ? s->depth : s->next_depth);
+    real *next_u = bn_field_host(stage ? s->velocity : s->next_velocity);
     real *gone = s->special ? bn_field_host(s->gone) : NULL;
-    for (int i = 0; s->special && i < FLOOD_VALUES; i++)
-        r->values[i] = (real)s->values[i];
-    const before b = { s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt };
+    const before b = {
+        s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt
+    };
     float fastest = 0;
     for (size_t at = 0; at < points; at++) {
-        if (s->record)
-            record(s, at, (real)end - left, depth[at], u[at], u[at + points]);
+        if (s->record && stage == 0)
+            record(s, at, now, depth[at], u[at], u[at + points]);
         cell_state c = { depth[at], u[at], u[at + points], 0 };
-        if (dt > 0 && b.cell[at] & FLOOD_SPECIAL) {
-            real lost;
-            c = advance_special(&b, at, &lost);
-            /* A sum with what rounding left over (Kahan 1965). */
-            const real sum = gone[at], more = lost - gone[at + points], total = sum + more;
+        const bool special = b.cell[at] & FLOOD_SPECIAL;
+        real lost = 0;
+        if (dt > 0) {
+            c = special ? advance_special(&b, at, &lost) : advance_cell(&b, at);
+            if (stage == 1)
+                c = mean_with(s, c, next_depth[at], next_u[at], next_u[at + points]);
+        }
+        if (dt > 0 && special) { /* a sum with what rounding left over (Kahan 1965) */
+            const real share = s->order == 2 ? REAL(0.5) * lost : lost;
+            const real sum = gone[at], more = share - gone[at + points], total = sum + more;
             gone[at + points] = (total - sum) - more;
             gone[at] = total;
-        } else if (dt > 0) {
-            c = advance_cell(&b, at);
         }
         next_depth[at] = c.h;
         next_u[at] = c.u;
         next_u[at + points] = c.v;
         note_speed(&fastest, wave_speed(s, c));
     }
+    return fastest;
+}
+
+static bn_status advance(flood *s, unsigned slot, double refill, double end)
+{
+    reference *r = s->reference;
+    const unsigned next_slot = (slot + 1) % FLOOD_SLOTS;
+    real *now = r->clock[slot], *later = r->clock[next_slot];
+    /* As long a step as the waves allow, and so that whole steps fit into what is left of the interval. */
+    const real speed = (real)r->fastest[slot], longest = (real)s->k.dt_max;
+    const real allowed = speed > 0 ? (real)s->k.reach / speed : longest, wish = allowed < longest ? allowed : longest;
+    const real left = refill > 0 ? (real)refill : now[CLOCK_LEFT], steps = CEIL(left / wish);
+    const real after = steps > 1 ? left - left / steps : 0;
+    const real dt = left - after; /* exact (Sterbenz 1974): all steps together are the interval */
+    for (int i = 0; s->special && i < FLOOD_VALUES; i++)
+        r->values[i] = (real)s->values[i];
+    float fastest = 0;
+    for (int stage = 0; stage < s->order; stage++)
+        fastest = advance_stage(s, stage, dt, (real)end - left);
+    if (s->order == 1) {
+        bn_field_swap(s->depth, s->next_depth);
+        bn_field_swap(s->velocity, s->next_velocity);
+    }
     r->fastest[next_slot] = fastest;
-    later[CLOCK_LEFT] = steps > 1 ? left - dt : 0;
+    later[CLOCK_LEFT] = after;
     later[CLOCK_STEPS] = (refill > 0 ? 0 : now[CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
     later[CLOCK_WISH] = wish;
     later[CLOCK_SPEED] = speed;
@@ -369,6 +475,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     flood *s = state;
+    free(s->gauge_rows);
+    s->gauge_rows = NULL;
     free(s->reference);
     s->reference = NULL;
 }

@@ -2,23 +2,20 @@
 #include "flood.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Time steps of one interval at most; the time step has collapsed by then. */
 static const double most_steps = 1e7;
 
-static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
+/* From `depth` and `velocity` to the others. */
+static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill, double end)
 {
-    const bn_arg depth = BN_READ(s->depth, 1), velocity = BN_READ(s->velocity, 1), bed = BN_READ(s->bed_field, 1);
-    const bn_arg cell = BN_READ(s->cell_field, s->links ? 1 : 0), blocks = BN_PARTIALS(s->blocks);
-    const bn_arg next_depth = BN_WRITE(s->next_depth), next_velocity = BN_WRITE(s->next_velocity);
-    const bn_arg clock = BN_SCALARS(s->clock), number = BN_U32V(slot), fill = BN_REALV(refill), until = BN_REALV(end);
-    bn_arg args[16];
-    size_t count = 0;
-    args[count++] = depth;
-    args[count++] = velocity;
-    args[count++] = bed;
-    args[count++] = cell;
+    bn_field *depth = stage ? s->next_depth : s->depth, *velocity = stage ? s->next_velocity : s->velocity;
+    bn_field *next_depth = stage ? s->depth : s->next_depth, *next_velocity = stage ? s->velocity : s->next_velocity;
+    bn_arg args[18] = { BN_READ(depth, s->order), BN_READ(velocity, s->order), BN_READ(s->bed_field, s->order),
+                        BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0) };
+    size_t count = 4;
     if (s->special) {
         args[count++] = (bn_arg)BN_TABLE(s->table);
         args[count++] = (bn_arg)BN_UPDATE(s->gone);
@@ -28,14 +25,26 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         args[count++] = (bn_arg)BN_UPDATE(s->deepest);
         args[count++] = (bn_arg)BN_UPDATE(s->hazard);
     }
-    args[count++] = next_depth;
-    args[count++] = next_velocity;
-    args[count++] = blocks;
-    args[count++] = clock;
-    args[count++] = number;
-    args[count++] = fill;
-    args[count++] = until;
+    args[count++] = (bn_arg)BN_UPDATE(next_depth);
+    args[count++] = (bn_arg)BN_UPDATE(next_velocity);
+    args[count++] = (bn_arg)BN_PARTIALS(s->blocks);
+    args[count++] = (bn_arg)BN_SCALARS(s->clock);
+    args[count++] = (bn_arg)BN_U32V(slot);
+    args[count++] = (bn_arg)BN_REALV(refill);
+    args[count++] = (bn_arg)BN_REALV(end);
+    args[count++] = (bn_arg)BN_I32V(stage);
     return bn_launch(s->advance, args, count);
+}
+
+static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
+{
+    for (int stage = 0; stage < s->order; stage++)
+        BN_TRY(launch_stage(s, stage, slot, refill, end));
+    if (s->order == 1) {
+        bn_field_swap(s->depth, s->next_depth);
+        bn_field_swap(s->velocity, s->next_velocity);
+    }
+    return BN_OK;
 }
 
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
@@ -70,7 +79,8 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
         values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
     }
     for (int i = 0; i < s->items; i++) {
-        values[FLOOD_ITEM_VALUES + i] = item_value(c, s, i, begin, end);
+        const double value = item_value(c, s, i, begin, end); /* as the steps see it: then what is fed is exact */
+        values[FLOOD_ITEM_VALUES + i] = bn_case_double(c) ? value : (double)(float)value;
         if (s->item[i].kind == FLOOD_ITEM_SOURCE)
             s->fed += values[FLOOD_ITEM_VALUES + i] * (double)s->item[i].cells * s->area * (end - begin);
     }
@@ -92,8 +102,6 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
         const double wanted = fmin(ceil(left / s->wish), most_steps);
         for (double i = 0; i < wanted; i++) {
             BN_TRY(advance(s, s->slot, refill, end));
-            bn_field_swap(s->depth, s->next_depth);
-            bn_field_swap(s->velocity, s->next_velocity);
             s->slot = (s->slot + 1) % FLOOD_SLOTS;
             refill = 0;
         }
@@ -105,6 +113,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            "the speed of the waves is %g m/s, the time step %g s; try a smaller solver.cfl",
                            clock[CLOCK_SPEED], s->wish);
     } while (left > 0);
+    BN_TRY(flood_read_gauges(sim, s, end));
     double depth;
     BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
     s->time_steps += (unsigned long long)clock[CLOCK_STEPS];
@@ -134,6 +143,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     flood *s = state;
+    free(s->gauge_rows);
+    s->gauge_rows = NULL;
     bn_partials_destroy(&s->blocks);
     bn_scalars_destroy(&s->clock);
     bn_table_destroy(&s->table);

@@ -1,5 +1,5 @@
-/* flood_storeys.c: the storeys of a building from floor plans, a colour per meaning: walls between cells, doors, stairs,
- * openings, sources and drains; sources by their place; how strengths change with time. */
+/* flood_storeys.c: the storeys of a building from floor plans, a colour per meaning: walls between cells, doors,
+ * stairs, openings, sources and drains; sources by their place; how strengths change with time. */
 #include "flood.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@ typedef struct legend {
 struct flood_plans {
     legend entry[LEGEND_MAX];
     size_t count;
-    uint32_t width, height;  /* pixels of each plan */
-    double pixel;            /* [m] */
+    uint32_t width, height;    /* pixels of each plan */
+    double pixel;              /* [m] */
     const unsigned char **rgb; /* of each storey; NULL: an open floor */
-    unsigned char **index;   /* place in the legend of each pixel */
+    unsigned char **index;     /* place in the legend of each pixel */
 };
 
 static bool blocks_water(const legend *l)
@@ -85,10 +85,11 @@ static bool find_colours(const bn_case *c, struct flood_plans *plans, size_t sto
             tried++;
         }
         if (tried == plans->count) {
-            (void)bn_case_reject_item(c, "storey.plan", storey, "draw without smoothing, or add it to [[legend]]",
-                                      "storey %zu: the pixel in column %zu, row %zu has the colour #%02x%02x%02x, which is "
-                                      "not in the legend",
-                                      storey + 1, at % plans->width, at / plans->width, rgb[0], rgb[1], rgb[2]);
+            (void)bn_case_reject_item(
+                c, "storey.plan", storey, "draw without smoothing, or add it to [[legend]]",
+                "storey %zu: the pixel in column %zu, row %zu has the colour #%02x%02x%02x, which is "
+                "not in the legend",
+                storey + 1, at % plans->width, at / plans->width, rgb[0], rgb[1], rgb[2]);
             return false;
         }
         plans->index[storey][at] = (unsigned char)last;
@@ -121,8 +122,8 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
         if (width != plans->width || height != plans->height) {
             plans->rgb[k] = NULL;
             return bn_case_reject_item(c, "storey.plan", k, NULL,
-                                       "storey %zu: the plan has %u x %u pixels, those below have %u x %u", k + 1, width,
-                                       height, plans->width, plans->height);
+                                       "storey %zu: the plan has %u x %u pixels, those below have %u x %u", k + 1,
+                                       width, height, plans->width, plans->height);
         }
         BN_TRY(bn_plan_keep(p, (size_t)width * height, (void **)&plans->index[k]));
         if (!find_colours(c, plans, k))
@@ -230,12 +231,12 @@ static bool check_link(const bn_case *c, const flood *s, size_t storey, size_t a
     name_pixel(s, at, &column, &row);
     if (storey == 0)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                  "storey 1: the %s in column %zu, row %zu leads nowhere, this is the lowest storey", what,
-                                  column, row);
+                                  "storey 1: the %s in column %zu, row %zu leads nowhere, this is the lowest storey",
+                                  what, column, row);
     else if (s->cell[(storey - 1) * layer + at] & FLOOD_SOLID)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                  "storey %zu: the %s in column %zu, row %zu ends in a wall of storey %zu", storey + 1, what,
-                                  column, row, storey);
+                                  "storey %zu: the %s in column %zu, row %zu ends in a wall of storey %zu", storey + 1,
+                                  what, column, row, storey);
     else
         return true;
     return false;
@@ -275,10 +276,11 @@ static void code_patch(const bn_case *c, flood *s, size_t storey, const legend *
     size_t column, row;
     name_pixel(s, list[0], &column, &row);
     if (!add_item(s, &item)) {
-        (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                  "storey %zu: the patch in column %zu, row %zu is one source, drain, stair or opening too "
-                                  "many, %d are possible",
-                                  storey + 1, column, row, FLOOD_ITEMS);
+        (void)bn_case_reject_item(
+            c, "storey.plan", storey, NULL,
+            "storey %zu: the patch in column %zu, row %zu is one source, drain, stair or opening too "
+            "many, %d are possible",
+            storey + 1, column, row, FLOOD_ITEMS);
         return;
     }
     for (size_t n = 0; n < count; n++) {
@@ -328,7 +330,8 @@ out:
 static void code_source(const bn_case *c, flood *s, size_t which)
 {
     const long long storey = bn_case_item_int(c, "source.storey", which);
-    const double x[2] = { bn_case_item_real_at(c, "source.at", which, 0), bn_case_item_real_at(c, "source.at", which, 1) };
+    const double x[2] = { bn_case_item_real_at(c, "source.at", which, 0),
+                          bn_case_item_real_at(c, "source.at", which, 1) };
     const double radius = bn_case_item_real(c, "source.radius", which);
     if (storey > (long long)s->storeys) {
         (void)bn_case_reject_item(c, "source.storey", which, NULL, "source %zu: there are only %u storeys", which + 1,
@@ -358,8 +361,8 @@ static void code_source(const bn_case *c, flood *s, size_t which)
                                   which + 1, x[0], x[1], storey);
     else if (cell[nearest] & FLOOD_SOLID)
         (void)bn_case_reject_item(c, "source.at", which, NULL,
-                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s (column %zu, row %zu)", which + 1,
-                                  x[0], x[1], storey, drawn ? "" : ", outside of the plan", column, row);
+                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s (column %zu, row %zu)",
+                                  which + 1, x[0], x[1], storey, drawn ? "" : ", outside of the plan", column, row);
     else if (!add_item(s, &item))
         (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
     if (bn_case_problems(c)[0])
@@ -373,8 +376,8 @@ static void code_source(const bn_case *c, flood *s, size_t which)
             continue;
         if (cell[at] / FLOOD_ITEM & 255) {
             (void)bn_case_reject_item(c, "source.at", which, NULL,
-                                      "source %zu overlaps another source, a drain or a stair of storey %lld", which + 1,
-                                      storey);
+                                      "source %zu overlaps another source, a drain or a stair of storey %lld",
+                                      which + 1, storey);
             return;
         }
         cell[at] |= s->items * FLOOD_ITEM | FLOOD_SPECIAL;

@@ -6,7 +6,9 @@
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
-    const double shift = s->edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the sides lie where they are on the average */
+    const double shift = s->edges == 4 ? 0.5
+                         : j % 2 != 0  ? 0.75
+                                       : 0.25; /* the sides lie where they are on the average */
     x[0] = ((double)i + shift) * s->h[0];
     x[1] = ((double)j + 0.5) * s->h[1];
 }
@@ -48,43 +50,58 @@ static double macdonald_bed(const flood *s, double x)
     return -sum * step / 6;
 }
 
-static double bed_at(const bn_case *c, const flood *s, size_t i, size_t j)
+static void read_shapes(const bn_case *c, flood_shapes *w)
 {
+    for (size_t i = 0; i < 2; i++) {
+        w->slope[i] = bn_case_real_at(c, "bed.slope", i);
+        w->levels[i] = bn_case_real_at(c, "initial.levels", i);
+    }
+    w->amplitude = bn_case_real(c, "bed.amplitude");
+    w->radius = bn_case_real(c, "bed.radius");
+    w->depth = bn_case_real(c, "bed.depth");
+    w->seed = (uint64_t)bn_case_int(c, "case.seed");
+    w->level = bn_case_real(c, "initial.level");
+    w->circle = bn_case_real(c, "initial.radius");
+    w->along_x = bn_case_choice(c, "initial.axis") == 0;
+    w->storey = bn_case_int(c, "initial.storey");
+}
+
+static double bed_at(const flood *s, size_t i, size_t j)
+{
+    const flood_shapes *w = &s->shapes;
     double x[2];
+    if (s->bed_kind == FLOOD_FLAT)
+        return 0;
     flood_place(s, i, j, x);
     const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1], r2 = dx * dx + dy * dy;
-    const double a = bn_case_real(c, "bed.radius");
     switch (s->bed_kind) {
-    case FLOOD_SLOPE: return bn_case_real_at(c, "bed.slope", 0) * x[0] + bn_case_real_at(c, "bed.slope", 1) * x[1];
+    case FLOOD_SLOPE: return w->slope[0] * x[0] + w->slope[1] * x[1];
     case FLOOD_LAKE: return 0.3 * exp(-4 * r2) + 0.05 * sin(7 * dx) * cos(5 * dy) + 0.05;
-    case FLOOD_RANDOM:
-        return bn_case_real(c, "bed.amplitude") *
-               scatter((uint64_t)bn_case_int(c, "case.seed"), (uint64_t)j * s->nx + i);
+    case FLOOD_RANDOM: return w->amplitude * scatter(w->seed, (uint64_t)j * s->nx + i);
     case FLOOD_BUMP: return fmax(0, 0.2 - 0.05 * (x[0] - 10) * (x[0] - 10));
-    case FLOOD_BOWL: return -bn_case_real(c, "bed.depth") * (1 - r2 / (a * a));
+    case FLOOD_BOWL: return -w->depth * (1 - r2 / (w->radius * w->radius));
     case FLOOD_MACDONALD: return s->exact_bed[2 * i + (s->edges == 6 && j % 2 != 0)];
     default: return 0;
     }
 }
 
 /* Height of the water at the start, where it is one. */
-static double level_at(const bn_case *c, const flood *s, const double x[2])
+static double level_at(const flood *s, const double x[2])
 {
+    const flood_shapes *w = &s->shapes;
     const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1];
-    const double r = bn_case_real(c, "initial.radius");
-    bool first = true;
     switch (s->start) {
-    case FLOOD_DAM: first = (bn_case_choice(c, "initial.axis") == 0 ? dx : dy) < 0; break;
-    case FLOOD_CIRCLE: first = dx * dx + dy * dy < r * r; break;
-    case FLOOD_LEVEL_START: return bn_case_real(c, "initial.level");
+    case FLOOD_DAM: return w->levels[(w->along_x ? dx : dy) < 0 ? 0 : 1];
+    case FLOOD_CIRCLE: return w->levels[dx * dx + dy * dy < w->circle * w->circle ? 0 : 1];
+    case FLOOD_LEVEL_START: return w->level;
     default: return -HUGE_VAL;
     }
-    return bn_case_real_at(c, "initial.levels", first ? 0 : 1);
 }
 
 bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
 {
-    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
+                     hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
     *x = (long)i + (s->edges == 6 ? hex_x[j % 2][e] : square_x[e]);
     *y = (long)j + (s->edges == 6 ? hex_y[e] : square_y[e]);
@@ -109,7 +126,7 @@ static void code_sides(flood *s)
                     if (flood_beside(s, i, j, e, &x, &y))
                         continue;
                     *code |= FLOOD_CLOSED << e;
-                    const int side = y < 0                ? FLOOD_BOTTOM
+                    const int side = y < 0              ? FLOOD_BOTTOM
                                      : y >= (long)s->ny ? FLOOD_TOP
                                      : x < 0            ? FLOOD_LEFT
                                                         : FLOOD_RIGHT;
@@ -124,8 +141,8 @@ static void code_sides(flood *s)
             }
 }
 
-/* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water at
- * rest then stays at rest in every bit. */
+/* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water
+ * at rest then stays at rest in every bit. */
 static double quantum_of(double most, bool is_double)
 {
     int exponent;
@@ -138,12 +155,14 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
     s->bed_kind = (flood_bed)bn_case_choice(c, "bed.kind");
     s->start = (flood_start)bn_case_choice(c, "initial.kind");
+    read_shapes(c, &s->shapes);
     if ((s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) && s->bed_kind != FLOOD_BOWL)
         (void)bn_case_reject(c, "initial.kind", "bed.kind = \"bowl\"", "Thacker's waves need a paraboloid");
     if (s->start == FLOOD_RADIAL && bn_case_real(c, "initial.shift") >= bn_case_real(c, "bed.radius"))
         (void)bn_case_reject(c, "initial.shift", NULL, "Thacker's radial wave needs a radius below bed.radius");
     if (s->bed_kind == FLOOD_MACDONALD && !(s->discharge[FLOOD_LEFT] > 0))
-        (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"", "this channel needs a discharge from the left");
+        (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"",
+                             "this channel needs a discharge from the left");
     if (bn_case_problems(c)[0])
         return BN_OK;
     BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
@@ -157,11 +176,12 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     most = fmax(most, fabs(bn_case_real_at(c, "initial.levels", 1)));
     for (int side = 0; side < FLOOD_SIDES; side++)
         most = fmax(most, fabs(s->level[side]));
-    for (size_t at = 0; at < layer; at++) {
-        const double ground = bed_at(c, s, at % s->nx, at / s->nx);
-        for (size_t k = 0; k < s->storeys; k++) {
-            s->bed[k * layer + at] = ground + (k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0);
-            most = fmax(most, fabs(s->bed[k * layer + at]));
+    for (size_t k = 0; k < s->storeys; k++) {
+        const double height = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
+        for (size_t at = 0; at < layer; at++) {
+            const double z = bed_at(s, at % s->nx, at / s->nx) + height;
+            s->bed[k * layer + at] = z;
+            most = fmax(most, fabs(z));
         }
     }
     s->quantum = quantum_of(most, bn_case_double(c));
@@ -187,7 +207,7 @@ bn_status flood_fill(bn_sim *sim, flood *s)
         if (s->cell[at] & FLOOD_SOLID)
             continue;
         const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
-        const long long storey = bn_case_int(c, "initial.storey");
+        const long long storey = s->shapes.storey;
         if (anywhere ? storey > 0 && at / layer + 1 != (size_t)storey : at >= layer)
             continue;
         if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) {
@@ -197,9 +217,9 @@ bn_status flood_fill(bn_sim *sim, flood *s)
             velocity[at] = e.u;
             velocity[at + points] = e.v;
         } else if (s->start == FLOOD_DEPTH_START) {
-            depth[at] = fmax(0, s->quantum * rint(bn_case_real(c, "initial.level") / s->quantum));
+            depth[at] = fmax(0, s->quantum * rint(s->shapes.level / s->quantum));
         } else if (s->start != FLOOD_DRY_START) {
-            depth[at] = fmax(0, s->quantum * rint(level_at(c, s, x) / s->quantum) - s->bed[at]);
+            depth[at] = fmax(0, s->quantum * rint(level_at(s, x) / s->quantum) - s->bed[at]);
         }
     }
     BN_GO(bn_field_set(s->depth, depth, points));

@@ -1,8 +1,9 @@
-/* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and walls
- * do to the water, and plans that make no sense. */
+/* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and
+ * walls do to the water, and plans that make no sense. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
+#include "binnacle/flood.h"
 
 #include <png.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ static char folder[64];
 
 static void open_folder(void)
 {
-    strcpy(folder, "/tmp/bn-flood-XXXXXX");
+    snprintf(folder, sizeof folder, "/tmp/bn-flood-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
 }
@@ -33,8 +34,8 @@ static void remove_folder(void)
     bn_context_destroy(&ctx);
 }
 
-/* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each letter
- * is a square of `size` pixels. */
+/* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each
+ * letter is a square of `size` pixels. */
 static void draw(int storey, int size, const char *const *rows)
 {
     const int nx = (int)strlen(rows[0]);
@@ -62,8 +63,10 @@ static void draw(int storey, int size, const char *const *rows)
         }
     char path[128];
     snprintf(path, sizeof path, "%s/%d.png", folder, storey);
-    png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)(nx * size),
-                        .height = (png_uint_32)(count * size), .format = PNG_FORMAT_RGB };
+    png_image image = { .version = PNG_IMAGE_VERSION,
+                        .width = (png_uint_32)(nx * size),
+                        .height = (png_uint_32)(count * size),
+                        .format = PNG_FORMAT_RGB };
     ck_assert_int_ne(png_image_write_to_file(&image, path, 0, rgb, 0, NULL), 0);
     free(rgb);
 }
@@ -150,7 +153,8 @@ static double mean_depth(run *r, unsigned storey)
 
 START_TEST(a_stair_drains_a_room_as_a_weir_does)
 {
-    /* 100 m2 of floor, 0.5 m deep, over a stair 1.2 m wide onto a floor 4 m below: H = (H0^-1/2 + b C t / (2 A))^-2, C = (2/3)^1.5 sqrt(g). The water sinks a little towards the stair. */
+    /* 100 m2 of floor, 0.5 m deep, over a stair 1.2 m wide onto a floor 4 m below: H = (H0^-1/2 + b C t / (2 A))^-2, C
+     * = (2/3)^1.5 sqrt(g). The water sinks a little towards the stair. */
     static const double time[] = { 10, 30, 60 }, level[] = { 0.43482150, 0.33759071, 0.24315012 };
     DRAW(1, 1, "######################", "#....................#", "#....................#", "#....................#",
          "#....................#", "#....................#", "#....................#", "#....................#",
@@ -164,9 +168,10 @@ START_TEST(a_stair_drains_a_room_as_a_weir_does)
          "#s...................#", "#....................#", "#....................#", "#....................#",
          "#....................#", "#....................#", "#....................#", "#....................#",
          "#....................#", "######################");
-    run r = begin(case_text(2, "[grid]\nkind='square'\nspacing=0.5\n[initial]\nkind='depth'\nstorey=2\nlevel=0.5\n[time]\n"
-                           "interval=5\n[stop]\ntime=60\n"),
-              NULL, NULL);
+    run r = begin(case_text(2,
+                            "[grid]\nkind='square'\nspacing=0.5\n[initial]\nkind='depth'\nstorey=2\nlevel=0.5\n[time]\n"
+                            "interval=5\n[stop]\ntime=60\n"),
+                  NULL, NULL);
     for (int i = 0; i < 3; i++) {
         while (bn_sim_now(r.sim).time < time[i] - 1e-9)
             OK(bn_sim_step(r.sim));
@@ -180,11 +185,13 @@ END_TEST
 
 START_TEST(two_storeys_level_out_through_an_opening)
 {
-    /* 60 m3 in the lower storey of 10 m2 would stand 6 m high: it rises through the hole until both levels are the same. */
+    /* 60 m3 in the lower storey of 10 m2 would stand 6 m high: it rises through the hole until both levels are the
+     * same. */
     DRAW(1, 1, "########", "#......#", "#......#", "#......#", "#......#", "#......#", "########");
     DRAW(2, 1, "########", "#......#", "#..oo..#", "#..oo..#", "#......#", "#......#", "########");
-    run r = begin(case_text(2, "[grid]\nspacing=0.5\n[fluid]\nmanning=0.05\n[initial]\nkind='depth'\nstorey=1\nlevel=6\n"
-                               "[time]\ninterval=1\n[stop]\ntime=120\n"),
+    run r = begin(case_text(2,
+                            "[grid]\nspacing=0.5\n[fluid]\nmanning=0.05\n[initial]\nkind='depth'\nstorey=1\nlevel=6\n"
+                            "[time]\ninterval=1\n[stop]\ntime=120\n"),
                   NULL, NULL);
     go_on(&r);
     const double low = mean_depth(&r, 0), high = mean_depth(&r, 1);
@@ -199,9 +206,10 @@ START_TEST(water_is_what_sources_gave_less_what_drains_took)
 {
     DRAW(1, 2, "##########", "#....#...#", "#....#..d#", "#........#", "##########");
     DRAW(2, 2, "##########", "#....#...#", "#.w..#..s#", "#........#", "##########");
-    static const char rest[] = "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
-                               "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
-                               "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
+    static const char rest[] =
+        "[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[initial]\nkind='dry'\n"
+        "[[source]]\nstorey=1\nat=[2,2]\nradius=0.5\n[[history]]\ntime=2\nvalue=0\n[[history]]\ntime=6\n"
+        "value=0.8\n[time]\ninterval=0.5\n[stop]\ntime=20\n";
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));
     run r = begin(case_text(2, rest), NULL, NULL), d = begin(case_text(2, rest), device, NULL);
@@ -232,8 +240,9 @@ START_TEST(a_thin_wall_holds)
     /* One pixel of 0.5 m between cells of 1.2 m, aslant too: nothing gets through. */
     DRAW(1, 1, "####################", "#........#.........#", "#.........#........#", "#..........#.......#",
          "#..........#.......#", "#.........#........#", "#........#.........#", "####################");
-    run r = begin(case_text(1, "[grid]\nspacing=1.2\n[initial]\nkind='dry'\n[[source]]\nat=[2,2]\nrate=1\n[stop]\ntime=20\n"),
-                  NULL, NULL);
+    run r = begin(
+        case_text(1, "[grid]\nspacing=1.2\n[initial]\nkind='dry'\n[[source]]\nat=[2,2]\nrate=1\n[stop]\ntime=20\n"),
+        NULL, NULL);
     go_on(&r);
     const unsigned *n;
     double *h = depths(&r, &n), right = 0, left = 0;
@@ -250,15 +259,130 @@ END_TEST
 START_TEST(a_source_on_a_dry_floor_spreads_as_it_should)
 {
     /* data/published/flood-central-source.csv: after 60 s the front (1 mm) is at 13.34 m. */
-    static const char text[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[64,74]\nspacing=0.5\n[fluid]\n"
-                               "manning=0.013\n[initial]\nkind='dry'\n[[source]]\nat=[16,16.02]\nradius=1\nrate=0.1\n"
-                               "[stop]\ntime=60\n";
+    static const char text[] =
+        "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[64,74]\nspacing=0.5\n[fluid]\n"
+        "manning=0.013\n[initial]\nkind='dry'\n[[source]]\nat=[16,16.02]\nradius=1\nrate=0.1\n"
+        "[stop]\ntime=60\n";
     run r = begin(text, NULL, NULL);
     go_on(&r);
     near(result(&r, "volume"), 6, 6e-12, "rate times time");
     const double radius = sqrt(result(&r, "wet_area") / 3.14159265358979);
     near(radius, 13.34, 0.06 * 13.34 + 0.5, "radial solution");
     end_run(&r);
+}
+END_TEST
+
+START_TEST(a_program_can_walk_beside_a_flood)
+{
+    DRAW(1, 2, "##########", "#........#", "#........#", "##########");
+    DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
+    run r = begin(case_text(2,
+                            "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\n"
+                            "[[gauge]]\nstorey=2\nat=[4,2]\n[stop]\ntime=4\n"),
+                  NULL, NULL);
+    bn_flood_grid g;
+    OK(bn_flood_describe(ctx, r.sim, &g));
+    ck_assert_uint_eq(g.storeys, 2);
+    ck_assert(g.hexagons);
+    for (unsigned row = 0; row < g.rows; row++)
+        for (unsigned cell = 0; cell < g.cells; cell++) {
+            double x[2];
+            unsigned i = 0, j = 0;
+            bn_flood_place(&g, cell, row, x);
+            ck_assert(bn_flood_find(&g, (const double[]){ x[0] + 0.1, x[1] - 0.15 }, &i, &j));
+            ck_assert(i == cell && j == row);
+        }
+    OK(bn_flood_advance(ctx, r.sim, 2));
+    OK(bn_flood_advance(ctx, r.sim, 2));
+    near(bn_sim_now(r.sim).time, 4, 1e-12, "two and two seconds");
+    const size_t cells = (size_t)g.cells * g.rows;
+    double *depth = malloc(cells * sizeof *depth), *speed = malloc(cells * sizeof *speed), sum = 0, fastest = 0;
+    for (unsigned storey = 1; storey <= 2; storey++) {
+        OK(bn_flood_read(ctx, r.sim, storey, depth, speed, cells));
+        for (size_t at = 0; at < cells; at++) {
+            sum += depth[at] * g.spacing * g.row;
+            fastest = fmax(fastest, speed[at]);
+        }
+    }
+    near(sum, 4 * 0.4, 1e-12, "time times rate");
+    ck_assert_double_gt(fastest, 0.1);
+    ck_assert_int_eq(bn_flood_read(ctx, r.sim, 3, depth, speed, cells), BN_USAGE);
+    bn_error_clear(ctx);
+    /* What the gauge saw, and the cells' heights in centimetres. */
+    OK(bn_sim_measure(r.sim));
+    unsigned cell, row;
+    const bn_column *columns;
+    size_t count, rows;
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 0, &columns, &count, &rows), "gauges");
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(rows, 8);
+    OK(bn_flood_read(ctx, r.sim, 2, depth, NULL, cells));
+    ck_assert(bn_flood_find(&g, (const double[]){ 4, 2 }, &cell, &row));
+    ck_assert_double_eq(columns[0].values[7], 4);
+    ck_assert_double_eq(columns[1].values[7], depth[(size_t)row * g.cells + cell]);
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 1, &columns, &count, &rows), "heights");
+    double heights = 0;
+    for (size_t i = 0; i < rows; i++)
+        heights += columns[3].values[i] / 100 * g.spacing * g.row;
+    near(heights, sum, 0.01 * sum, "all but what is shallower than output.wet");
+    ck_assert_int_eq(bn_flood_advance(ctx, r.sim, 0.7), BN_USAGE);
+    bn_error_clear(ctx);
+    free(depth);
+    free(speed);
+    end_run(&r);
+}
+END_TEST
+
+/* Rings and signed area of a text of WKT polygons: holes count less. */
+static double area_of(const char *text, size_t *polygons, size_t *rings)
+{
+    double sum = 0;
+    *polygons = *rings = 0;
+    for (const char *at = text; (at = strstr(at, "POLYGON (")) != NULL; at++)
+        ++*polygons;
+    for (const char *at = text; *at; at++) {
+        double x[2], y[2];
+        int used = 0;
+        if (*at != '(' || sscanf(at, "(%lf %lf%n", &x[0], &y[0], &used) != 2)
+            continue;
+        ++*rings;
+        const double first[2] = { x[0], y[0] };
+        at += used;
+        while (sscanf(at, ", %lf %lf%n", &x[1], &y[1], &used) == 2) {
+            sum += 0.5 * (x[0] * y[1] - x[1] * y[0]);
+            x[0] = x[1];
+            y[0] = y[1];
+            at += used;
+        }
+        near(x[0], first[0], 1e-9, "a ring is closed");
+        near(y[0], first[1], 1e-9, "a ring is closed");
+        ck_assert_int_eq(*at, ')');
+    }
+    return sum;
+}
+
+START_TEST(outlines_go_round_what_is_flooded)
+{
+    /* Two rooms, one with two pillars: two polygons, four rings, the area of the cells; nothing in the upper storey. */
+    static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
+    DRAW(1, 4, "##########", "#...#....#", "#...#.#..#", "#...#...##", "#...#.#..#", "#...#....#", "##########");
+    DRAW(2, 4, "##########", "#........#", "#........#", "#........#", "#........#", "#........#", "##########");
+    for (int k = 0; k < 2; k++) {
+        run r = begin(case_text(2, "[grid]\nspacing=0.45\n[initial]\nkind='depth'\nstorey=1\nlevel=0.5\n[output]\n"
+                                   "outline=0.3\n[stop]\nsteps=1\n"),
+                      NULL, kinds[k]);
+        OK(bn_sim_measure(r.sim));
+        const char *text;
+        size_t polygons, rings;
+        ck_assert_uint_eq(bn_results_texts(bn_sim_results(r.sim)), 2);
+        ck_assert_str_eq(bn_results_text_at(bn_sim_results(r.sim), 0, &text), "flooded-storey1.wkt");
+        near(area_of(text, &polygons, &rings), result(&r, "wet_area"), 1e-6, "area of the wet cells");
+        ck_assert_uint_eq(polygons, 2);
+        ck_assert_uint_eq(rings, 4);
+        ck_assert_str_eq(bn_results_text_at(bn_sim_results(r.sim), 1, &text), "flooded-storey2.wkt");
+        ck_assert_str_eq(text, "");
+        end_run(&r);
+    }
 }
 END_TEST
 
@@ -294,8 +418,11 @@ START_TEST(plans_that_make_no_sense_are_rejected)
     DRAW(1, 1, "######", "#....#", "#....#", "######");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
     rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE, "there are only 1 storeys");
-    rejected(case_text(1, "[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE, "");
+    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE,
+             "there are only 1 storeys");
+    rejected(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
+    rejected(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE,
+             "times must grow");
     rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
 END_TEST
@@ -308,6 +435,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, water_is_what_sources_gave_less_what_drains_took);
     tcase_add_test(tests, a_thin_wall_holds);
     tcase_add_test(tests, a_source_on_a_dry_floor_spreads_as_it_should);
+    tcase_add_test(tests, a_program_can_walk_beside_a_flood);
+    tcase_add_test(tests, outlines_go_round_what_is_flooded);
     tcase_add_test(tests, plans_that_make_no_sense_are_rejected);
 }
 

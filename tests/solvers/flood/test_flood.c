@@ -1,6 +1,6 @@
-/* test_flood.c: the physics of the solver `flood` through the library's public interface: water at rest, exact solutions,
- * symmetry, conservation, walls, and cases that must be rejected. The reference everywhere; the device wherever a run is
- * short, with equal bits. */
+/* test_flood.c: the physics of the solver `flood` through the library's public interface: water at rest, exact
+ * solutions, symmetry, conservation, walls, and cases that must be rejected. The reference everywhere; the device
+ * wherever a run is short, with equal bits. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -28,18 +28,23 @@ typedef struct run {
     bn_sim *sim;
 } run;
 
-static run run_case(const char *text, bn_device *device, const char *const *overrides)
+static run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
 {
     run r;
     size_t count = 0;
     while (overrides[count])
         count++;
     OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device, .boxes = boxes }, &r.sim));
     while (!bn_sim_done(r.sim))
         OK(bn_sim_step(r.sim));
     OK(bn_sim_measure(r.sim));
     return r;
+}
+
+static run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    return run_boxes(text, device, 1, overrides);
 }
 
 static void end_run(run *r)
@@ -92,7 +97,8 @@ static double one(const char *text, const char *name, const char *const *overrid
 }
 #define ONE(text, name, ...) one((text), (name), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* ----------------------------------------------------------------------------------------------------- water at rest */
+/* ----------------------------------------------------------------------------------------------------- water at rest
+ */
 
 static const char lake[] = "[case]\nsolver='flood'\n[grid]\ncells=[40,46]\nspacing=0.1\n[bed]\nkind='lake'\n"
                            "[initial]\nkind='level'\nlevel=0.25\n[stop]\ntime=4\n";
@@ -110,10 +116,12 @@ START_TEST(lake_at_rest_with_an_island_stays_at_rest)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------------------- dam breaks */
+/* --------------------------------------------------------------------------------------------------------- dam breaks
+ */
 
-static const char dam_x[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[150,4]\nspacing=1\n"
-                            "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,2]\n[exact]\nwithin=60\n[stop]\ntime=5\n";
+static const char dam_x[] =
+    "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[150,4]\nspacing=1\n"
+    "periodic_y=true\n[initial]\nkind='dam'\nlevels=[10,2]\n[exact]\nwithin=60\n[stop]\ntime=5\n";
 /* Across the rows: 174 rows of 0.866 m. */
 static const char dam_y[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[4,174]\nspacing=1\n"
                             "periodic_x=true\n[initial]\nkind='dam'\naxis='y'\nlevels=[10,2]\n[exact]\nwithin=60\n"
@@ -165,8 +173,9 @@ START_TEST(jagged_walls_do_not_drag)
 }
 END_TEST
 
-static const char round_dam[] = "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
-                                "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
+static const char round_dam[] =
+    "[case]\nsolver='flood'\n[grid]\ncells=[220,254]\nspacing=0.1\n[initial]\nkind='circle'\n"
+    "levels=[2.5,0.5]\nradius=2.5\n[time]\ninterval=0.4\n[stop]\ntime=0.8\n";
 
 START_TEST(a_round_dam_break_stays_round)
 {
@@ -194,7 +203,8 @@ START_TEST(a_round_dam_break_stays_round)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------------- steady flows */
+/* -------------------------------------------------------------------------------------------------------- steady flows
+ */
 
 static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[125,4]\nspacing=0.2\n"
                             "periodic_y=true\n[bed]\nkind='bump'\n[boundary.left]\nkind='inflow'\n";
@@ -202,9 +212,11 @@ static const char flume[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\
 START_TEST(flow_over_a_bump)
 {
     ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=1.53", "boundary.right.kind=open",
-                            "initial.kind=dry", "stop.time=60"), 0.006);
+                            "initial.kind=dry", "stop.time=60"),
+                        0.006);
     ck_assert_double_le(ONE(flume, "l1_depth", "boundary.left.discharge=0.18", "boundary.right.kind=level",
-                            "boundary.right.level=0.33", "initial.kind=level", "initial.level=0.33", "stop.time=150"), 0.003);
+                            "boundary.right.level=0.33", "initial.kind=level", "initial.level=0.33", "stop.time=150"),
+                        0.003);
     run r = RUN(flume, NULL, "boundary.left.discharge=4.42", "boundary.right.kind=level", "boundary.right.level=2",
                 "initial.kind=level", "initial.level=2", "stop.time=150");
     ck_assert_double_le(result(&r, "linf_depth"), 0.02);
@@ -238,10 +250,11 @@ START_TEST(friction_in_a_channel)
 }
 END_TEST
 
+static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
+                           "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
+
 START_TEST(thackers_bowl)
 {
-    static const char bowl[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[100,116]\nspacing=0.04\n[bed]\n"
-                               "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
     const double coarse = ONE(bowl, "l1_relative", "grid.kind=hexagon");
     ck_assert_double_le(coarse, 0.24);
     if (long_tests())
@@ -250,7 +263,66 @@ START_TEST(thackers_bowl)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- device and the rest */
+/* -------------------------------------------------------------------------------------------------------- second order
+ */
+#define SECOND "solver.order=2"
+
+START_TEST(second_order_where_it_is_smooth_first_at_shocks)
+{
+    const double coarse = ONE(dam_x, "l1_depth", SECOND);
+    const double fine = ONE(dam_x, "l1_depth", SECOND, "grid.spacing=0.5", "grid.cells=[300,4]");
+    ck_assert_double_le(coarse, 0.035);
+    ck_assert_double_ge(log2(coarse / fine), 0.95);
+    /* Along the bump, away from the sides, where only the first order holds. */
+    const char *const level[] = { "boundary.left.discharge=4.42", "boundary.right.kind=level", "boundary.right.level=2",
+                                  "initial.kind=level" };
+    const double rough = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
+                             "stop.time=150", "grid.cells=[63,4]", "grid.spacing=0.4");
+    const double smooth = ONE(flume, "l1_depth", SECOND, level[0], level[1], level[2], level[3], "initial.level=2",
+                              "stop.time=150");
+    ck_assert_double_ge(log2(rough / smooth), 1.8);
+    ck_assert_double_le(smooth, 2e-4);
+    ck_assert_double_le(ONE(lake, "max_speed", SECOND, "case.precision=double"), 1e-12);
+    ck_assert_double_le(ONE(lake, "max_speed", SECOND, "bed.kind=random"), 1e-5);
+    run r = RUN(bowl, NULL, SECOND, "grid.cells=[76,88]", "grid.spacing=0.0526");
+    ck_assert_double_le(result(&r, "l1_relative"), 0.04);
+    ck_assert_double_ge(result(&r, "min_depth"), 0);
+    ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-12);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
+{
+    bn_device *device;
+    OK(bn_device_open(ctx, "auto", false, &device));
+    static const char *const kinds[] = { "grid.kind=hexagon", "grid.kind=square" };
+    for (int k = 0; k < 2; k++) {
+        const char *const overrides[] = { SECOND,
+                                          kinds[k],
+                                          "grid.cells=[60,57]",
+                                          "grid.spacing=0.4",
+                                          "bed.kind=random",
+                                          "initial.levels=[2.5,0]",
+                                          "boundary.left.kind=inflow",
+                                          "boundary.left.discharge=0.3",
+                                          "boundary.top.kind=open",
+                                          NULL };
+        run a = run_case(round_dam, NULL, overrides), b = run_boxes(round_dam, device, 7, overrides);
+        double *x = field(&a, "depth", NULL), *y = field(&b, "depth", NULL);
+        ck_assert_int_eq(memcmp(x, y, 60 * 57 * sizeof *x), 0);
+        ck_assert_double_le(fabs(result(&a, "mass_error")), 1e-6);
+        free(x);
+        free(y);
+        end_run(&a);
+        end_run(&b);
+    }
+    bn_device_close(&device);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- device and the rest
+ */
 
 START_TEST(device_gives_the_bits_of_the_reference)
 {
@@ -285,7 +357,8 @@ START_TEST(times_are_hit_and_water_is_kept)
     ck_assert_double_eq_tol(bn_sim_now(r.sim).time, 9, 1e-12);
     ck_assert_double_le(fabs(result(&r, "mass_error")), 1e-13);
     end_run(&r);
-    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")), 1e-6);
+    ck_assert_double_le(fabs(ONE(round_dam, "mass_error", "grid.cells=[60,70]", "bed.kind=random", "stop.time=8")),
+                        1e-6);
 }
 END_TEST
 
@@ -324,6 +397,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, flow_over_a_bump);
     tcase_add_test(tests, friction_in_a_channel);
     tcase_add_test(tests, thackers_bowl);
+    tcase_add_test(tests, second_order_where_it_is_smooth_first_at_shocks);
+    tcase_add_test(tests, second_order_gives_the_same_bits_in_seven_boxes);
     tcase_add_test(tests, device_gives_the_bits_of_the_reference);
     tcase_add_test(tests, times_are_hit_and_water_is_kept);
     tcase_add_test(tests, bad_cases_are_rejected);
