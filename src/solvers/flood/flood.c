@@ -136,7 +136,7 @@ static const bn_key schema[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
-    { "flood_advance", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 360 } },
+    { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 500 } },
     { 0 },
 };
 
