@@ -107,8 +107,8 @@ static const bn_key schema[] = {
       .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
               "at first order. 0: 0.36, and 0.25 at second order" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE, .choices = "compensated|plain", .def_text = "compensated",
-      .help = "at first order, whether what rounding of a depth leaves over comes to the next step: no water is lost in "
-              "single precision either" },
+      .help = "at first order, whether what rounding of a depth leaves over comes to the next step: no water is lost "
+              "in single precision either" },
     { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "water that is not deeper does not move" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
