@@ -1,9 +1,9 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DORDER=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise. An edge's flux is always computed from its west (south) side, so that the two cells beside it get
@@ -43,7 +43,7 @@
 #endif
 
 typedef struct cell_state {
-    real h, u, v, lost; /* lost: depth that left through open sides in the step */
+    real h, u, v, lost, rest; /* lost: depth that left through open sides in the step; rest: by how much h is too large */
 } cell_state;
 
 /* What passes through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and
@@ -216,12 +216,12 @@ FOLDED void slopes(global const real *depth, global const real *velocity, global
 /* A cell after `dt`, from the fields before. `shifted`: its row stands half a cell to the east; `complete`: with open sides,
  * which the cells of the inside need not look for. Fluxes are added in the order of the edges. */
 FOLDED void advance(global const real *depth, global const real *velocity, global const real *bed,
-                    global const int *cell, global const real *values, index_t at, int code, int shifted, real dt,
-                    int complete, cell_state *next)
+                    global const int *cell, global const real *values, global const real *rest, index_t at, int code,
+                    int shifted, real dt, int complete, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], z = bed[at], scale = dt * EDGE;
     real mass = 0, mx = 0, my = 0, out = 0;
-    (void)cell, (void)values, (void)complete, (void)shifted;
+    (void)cell, (void)values, (void)rest, (void)complete, (void)shifted;
 #if ORDER == 2 && EDGES == 6
     const index_t above = at + PITCH + shifted, below = at - PITCH + shifted;
     AXIS(0, at - 2, at - 1, at + 1, at + 2, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
@@ -275,7 +275,14 @@ FOLDED void advance(global const real *depth, global const real *velocity, globa
         mass = mass + out;
     }
 #endif
-    const real deep = h - scale * mass, qx = h * u - scale * mx, qy = h * v - scale * my;
+#if COMPENSATED /* what rounding leaves over comes to the next step (Kahan 1965) */
+    const real change = -(scale * mass) - rest[at], deep = h + change;
+    next->rest = deep > DRY ? (deep - h) - change : 0;
+#else
+    const real deep = h - scale * mass;
+    next->rest = 0;
+#endif
+    const real qx = h * u - scale * mx, qy = h * v - scale * my;
     const int wet = !(deep <= DRY);
     const real inverse = 1 / (wet ? deep : 1);
     next->h = deep < 0 ? 0 : deep;
@@ -393,7 +400,9 @@ static inline real through_link(int kind, real share, real dt, cell_state up, re
 
 static inline cell_state add_still_water(cell_state c, real amount)
 {
-    const real deep = c.h + amount, slower = amount > 0 && deep > 0 ? c.h / deep : 1;
+    const real change = COMPENSATED ? amount - c.rest : amount, deep = c.h + change;
+    const real slower = amount > 0 && deep > 0 ? c.h / deep : 1;
+    c.rest = COMPENSATED && deep > DRY ? (deep - c.h) - change : 0;
     c.h = deep < 0 ? 0 : deep;
     c.u = deep > DRY ? c.u * slower : 0;
     c.v = deep > DRY ? c.v * slower : 0;
@@ -427,6 +436,9 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #if RECORD
                           global real *restrict arrival, global real *restrict deepest, global real *restrict hazard,
 #endif
+#if COMPENSATED
+                          global const real *restrict rest, global real *restrict next_rest,
+#endif
                           global real *restrict next_depth, global real *restrict next_velocity,
                           global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end, int stage)
 {
@@ -437,6 +449,9 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int active = block_active(blocks, slot);
     const int k = block_k();
     (void)end, (void)stage;
+#if !COMPENSATED
+    global const real *rest = bed; /* not read */
+#endif
 #if !SPECIALS
     global const real *values = bed; /* not read */
 #endif
@@ -445,7 +460,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         cell_state next;
-        advance(depth, velocity, bed, cell, values, at, code, j & 1, dt, 0, &next);
+        advance(depth, velocity, bed, cell, values, rest, at, code, j & 1, dt, 0, &next);
 #if ORDER == 2
         average(next_depth, next_velocity, at, stage, &next);
         const int later = stage && (code & SPECIAL); /* its turn comes below */
@@ -463,12 +478,18 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         next_depth[at] = next.h;
         next_velocity[at] = next.u;
         next_velocity[at + PLANE] = next.v;
+#if COMPENSATED
+        next_rest[at] = next.rest;
+#endif
         const real speed = wave_speed(next.h, next.u, next.v);
         speeds[lane] = larger(speeds[lane], code & SPECIAL ? 0 : speed);
     }
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
         const index_t at = AT3(i, j, k);
         next_depth[at] = depth[at];
+#if COMPENSATED
+        next_rest[at] = rest[at];
+#endif
         next_velocity[at] = velocity[at];
         next_velocity[at + PLANE] = velocity[at + PLANE];
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
@@ -480,9 +501,9 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const index_t at = AT3(i, j, k);
         const int code = cell[at];
         if (code & SPECIAL) {
-            cell_state next = { depth[at], velocity[at], velocity[at + PLANE], 0 };
+            cell_state next = { depth[at], velocity[at], velocity[at + PLANE], 0, COMPENSATED ? rest[at] : 0 };
             if (dt > 0) {
-                advance(depth, velocity, bed, cell, values, at, code, j & 1, dt, 1, &next);
+                advance(depth, velocity, bed, cell, values, rest, at, code, j & 1, dt, 1, &next);
                 const int item = code / ITEM & 255;
                 const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
                 real lost = next.lost, gain = 0;
@@ -491,14 +512,14 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                 if (link_down > 0) {
                     const index_t to = at - SLICE;
                     cell_state below;
-                    advance(depth, velocity, bed, cell, values, to, cell[to], j & 1, dt, 1, &below);
+                    advance(depth, velocity, bed, cell, values, rest, to, cell[to], j & 1, dt, 1, &below);
                     gain = gain - through_link(link_down, value, dt, next, bed[at], below, bed[to]);
                 }
                 if (link_up > 0) {
                     const index_t from = at + SLICE;
                     const int code_above = cell[from], item_above = code_above / ITEM & 255;
                     cell_state above;
-                    advance(depth, velocity, bed, cell, values, from, code_above, j & 1, dt, 1, &above);
+                    advance(depth, velocity, bed, cell, values, rest, from, code_above, j & 1, dt, 1, &above);
                     gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, above, bed[from], next,
                                                bed[at]);
                 }
@@ -528,6 +549,9 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             next_depth[at] = next.h;
             next_velocity[at] = next.u;
             next_velocity[at + PLANE] = next.v;
+#if COMPENSATED
+            next_rest[at] = next.rest;
+#endif
             speeds[lane] = larger(speeds[lane], wave_speed(next.h, next.u, next.v));
         }
     }

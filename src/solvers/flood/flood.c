@@ -106,6 +106,9 @@ static const bn_key schema[] = {
     { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.5,
       .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
               "at first order. 0: 0.36, and 0.25 at second order" },
+    { .name = "solver.sums", .type = BN_KEY_CHOICE, .choices = "compensated|plain", .def_text = "compensated",
+      .help = "at first order, whether what rounding of a depth leaves over comes to the next step: no water is lost "
+              "in single precision either" },
     { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "water that is not deeper does not move" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
@@ -133,7 +136,7 @@ static const bn_key schema[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
-    { "flood_advance", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 360 } },
+    { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 500 } },
     { 0 },
 };
 
@@ -150,6 +153,8 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
         { true, { "cell", "", BN_T_I32, 1, 0 } },
         { true, { "next_depth", "m", BN_T_REAL, 1, 0 } },
         { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->compensated, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
+        { s->compensated, { "next_rest", "m", BN_T_REAL, 1, 0 } },
         { s->special, { "gone", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
         { s->record, { "arrival", "s", BN_T_REAL, 1, state } },
         { s->record, { "depth_max", "m", BN_T_REAL, 1, state } },
@@ -175,7 +180,8 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         const char *name;
         int value;
     } integers[] = {
-        { "ORDER", s->order },           { "EDGES", s->edges },
+        { "ORDER", s->order },           { "COMPENSATED", s->compensated },
+        { "EDGES", s->edges },
         { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
         { "LINKS", s->links },           { "RECORD", s->record },
         { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
@@ -323,6 +329,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
     const double cfl = bn_case_real(c, "solver.cfl");
     s->order = (int)bn_case_int(c, "solver.order");
+    s->compensated = s->order == 1 && bn_case_choice(c, "solver.sums") == 0;
     s->k = (flood_constants){
         .g = g,
         .dry = bn_case_real(c, "solver.dry"),
@@ -377,6 +384,10 @@ static bn_status init(bn_sim *sim, void *state)
     s->cell_field = bn_sim_field(sim, "cell");
     s->next_depth = bn_sim_field(sim, "next_depth");
     s->next_velocity = bn_sim_field(sim, "next_velocity");
+    if (s->compensated) {
+        s->rest = bn_sim_field(sim, "rest");
+        s->next_rest = bn_sim_field(sim, "next_rest");
+    }
     if (s->special)
         s->gone = bn_sim_field(sim, "gone");
     if (s->record) {

@@ -77,9 +77,15 @@ bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
         goto out;
     }
     BN_GO(bn_field_get(s->depth, depth, points));
-    BN_GO(bn_field_get(s->velocity, velocity, 2 * points));
     if (s->special)
         BN_GO(volume_left(s, points, &left));
+    double rounded = 0;
+    if (s->compensated) {
+        BN_GO(bn_field_get(s->rest, velocity, points));
+        for (size_t at = 0; at < points; at++)
+            rounded += velocity[at];
+    }
+    BN_GO(bn_field_get(s->velocity, velocity, 2 * points));
     double sum = 0, deepest = 0, least = HUGE_VAL, fastest = 0;
     size_t cells = 0;
     for (size_t at = 0; at < points; at++) {
@@ -89,7 +95,7 @@ bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
         fastest = fmax(fastest, hypot(velocity[at], velocity[at + points]));
         cells += depth[at] > wet;
     }
-    const double volume = s->area * sum, expected = s->start_volume + s->fed - left;
+    const double volume = s->area * (sum - rounded), expected = s->start_volume + s->fed - left;
     const double scale = fmax(s->start_volume + s->fed, fabs(expected));
     BN_GO(bn_result(results, "volume", volume));
     BN_GO(bn_result(results, "mass_error", scale > 0 ? (volume - expected) / scale : 0));

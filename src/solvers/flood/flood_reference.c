@@ -25,13 +25,13 @@ typedef struct reference {
 } reference;
 
 typedef struct cell_state {
-    real h, u, v, lost;
+    real h, u, v, lost, rest;
 } cell_state;
 
 /* The fields before a step, and where the neighbours of a cell are. */
 typedef struct before {
     const flood *s;
-    const real *depth, *u, *v, *bed, *values;
+    const real *depth, *u, *v, *bed, *values, *rest;
     const int32_t *cell;
     real dt;
 } before;
@@ -280,10 +280,14 @@ static cell_state advance_cell(const before *b, size_t at)
         out = leave_domain(b, at, &mx, &my);
         mass = mass + out;
     }
-    const real deep = h - scale * mass, qx = h * u - scale * mx, qy = h * v - scale * my;
+    /* What rounding leaves over comes to the next step (Kahan 1965). */
+    const bool compensated = s->compensated;
+    const real change = compensated ? -(scale * mass) - b->rest[at] : -(scale * mass), deep = h + change;
+    const real rest = compensated && deep > (real)s->k.dry ? (deep - h) - change : 0;
+    const real qx = h * u - scale * mx, qy = h * v - scale * my;
     const bool wet = !(deep <= (real)s->k.dry);
     const real inverse = 1 / (wet ? deep : 1);
-    cell_state next = { deep < 0 ? 0 : deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, scale * out };
+    cell_state next = { deep < 0 ? 0 : deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, scale * out, rest };
     if (s->k.friction > 0) { /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
         const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
         const real f = b->dt * (real)s->k.friction * SQRT(next.u * next.u + next.v * next.v) * (square * square);
@@ -311,9 +315,11 @@ static real through_link(const flood *s, int kind, real share, real dt, cell_sta
 
 static cell_state add_still_water(const flood *s, cell_state c, real amount)
 {
-    const real deep = c.h + amount, slower = amount > 0 && deep > 0 ? c.h / deep : 1;
+    const real change = s->compensated ? amount - c.rest : amount, deep = c.h + change;
+    const real slower = amount > 0 && deep > 0 ? c.h / deep : 1;
     const bool wet = deep > (real)s->k.dry;
-    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.lost };
+    const real rest = s->compensated && wet ? (deep - c.h) - change : 0;
+    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.lost, rest };
 }
 
 /* Links, sources and drains of a special cell. */
@@ -381,7 +387,7 @@ static cell_state mean_with(const flood *s, cell_state c, real h, real u, real v
     const real deep = REAL(0.5) * (h + c.h), qx = REAL(0.5) * (h * u + c.h * c.u), qy = REAL(0.5) * (h * v + c.h * c.v);
     const bool wet = !(deep <= (real)s->k.dry);
     const real inverse = 1 / (wet ? deep : 1);
-    return (cell_state){ deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, c.lost };
+    return (cell_state){ deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, c.lost, 0 };
 }
 
 /* One stage over all cells; returns the largest speed after it. */
@@ -394,14 +400,16 @@ static float advance_stage(flood *s, int stage, real dt, real now)
     real *next_depth = bn_field_host(stage ? s->depth : s->next_depth);
     real *next_u = bn_field_host(stage ? s->velocity : s->next_velocity);
     real *gone = s->special ? bn_field_host(s->gone) : NULL;
+    const real *rest = s->compensated ? bn_field_host(s->rest) : NULL;
+    real *next_rest = s->compensated ? bn_field_host(s->next_rest) : NULL;
     const before b = {
-        s, depth, u, u + points, bn_field_host(s->bed_field), r->values, bn_field_host(s->cell_field), dt
+        s, depth, u, u + points, bn_field_host(s->bed_field), r->values, rest, bn_field_host(s->cell_field), dt
     };
     float fastest = 0;
     for (size_t at = 0; at < points; at++) {
         if (s->record && stage == 0)
             record(s, at, now, depth[at], u[at], u[at + points]);
-        cell_state c = { depth[at], u[at], u[at + points], 0 };
+        cell_state c = { depth[at], u[at], u[at + points], 0, rest ? rest[at] : 0 };
         const bool special = b.cell[at] & FLOOD_SPECIAL;
         real lost = 0;
         if (dt > 0) {
@@ -416,6 +424,8 @@ static float advance_stage(flood *s, int stage, real dt, real now)
             gone[at] = total;
         }
         next_depth[at] = c.h;
+        if (next_rest)
+            next_rest[at] = c.rest;
         next_u[at] = c.u;
         next_u[at + points] = c.v;
         note_speed(&fastest, wave_speed(s, c));
@@ -443,6 +453,8 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
         bn_field_swap(s->depth, s->next_depth);
         bn_field_swap(s->velocity, s->next_velocity);
     }
+    if (s->compensated)
+        bn_field_swap(s->rest, s->next_rest);
     r->fastest[next_slot] = fastest;
     later[CLOCK_LEFT] = after;
     later[CLOCK_STEPS] = (refill > 0 ? 0 : now[CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
@@ -468,7 +480,7 @@ static bn_status setup(bn_sim *sim, void *state)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flood");
     const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
     for (size_t at = 0; at < points; at++)
-        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0 }));
+        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
     return BN_OK;
 }
 

@@ -13,7 +13,7 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
 {
     bn_field *depth = stage ? s->next_depth : s->depth, *velocity = stage ? s->next_velocity : s->velocity;
     bn_field *next_depth = stage ? s->depth : s->next_depth, *next_velocity = stage ? s->velocity : s->next_velocity;
-    bn_arg args[18] = { BN_READ(depth, s->order), BN_READ(velocity, s->order), BN_READ(s->bed_field, s->order),
+    bn_arg args[20] = { BN_READ(depth, s->order), BN_READ(velocity, s->order), BN_READ(s->bed_field, s->order),
                         BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0) };
     size_t count = 4;
     if (s->special) {
@@ -24,6 +24,10 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
         args[count++] = (bn_arg)BN_UPDATE(s->arrival);
         args[count++] = (bn_arg)BN_UPDATE(s->deepest);
         args[count++] = (bn_arg)BN_UPDATE(s->hazard);
+    }
+    if (s->compensated) {
+        args[count++] = (bn_arg)BN_READ(s->rest, s->links ? 1 : 0);
+        args[count++] = (bn_arg)BN_UPDATE(s->next_rest);
     }
     args[count++] = (bn_arg)BN_UPDATE(next_depth);
     args[count++] = (bn_arg)BN_UPDATE(next_velocity);
@@ -44,6 +48,8 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         bn_field_swap(s->depth, s->next_depth);
         bn_field_swap(s->velocity, s->next_velocity);
     }
+    if (s->compensated)
+        bn_field_swap(s->rest, s->next_rest);
     return BN_OK;
 }
 

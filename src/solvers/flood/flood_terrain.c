@@ -233,6 +233,10 @@ bn_status flood_fill(bn_sim *sim, flood *s)
     for (size_t at = 0; at < points; at++)
         s->start_volume += depth[at];
     s->start_volume *= s->area;
+    if (s->compensated) {
+        BN_GO(bn_field_zero(s->rest));
+        BN_GO(bn_field_zero(s->next_rest));
+    }
     if (s->special)
         BN_GO(bn_field_zero(s->gone));
     if (s->record) {
