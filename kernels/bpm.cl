@@ -103,6 +103,7 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
 {
     const int c = (int)get_local_id(0);
     const int mine = c < CHUNKS;
+    const int known = min(c, CHUNKS - 1); /* work-items without a chunk go along, and must not read beyond the arrays */
     real2 f[CHUNK], r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
 #if STAGED
@@ -148,7 +149,7 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         if (mine)
             ahead[c] = leaves;
         barrier(CLK_LOCAL_MEM_FENCE);
-        ENTERS_FORWARDS(enters, c)
+        ENTERS_FORWARDS(enters, known)
         FOR_NODES(j)
             enters = y[j] = less(y[j], j > 0 ? r[j - 1] : r_before, enters);
         real2 u = (real2)(0);
@@ -157,7 +158,7 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         if (mine)
             back[c] = u;
         barrier(CLK_LOCAL_MEM_FENCE);
-        ENTERS_BACKWARDS(w, c)
+        ENTERS_BACKWARDS(w, known)
         FOR_NODES_BACK(j)
             if (IS_NODE(c, j)) {
                 w = times(r[j], y[j] - w);

@@ -97,8 +97,17 @@ static void same(const outcome *a, const outcome *b, const char *solver, const c
                   "%s: %s: results differ", solver, what);
 }
 
-static void every_precision(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision),
-                            bool debug)
+static size_t solver_count(void)
+{
+    size_t count = 0;
+    while (bn_solver_names()[count])
+        count++;
+    return count;
+}
+
+/* Round `which` of a loop over all solvers and both precisions. */
+static void one_of_all(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision), bool debug,
+                       int which)
 {
     static const char *const precisions[] = { "single", "double" };
     bn_context *ctx;
@@ -106,10 +115,8 @@ static void every_precision(void (*check)(bn_context *, bn_device *, const char 
     const bn_context_desc desc = { .debug = debug };
     ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    for (const char *const *solver = bn_solver_names(); *solver; solver++)
-        for (int p = 0; p < 2; p++)
-            if (p == 0 || bn_device_describe(device)->fp64)
-                check(ctx, device, *solver, precisions[p]);
+    if (which % 2 == 0 || bn_device_describe(device)->fp64)
+        check(ctx, device, bn_solver_names()[which / 2], precisions[which % 2]);
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
@@ -124,7 +131,7 @@ static void check_reference(bn_context *ctx, bn_device *device, const char *solv
     free(on_device.bits);
 }
 
-START_TEST(device_equals_reference) { every_precision(check_reference, true); }
+START_TEST(device_equals_reference) { one_of_all(check_reference, true, _i); }
 END_TEST
 
 static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
@@ -142,7 +149,7 @@ static void check_groups(bn_context *ctx, bn_device *device, const char *solver,
     free(first.bits);
 }
 
-START_TEST(bits_do_not_depend_on_work_groups) { every_precision(check_groups, false); }
+START_TEST(bits_do_not_depend_on_work_groups) { one_of_all(check_groups, false, _i); }
 END_TEST
 
 static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
@@ -157,7 +164,7 @@ static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, 
     free(first.bits);
 }
 
-START_TEST(bits_do_not_depend_on_boxes) { every_precision(check_boxes, true); }
+START_TEST(bits_do_not_depend_on_boxes) { one_of_all(check_boxes, true, _i); }
 END_TEST
 
 START_TEST(every_solver_has_a_starter_case_that_passes)
@@ -178,9 +185,10 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_test(tests, device_equals_reference);
-    tcase_add_test(tests, bits_do_not_depend_on_work_groups);
-    tcase_add_test(tests, bits_do_not_depend_on_boxes);
+    const int rounds = 2 * (int)solver_count();
+    tcase_add_loop_test(tests, device_equals_reference, 0, rounds);
+    tcase_add_loop_test(tests, bits_do_not_depend_on_work_groups, 0, rounds);
+    tcase_add_loop_test(tests, bits_do_not_depend_on_boxes, 0, rounds);
     tcase_add_test(tests, every_solver_has_a_starter_case_that_passes);
 }
 
