@@ -214,10 +214,10 @@ lint-tree: ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh
 
 # ----------------------------------------------------------------------------------------------------------------- use
-DEMO := cavity-re1000 convection-ra1e4 mixing
-demo: all ## a cavity, natural convection, mixing streams, with pictures
-	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/flow/$$c.toml --out out/demo/$$c --force; done'
-	@echo 'Pictures:' && find $(addprefix out/demo/,$(DEMO)) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
+DEMO := flow/cavity-re1000 flow/mixing maxwell/solar-cell xray/double-slit-expected flood/house bpm/mmi bpm/splitter
+demo: all ## a case of every solver, with pictures
+	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$(basename $$c) --force; done'
+	@echo 'Pictures:' && find $(addprefix out/demo/,$(notdir $(DEMO))) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
 BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/*.c)))
 $(BENCH_BIN): %: %.o $(STATIC)

@@ -5,7 +5,7 @@
 #   DEVICE=gpu make bench
 set -eu
 : "${BINNACLE:=build/binnacle}" "${DEVICE:=auto}" "${SIZES:=257 1025 4097}" "${STEPS:=20}"
-# Linear solvers and time steps of flow, by the clock: sizes and precision can be chosen, see tests/bench/bench_flow.c.
+# Every solver by the clock: sizes and precision can be chosen, see the heads of tests/bench/bench_*.c.
 for program in ${BENCH:-}; do
     "$program" "$DEVICE"
 done
