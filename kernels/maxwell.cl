@@ -39,15 +39,16 @@ static inline triple load_triple(global const real2 *f, index_t at)
 }
 
 /* How deep a place lies in an absorbing layer: 0 outside, else in cells, for E at whole places; for H at half places one
- * half more. `low`, `high`: whether there is a layer on that side. */
+ * half more. `low`, `high`: whether there is a layer on that side. (Conditions instead of max would become a saturating
+ * subtraction, which Oclgrind 21.10 does not know.) */
 static inline int depth_E(int at, int cells, int low, int high)
 {
-    return low && at < PML_CELLS ? PML_CELLS - at : high && at > cells - PML_CELLS ? at - (cells - PML_CELLS) : 0;
+    return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS), 0) : 0);
 }
 
 static inline int depth_H(int at, int cells, int low, int high)
 {
-    return low && at < PML_CELLS ? PML_CELLS - at : high && at >= cells - PML_CELLS ? at - (cells - PML_CELLS) + 1 : 0;
+    return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS) + 1, 0) : 0);
 }
 
 /* The neighbour one step on (or back) along each dimension. Where the box is the whole grid the step wraps around by itself,

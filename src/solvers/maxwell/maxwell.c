@@ -159,7 +159,7 @@ static bool launches(const maxwell *s, const char *kernel)
     if (strcmp(kernel, "maxwell_H") == 0) /* before a look at the change too */
         return compact && (cells || s->fuse);
     if (strcmp(kernel, "maxwell_E") == 0)
-        return compact && cells;
+        return compact && (cells || s->fuse); /* where tiles do not fit */
     return true;
 }
 

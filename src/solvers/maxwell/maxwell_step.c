@@ -30,6 +30,9 @@ static bn_status setup(bn_sim *sim, void *state)
     s->seed_H = bn_sim_kernel(sim, "maxwell_seed_H");
     s->seed_E = bn_sim_kernel(sim, "maxwell_seed_E");
     s->seed_whole = bn_sim_kernel(sim, "maxwell_seed_whole");
+    if (s->fuse && !bn_kernel_fits(s->fused))
+        bn_log(bn_sim_context(sim), BN_LOG_WARNING,
+               "maxwell: this device has no work-groups large enough for one sweep; H and E take a pass each");
     BN_TRY(bn_table_reals(d, "coefficients of E", s->t.E, 4 * levels(s) * (size_t)s->class_count, &s->table_E));
     BN_TRY(bn_table_reals(d, "coefficients of H", s->t.H, 4 * levels(s), &s->table_H));
     BN_TRY(bn_table_reals(d, "contrast", s->t.contrast, 2 * (size_t)s->class_count, &s->table_contrast));
@@ -132,7 +135,7 @@ static bn_status step_compact(maxwell *s, bool watched)
 {
     const cplx *e = s->t.e_inc, *h = s->volume ? NULL : s->t.h_inc;
     const bool rows = s->sweep == MAXWELL_ROWS;
-    if (s->fuse && !watched)
+    if (s->fuse && !watched && bn_kernel_fits(s->fused))
         return step_fused(s);
     BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED(s->E, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)

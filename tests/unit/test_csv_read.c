@@ -1,0 +1,53 @@
+/* test_csv_read.c: tables of numbers from text: heads, comments, empty places, and what must be refused with its line. */
+#include "support.h"
+
+#include "io/csv_read.h"
+
+#include <string.h>
+
+static bn_context *ctx;
+static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
+static void close_context(void) { bn_context_destroy(&ctx); }
+
+START_TEST(tables_are_read)
+{
+    bn_csv_table t;
+    ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", "# one\n#two\nwavelength_nm,n, k\r\n300,1.5,\n# later\n\n310, -2e-3 ,7\n", &t), BN_OK);
+    ck_assert_uint_eq(t.columns, 3);
+    ck_assert_uint_eq(t.rows, 2);
+    ck_assert_str_eq(t.heads[0], "wavelength_nm");
+    ck_assert_str_eq(t.heads[2], "k");
+    ck_assert_str_eq(t.comments, "one\ntwo\n");
+    near(t.values[1], 1.5, 0, "the first row");
+    ck_assert(isnan(t.values[2]));
+    near(t.values[4], -2e-3, 0, "blanks around");
+    bn_csv_table_free(&t);
+}
+END_TEST
+
+START_TEST(what_is_no_table_is_refused)
+{
+    static const struct {
+        const char *text, *words;
+    } bad[] = { { "a,b\n1,2\n3\n", "line 3 has 1 places" },
+                { "a,b\n1,2,3\n", "line 2 has 3 places" },
+                { "a\n1\nx2\n", "line 3: \"x2\" is no number" },
+                { "a,b\n", "no row" },
+                { "", "no row" } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bn_csv_table t;
+        ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", bad[i].text, &t), BN_IO);
+        ck_assert_msg(strstr(bn_error_text(ctx), bad[i].words), "\"%s\" does not say \"%s\"", bn_error_text(ctx), bad[i].words);
+        bn_error_clear(ctx);
+    }
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, tables_are_read);
+    tcase_add_test(tests, what_is_no_table_is_refused);
+}
+
+int main(void) { return bn_test_main("csv_read", add); }
