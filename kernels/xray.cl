@@ -117,7 +117,7 @@ static inline void set_integers(direction *d)
 }
 
 /* 1 - cos of the scattering angle. */
-static inline real scattering_deficit(uint w, global const real *restrict angle)
+static inline real scattering_deficit(uint w, global const real *angle)
 {
     if (ANGLE_BITS == 0)
         return word(w) * (DEFICIT * REAL(2.3283064365386963e-10)); /* uniform in solid angle */
@@ -127,7 +127,7 @@ static inline real scattering_deficit(uint w, global const real *restrict angle)
 }
 
 /* A new direction from the first two words of event `number`. */
-static inline void scatter(direction *d, uint4 words, uint4 number, global const real *restrict angle)
+static inline void scatter(direction *d, uint4 words, uint4 number, global const real *angle)
 {
     const real deficit = scattering_deficit(words.s0, angle), across = sqrt(deficit * (REAL(2.0) - deficit));
     const real c = REAL(1.0) - deficit;
@@ -266,7 +266,7 @@ static inline long rounded(ulong sum) { return (long)(sum + 0x40000000UL) >> 31;
 
 /* Phase at a cell far away, over that of the undisturbed wave through the middle of the entrance, in turns of 2^32:
  * k times (path - direction . place). */
-static inline uint phase(const track *k, global const int *restrict toward)
+static inline uint phase(const track *k, global const int *toward)
 {
     const long x = rounded(k->x), y = k->y0 + rounded(k->y), z = k->z0 + rounded(k->z);
     ulong sum = k->missing + (ulong)(toward[0] * x);
@@ -289,12 +289,12 @@ static inline void expose(volatile global long *tally, uint cell, uint turn, rea
 
 /* Adds what the scattering at the end of the track is expected to bring to some cells, spread over the detector from
  * one that is drawn: density of the direction, times the cell's solid angle, times cells per sample. */
-static inline void expect(volatile global long *tally, global const int *restrict toward, const track *k,
+static inline void expect(volatile global long *tally, global const int *toward, const track *k,
                           const direction *d, real share, uint w)
 {
     uint cell = mul_hi(w, CELLS);
     for (int n = 0; n < SAMPLES; n++) {
-        global const int *restrict t = &toward[4 * (size_t)cell];
+        global const int *t = &toward[4 * (size_t)cell];
         const real u = REAL(1.0) - (real)t[0] * REAL(4.656612873077393e-10);
         const real v = (real)t[1] * REAL(4.656612873077393e-10);
         const real x = (real)t[2] * REAL(4.656612873077393e-10), du = u - d->u, dv = v - d->v, dw = x - d->w;
@@ -380,7 +380,7 @@ static inline int start(photon *p, ulong number)
 }
 
 /* From block to block up to the next tentative collision; 0 when the photon leaves the box before. */
-static inline int reach_collision(photon *p, global const real *restrict majorant, real *most)
+static inline int reach_collision(photon *p, global const real *majorant, real *most)
 {
     for (;;) {
         *most = majorant[((size_t)p->c.block * BLOCKS_Y + p->b.block) * BLOCKS_X + p->a.block];
@@ -410,8 +410,8 @@ static inline int reach_collision(photon *p, global const real *restrict majoran
 }
 
 /* The collision: refused, or a scattering; 0 when it was the photon's last. */
-static inline int collide(photon *p, real most, global const real *restrict optical, global const int *restrict toward,
-                          global const real *restrict angle, volatile global long *tally, life *count)
+static inline int collide(photon *p, real most, global const real *optical, global const int *toward,
+                          global const real *angle, volatile global long *tally, life *count)
 {
     p->t = p->t + p->depth / most;
     const real x = p->x + p->dx * p->t, y = p->y + p->dy * p->t, z = p->z + p->dz * p->t;
@@ -450,7 +450,7 @@ static inline int collide(photon *p, real most, global const real *restrict opti
 }
 
 /* To the detector, in free space. */
-static inline void land(const photon *p, global const int *restrict toward, volatile global long *tally, life *count)
+static inline void land(const photon *p, global const int *toward, volatile global long *tally, life *count)
 {
     count->orders += (ulong)1 << 8 * min(p->scatterings, ORDERS - 1);
     count->scatterings += p->scatterings;
@@ -469,7 +469,7 @@ static inline void land(const photon *p, global const int *restrict toward, vola
         return;
     }
     const uint cell = (uint)cell_z * GNX + (uint)cell_y;
-    global const int *restrict t = &toward[4 * (size_t)cell];
+    global const int *t = &toward[4 * (size_t)cell];
     if (t[3] == 0) {
         count->stopped++;
         return;
