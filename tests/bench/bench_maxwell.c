@@ -100,7 +100,10 @@ int main(int argc, char **argv)
                 return 2;
             }
             bench(n, name, "compact, two passes", "compact", "two-pass", 36, 3);
-            bench(n, name, "compact, one sweep", "compact", "fused", 24, 3);
+            if (info->cpu)
+                bench(n, name, "compact, rows", "compact", "rows", 36, 3);
+            else
+                bench(n, name, "compact, one sweep", "compact", "fused", 24, 3);
             if (n > 256) /* the coefficients of so many cells take the host minutes */
                 continue;
             bench(n, name, "coefficients in cells, SoA", "soa", "auto", 128, 0);

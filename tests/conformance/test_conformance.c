@@ -105,7 +105,7 @@ static size_t solver_count(void)
     return count;
 }
 
-/* Round `which` of a loop over all solvers and both precisions. */
+/* Round `which` of a loop over all solvers and both precisions; BN_TEST_SOLVER picks one solver. */
 static void one_of_all(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision), bool debug,
                        int which)
 {
@@ -115,7 +115,9 @@ static void one_of_all(void (*check)(bn_context *, bn_device *, const char *solv
     const bn_context_desc desc = { .debug = debug };
     ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    if (which % 2 == 0 || bn_device_describe(device)->fp64)
+    const char *only = getenv("BN_TEST_SOLVER");
+    const bool wanted = !only || strcmp(only, bn_solver_names()[which / 2]) == 0;
+    if (wanted && (which % 2 == 0 || bn_device_describe(device)->fp64))
         check(ctx, device, bn_solver_names()[which / 2], precisions[which % 2]);
     bn_device_close(&device);
     bn_context_destroy(&ctx);
