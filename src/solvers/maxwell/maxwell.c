@@ -73,7 +73,7 @@ static const bn_key schema[] = {
     { .name = "layer.fill", .type = BN_KEY_REAL, .def = 0.5, .min = 0, .max = 1, .list = true,
       .help = "share of a grating's period that stands high" },
     { .name = "layer.picture", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "heights as a PNG over the whole grid: black low, white high" },
+      .help = "heights as a PNG (black low, white high) or TIFF over the whole grid" },
 
     { .name = "box.material", .type = BN_KEY_TEXT, .def_text = "glass", .list = true, .help = "of a block of cells" },
     { .name = "box.from", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 0, .min = -1, .max = 1, .list = true,

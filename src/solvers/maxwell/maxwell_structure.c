@@ -76,21 +76,43 @@ static void grating_face(const maxwell *s, double period, double fill, double de
     }
 }
 
-/* Heights from a picture that covers the grid: black lowest, white highest, about the mean, nearest pixel. */
-static void picture_face(const maxwell *s, const unsigned char *grey, uint32_t width, uint32_t rows, double depth,
-                         double *height)
+/* Heights from a picture that covers the grid: `depth` from the lowest value that a pixel may have (black) to the highest
+ * (white; of a TIFF from its own lowest to its highest), about the mean, nearest pixel. */
+static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double depth, double *height)
 {
+    const char *name = bn_case_item_text(c, "layer.picture", item), *dot = strrchr(name, '.');
+    const bool tiff = dot && (strcmp(dot, ".tif") == 0 || strcmp(dot, ".tiff") == 0);
     const size_t nx = s->n[0], ny = s->n[1];
-    double mean = 0;
+    uint32_t width = 0, rows = 0;
+    const unsigned char *grey = NULL;
+    bn_volume_numbers v = { .values = NULL };
+    double low = 0, high = 255, mean = 0;
+    if (tiff) {
+        BN_TRY(bn_plan_volume(p, c, name, "", &v));
+        width = v.n[0];
+        rows = v.n[1];
+        low = high = v.values[0];
+        for (size_t i = 0; i < (size_t)width * rows; i++) {
+            low = fmin(low, v.values[i]);
+            high = fmax(high, v.values[i]);
+        }
+    } else {
+        BN_TRY(bn_plan_item_grey(p, c, "layer.picture", item, &width, &rows, &grey));
+    }
+    if (!grey && !v.values)
+        return BN_OK; /* rejected */
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
             const size_t x = (size_t)(((double)i + 0.5) / (double)nx * width);
             const size_t y = (size_t)(((double)j + 0.5) / (double)ny * rows);
-            height[j * nx + i] = depth * grey[(rows - 1 - y) * width + x] / 255;
+            /* The first row of a PNG is the uppermost; volumes are turned already. */
+            const double value = grey ? grey[(rows - 1 - y) * width + x] : v.values[y * width + x];
+            height[j * nx + i] = high > low ? depth * (value - low) / (high - low) : 0;
             mean += height[j * nx + i] / (double)(nx * ny);
         }
     for (size_t i = 0; i < nx * ny; i++)
         height[i] -= mean;
+    return BN_OK;
 }
 
 static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double *height, double *room)
@@ -115,14 +137,7 @@ static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell *s, size_t 
         grating_face(s, period, bn_case_item_real(c, "layer.fill", item), depth, height);
         break;
     }
-    case PICTURE: {
-        uint32_t width, rows;
-        const unsigned char *grey;
-        BN_TRY(bn_plan_item_grey(p, c, "layer.picture", item, &width, &rows, &grey));
-        if (grey)
-            picture_face(s, grey, width, rows, depth, height);
-        break;
-    }
+    case PICTURE: return picture_face(c, p, s, item, depth, height);
     }
     return BN_OK;
 }

@@ -1,8 +1,6 @@
 /* test_bpm.c: the physics of the solver `bpm` through the library's public interface: closed forms of the scheme,
  * published indices, symmetry, what is kept, and cases that must be rejected. */
-#include "support.h"
-
-#include "binnacle/binnacle.h"
+#include "support_case.h"
 
 #include <complex.h>
 #include <stdio.h>
@@ -10,48 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
 static const double pi = 3.14159265358979323846;
-static bn_context *ctx;
 static bn_device *device;
 
-static void open_context(void)
+static void open_all(void)
 {
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
 }
 
-static void close_context(void)
+static void close_all(void)
 {
     bn_device_close(&device);
     bn_context_destroy(&ctx);
-}
-
-/* A case in memory on one engine, run to its end and measured. `overrides` ends with NULL. */
-typedef struct run {
-    bn_case *config;
-    bn_sim *sim;
-} run;
-
-static run run_case(const char *text, bn_device *on, const char *const *overrides)
-{
-    run r;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = on }, &r.sim));
-    while (!bn_sim_done(r.sim))
-        OK(bn_sim_step(r.sim));
-    OK(bn_sim_measure(r.sim));
-    return r;
-}
-
-static void end_run(run *r)
-{
-    bn_sim_destroy(&r->sim);
-    bn_case_destroy(&r->config);
 }
 
 /* The text with `what` in it replaced: overrides do not reach into lists. Lent until the next call. */
@@ -65,8 +34,6 @@ static const char *with(const char *text, const char *what, const char *by)
     snprintf(made, sizeof made, "%.*s%s%s", (int)(at - copy), copy, by, at + strlen(what));
     return made;
 }
-
-#define RUN(text, on, ...) run_case((text), (on), (const char *const[]){ __VA_ARGS__, NULL })
 
 /* psi in double, to be freed: pairs. */
 static double *field(run *r, size_t *points)
@@ -82,16 +49,6 @@ static double *field(run *r, size_t *points)
         values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
     free(raw);
     return values;
-}
-
-static double result(const run *r, const char *name)
-{
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t i = 0; i < bn_results_count(results); i++)
-        if (strcmp(bn_results_at(results, i)->name, name) == 0)
-            return bn_results_at(results, i)->value;
-    ck_abort_msg("no result %s", name);
-    return 0;
 }
 
 /* Row `row` of a column of a table of the results. */
@@ -672,7 +629,7 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_checked_fixture(tests, open_all, close_all);
     tcase_add_test(tests, modes_have_the_schemes_own_phase);
     tcase_add_test(tests, single_precision_keeps_its_digits);
     tcase_add_test(tests, any_field_is_the_sum_of_its_modes);

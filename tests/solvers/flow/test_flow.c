@@ -1,57 +1,13 @@
 /* test_flow.c: the physics of the solver `flow` through the library's public interface: exact solutions, published
  * numbers, order, symmetry, honesty of the residual, and cases that must be rejected. The reference everywhere; the
  * device wherever a run is short, with equal bits. */
-#include "support.h"
-
-#include "binnacle/binnacle.h"
+#include "support_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
-
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
-
-/* The finer grids run with `make test-long`. */
-static bool long_tests(void)
-{
-    const char *text = getenv("BN_TEST_LONG");
-    return text && text[0] == '1';
-}
-
 enum { MOST_OVERRIDES = 16 };
-
-/* A case in memory on one engine, run to its end and measured. `overrides` ends with NULL. */
-typedef struct run {
-    bn_case *config;
-    bn_sim *sim;
-} run;
-
-static run run_case(const char *text, bn_device *device, const char *const *overrides)
-{
-    run r;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
-    while (!bn_sim_done(r.sim))
-        OK(bn_sim_step(r.sim));
-    OK(bn_sim_measure(r.sim));
-    return r;
-}
-
-static void end_run(run *r)
-{
-    bn_sim_destroy(&r->sim);
-    bn_case_destroy(&r->config);
-}
-
-#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
 
 static const bn_sim_field_info *field_info(const run *r, const char *name)
 {
@@ -75,16 +31,6 @@ static double *field(run *r, const char *name)
         values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
     free(raw);
     return values;
-}
-
-static double result(const run *r, const char *name)
-{
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t i = 0; i < bn_results_count(results); i++)
-        if (strcmp(bn_results_at(results, i)->name, name) == 0)
-            return bn_results_at(results, i)->value;
-    ck_abort_msg("no result %s", name);
-    return 0;
 }
 
 /* --- the box vortex: the discrete law of decay --- */

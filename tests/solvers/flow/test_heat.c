@@ -1,54 +1,13 @@
 /* test_heat.c: temperature, natural convection, obstacles and segments of the solver `flow`, through the library's public
  * interface: discrete laws, published numbers, conservation, equal bits of device and reference, cases that must be
  * rejected. */
-#include "support.h"
-
-#include "binnacle/binnacle.h"
+#include "support_case.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
 static const double pi = 3.14159265358979323846;
-
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
-
-static bool long_tests(void)
-{
-    const char *text = getenv("BN_TEST_LONG");
-    return text && text[0] == '1';
-}
-
-typedef struct run {
-    bn_case *config;
-    bn_sim *sim;
-} run;
-
-static run run_case(const char *text, bn_device *device, const char *const *overrides)
-{
-    run r;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
-    while (!bn_sim_done(r.sim))
-        OK(bn_sim_step(r.sim));
-    OK(bn_sim_measure(r.sim));
-    return r;
-}
-
-#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
-
-static void end_run(run *r)
-{
-    bn_sim_destroy(&r->sim);
-    bn_case_destroy(&r->config);
-}
 
 static double *field(run *r, const char *name, size_t *count)
 {
@@ -68,16 +27,6 @@ static double *field(run *r, const char *name, size_t *count)
     }
     ck_abort_msg("no field %s", name);
     return NULL;
-}
-
-static double result(const run *r, const char *name)
-{
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t i = 0; i < bn_results_count(results); i++)
-        if (strcmp(bn_results_at(results, i)->name, name) == 0)
-            return bn_results_at(results, i)->value;
-    ck_abort_msg("no result %s", name);
-    return 0;
 }
 
 /* --- diffusion: the discrete laws --- */

@@ -1,56 +1,16 @@
 /* test_xray.c: the physics of the solver `xray` through the library's public interface: closed forms, published
  * numbers, statistics with fixed seeds, and cases that must be rejected. The reference does it, since device and
  * reference agree photon by photon (tests/conformance, and here for what the self-test leaves out). */
-#include "support.h"
+#include "support_case.h"
 
 #include "api/launch.h"
-#include "binnacle/binnacle.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
 static const double pi = 3.14159265358979323846;
-static bn_context *ctx;
-
-static void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
-static void close_context(void) { bn_context_destroy(&ctx); }
-
-static bool long_tests(void)
-{
-    const char *text = getenv("BN_TEST_LONG");
-    return text && text[0] == '1';
-}
-
-typedef struct run {
-    bn_case *config;
-    bn_sim *sim;
-} run;
-
-static run run_case(const char *text, bn_device *device, const char *const *overrides)
-{
-    run r;
-    size_t count = 0;
-    while (overrides[count])
-        count++;
-    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
-    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device }, &r.sim));
-    while (!bn_sim_done(r.sim))
-        OK(bn_sim_step(r.sim));
-    OK(bn_sim_measure(r.sim));
-    return r;
-}
-
-static void end_run(run *r)
-{
-    bn_sim_destroy(&r->sim);
-    bn_case_destroy(&r->config);
-}
-
-#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
 
 static const bn_sim_field_info *info_of(const run *r, const char *name)
 {
@@ -79,16 +39,6 @@ static double *field(run *r, const char *name)
         values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
     free(raw);
     return values;
-}
-
-static double result(const run *r, const char *name)
-{
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t i = 0; i < bn_results_count(results); i++)
-        if (strcmp(bn_results_at(results, i)->name, name) == 0)
-            return bn_results_at(results, i)->value;
-    ck_abort_msg("no result %s", name);
-    return 0;
 }
 
 static double total(const double *values, size_t count)

@@ -1,0 +1,51 @@
+/* support_case.c: cases run by the tests of solvers. */
+#include "support_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bn_context *ctx;
+
+void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
+void close_context(void) { bn_context_destroy(&ctx); }
+
+bool long_tests(void)
+{
+    const char *text = getenv("BN_TEST_LONG");
+    return text && text[0] == '1';
+}
+
+run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
+{
+    run r;
+    size_t count = 0;
+    while (overrides[count])
+        count++;
+    OK(bn_case_parse(ctx, "test.toml", text, overrides, count, &r.config));
+    OK(bn_sim_create(ctx, r.config, &(bn_sim_desc){ .device = device, .boxes = boxes }, &r.sim));
+    while (!bn_sim_done(r.sim))
+        OK(bn_sim_step(r.sim));
+    OK(bn_sim_measure(r.sim));
+    return r;
+}
+
+run run_case(const char *text, bn_device *device, const char *const *overrides)
+{
+    return run_boxes(text, device, 1, overrides);
+}
+
+void end_run(run *r)
+{
+    bn_sim_destroy(&r->sim);
+    bn_case_destroy(&r->config);
+}
+
+double result(const run *r, const char *name)
+{
+    const bn_results *results = bn_sim_results(r->sim);
+    for (size_t i = 0; i < bn_results_count(results); i++)
+        if (strcmp(bn_results_at(results, i)->name, name) == 0)
+            return bn_results_at(results, i)->value;
+    ck_abort_msg("no result %s", name);
+    return 0;
+}

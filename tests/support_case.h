@@ -1,0 +1,35 @@
+/* support_case.h: what the tests of solvers share: one context, cases in memory run to their end on a device or on the
+ * reference, and their results. */
+#ifndef BN_TEST_SUPPORT_CASE_H
+#define BN_TEST_SUPPORT_CASE_H
+
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+
+/* The test's context: open_context and close_context are its fixture. */
+extern bn_context *ctx;
+void open_context(void);
+void close_context(void);
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+/* Finer grids and longer runs belong to `make test-long`. */
+bool long_tests(void);
+
+/* A case on one engine, run to its end and measured. */
+typedef struct run {
+    bn_case *config;
+    bn_sim *sim;
+} run;
+
+/* device NULL: the reference. `overrides` ends with NULL. */
+run run_case(const char *text, bn_device *device, const char *const *overrides);
+run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides);
+void end_run(run *);
+#define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* A result by name, which must be there. */
+double result(const run *, const char *name);
+
+#endif
