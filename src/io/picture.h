@@ -34,7 +34,7 @@ typedef struct bn_picture {
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
-/* A line chart as PNG: several columns over the first one; log axis for residuals. */
+/* A line chart as PNG: several columns over the first one; log axes for residuals and rooflines. */
 typedef struct bn_chart_line {
     const char *label;
     const double *x, *y;
@@ -43,7 +43,7 @@ typedef struct bn_chart_line {
 } bn_chart_line;
 typedef struct bn_chart {
     const char *title, *x_label, *y_label;
-    bool log_y;
+    bool log_y, log_x;
     const bn_chart_line *lines;
     size_t count;
 } bn_chart;
