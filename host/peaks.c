@@ -1,5 +1,5 @@
-/* peaks.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches, transfers. Measured
- * once per device and driver and kept in the cache, with the date. */
+/* peaks.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches, transfers.
+ * Measured once per device and driver and kept in the cache, with the date. */
 #include "internal/binary_cache.h"
 #include "internal/device_list.h"
 
@@ -12,8 +12,8 @@
 enum { GROUP = 64, CHAINS = 8, ROUNDS = 512, PLACES = 1 << 16, LAUNCHES = 200, TRANSFER_BYTES = 32 << 20 };
 static const char doing[] = "measuring the device";
 
-/* Arithmetic: chains of multiply-adds that don't wait for each other, over vectors as wide as a CPU's registers (WIDE) or
- * narrow ones that leave a GPU room for many work-items. Contraction is left on: that is the device's peak. */
+/* Arithmetic: chains of multiply-adds that don't wait for each other, over vectors as wide as a CPU's registers (WIDE)
+ * or narrow ones that leave a GPU room for many work-items. Contraction is left on: that is the device's peak. */
 static const char arithmetic_text[] =
     "#ifdef DOUBLE\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
@@ -31,27 +31,26 @@ static const char arithmetic_text[] =
     "}\n";
 
 /* Work-items of a group read each other's values; the next place depends on nothing that was read. */
-static const char rest_text[] =
-    "kernel void empty(global uint *out) { (void)out; }\n"
-    "kernel void shared(global float4 *out)\n"
-    "{\n"
-    "    local float4 values[64];\n"
-    "    const uint me = get_local_id(0);\n"
-    "    float4 s = (float4)(0), t = s;\n"
-    "    values[me] = (float4)(me);\n"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-    "    for (uint i = 0; i < 512; i += 2) {\n"
-    "        s += values[(me + i) & 63];\n"
-    "        t += values[(me + i + 1) & 63];\n"
-    "    }\n"
-    "    out[get_global_id(0)] = s + t;\n"
-    "}\n"
-    "kernel void atomics(global uint *out)\n"
-    "{\n"
-    "    uint at = get_global_id(0) * 2654435761u;\n"
-    "    for (int i = 0; i < 16; i++, at = at * 1664525u + 1013904223u)\n"
-    "        (void)atomic_add(&out[at >> 16], 1u);\n"
-    "}\n";
+static const char rest_text[] = "kernel void empty(global uint *out) { (void)out; }\n"
+                                "kernel void shared(global float4 *out)\n"
+                                "{\n"
+                                "    local float4 values[64];\n"
+                                "    const uint me = get_local_id(0);\n"
+                                "    float4 s = (float4)(0), t = s;\n"
+                                "    values[me] = (float4)(me);\n"
+                                "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                "    for (uint i = 0; i < 512; i += 2) {\n"
+                                "        s += values[(me + i) & 63];\n"
+                                "        t += values[(me + i + 1) & 63];\n"
+                                "    }\n"
+                                "    out[get_global_id(0)] = s + t;\n"
+                                "}\n"
+                                "kernel void atomics(global uint *out)\n"
+                                "{\n"
+                                "    uint at = get_global_id(0) * 2654435761u;\n"
+                                "    for (int i = 0; i < 16; i++, at = at * 1664525u + 1013904223u)\n"
+                                "        (void)atomic_add(&out[at >> 16], 1u);\n"
+                                "}\n";
 
 /* Best of several launches by the host's clock; the first warms up. Stops after about 0.15 s. */
 static bn_status best_seconds(bn_device *d, cl_kernel kernel, size_t items, double *best)
@@ -86,7 +85,10 @@ static bn_status arithmetic(bn_device *d, cl_mem buffer, bool twice, bool wide, 
     const char *real = twice ? "double" : "float";
     double seconds;
     snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -D R=%s -D V=%s%d%s -D SUM(x)=(%s)", real, real,
-             lanes, twice ? " -D DOUBLE" : "", lanes > 4 ? "x.s0+x.s1+x.s2+x.s3+x.s4+x.s5+x.s6+x.s7" : lanes > 2 ? "x.s0+x.s1+x.s2+x.s3" : "x.s0+x.s1");
+             lanes, twice ? " -D DOUBLE" : "",
+             lanes > 4   ? "x.s0+x.s1+x.s2+x.s3+x.s4+x.s5+x.s6+x.s7"
+             : lanes > 2 ? "x.s0+x.s1+x.s2+x.s3"
+                         : "x.s0+x.s1");
     BN_GO(bn_cl_build(d, "arithmetic (built in)", arithmetic_text, options, &program, NULL));
     kernel = clCreateKernel(program, "arithmetic", &status);
     const float a4 = 0.999F, b4 = 1e-4F;
@@ -208,7 +210,7 @@ out:
 enum { KEPT = 9 };
 static void list(bn_device_peaks *p, const char *names[KEPT], double *values[KEPT])
 {
-    static const char *const all[KEPT] = { "copy",   "flops32", "flops64", "local",  "atomics",
+    static const char *const all[KEPT] = { "copy",   "flops32", "flops64", "local",   "atomics",
                                            "launch", "finish",  "upload",  "download" };
     double *const at[KEPT] = { &p->copy,   &p->flops[0], &p->flops[1], &p->local_bytes, &p->atomics,
                                &p->launch, &p->finish,   &p->upload,   &p->download };

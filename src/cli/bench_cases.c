@@ -5,53 +5,143 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FLOW                                                                                                           \
-    "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=0.001\ndiffusivity=0.001\n"                         \
-    "[boundary.top]\nkind='wall'\nspeed=1\nheat='given'\ntemperature=1\n[boundary.bottom]\nheat='given'\n"             \
+#define FLOW                                                                                               \
+    "[case]\nsolver='flow'\n[grid]\nsize=[1,1]\n[fluid]\nviscosity=0.001\ndiffusivity=0.001\n"             \
+    "[boundary.top]\nkind='wall'\nspeed=1\nheat='given'\ntemperature=1\n[boundary.bottom]\nheat='given'\n" \
     "temperature=0\n[output]\npictures=false\n[stop]\nsteps=100000000\n"
 
 /* Half of the grid is glass, with a block of silicon and one of silver in it; absorbing layers at both ends. */
-#define MAXWELL                                                                                                        \
-    "[case]\nsolver='maxwell'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n[structure]\nbelow='glass'\n"    \
-    "[[material]]\nname='glass'\nn=1.5\n"                                                                              \
-    "[[box]]\nmaterial='a-Si-Pierce1972'\nfrom=[1e-7,1e-7,2e-7]\nto=[2e-7,3e-7,2.5e-7]\n"                              \
-    "[[box]]\nmaterial='Ag-Johnson1972'\nfrom=[2e-7,2e-7,2.5e-7]\nto=[3e-7,3e-7,3e-7]\n"                               \
+#define MAXWELL                                                                                                     \
+    "[case]\nsolver='maxwell'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n[structure]\nbelow='glass'\n" \
+    "[[material]]\nname='glass'\nn=1.5\n"                                                                           \
+    "[[box]]\nmaterial='a-Si-Pierce1972'\nfrom=[1e-7,1e-7,2e-7]\nto=[2e-7,3e-7,2.5e-7]\n"                           \
+    "[[box]]\nmaterial='Ag-Johnson1972'\nfrom=[2e-7,2e-7,2.5e-7]\nto=[3e-7,3e-7,3e-7]\n"                            \
     "[solver]\nwatch_every=100000\n[output]\npictures=false\n[stop]\nsteps=100000000\n"
 
 /* A circle of deep water that breaks over shallow water: wet everywhere. */
-#define FLOOD                                                                                                          \
-    "[case]\nsolver='flood'\n[grid]\nkind='hexagon'\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n"          \
+#define FLOOD                                                                                                 \
+    "[case]\nsolver='flood'\n[grid]\nkind='hexagon'\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n" \
     "[output]\npictures=false\n[stop]\nsteps=100000000\n"
 
-#define BPM                                                                                                            \
-    "[case]\nsolver='bpm'\n[grid]\nwidth=10e-6\n[launch]\nkind='gaussian'\nwaist=1e-6\n"                               \
+#define BPM                                                                              \
+    "[case]\nsolver='bpm'\n[grid]\nwidth=10e-6\n[launch]\nkind='gaussian'\nwaist=1e-6\n" \
     "[march]\nrecords=2000\n[output]\nmap=false\npictures=false\n"
 
-#define XRAY                                                                                                           \
-    "[case]\nsolver='xray'\n[density]\nkind='slab'\nvalue=0.01\n[source]\nphotons=1e12\n"                              \
+#define XRAY                                                                              \
+    "[case]\nsolver='xray'\n[density]\nkind='slab'\nvalue=0.01\n[source]\nphotons=1e12\n" \
     "[detector]\ncell_angle=70e-6\n[output]\npictures=false\n[stop]\nsteps=100000000\n"
 
 const bn_bench_case bn_bench_cases[] = {
-    { "flow", "time step, direct", "point", FLOW, { { 65, 129, 257, 513 }, { 257, 513, 1025, 2049 } }, 2, true, 0, 0, 0,
+    { "flow",
+      "time step, direct",
+      "point",
+      FLOW,
+      { { 65, 129, 257, 513 }, { 257, 513, 1025, 2049 } },
+      2,
+      true,
+      0,
+      0,
+      0,
       { NULL } },
-    { "flow", "time step, multigrid", "point", FLOW, { { 65, 129, 257, 513 }, { 257, 513, 1025, 2049 } }, 2, false, 0,
-      0, 0, { "solver.poisson=multigrid", NULL } },
-    { "maxwell", "iteration", "cell", MAXWELL, { { 48, 64, 96, 128 }, { 64, 128, 256, 512 } }, 3, true, 24, 3, 0,
+    { "flow",
+      "time step, multigrid",
+      "point",
+      FLOW,
+      { { 65, 129, 257, 513 }, { 257, 513, 1025, 2049 } },
+      2,
+      false,
+      0,
+      0,
+      0,
+      { "solver.poisson=multigrid", NULL } },
+    { "maxwell",
+      "iteration",
+      "cell",
+      MAXWELL,
+      { { 48, 64, 96, 128 }, { 64, 128, 256, 512 } },
+      3,
+      true,
+      24,
+      3,
+      0,
       { NULL } },
-    { "maxwell", "iteration, two passes", "cell", MAXWELL, { { 48, 64, 96, 128 }, { 64, 128, 256, 512 } }, 3, false, 36,
-      3, 0, { "solver.sweep=two-pass", NULL } },
-    { "flood", "time step, order 1", "cell", FLOOD, { { 128, 256, 512, 1024 }, { 512, 1024, 4096, 10000 } }, 2, true, 10,
-      0, 1250, { "solver.order=1", "time.interval=1", NULL } },
-    { "flood", "time step, order 2", "cell", FLOOD, { { 128, 256, 512, 1024 }, { 512, 1024, 4096, 10000 } }, 2, false,
-      19, 0, 5400, { "solver.order=2", "time.interval=0.5", NULL } },
-    { "bpm", "step along z, one beam", "point", BPM, { { 300, 1000, 3000, 6000 }, { 300, 1000, 3000, 15000 } }, 1, true,
-      0, 0, 30, { "solver.method=direct", NULL } },
-    { "bpm", "step along z, 64 beams", "point", BPM, { { 300, 1000, 3000, 6000 }, { 300, 1000, 3000, 15000 } }, 1, false,
-      0, 0, 30, { "solver.method=direct", "batch.count=64", NULL } },
-    { "xray", "photons through n cells", "photon", XRAY, { { 64, 128, 256, 512 }, { 64, 128, 256, 512 } }, 1, true, 0, 0,
-      404, { NULL } },
-    { "xray", "scattered again and again", "photon", XRAY, { { 64, 128, 256, 512 }, { 64, 128, 256, 512 } }, 1, false, 0,
-      0, 404, { "scattering.order=multiple", NULL } },
+    { "maxwell",
+      "iteration, two passes",
+      "cell",
+      MAXWELL,
+      { { 48, 64, 96, 128 }, { 64, 128, 256, 512 } },
+      3,
+      false,
+      36,
+      3,
+      0,
+      { "solver.sweep=two-pass", NULL } },
+    { "flood",
+      "time step, order 1",
+      "cell",
+      FLOOD,
+      { { 128, 256, 512, 1024 }, { 512, 1024, 4096, 10000 } },
+      2,
+      true,
+      10,
+      0,
+      1250,
+      { "solver.order=1", "time.interval=1", NULL } },
+    { "flood",
+      "time step, order 2",
+      "cell",
+      FLOOD,
+      { { 128, 256, 512, 1024 }, { 512, 1024, 4096, 10000 } },
+      2,
+      false,
+      19,
+      0,
+      5400,
+      { "solver.order=2", "time.interval=0.5", NULL } },
+    { "bpm",
+      "step along z, one beam",
+      "point",
+      BPM,
+      { { 300, 1000, 3000, 6000 }, { 300, 1000, 3000, 15000 } },
+      1,
+      true,
+      0,
+      0,
+      30,
+      { "solver.method=direct", NULL } },
+    { "bpm",
+      "step along z, 64 beams",
+      "point",
+      BPM,
+      { { 300, 1000, 3000, 6000 }, { 300, 1000, 3000, 15000 } },
+      1,
+      false,
+      0,
+      0,
+      30,
+      { "solver.method=direct", "batch.count=64", NULL } },
+    { "xray",
+      "photons through n cells",
+      "photon",
+      XRAY,
+      { { 64, 128, 256, 512 }, { 64, 128, 256, 512 } },
+      1,
+      true,
+      0,
+      0,
+      404,
+      { NULL } },
+    { "xray",
+      "scattered again and again",
+      "photon",
+      XRAY,
+      { { 64, 128, 256, 512 }, { 64, 128, 256, 512 } },
+      1,
+      false,
+      0,
+      0,
+      404,
+      { "scattering.order=multiple", NULL } },
     { 0 },
 };
 

@@ -125,10 +125,11 @@ static bn_status draw_scaling(bn_context *ctx, const char *folder, const json_t 
     }
     snprintf(title, sizeof title, "a step over its size on %.120s",
              json_string_value(json_object_get(json_object_get(entry, "device"), "name")));
-    return draw(ctx, folder, "scaling.png",
-                &(bn_chart){ .title = title, .x_label = "cells or points", .y_label = "a step [s]", .log_x = true,
-                             .log_y = true },
-                all, 0);
+    return draw(
+        ctx, folder, "scaling.png",
+        &(bn_chart){
+            .title = title, .x_label = "cells or points", .y_label = "a step [s]", .log_x = true, .log_y = true },
+        all, 0);
 }
 
 bn_status bn_bench_draw(bn_context *ctx, const char *folder, const json_t *entry)

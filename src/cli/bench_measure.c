@@ -62,7 +62,8 @@ static bn_status warm_up(bn_sim *sim, double budget, unsigned *count)
     if (!slow)
         BN_TRY(steps(sim, 2, &done));
     took = (now() - start) / 2;
-    *count = slow || took * BN_BENCH_ROUNDS >= budget ? 1 : (unsigned)fmin(budget / BN_BENCH_ROUNDS / (took + 1e-7), 1e6);
+    *count = slow || took * BN_BENCH_ROUNDS >= budget ? 1
+                                                      : (unsigned)fmin(budget / BN_BENCH_ROUNDS / (took + 1e-7), 1e6);
     return BN_OK;
 }
 
@@ -190,12 +191,43 @@ static void find_floor(const bn_bench_device *d, const bn_bench_job *job, bn_ben
     const double real = job->twice ? 8 : 4, slots = 0.5 * d->peaks.flops[job->twice];
     const bool counts_bytes = c->reals > 0 || c->bytes > 0, counts_operations = c->operations > 0;
     /* Where only operations are counted, the data stay in registers and caches: no bytes are needed at all. */
-    const double bytes = counts_bytes ? (c->reals * real + c->bytes) * job->per_step : counts_operations ? 0 : out->bytes,
+    const double bytes = counts_bytes        ? (c->reals * real + c->bytes) * job->per_step
+                         : counts_operations ? 0
+                                             : out->bytes,
                  operations = counts_operations ? c->operations * job->per_step : out->flops,
                  by_bytes = bytes / d->peaks.copy, by_operations = slots > 0 ? operations / slots : 0;
     out->counted = counts_bytes || counts_operations;
     out->by_bytes = by_bytes >= by_operations;
     out->floor = fmax(by_bytes, by_operations);
+}
+
+/* Makes a failure of a job a word about it. */
+static bn_status to_trouble(bn_context *ctx, bn_status st, char *trouble, size_t room)
+{
+    if (st == BN_OK || st == BN_INTERRUPTED)
+        return st;
+    const char *text = bn_error_text(ctx);
+    snprintf(trouble, room, "%.*s", (int)strcspn(text, "\n"), text);
+    bn_error_clear(ctx);
+    return BN_OK;
+}
+
+bn_status bn_bench_time(const bn_bench_device *d, const bn_bench_job *job, bn_bench_result *out, char *trouble,
+                        size_t room)
+{
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    *out = (bn_bench_result){ .seconds = (double)NAN, .noise = (double)NAN, .updates = (double)NAN };
+    trouble[0] = '\0';
+    if (job->twice && !job->reference && !bn_device_describe(d->plain)->fp64) {
+        snprintf(trouble, room, "no double precision");
+        return BN_OK;
+    }
+    bn_status st = open_sim(d->cli->ctx, job->reference ? NULL : d->plain, job, &c, &sim);
+    if (st == BN_OK)
+        st = by_clock(d, job, sim, out);
+    close_sim(&c, &sim);
+    return to_trouble(d->cli->ctx, st, trouble, room);
 }
 
 bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bool cold, bn_bench_result *out,
@@ -220,11 +252,5 @@ bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bo
     find_floor(d, job, out);
 out:
     close_sim(&c, &sim);
-    if (st != BN_OK && st != BN_INTERRUPTED) {
-        const char *text = bn_error_text(ctx);
-        snprintf(trouble, room, "%.*s", (int)strcspn(text, "\n"), text);
-        bn_error_clear(ctx);
-        st = BN_OK;
-    }
-    return st;
+    return to_trouble(ctx, st, trouble, room);
 }

@@ -32,8 +32,7 @@ static json_t *device_json(const bn_bench_device *d)
                      bn_json_real(p->copy), "single", bn_json_real(p->flops[0]), "double",
                      p->flops[1] > 0 ? bn_json_real(p->flops[1]) : json_null(), "local", bn_json_real(p->local_bytes),
                      "atomics", bn_json_real(p->atomics), "launch", bn_json_real(p->launch), "finish",
-                     bn_json_real(p->finish), "upload", bn_json_real(p->upload), "download",
-                     bn_json_real(p->download));
+                     bn_json_real(p->finish), "upload", bn_json_real(p->upload), "download", bn_json_real(p->download));
 }
 
 static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const char *trouble)
@@ -46,20 +45,19 @@ static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const
         return row;
     json_t *kernels = json_array(), *more;
     for (size_t k = 0; k < r->kernel_count; k++)
-        json_array_append_new(kernels, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", r->kernels[k].name, "calls",
-                                                 bn_json_real(r->kernels[k].calls), "seconds",
-                                                 bn_json_real(r->kernels[k].seconds), "bytes",
-                                                 bn_json_real(r->kernels[k].bytes), "flops",
-                                                 bn_json_real(r->kernels[k].flops)));
+        json_array_append_new(
+            kernels, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", r->kernels[k].name, "calls",
+                               bn_json_real(r->kernels[k].calls), "seconds", bn_json_real(r->kernels[k].seconds),
+                               "bytes", bn_json_real(r->kernels[k].bytes), "flops", bn_json_real(r->kernels[k].flops)));
     more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}",
                      "seconds", bn_json_real(r->seconds), "noise", bn_json_real(r->noise), "updates",
                      bn_json_real(r->updates), "bytes", bn_json_real(r->bytes), "flops", bn_json_real(r->flops),
                      "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
                      bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
                      r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
-                     bn_json_real(r->floor / r->seconds), "build", "without_cache", bn_json_real(r->build), "as_it_came",
-                     bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached, "outside_kernels",
-                     bn_json_real(r->outside), "kernels", kernels);
+                     bn_json_real(r->floor / r->seconds), "build", "without_cache", bn_json_real(r->build),
+                     "as_it_came", bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached,
+                     "outside_kernels", bn_json_real(r->outside), "kernels", kernels);
     if (!more || json_object_update(row, more) != 0) {
         json_decref(row);
         row = NULL;
@@ -76,8 +74,11 @@ static void put_rate(char cell[BN_TABLE_CELL], double value, const char *unit)
     for (; value >= 999.5 && k < 5; k++)
         value /= 1000;
     if (isfinite(value))
-        snprintf(cell, BN_TABLE_CELL, "%.*f %.*s%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, k > 0, letters + k,
-                 unit);
+        snprintf(cell, BN_TABLE_CELL, "%.*f %.*s%s",
+                 value < 9.995   ? 2
+                 : value < 99.95 ? 1
+                                 : 0,
+                 value, k > 0, letters + k, unit);
     else
         snprintf(cell, BN_TABLE_CELL, "-");
 }
@@ -122,8 +123,8 @@ static void print_limits(const json_t *device)
            "limits of %s: copy %s, single %s, double %s, local memory %s, atomics %s,\n"
            "launch %s (waited for: %s), upload %s, download %s\n\n",
            json_string_value(json_object_get(device, "name")), json_string_value(json_object_get(device, "platform")),
-           json_string_value(json_object_get(device, "driver")), json_string_value(json_object_get(l, "date")), cells[0],
-           cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7], cells[8]);
+           json_string_value(json_object_get(device, "driver")), json_string_value(json_object_get(l, "date")),
+           cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7], cells[8]);
 }
 
 static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
@@ -159,9 +160,9 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
 
 static bn_status print_rows(bn_context *ctx, const json_t *rows)
 {
-    static const char *const heads[] = { "solver",   "what",     "precision", "size",     "a step",   "noise",
-                                         "rate",     "declared", "reached",   "declared", "reached",  "floor",
-                                         "share",    "by",       "build",     "outside" };
+    static const char *const heads[] = { "solver", "what",     "precision", "size",     "a step",  "noise",
+                                         "rate",   "declared", "reached",   "declared", "reached", "floor",
+                                         "share",  "by",       "build",     "outside" };
     bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
     char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
@@ -177,9 +178,38 @@ static bn_status print_rows(bn_context *ctx, const json_t *rows)
         const char *trouble = json_string_value(json_object_get(row, "trouble"));
         if (trouble)
             printf("%s, %s, %s, %lld: not measured: %s\n", json_string_value(json_object_get(row, "solver")),
-                   json_string_value(json_object_get(row, "what")), json_string_value(json_object_get(row, "precision")),
+                   json_string_value(json_object_get(row, "what")),
+                   json_string_value(json_object_get(row, "precision")),
                    (long long)json_integer_value(json_object_get(row, "size")), trouble);
     }
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+static bn_status print_suite(bn_context *ctx, const json_t *suite)
+{
+    static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
+    const json_t *rows = json_object_get(suite, "rows");
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
+        const json_t *row = json_array_get(rows, r);
+        const double published = number_of(row, "published"), ours = number_of(row, "ours");
+        if ((cells = bn_table_row(ctx, &table)) == NULL)
+            break;
+        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
+        snprintf(cells[1], BN_TABLE_CELL, isfinite(published) ? "%.4g" : "-", published);
+        snprintf(cells[2], BN_TABLE_CELL, isfinite(ours) ? "%.4g" : "-", ours);
+        snprintf(cells[3], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
+        if (isfinite(ours / published))
+            snprintf(cells[4], BN_TABLE_CELL, "%.3g", ours / published);
+    }
+    if (cells) {
+        printf("%s\n", json_string_value(json_object_get(suite, "source")));
+        bn_table_print(&table);
+    }
+    bn_table_release(&table);
     return cells ? BN_OK : BN_MEMORY;
 }
 
@@ -243,12 +273,20 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
         goto out;
     }
-    for (const bn_bench_case *c = bn_bench_cases; c->solver; c++)
+    if (o->suite) {
+        json_t *suite = NULL;
+        BN_GO(bn_bench_suite(&d, o->suite, &suite));
+        if (json_object_set_new(entry, "suite", suite) != 0) {
+            st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
+            goto out;
+        }
+    }
+    for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
         if (wanted(o, c->solver) && (c->quick || !o->quick))
             BN_GO(measure_case(&d, c, rows));
     if (!o->json) {
         print_limits(json_object_get(entry, "device"));
-        BN_GO(print_rows(cli->ctx, rows));
+        BN_GO(o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
     }
 out:
     json_decref(rows);
@@ -286,6 +324,10 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
 static bn_status check_arguments(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
+    if (o->suite)
+        BN_TRY(bn_bench_suite_check(cli->ctx, o->suite));
+    if (o->suite && (o->arg_count > 0 || o->compare))
+        return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *const *names = bn_solver_names();
         while (*names && strcmp(*names, o->args[i]) != 0)
@@ -321,9 +363,11 @@ bn_status bn_cli_bench(const bn_cli *cli)
         BN_GO(bn_bench_compare(cli, document, old));
     if (o->json)
         BN_GO(bn_json_print(cli->ctx, json_incref(document)));
-    else
-        printf("\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no multiply-adds"
-               " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
+    else if (!o->suite)
+        printf(
+            "\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no "
+            "multiply-adds"
+            " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
     if (o->out)
         BN_GO(write_folder(cli, document));
 out:

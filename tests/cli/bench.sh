@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh: `binnacle bench`: one JSON document over all solvers that fits its schema, pictures, and two documents compared.
+# bench.sh: `binnacle bench`: one JSON document over all solvers that fits its schema, pictures, two documents compared,
+# published studies.
 . tests/cli_lib.subr
 b=$BINNACLE
 
@@ -24,7 +25,8 @@ def fits(value, rule, at=""):
         for part in rule["$ref"].split("/")[1:]:
             target = target[part]
         fits(value, target, at)
-    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float), "null": type(None)}
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
+             "null": type(None)}
     wanted = rule.get("type", [])
     wanted = [wanted] if isinstance(wanted, str) else wanted
     assert not wanted or any(isinstance(value, kinds[k]) for k in wanted), (at, value, wanted)
@@ -95,4 +97,23 @@ import json, sys
 changes = json.load(open(sys.argv[1]))["compare"]
 assert [c["verdict"] for c in changes] == ["slower"] * 2, changes
 ' "$work/slow.json"
+
+# Published studies: each prints its figures beside ours, and the document fits.
+expect 1 'seed-004' 'a suite that there is none of' "$b" bench --suite seed-9
+expect 1 'without solvers' 'a suite with solvers' "$b" bench flow --suite seed-004
+for suite in seed-000:7.8 seed-001:14.9 seed-002:12417 seed-003:22.5; do
+    name=${suite%:*}
+    "$b" bench --suite "$name" --quick --quiet --json >"$work/suite.json" 2>"$work/err"
+    ok "--suite $name exits 0" test $? = 0
+    ok '... fits' python3 "$work/fits.py" "$work/suite.json" "$root/docs/bench.schema.json"
+    ok '... has the published figures, and ours beside some of them' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["suite"]["rows"]
+assert any(r["published"] == float(sys.argv[2]) for r in rows), rows
+assert any(r["published"] and r["ours"] and r["ours"] > 0 for r in rows), rows
+assert sum(r["ours"] is not None for r in rows) >= 5, rows' "$work/suite.json" "${suite#*:}"
+done
+if [ -n "${BN_TEST_LONG:-}" ]; then # some fifty programs to build
+    expect 0 '26.65' 'seed-004 has the published times' "$b" bench --suite seed-004 --quick --quiet
+fi
 finish
