@@ -133,7 +133,7 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     const json_t *floor = json_object_get(row, "floor"), *build = json_object_get(row, "build");
     const char *trouble = json_string_value(json_object_get(row, "trouble")),
                *bound = json_string_value(json_object_get(floor, "bound"));
-    char unit[32];
+    char unit[32], again[BN_TABLE_CELL];
     snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
     snprintf(cells[1], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
     snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
@@ -155,6 +155,8 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     put_share(cells[12], number_of(floor, "share"));
     snprintf(cells[13], BN_TABLE_CELL, "%s", bound ? bound : "-");
     put_duration(cells[14], number_of(build, "without_cache"));
+    put_duration(again, number_of(build, "as_it_came"));
+    snprintf(cells[14] + strlen(cells[14]), BN_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
     put_share(cells[15], number_of(row, "outside_kernels"));
 }
 
@@ -321,6 +323,22 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     return st;
 }
 
+/* One row that was measured is a success: the others say what kept them. */
+static bn_status check_measured(bn_context *ctx, const json_t *devices)
+{
+    const char *trouble = NULL;
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *rows = json_object_get(json_array_get(devices, i), "rows");
+        for (size_t r = 0; r < json_array_size(rows); r++) {
+            const char *text = json_string_value(json_object_get(json_array_get(rows, r), "trouble"));
+            if (!text)
+                return BN_OK;
+            trouble = trouble ? trouble : text;
+        }
+    }
+    return bn_fail(ctx, BN_DEVICE, "nothing could be measured%s%s", trouble ? ": " : "", trouble ? trouble : "");
+}
+
 static bn_status check_arguments(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
@@ -370,6 +388,8 @@ bn_status bn_cli_bench(const bn_cli *cli)
             " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
     if (o->out)
         BN_GO(write_folder(cli, document));
+    if (!o->suite)
+        st = check_measured(cli->ctx, devices);
 out:
     json_decref(old);
     json_decref(devices);

@@ -43,9 +43,10 @@ typedef struct bn_chart_line {
 } bn_chart_line;
 typedef struct bn_chart {
     const char *title, *x_label, *y_label;
-    bool log_y, log_x;
+    bool log_y;
     const bn_chart_line *lines;
     size_t count;
+    bool log_x;
 } bn_chart;
 BN_CHECKED bn_status bn_chart_write(bn_context *, const char *path, const bn_chart *);
 
