@@ -140,7 +140,7 @@ const bn_bench_case bn_bench_cases[] = {
       false,
       0,
       0,
-      404,
+      0,
       { "scattering.order=multiple", NULL } },
     { 0 },
 };

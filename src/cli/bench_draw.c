@@ -113,12 +113,16 @@ static bn_status draw_scaling(bn_context *ctx, const char *folder, const json_t 
 {
     const json_t *rows = json_object_get(entry, "rows");
     char title[256], label[128];
-    for (size_t r = 0; r < json_array_size(rows); r++) {
+    const char *solver = "", *what = "";
+    for (size_t r = 0; r < json_array_size(rows); r++) { /* of each solver the first kind of work */
         const json_t *row = json_array_get(rows, r);
-        if (strcmp(json_string_value(json_object_get(row, "precision")), "single") != 0)
+        const char *of = json_string_value(json_object_get(row, "solver")),
+                   *kind = json_string_value(json_object_get(row, "what"));
+        if (strcmp(of, solver) != 0)
+            solver = of, what = kind;
+        if (strcmp(kind, what) != 0 || strcmp(json_string_value(json_object_get(row, "precision")), "single") != 0)
             continue;
-        snprintf(label, sizeof label, "%.20s: %.80s", json_string_value(json_object_get(row, "solver")),
-                 json_string_value(json_object_get(row, "what")));
+        snprintf(label, sizeof label, "%.20s: %.80s", of, kind);
         series *s = series_of(all, 0, label);
         if (s)
             add_point(s, pow(number_of(row, "size"), number_of(row, "dims")), number_of(row, "seconds"));

@@ -162,9 +162,9 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
 
 static bn_status print_rows(bn_context *ctx, const json_t *rows)
 {
-    static const char *const heads[] = { "solver", "what",     "precision", "size",     "a step",  "noise",
-                                         "rate",   "declared", "reached",   "declared", "reached", "floor",
-                                         "share",  "by",       "build",     "outside" };
+    static const char *const heads[] = { "solver", "what",  "precision", "size",       "a step",  "noise",
+                                         "rate",   "bytes", "reached",   "operations", "reached", "floor",
+                                         "share",  "by",    "build",     "outside" };
     bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
     char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
