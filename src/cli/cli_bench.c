@@ -336,7 +336,9 @@ static bn_status check_measured(bn_context *ctx, const json_t *devices)
             trouble = trouble ? trouble : text;
         }
     }
-    return bn_fail(ctx, BN_DEVICE, "nothing could be measured%s%s", trouble ? ": " : "", trouble ? trouble : "");
+    if (!trouble)
+        return bn_fail(ctx, BN_USAGE, "there are no standard sizes of what was named");
+    return bn_fail(ctx, BN_DEVICE, "nothing could be measured: %s", trouble);
 }
 
 static bn_status check_arguments(const bn_cli *cli)
