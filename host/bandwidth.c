@@ -16,8 +16,8 @@ static const char copy_text[] = "kernel void copy(global const float4 *restrict 
                                 "    to[get_global_id(0)] = from[get_global_id(0)];\n"
                                 "}\n";
 
-/* <cache>/devices/HASH.txt, the hash over everything that tells devices and drivers apart. */
-static bool kept_path(bn_context *ctx, const bn_device_info *info, char *path, size_t room, bool make)
+bool bn_device_kept_path(bn_context *ctx, const bn_device_info *info, const char *what, char *path, size_t room,
+                         bool make)
 {
     const char *dir = bn_context_cache_dir(ctx);
     if (!dir || snprintf(path, room, "%s/devices", dir) >= (int)room)
@@ -28,14 +28,14 @@ static bool kept_path(bn_context *ctx, const bn_device_info *info, char *path, s
     uint64_t h = BN_HASH_START;
     for (size_t i = 0; i < 4; i++)
         h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
-    return snprintf(path, room, "%s/devices/%016llx.txt", dir, (unsigned long long)h) < (int)room;
+    return snprintf(path, room, "%s/devices/%016llx%s.txt", dir, (unsigned long long)h, what) < (int)room;
 }
 
 double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
 {
     char path[4096];
     double value = 0;
-    if (!kept_path(ctx, info, path, sizeof path, false))
+    if (!bn_device_kept_path(ctx, info, "", path, sizeof path, false))
         return 0;
     FILE *f = fopen(path, "r");
     if (!f)
@@ -49,7 +49,7 @@ double bn_bandwidth_known(bn_context *ctx, const bn_device_info *info)
 static void keep(bn_context *ctx, const bn_device_info *info, double value)
 {
     char path[4096], aside[4200];
-    if (!kept_path(ctx, info, path, sizeof path, true))
+    if (!bn_device_kept_path(ctx, info, "", path, sizeof path, true))
         return;
     snprintf(aside, sizeof aside, "%s.%ld", path, (long)getpid());
     FILE *f = fopen(aside, "w");

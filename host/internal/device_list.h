@@ -21,6 +21,9 @@ BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **len
 
 /* bandwidth.c: the bandwidth kept from an earlier look, 0 when there is none. */
 double bn_bandwidth_known(bn_context *, const bn_device_info *);
+/* <cache>/devices/HASHwhat.txt, the hash over everything that tells devices and drivers apart; false when there is no
+ * cache. `make`: makes the folder. */
+bool bn_device_kept_path(bn_context *, const bn_device_info *, const char *what, char *path, size_t room, bool make);
 
 /* no_device.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
 bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);

@@ -29,6 +29,11 @@ const bn_command bn_commands[] = {
       1, false, false, bn_cli_new },
     { "plot", "FILE...", "pictures of any .vti or .csv that run wrote",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "bench", "[SOLVER...]", "how fast, and how far from the limit",
+      "Measures the device once (kept with the date), then each solver's standard sizes: time of a step, rates,\n"
+      "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --out DIR keeps\n"
+      "bench.json and pictures: the roofline with every kernel as a point, and time over size.",
+      BN_CMD_BENCH, 0, 16, false, true, bn_cli_bench },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER", "", NULL, BN_CMD_SELFTEST, 1, 1, true, false, bn_cli_selftest },

@@ -30,9 +30,9 @@ typedef struct option_row {
 #define AT(member) offsetof(bn_options, member)
 
 static const option_row rows[] = {
-    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_SELFTEST, false,
-      "auto, an index, P:D, gpu, cpu, or part of a name; verify: also all, or a list 0,2 (else $BINNACLE_DEVICE)" },
-    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT, false, "folder for output" },
+    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
+      "auto, an index, P:D, gpu, cpu, or part of a name (else $BINNACLE_DEVICE); verify, bench: also all, or a list" },
+    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_BENCH, false, "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
@@ -46,8 +46,13 @@ static const option_row rows[] = {
     { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test failed" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
-    { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES, false, "measure the copy bandwidth of each device" },
-    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_DEVICES, false, "output for scripts" },
+    { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH, false,
+      "measure the copy bandwidth of each device; bench: all limits again" },
+    { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH, false, "two small sizes a solver, within a minute" },
+    { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
+      "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004" },
+    { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
+    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_DEVICES | BN_CMD_BENCH, false, "output for scripts" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY, true, "" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
     { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },
@@ -311,7 +316,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         for (size_t i = 0; i < ROWS; i++)
             if (!rows[i].hidden && rows[i].commands & c->bit)
                 printf(" --%s", rows[i].name);
-        if (c->bit == BN_CMD_NEW)
+        if (c->bit & (BN_CMD_NEW | BN_CMD_BENCH))
             for (const char *const *name = bn_solver_names(); *name; name++)
                 printf(" %s", *name);
         printf("' ;;\n");

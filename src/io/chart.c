@@ -35,10 +35,12 @@ static bool point_of(const bn_chart *chart, const bn_chart_line *line, size_t i,
 {
     *x = line->x[i];
     *y = line->y[i];
-    if (chart->log_y && !(*y > 0))
+    if ((chart->log_y && !(*y > 0)) || (chart->log_x && !(*x > 0)))
         return false;
     if (chart->log_y)
         *y = log10(*y);
+    if (chart->log_x)
+        *x = log10(*x);
     return fabs(*x) <= largest && fabs(*y) <= largest;
 }
 
@@ -69,7 +71,7 @@ static void widen(double *low, double *high, double share)
     *high += more;
 }
 
-/* The ranges of both axes; logarithms in y where asked for, extended to whole decades. */
+/* The ranges of both axes; logarithms where asked for, extended to whole decades. */
 static void find_ranges(const bn_chart *chart, double low[2], double high[2])
 {
     bool markers = false;
@@ -90,7 +92,12 @@ static void find_ranges(const bn_chart *chart, double low[2], double high[2])
             high[1] = fmax(high[1], y);
         }
     }
-    widen(&low[0], &high[0], markers ? 0.02 : 0);
+    if (chart->log_x && low[0] <= high[0]) {
+        low[0] = floor(low[0]);
+        high[0] = fmax(ceil(high[0]), low[0] + 1);
+    } else {
+        widen(&low[0], &high[0], markers ? 0.02 : 0);
+    }
     if (chart->log_y && low[1] <= high[1]) {
         low[1] = floor(low[1]);
         high[1] = fmax(ceil(high[1]), low[1] + 1);
@@ -106,7 +113,7 @@ static void make_axes(plot *g)
                        (chart->title && chart->title[0] ? line_height * BN_FONT_TITLE + 10 : 0.5 * BN_FONT_TICK);
     double low[2], high[2];
     find_ranges(chart, low, high);
-    bn_axis_make(g->canvas, &g->x, low[0], high[0], false, WIDTH - 140, false);
+    bn_axis_make(g->canvas, &g->x, low[0], high[0], chart->log_x, WIDTH - 140, false);
     bn_axis_make(g->canvas, &g->y, low[1], high[1], chart->log_y, HEIGHT - 140, true);
     bn_label_text(g->x.label, sizeof g->x.label, chart->x_label, g->x.ticks.exponent);
     bn_label_text(g->y.label, sizeof g->y.label, chart->y_label, g->y.ticks.exponent);
@@ -131,6 +138,8 @@ static void draw_grid(const plot *g)
     cairo_set_line_width(cr, 1);
     for (int i = 0; i < g->x.ticks.count; i++) {
         const double x = floor(bn_axis_x(&g->x, f, g->x.ticks.at[i])) + 0.5;
+        if (g->x.log && !g->x.ticks.text[i][0])
+            continue;
         cairo_move_to(cr, x, f->y);
         cairo_line_to(cr, x, f->y + f->h);
     }

@@ -34,7 +34,7 @@ typedef struct bn_picture {
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
-/* A line chart as PNG: several columns over the first one; log axis for residuals. */
+/* A line chart as PNG: several columns over the first one; log axes for residuals and rooflines. */
 typedef struct bn_chart_line {
     const char *label;
     const double *x, *y;
@@ -46,6 +46,7 @@ typedef struct bn_chart {
     bool log_y;
     const bn_chart_line *lines;
     size_t count;
+    bool log_x;
 } bn_chart;
 BN_CHECKED bn_status bn_chart_write(bn_context *, const char *path, const bn_chart *);
 

@@ -130,6 +130,36 @@ START_TEST(opening_closing_and_bandwidth)
 }
 END_TEST
 
+/* The limits of a device are kept with their date; a file that was spoiled is measured anew. */
+START_TEST(peaks_are_kept)
+{
+    char folder[] = "/tmp/binnacle-device-XXXXXX", command[256];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    bn_context *ctx;
+    bn_device *device;
+    bn_device_peaks first, kept, again;
+    const bn_context_desc desc = { .cache_dir = folder };
+    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+    ck_assert_int_eq(bn_device_open(ctx, "auto", false, &device), BN_OK);
+    ck_assert_msg(bn_device_measure_peaks(device, false, &first) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert(first.date > 1700000000 && first.copy > 1e7 && first.flops[0] > 1e7 && first.local_bytes > 1e7);
+    ck_assert(first.atomics > 1e5 && first.launch > 0 && first.finish > 0 && first.finish < 1);
+    ck_assert(first.upload > 1e6 && first.download > 1e6);
+    ck_assert_int_eq(first.flops[1] > 0, bn_device_describe(device)->fp64);
+    ck_assert_int_eq(bn_device_measure_peaks(device, false, &kept), BN_OK);
+    ck_assert(kept.date == first.date && fabs(kept.flops[0] / first.flops[0] - 1) < 1e-4);
+    ck_assert(fabs(kept.download / first.download - 1) < 1e-4);
+    snprintf(command, sizeof command, "sed -i 's/^flops32 .*/flops32 nan/' '%s'/devices/*-peaks.txt", folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(bn_device_measure_peaks(device, false, &again), BN_OK);
+    ck_assert(again.flops[0] > 1e7 && again.date >= first.date);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 START_TEST(a_build_failure_shows_the_log_with_our_file_and_line)
 {
     bn_context *ctx = context_new();
@@ -210,6 +240,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_vendor_file_that_names_no_library_is_told);
     tcase_add_test(tests, selectors);
     tcase_add_test(tests, opening_closing_and_bandwidth);
+    tcase_add_test(tests, peaks_are_kept);
     tcase_add_test(tests, a_build_failure_shows_the_log_with_our_file_and_line);
     tcase_add_test(tests, the_kernel_override);
     tcase_add_test(tests, the_first_failure_is_told_with_its_story);

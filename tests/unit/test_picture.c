@@ -465,7 +465,7 @@ START_TEST(test_chart_writes)
     const bn_chart_line lines[] = { { "residual [1]", x, y, MANY, false },
                                     { "few", x, y, 20, true },
                                     { NULL, x, y, 0, false } };
-    bn_chart c = { "Convergence", "step", "residual [s-1]", true, lines, 3 };
+    bn_chart c = { "Convergence", "step", "residual [s-1]", true, lines, 3, false };
     ck_assert_msg(bn_chart_write(ctx, path, &c) == BN_OK, "%s", bn_error_text(ctx));
     const png_facts f = read_png();
     ck_assert_uint_eq(f.width, 1000);
@@ -475,10 +475,13 @@ START_TEST(test_chart_writes)
     ck_assert_int_eq(bn_chart_write(ctx, path, &c), BN_OK);
     const double odd[4] = { (double)NAN, -1, (double)INFINITY, 1e308 };
     const bn_chart_line bad = { "odd", odd, odd, 4, false };
-    for (int log_y = 0; log_y < 2; log_y++) {
-        const bn_chart b = { NULL, NULL, NULL, log_y, &bad, 1 };
+    for (int logs = 0; logs < 4; logs++) {
+        const bn_chart b = { NULL, NULL, NULL, logs & 1, &bad, 1, logs & 2 };
         ck_assert_int_eq(bn_chart_write(ctx, path, &b), BN_OK);
     }
+    c.log_x = c.log_y = true;
+    ck_assert_int_eq(bn_chart_write(ctx, path, &c), BN_OK);
+    ck_assert_uint_gt(read_png().coloured, 1000);
     c.count = 0;
     ck_assert_int_eq(bn_chart_write(ctx, path, &c), BN_USAGE);
 }

@@ -1,0 +1,97 @@
+/* bench.h: what the files of `binnacle bench` share: standard cases, what was measured of one, and what is made of it.
+ */
+#ifndef BN_BENCH_H
+#define BN_BENCH_H
+
+#include "api/launch.h"
+#include "cli/commands.h"
+
+#include "binnacle/binnacle.h"
+#include <jansson.h>
+
+enum { BN_BENCH_SIZES = 4, BN_BENCH_SETS = 6, BN_BENCH_SET = 96, BN_BENCH_KERNELS = 64, BN_BENCH_ROUNDS = 7 };
+
+/* A kind of work in several sizes. A floor counts what an update must move and compute at least, by the method and not
+ * by the kernels: `reals` of the case's precision, `bytes` besides, `operations`. 0: what the kernels declare is taken.
+ */
+typedef struct bn_bench_case {
+    const char *solver, *what;
+    const char *unit;                  /* of an update: "cell", "point", "photon" */
+    const char *text;                  /* the case but for its size and precision */
+    unsigned sizes[2][BN_BENCH_SIZES]; /* on a CPU, on a GPU; 0 ends */
+    int dims;                          /* a size is a number of points along each of so many axes */
+    bool quick;                        /* measured with --quick too */
+    double reals, bytes, operations;
+    const char *sets[4]; /* settings besides, KEY=VALUE; ends with NULL */
+} bn_bench_case;
+
+extern const bn_bench_case bn_bench_cases[]; /* ends with a NULL solver */
+
+/* A case in one size and precision, ready to be read. */
+typedef struct bn_bench_job {
+    const bn_bench_case *of;
+    unsigned n;
+    bool twice;      /* double precision */
+    double per_step; /* updates that a step makes, a step being what the solver's field calls one */
+    double per_item; /* updates for each item that the simulation counts */
+    char sets[BN_BENCH_SETS][BN_BENCH_SET];
+    size_t set_count;
+    size_t work_group[3]; /* {0}: the default */
+    bool reference;       /* timed on the CPU reference */
+} bn_bench_job;
+
+void bn_bench_prepare(const bn_bench_case *, unsigned n, bool twice, bool gpu, bn_bench_job *out);
+
+typedef struct bn_bench_kernel {
+    char name[64];
+    double calls, seconds, bytes, flops; /* a step */
+} bn_bench_kernel;
+
+typedef struct bn_bench_result {
+    double seconds, noise; /* of a step: median of the rounds, and half the distance of their quartiles over it */
+    double updates;        /* a second */
+    double bytes, flops;   /* declared by the kernels, a step */
+    double floor;          /* [s] a step */
+    bool counted;          /* the floor counts the method's needs, else what the kernels declare */
+    bool by_bytes;         /* bytes bound it, else operations */
+    double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
+    unsigned built, cached;
+    double outside; /* share of the wall time outside of kernels, NaN where it isn't known */
+    bn_bench_kernel kernels[BN_BENCH_KERNELS];
+    size_t kernel_count;
+} bn_bench_result;
+
+/* A device with what is needed to measure on it. */
+typedef struct bn_bench_device {
+    const bn_cli *cli;
+    bn_device *plain, *profiling;
+    bn_device_peaks peaks;
+    double budget; /* [s] for one job's clock */
+} bn_bench_device;
+
+/* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
+ * others are returned. `cold`: measures the build without our cache too. */
+BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
+                                      char *trouble, size_t room);
+
+/* The same by the clock alone: seconds, noise and updates. */
+BN_CHECKED bn_status bn_bench_time(const bn_bench_device *, const bn_bench_job *, bn_bench_result *out, char *trouble,
+                                   size_t room);
+
+/* roofline.png and scaling.png of one device's document. */
+BN_CHECKED bn_status bn_bench_draw(bn_context *, const char *folder, const json_t *device);
+
+/* A document that `bench` wrote; release it with json_decref. */
+BN_CHECKED bn_status bn_bench_read(bn_context *, const char *path, json_t **out);
+/* What became slower or faster than in the old document, and what the noise of both leaves open: a table, or with
+ * --json a list "compare" in the document, which then is not printed yet. */
+BN_CHECKED bn_status bn_bench_compare(const bn_cli *, json_t *now, const json_t *old);
+
+/* A published study by the name that --suite gives, on one device: its figures beside ours, as the schema's "suite". */
+BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, json_t **out);
+/* BN_USAGE, with the names, for one that there is none of. */
+BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
+/* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
+BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);
+
+#endif

@@ -1,0 +1,138 @@
+/* bench_compare.c: two documents of `bench`, row by row. */
+#include "cli/bench.h"
+
+#include "cli/cli_text.h"
+#include "io/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DOCUMENT_MAX = 64 << 20 };
+
+/* Below this a change is not told, however quiet both runs were: clocks and neighbours differ from day to day. */
+static const double least_change = 0.03;
+
+bn_status bn_bench_read(bn_context *ctx, const char *path, json_t **out)
+{
+    char *text = NULL;
+    size_t bytes;
+    json_error_t error;
+    *out = NULL;
+    BN_TRY(bn_file_read(ctx, path, DOCUMENT_MAX, &text, &bytes));
+    json_t *document = json_loadb(text, bytes, 0, &error);
+    free(text);
+    if (!document)
+        return bn_fail(ctx, BN_IO, "%s:%d:%d: no JSON: %s", path, error.line, error.column, error.text);
+    if (!json_is_array(json_object_get(document, "devices"))) {
+        json_decref(document);
+        return bn_fail(ctx, BN_IO, "%s was not written by `binnacle bench --json`: it has no list `devices`", path);
+    }
+    *out = document;
+    return BN_OK;
+}
+
+static bool same_text(const json_t *a, const json_t *b, const char *key)
+{
+    const char *x = json_string_value(json_object_get(a, key)), *y = json_string_value(json_object_get(b, key));
+    return x && y && strcmp(x, y) == 0;
+}
+
+static const json_t *find_device(const json_t *document, const json_t *like)
+{
+    const json_t *list = json_object_get(document, "devices"), *wanted = json_object_get(like, "device");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i), *device = json_object_get(entry, "device");
+        if (same_text(device, wanted, "name") && same_text(device, wanted, "platform"))
+            return entry;
+    }
+    return NULL;
+}
+
+static const json_t *find_row(const json_t *entry, const json_t *like)
+{
+    const json_t *list = json_object_get(entry, "rows");
+    const json_int_t size = json_integer_value(json_object_get(like, "size"));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *row = json_array_get(list, i);
+        if (same_text(row, like, "solver") && same_text(row, like, "what") && same_text(row, like, "precision") &&
+            json_integer_value(json_object_get(row, "size")) == size)
+            return row;
+    }
+    return NULL;
+}
+
+static double number_of(const json_t *row, const char *key)
+{
+    const json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* Twice what both runs spread by themselves, added as independent errors are, is what a change must exceed. */
+static json_t *change_of(const json_t *row, const json_t *before)
+{
+    const double now = number_of(row, "seconds"), then = number_of(before, "seconds"), ratio = now / then;
+    const double open = fmax(least_change, 2 * hypot(number_of(row, "noise"), number_of(before, "noise")));
+    if (!isfinite(ratio) || !(then > 0) || !isfinite(open))
+        return NULL;
+    const char *verdict = ratio > 1 + open ? "slower" : ratio < 1 / (1 + open) ? "faster" : "same";
+    return json_pack("{s:O, s:O, s:O, s:O, s:f, s:f, s:f, s:f, s:s}", "solver", json_object_get(row, "solver"), "what",
+                     json_object_get(row, "what"), "precision", json_object_get(row, "precision"), "size",
+                     json_object_get(row, "size"), "before", then, "now", now, "ratio", ratio, "noise", open, "verdict",
+                     verdict);
+}
+
+static bn_status print_changes(bn_context *ctx, const json_t *changes)
+{
+    static const char *const heads[] = { "solver", "what", "precision", "size", "before", "now", "ratio", "noise", "" };
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xf8 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    size_t slower = 0;
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(changes); r++) {
+        const json_t *row = json_array_get(changes, r);
+        const char *verdict = json_string_value(json_object_get(row, "verdict"));
+        if ((cells = bn_table_row(ctx, &table)) == NULL)
+            break;
+        for (size_t c = 0; c < 3; c++)
+            snprintf(cells[c], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, heads[c])));
+        snprintf(cells[3], BN_TABLE_CELL, "%lld", (long long)json_integer_value(json_object_get(row, "size")));
+        snprintf(cells[4], BN_TABLE_CELL, "%.4g us", 1e6 * number_of(row, "before"));
+        snprintf(cells[5], BN_TABLE_CELL, "%.4g us", 1e6 * number_of(row, "now"));
+        snprintf(cells[6], BN_TABLE_CELL, "%.2f", number_of(row, "ratio"));
+        snprintf(cells[7], BN_TABLE_CELL, "%.0f %%", 100 * number_of(row, "noise"));
+        snprintf(cells[8], BN_TABLE_CELL, "%s", strcmp(verdict, "same") == 0 ? "" : verdict);
+        slower += strcmp(verdict, "slower") == 0;
+    }
+    if (cells) {
+        printf("\n");
+        bn_table_print(&table);
+        printf("%zu of %zu became slower by more than the noise of both runs.\n", slower, json_array_size(changes));
+    }
+    bn_table_release(&table);
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)
+{
+    const json_t *devices = json_object_get(now, "devices");
+    json_t *changes = json_array();
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *entry = json_array_get(devices, i), *before = find_device(old, entry);
+        const json_t *rows = json_object_get(entry, "rows");
+        for (size_t r = 0; before && r < json_array_size(rows); r++) {
+            const json_t *row = json_array_get(rows, r), *then = find_row(before, row);
+            json_t *change = then ? change_of(row, then) : NULL;
+            if (change)
+                json_array_append_new(changes, change);
+        }
+    }
+    if (json_array_size(changes) == 0)
+        bn_log(cli->ctx, BN_LOG_WARNING, "%s has no row of the same device, case and size", cli->options->compare);
+    bn_status st = cli->options->json ? BN_OK : print_changes(cli->ctx, changes);
+    if (json_object_set_new(now, "compare", changes) != 0 && st == BN_OK)
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the comparison");
+    return st;
+}

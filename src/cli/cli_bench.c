@@ -1,0 +1,400 @@
+/* cli_bench.c: `binnacle bench`: the device's limits, the standard sizes of each solver beside them, one table. */
+#include "cli/bench.h"
+
+#include "cli/cli_text.h"
+#include "io/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = 300 };
+
+static void date_text(long long seconds, char text[DATE])
+{
+    const time_t t = (time_t)seconds;
+    struct tm utc;
+    if (!gmtime_r(&t, &utc) || strftime(text, DATE, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        snprintf(text, DATE, "?");
+}
+
+static json_t *device_json(const bn_bench_device *d)
+{
+    const bn_device_info *info = bn_device_describe(d->plain);
+    const bn_device_peaks *p = &d->peaks;
+    char date[DATE];
+    date_text(p->date, date);
+    return json_pack("{s:o, s:o, s:o, s:s, s:{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "name",
+                     bn_json_text(info->name), "platform", bn_json_text(info->platform), "driver",
+                     bn_json_text(info->driver), "type", info->cpu ? "cpu" : "gpu", "limits", "date", date, "copy",
+                     bn_json_real(p->copy), "single", bn_json_real(p->flops[0]), "double",
+                     p->flops[1] > 0 ? bn_json_real(p->flops[1]) : json_null(), "local", bn_json_real(p->local_bytes),
+                     "atomics", bn_json_real(p->atomics), "launch", bn_json_real(p->launch), "finish",
+                     bn_json_real(p->finish), "upload", bn_json_real(p->upload), "download", bn_json_real(p->download));
+}
+
+static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const char *trouble)
+{
+    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:i, s:s, s:o}", "solver", job->of->solver, "what", job->of->what,
+                            "precision", job->twice ? "double" : "single", "size", (json_int_t)job->n, "dims",
+                            job->of->dims, "unit", job->of->unit, "trouble",
+                            trouble[0] ? bn_json_text(trouble) : json_null());
+    if (!row || trouble[0])
+        return row;
+    json_t *kernels = json_array(), *more;
+    for (size_t k = 0; k < r->kernel_count; k++)
+        json_array_append_new(
+            kernels, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", r->kernels[k].name, "calls",
+                               bn_json_real(r->kernels[k].calls), "seconds", bn_json_real(r->kernels[k].seconds),
+                               "bytes", bn_json_real(r->kernels[k].bytes), "flops", bn_json_real(r->kernels[k].flops)));
+    more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}",
+                     "seconds", bn_json_real(r->seconds), "noise", bn_json_real(r->noise), "updates",
+                     bn_json_real(r->updates), "bytes", bn_json_real(r->bytes), "flops", bn_json_real(r->flops),
+                     "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
+                     bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
+                     r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
+                     bn_json_real(r->floor / r->seconds), "build", "without_cache", bn_json_real(r->build),
+                     "as_it_came", bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached,
+                     "outside_kernels", bn_json_real(r->outside), "kernels", kernels);
+    if (!more || json_object_update(row, more) != 0) {
+        json_decref(row);
+        row = NULL;
+    }
+    json_decref(more);
+    return row;
+}
+
+/* 1.23 G, 45.6 M: three digits and a letter. */
+static void put_rate(char cell[BN_TABLE_CELL], double value, const char *unit)
+{
+    static const char letters[] = " kMGTP";
+    int k = 0;
+    for (; value >= 999.5 && k < 5; k++)
+        value /= 1000;
+    if (isfinite(value))
+        snprintf(cell, BN_TABLE_CELL, "%.*f %.*s%s",
+                 value < 9.995   ? 2
+                 : value < 99.95 ? 1
+                                 : 0,
+                 value, k > 0, letters + k, unit);
+    else
+        snprintf(cell, BN_TABLE_CELL, "-");
+}
+
+static void put_share(char cell[BN_TABLE_CELL], double value)
+{
+    if (isfinite(value))
+        snprintf(cell, BN_TABLE_CELL, "%.*f %%", value < 0.0995 ? 1 : 0, 100 * value);
+    else
+        snprintf(cell, BN_TABLE_CELL, "-");
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void put_duration(char cell[BN_TABLE_CELL], double seconds)
+{
+    const double scale = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
+    if (!isfinite(seconds))
+        snprintf(cell, BN_TABLE_CELL, "-");
+    else
+        snprintf(cell, BN_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
+}
+
+static void print_limits(const json_t *device)
+{
+    const json_t *l = json_object_get(device, "limits");
+    char cells[9][BN_TABLE_CELL];
+    put_rate(cells[0], number_of(l, "copy"), "B/s");
+    put_rate(cells[1], number_of(l, "single"), "flop/s");
+    put_rate(cells[2], number_of(l, "double"), "flop/s");
+    put_rate(cells[3], number_of(l, "local"), "B/s");
+    put_rate(cells[4], number_of(l, "atomics"), "/s");
+    put_duration(cells[5], number_of(l, "launch"));
+    put_duration(cells[6], number_of(l, "finish"));
+    put_rate(cells[7], number_of(l, "upload"), "B/s");
+    put_rate(cells[8], number_of(l, "download"), "B/s");
+    printf("%s, %s, driver %s\n"
+           "limits of %s: copy %s, single %s, double %s, local memory %s, atomics %s,\n"
+           "launch %s (waited for: %s), upload %s, download %s\n\n",
+           json_string_value(json_object_get(device, "name")), json_string_value(json_object_get(device, "platform")),
+           json_string_value(json_object_get(device, "driver")), json_string_value(json_object_get(l, "date")),
+           cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7], cells[8]);
+}
+
+static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
+{
+    static const char *const raised[] = { "", "", "^2", "^3" };
+    const json_t *floor = json_object_get(row, "floor"), *build = json_object_get(row, "build");
+    const char *trouble = json_string_value(json_object_get(row, "trouble")),
+               *bound = json_string_value(json_object_get(floor, "bound"));
+    char unit[32], again[BN_TABLE_CELL];
+    snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
+    snprintf(cells[1], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
+    snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
+    snprintf(cells[3], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
+             raised[json_integer_value(json_object_get(row, "dims"))]);
+    if (trouble) {
+        snprintf(cells[4], BN_TABLE_CELL, "-"); /* told below the table */
+        return;
+    }
+    snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));
+    put_duration(cells[4], number_of(row, "seconds"));
+    snprintf(cells[5], BN_TABLE_CELL, "%.1f %%", 100 * number_of(row, "noise"));
+    put_rate(cells[6], number_of(row, "updates"), unit);
+    put_rate(cells[7], number_of(row, "bytes"), "B");
+    put_rate(cells[8], number_of(row, "bytes_per_second"), "B/s");
+    put_rate(cells[9], number_of(row, "flops"), "flop");
+    put_rate(cells[10], number_of(row, "flops_per_second"), "flop/s");
+    put_duration(cells[11], number_of(floor, "seconds"));
+    put_share(cells[12], number_of(floor, "share"));
+    snprintf(cells[13], BN_TABLE_CELL, "%s", bound ? bound : "-");
+    put_duration(cells[14], number_of(build, "without_cache"));
+    put_duration(again, number_of(build, "as_it_came"));
+    snprintf(cells[14] + strlen(cells[14]), BN_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
+    put_share(cells[15], number_of(row, "outside_kernels"));
+}
+
+static bn_status print_rows(bn_context *ctx, const json_t *rows)
+{
+    static const char *const heads[] = { "solver", "what",  "precision", "size",       "a step",  "noise",
+                                         "rate",   "bytes", "reached",   "operations", "reached", "floor",
+                                         "share",  "by",    "build",     "outside" };
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(rows); r++)
+        if ((cells = bn_table_row(ctx, &table)) != NULL)
+            put_row(cells, json_array_get(rows, r));
+    if (cells)
+        bn_table_print(&table);
+    bn_table_release(&table);
+    for (size_t r = 0; r < json_array_size(rows); r++) {
+        const json_t *row = json_array_get(rows, r);
+        const char *trouble = json_string_value(json_object_get(row, "trouble"));
+        if (trouble)
+            printf("%s, %s, %s, %lld: not measured: %s\n", json_string_value(json_object_get(row, "solver")),
+                   json_string_value(json_object_get(row, "what")),
+                   json_string_value(json_object_get(row, "precision")),
+                   (long long)json_integer_value(json_object_get(row, "size")), trouble);
+    }
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+static bn_status print_suite(bn_context *ctx, const json_t *suite)
+{
+    static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
+    const json_t *rows = json_object_get(suite, "rows");
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
+        const json_t *row = json_array_get(rows, r);
+        const double published = number_of(row, "published"), ours = number_of(row, "ours");
+        if ((cells = bn_table_row(ctx, &table)) == NULL)
+            break;
+        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
+        snprintf(cells[1], BN_TABLE_CELL, isfinite(published) ? "%.4g" : "-", published);
+        snprintf(cells[2], BN_TABLE_CELL, isfinite(ours) ? "%.4g" : "-", ours);
+        snprintf(cells[3], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
+        if (isfinite(ours / published))
+            snprintf(cells[4], BN_TABLE_CELL, "%.3g", ours / published);
+    }
+    if (cells) {
+        printf("%s\n", json_string_value(json_object_get(suite, "source")));
+        bn_table_print(&table);
+    }
+    bn_table_release(&table);
+    return cells ? BN_OK : BN_MEMORY;
+}
+
+static bool wanted(const bn_options *o, const char *solver)
+{
+    for (size_t i = 0; i < o->arg_count; i++)
+        if (strcmp(o->args[i], solver) == 0)
+            return true;
+    return o->arg_count == 0;
+}
+
+static void tell(const bn_options *o, const bn_bench_job *job)
+{
+    if (!o->quiet)
+        fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
+                job->n);
+}
+
+/* All sizes in single precision, and the last one of the kinds that --quick takes too in double. */
+static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
+{
+    const bn_options *o = d->cli->options;
+    const bool gpu = !bn_device_describe(d->plain)->cpu;
+    size_t sizes = 0;
+    while (sizes < (o->quick ? 2 : BN_BENCH_SIZES) && c->sizes[gpu][sizes])
+        sizes++;
+    for (size_t i = 0; i < sizes + (c->quick && !o->quick); i++) {
+        const bool twice = i == sizes;
+        bn_bench_job job;
+        bn_bench_result r;
+        char trouble[TROUBLE];
+        bn_bench_prepare(c, c->sizes[gpu][twice ? sizes - 1 : i], twice, gpu, &job);
+        tell(o, &job);
+        BN_TRY(bn_bench_measure(d, &job, i == 0, &r, trouble, sizeof trouble));
+        json_t *row = row_json(&job, &r, trouble);
+        if (!row || json_array_append_new(rows, row) != 0)
+            return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
+    }
+    return BN_OK;
+}
+
+static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d)
+{
+    char selector[32];
+    snprintf(selector, sizeof selector, "%zu", index);
+    *d = (bn_bench_device){ .cli = cli, .budget = cli->options->quick ? 0.25 : 1.5 };
+    BN_TRY(bn_device_open(cli->ctx, selector, false, &d->plain));
+    BN_TRY(bn_device_open(cli->ctx, selector, true, &d->profiling));
+    return bn_device_measure_peaks(d->plain, cli->options->measure, &d->peaks);
+}
+
+static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
+{
+    const bn_options *o = cli->options;
+    bn_bench_device d = { 0 };
+    bn_status st = BN_OK;
+    json_t *rows = json_array(), *entry = NULL;
+    BN_GO(open_device(cli, index, &d));
+    entry = json_pack("{s:o, s:O}", "device", device_json(&d), "rows", rows);
+    if (!entry || json_array_append_new(devices, entry) != 0) {
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
+        goto out;
+    }
+    if (o->suite) {
+        json_t *suite = NULL;
+        BN_GO(bn_bench_suite(&d, o->suite, &suite));
+        if (json_object_set_new(entry, "suite", suite) != 0) {
+            st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
+            goto out;
+        }
+    }
+    for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
+        if (wanted(o, c->solver) && (c->quick || !o->quick))
+            BN_GO(measure_case(&d, c, rows));
+    if (!o->json) {
+        print_limits(json_object_get(entry, "device"));
+        BN_GO(o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
+    }
+out:
+    json_decref(rows);
+    bn_device_close(&d.profiling);
+    bn_device_close(&d.plain);
+    return st;
+}
+
+/* bench.json and the pictures; those of the second device and further ones in folders of their own. */
+static bn_status write_folder(const bn_cli *cli, const json_t *document)
+{
+    bn_context *ctx = cli->ctx;
+    const char *folder = cli->options->out;
+    const json_t *devices = json_object_get(document, "devices");
+    BN_TRY(bn_folder_create(ctx, folder));
+    char *path = bn_path_join(folder, "bench.json"), *text = json_dumps(document, JSON_INDENT(2));
+    bn_status st = path && text ? bn_file_write(ctx, path, text, strlen(text))
+                                : bn_fail(ctx, BN_MEMORY, "no memory for the document");
+    free(text);
+    free(path);
+    for (size_t i = 0; st == BN_OK && i < json_array_size(devices); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "device-%zu", i);
+        path = bn_path_join(folder, i > 0 ? name : ".");
+        st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
+        if (st == BN_OK && i > 0)
+            st = bn_folder_create(ctx, path);
+        if (st == BN_OK)
+            st = bn_bench_draw(ctx, path, json_array_get(devices, i));
+        free(path);
+    }
+    return st;
+}
+
+/* One row that was measured is a success: the others say what kept them. */
+static bn_status check_measured(bn_context *ctx, const json_t *devices)
+{
+    const char *trouble = NULL;
+    for (size_t i = 0; i < json_array_size(devices); i++) {
+        const json_t *rows = json_object_get(json_array_get(devices, i), "rows");
+        for (size_t r = 0; r < json_array_size(rows); r++) {
+            const char *text = json_string_value(json_object_get(json_array_get(rows, r), "trouble"));
+            if (!text)
+                return BN_OK;
+            trouble = trouble ? trouble : text;
+        }
+    }
+    if (!trouble)
+        return bn_fail(ctx, BN_USAGE, "there are no standard sizes of what was named");
+    return bn_fail(ctx, BN_DEVICE, "nothing could be measured: %s", trouble);
+}
+
+static bn_status check_arguments(const bn_cli *cli)
+{
+    const bn_options *o = cli->options;
+    if (o->suite)
+        BN_TRY(bn_bench_suite_check(cli->ctx, o->suite));
+    if (o->suite && (o->arg_count > 0 || o->compare))
+        return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");
+    for (size_t i = 0; i < o->arg_count; i++) {
+        const char *const *names = bn_solver_names();
+        while (*names && strcmp(*names, o->args[i]) != 0)
+            names++;
+        if (!*names)
+            return bn_fail(cli->ctx, BN_USAGE, "unknown solver `%s` (binnacle new lists them)", o->args[i]);
+    }
+    return BN_OK;
+}
+
+bn_status bn_cli_bench(const bn_cli *cli)
+{
+    const bn_options *o = cli->options;
+    size_t indices[DEVICES_MAX], count = 0;
+    char date[DATE];
+    bn_status st = BN_OK;
+    BN_TRY(check_arguments(cli));
+    BN_TRY(bn_device_select(cli->ctx, o->device, indices, DEVICES_MAX, &count, NULL));
+    json_t *old = NULL; /* read first: a bad path is not to be told after minutes */
+    if (o->compare)
+        BN_TRY(bn_bench_read(cli->ctx, o->compare, &old));
+    date_text((long long)time(NULL), date);
+    json_t *devices = json_array();
+    json_t *document = json_pack("{s:s, s:s, s:b, s:O}", "binnacle", bn_version(), "date", date, "quick", (int)o->quick,
+                                 "devices", devices);
+    if (!document) {
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++)
+        BN_GO(bench_device(cli, indices[i], devices));
+    if (o->compare)
+        BN_GO(bn_bench_compare(cli, document, old));
+    if (o->json)
+        BN_GO(bn_json_print(cli->ctx, json_incref(document)));
+    else if (!o->suite)
+        printf(
+            "\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no "
+            "multiply-adds"
+            " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
+    if (o->out)
+        BN_GO(write_folder(cli, document));
+    if (!o->suite)
+        st = check_measured(cli->ctx, devices);
+out:
+    json_decref(old);
+    json_decref(devices);
+    json_decref(document);
+    return st;
+}

@@ -1,0 +1,127 @@
+#!/bin/sh
+# bench.sh: `binnacle bench`: one JSON document over all solvers that fits its schema, pictures, two documents compared,
+# published studies.
+. tests/cli_lib.subr
+b=$BINNACLE
+
+expect 1 'unknown solver `flwo`' 'bench of a solver that there is none of' "$b" bench flwo
+expect 6 'missing.json' 'comparison with a file that is not there, told at once' \
+    "$b" bench bpm --quick --compare "$work/missing.json"
+echo '{"devices": 3}' >"$work/other.json"
+expect 6 'not written by' 'comparison with another document' "$b" bench bpm --quick --compare "$work/other.json"
+expect 0 'bench. words=.*--quick.* flow' 'completion knows options and solvers' "$b" completion bash
+expect 0 '--compare' 'bench --help' "$b" bench --help
+
+"$b" bench --quick --json --quiet --out "$work/folder" >"$work/all.json" 2>"$work/err"
+ok 'bench --quick --json exits 0' test $? = 0
+ok '... and says nothing besides' test ! -s "$work/err"
+cat >"$work/fits.py" <<'PY'
+import json, sys
+document, schema = (json.load(open(name)) for name in sys.argv[1:3])
+
+# Enough of draft 7 for our schema where Python has no jsonschema.
+def fits(value, rule, at=""):
+    if "$ref" in rule:
+        target = schema
+        for part in rule["$ref"].split("/")[1:]:
+            target = target[part]
+        fits(value, target, at)
+    kinds = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float),
+             "null": type(None)}
+    wanted = rule.get("type", [])
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    assert not wanted or any(isinstance(value, kinds[k]) for k in wanted), (at, value, wanted)
+    assert value in rule.get("enum", [value]), (at, value)
+    if isinstance(value, (int, float)):
+        assert value >= rule.get("minimum", value) and not value <= rule.get("exclusiveMinimum", value - 1), (at, value)
+    if isinstance(value, dict):
+        for key in rule.get("required", []):
+            assert key in value, (at, key)
+        for key, inner in value.items():
+            known = rule.get("properties", {})
+            assert key in known or rule.get("additionalProperties", True), (at, key)
+            fits(inner, known.get(key, {}), at + "/" + key)
+    if isinstance(value, list):
+        for i, inner in enumerate(value):
+            fits(inner, rule.get("items", {}), f"{at}/{i}")
+
+fits(document, schema)
+try:
+    import jsonschema
+    jsonschema.validate(document, schema)
+except ImportError:
+    pass
+PY
+ok 'it fits docs/bench.schema.json' python3 "$work/fits.py" "$work/all.json" "$root/docs/bench.schema.json"
+ok 'every solver was measured, and its numbers agree with each other' python3 -c '
+import json, sys
+entry = json.load(open(sys.argv[1]))["devices"][0]
+rows = entry["rows"]
+assert {r["solver"] for r in rows} == {"flow", "maxwell", "flood", "bpm", "xray"}, rows
+for r in rows:
+    assert r["trouble"] is None, r
+    assert r["kernels"] and sum(k["seconds"] for k in r["kernels"]) > 0, r
+    assert abs(r["floor"]["share"] * r["seconds"] - r["floor"]["seconds"]) < 1e-9 * r["seconds"], r
+    assert r["floor"]["share"] > 0, r
+    if r["solver"] in ("flow", "maxwell", "flood"):
+        points = r["size"] ** r["dims"]
+        assert abs(r["updates"] * r["seconds"] / points - 1) < 1e-6, r
+' "$work/all.json"
+ok 'bench.json is the document' python3 -c '
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+assert a == b' "$work/all.json" "$work/folder/bench.json"
+for picture in roofline scaling; do
+    ok "$picture.png" test -s "$work/folder/$picture.png"
+done
+
+# A kernel text that does not compile: every row says so, and nothing was measured.
+mkdir "$work/kernels" && cp -r "$root/kernels/." "$work/kernels" && echo 'nonsense' >"$work/kernels/bpm.cl"
+expect 3 'nothing could be measured' 'no solver builds' \
+    env BINNACLE_KERNEL_PATH="$work/kernels" "$b" bench bpm --quick --quiet
+expect 0 'bpm.*not measured' 'one of two solvers builds' \
+    env BINNACLE_KERNEL_PATH="$work/kernels" "$b" bench bpm flood --quick --quiet
+
+# The limits are measured once, the date tells.
+expect 0 'Mpoints/s' 'the table of one solver' "$b" bench bpm --quick --quiet
+ok 'limits of the device are kept' grep -q "$(python3 -c '
+import json, sys
+print(json.load(open(sys.argv[1]))["devices"][0]["device"]["limits"]["date"])' "$work/all.json")" "$work/out"
+
+# A document in which everything went ten thousand times faster: all became slower since.
+python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+for r in d["devices"][0]["rows"]:
+    r["seconds"], r["noise"] = r["seconds"] / 1e4, 0
+json.dump(d, open(sys.argv[2], "w"))' "$work/all.json" "$work/fast.json"
+"$b" bench bpm --quick --quiet --json --compare "$work/fast.json" >"$work/slow.json" 2>"$work/err"
+ok 'bench --compare exits 0' test $? = 0
+ok '... its document fits too' python3 "$work/fits.py" "$work/slow.json" "$root/docs/bench.schema.json"
+ok '... and says that both sizes became slower' python3 -c '
+import json, sys
+changes = json.load(open(sys.argv[1]))["compare"]
+assert [c["verdict"] for c in changes] == ["slower"] * 2, changes
+' "$work/slow.json"
+
+# Published studies: each prints its figures beside ours, and the document fits.
+expect 1 'seed-004' 'a suite that there is none of' "$b" bench --suite seed-9
+expect 1 'without solvers' 'a suite with solvers' "$b" bench flow --suite seed-004
+more=
+[ -z "${BN_TEST_LONG:-}" ] || more=seed-000:7.8
+for suite in $more seed-001:14.9 seed-002:12417 seed-003:22.5; do
+    name=${suite%:*}
+    "$b" bench --suite "$name" --quick --quiet --json >"$work/suite.json" 2>"$work/err"
+    ok "--suite $name exits 0" test $? = 0
+    ok '... fits' python3 "$work/fits.py" "$work/suite.json" "$root/docs/bench.schema.json"
+    ok '... has the published figures, and ours beside some of them' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["suite"]["rows"]
+assert any(r["published"] == float(sys.argv[2]) for r in rows), rows
+assert any(r["published"] and r["ours"] and r["ours"] > 0 for r in rows), rows
+assert sum(r["ours"] is not None for r in rows) >= 5, rows' "$work/suite.json" "${suite#*:}"
+done
+if [ -n "${BN_TEST_LONG:-}" ]; then # some fifty programs to build
+    expect 0 '26.65' 'seed-004 has the published times' "$b" bench --suite seed-004 --quick --quiet
+fi
+finish
