@@ -29,6 +29,13 @@ const bn_command bn_commands[] = {
       1, false, false, bn_cli_new },
     { "plot", "FILE...", "pictures of any .vti or .csv that run wrote",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "tune", "CASE|SOLVER", "the fastest work-groups, kept for later runs",
+      "Times every kernel of the case in work-groups of many shapes, checks each shape against the CPU reference, and "
+      "keeps\n"
+      "the fastest ones in $XDG_DATA_HOME/binnacle/tuning.json, which `run` uses from then on. A solver's name stands for "
+      "its\n"
+      "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
+      BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER", "", NULL, BN_CMD_SELFTEST, 1, 1, true, false, bn_cli_selftest },
