@@ -18,7 +18,7 @@
 enum { COARSE_MOST = 24, CONTENDERS = 6, STEPS_MOST = 50, STEPS_LEAST = 2, JOB_SECONDS = 120, WARM_STEPS = 2 };
 static const double budget = 60;            /* [s] of each of the three parts of a sweep, without --full */
 static const double measurement = 0.2;      /* [s] of timed steps, about */
-static const double hopeless = 1.2;         /* times the best: not measured again */
+static const double hopeless = 1.3;         /* times the best: not measured again */
 
 /* A measurement to be made: the shape of each kernel, 0 being the default, IDLE too, but without taking its time. */
 enum { IDLE = 0xffff };
@@ -147,7 +147,7 @@ static size_t fastest(const bn_tune_kernel *k, size_t least)
     size_t best = 0;
     for (size_t s = 0; s < k->count; s++)
         if (k->shapes[s].verdict == BN_TUNE_OK && k->shapes[s].count >= least &&
-            bn_tune_median(&k->shapes[s]) < bn_tune_median(&k->shapes[best]))
+            !(bn_tune_median(&k->shapes[best]) <= bn_tune_median(&k->shapes[s])))
             best = s;
     return best;
 }
@@ -528,6 +528,9 @@ static void decide(bn_tune *t)
 {
     for (size_t k = 0; k < t->count; k++) {
         bn_tune_kernel *kernel = &t->kernels[k];
+        if (kernel->shapes[0].count == 0 && !kernel->skipped[0])
+            snprintf(kernel->skipped, sizeof kernel->skipped, "did not run within the %llu steps that were timed",
+                     t->steps);
         const size_t least = kernel->shapes[0].count / 2 + 1; /* the hopeless ones have one time */
         kernel->best = fastest(kernel, least);
         for (size_t s = 0; s < kernel->count; s++) {
@@ -560,9 +563,10 @@ static bn_status confirm(bn_tune *t)
     job_list again = { 0 };
     if (st == BN_OK)
         st = do_jobs(t, &list, 0, &again);
+    wrong = again.count;
     for (size_t k = 0; k < t->count; k++)
         wrong += t->kernels[k].shapes[t->kernels[k].chosen].verdict != BN_TUNE_OK && !t->kernels[k].skipped[0];
-    if (st == BN_OK && (again.count > 0 || wrong > 0))
+    if (st == BN_OK && wrong > 0)
         st = bn_fail(t->cli->ctx, BN_MISMATCH, "the fastest shapes fail when they are used together; nothing was kept");
     if (changed(t, &chosen, &kernel) == 0)
         t->tuned_step = t->default_step;

@@ -173,11 +173,13 @@ static bn_status verify(const bn_cli *cli, bn_case *c, const bn_sim_desc *desc, 
 static bn_status check(const bn_cli *cli, bn_case *c, const bn_sim_desc *desc, json_t *plan, json_t *job, json_t *row)
 {
     const char *known = json_string_value(json_object_get(plan, "hash_warm"));
-    const char *end = json_string_value(json_object_get(plan, "hash_end"));
     const char *hash = json_string_value(json_object_get(row, "hash_warm"));
     const char *hash_end = json_string_value(json_object_get(row, "hash_end"));
-    if (end && !end[0] && json_object_size(json_object_get(job, "groups")) == 0 && hash_end)
+    const char *end = json_string_value(json_object_get(plan, "hash_end"));
+    if (end && !end[0] && json_object_size(json_object_get(job, "groups")) == 0 && hash_end) {
         json_object_set_new(plan, "hash_end", json_string(hash_end)); /* what the shapes after it are compared with */
+        end = NULL; /* freed */
+    }
     const bool same = known && hash && strcmp(known, hash) == 0;
     if (!same || json_is_true(json_object_get(job, "reference")))
         BN_TRY(verify(cli, c, desc, plan));
