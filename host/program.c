@@ -189,8 +189,8 @@ static void choose_group(bn_kernel *k)
         int largest = g[2] > 1 ? 2 : g[1] > 1 ? 1 : 0;
         g[largest] = (g[largest] + 1) / 2;
     }
-    k->fits = k->desc->range != BN_PER_TILE ||
-              (g[0] == BN_TILE_X && g[1] == BN_TILE_Y && k->local_bytes <= info->local_bytes);
+    k->fits = k->local_bytes <= info->local_bytes &&
+              (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
     memcpy(k->group, g, sizeof g);
 }
 
@@ -241,8 +241,9 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
         k->multiple = multiple > 0 ? multiple : 1;
         if (local > k->local_bytes)
             k->local_bytes = local;
-        /* Some implementations abort at the launch instead. Tiles are a choice: they do not fit. */
-        if (local > d->device->info.local_bytes && desc->range != BN_PER_TILE)
+        /* Some implementations abort at the launch instead. Where times are taken, kernels are looked at that are never
+         * launched: bn_launch refuses it then. */
+        if (local > d->device->info.local_bytes && !d->device->profile)
             return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
                            (unsigned long long)local, d->device->info.name,
                            (unsigned long long)d->device->info.local_bytes);

@@ -18,6 +18,7 @@
 enum { COARSE_MOST = 24, CONTENDERS = 6, STEPS_MOST = 50, STEPS_LEAST = 2, JOB_SECONDS = 120, WARM_STEPS = 2 };
 static const double budget = 60;            /* [s] of each of the three parts of a sweep, without --full */
 static const double measurement = 0.2;      /* [s] of timed steps, about */
+static const double worse = 1.03;           /* times the default's step: the default stays */
 static const double hopeless = 1.3;         /* times the best: not measured again */
 
 /* A measurement to be made: the shape of each kernel, 0 being the default, IDLE too, but without taking its time. */
@@ -555,7 +556,7 @@ static bn_status confirm(bn_tune *t)
         chosen.at[k] = (unsigned short)t->kernels[k].chosen;
     t->default_step = t->tuned_step = (double)NAN;
     bn_status st = BN_OK;
-    for (int round = 0; round < 3 && st == BN_OK; round++) {
+    for (int round = 0; round < BN_TUNE_ROUNDS && st == BN_OK; round++) {
         st = add_job(t->cli->ctx, &list, &plain);
         if (st == BN_OK && changed(t, &chosen, &kernel) > 0)
             st = add_job(t->cli->ctx, &list, &chosen);
@@ -570,6 +571,10 @@ static bn_status confirm(bn_tune *t)
         st = bn_fail(t->cli->ctx, BN_MISMATCH, "the fastest shapes fail when they are used together; nothing was kept");
     if (changed(t, &chosen, &kernel) == 0)
         t->tuned_step = t->default_step;
+    /* Kernels of a microsecond look faster than they make a step. */
+    t->no_gain = st == BN_OK && t->tuned_step > worse * t->default_step;
+    for (size_t k = 0; t->no_gain && k < t->count; k++)
+        t->kernels[k].chosen = 0;
     free(list.jobs);
     free(again.jobs);
     return st;

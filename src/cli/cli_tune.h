@@ -51,6 +51,7 @@ typedef struct bn_tune {
     bn_tune_kernel *kernels;
     size_t count;
     double seconds, default_step, tuned_step; /* the whole sweep; a step with default and chosen shapes */
+    bool no_gain; /* the step is slower with the fastest shapes: the default ones stay */
     size_t tried, wrong, failed;
     char *out; /* folder */
 } bn_tune;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Columns of the printed table: every shape would be too much where hundreds were tried. */
-enum { BEST_SHOWN = 6, SHOWN_MOST = 40, BLOCK = 8 };
+enum { BEST_SHOWN = 6, SHOWN_MOST = 40, BLOCK = 8, FEW_STEPS = 5 };
 
 typedef struct column {
     size_t side[3];
@@ -143,7 +143,7 @@ static void print_verdict(const bn_tune_kernel *k)
             printf("%s%s", joint, text);
             joint = " ";
         }
-    printf("%s\n", chosen == best ? "" : ": the default stays");
+    printf("%s\n", chosen == best || !first->tied ? "" : ": the default stays");
     for (size_t s = 0; s < k->count; s++)
         if (k->shapes[s].verdict > BN_TUNE_OK) {
             bn_tune_shape_text(text, k->shapes[s].side);
@@ -166,6 +166,10 @@ bn_status bn_tune_print(const bn_tune *t)
     printf("* the best, = ties with it: the times overlap\n\n");
     for (size_t k = 0; k < t->count; k++)
         print_verdict(&t->kernels[k]);
+    if (t->steps < FEW_STEPS)
+        printf("Only %llu steps of the case can be timed: differences of some per cent mean nothing.\n", t->steps);
+    if (t->no_gain)
+        printf("A whole step is slower with the fastest shapes: the default ones stay.\n");
     char before[32], after[32];
     time_text(before, sizeof before, t->default_step);
     time_text(after, sizeof after, t->tuned_step);
@@ -254,9 +258,8 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
     char name[96], title[256];
     for (size_t s = 0; s < k->count; s++)
         for (int d = 0; d < 2; d++) {
-            const size_t side = k->shapes[s].side[d];
-            n[d] = fmax((double)n[d], floor(log2((double)side)) + 1) > (double)n[d] ? (size_t)log2((double)side) + 1
-                                                                                     : n[d];
+            const size_t columns = (size_t)log2((double)k->shapes[s].side[d]) + 1;
+            n[d] = columns > n[d] ? columns : n[d];
         }
     if (k->skipped[0] || n[0] < 2 || n[1] < 2)
         return BN_OK;
@@ -273,7 +276,7 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
         const double ratio = bn_tune_median(shape) / best;
         double *at = &values[(size_t)log2((double)shape->side[1]) * n[0] + (size_t)log2((double)shape->side[0])];
         if (shape->verdict == BN_TUNE_OK && !(*at <= ratio))
-            *at = ratio;
+            *at = fmax(1, ratio); /* one that was measured once may have been lucky */
     }
     snprintf(name, sizeof name, "map-%s.png", k->name);
     snprintf(title, sizeof title, "%s: time over the fastest work-group's (grey: not tried)", k->name);
@@ -297,10 +300,17 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
     return st;
 }
 
-/* Every kernel's fastest group of each size, over the size. */
+/* Time that a kernel takes of a step, in its default shape; 0 when it is not tuned. */
+static double cost_of(const bn_tune_kernel *k)
+{
+    const double seconds = bn_tune_median(&k->shapes[0]) * (double)k->calls;
+    return !k->skipped[0] && seconds > 0 ? seconds : 0;
+}
+
+/* The costliest kernels' fastest group of each size, over the size. */
 static bn_status write_chart(const bn_tune *t, const char *path)
 {
-    enum { SIZES = 20 };
+    enum { SIZES = 20, LINES_MOST = 6 };
     bn_chart_line *lines = calloc(t->count, sizeof *lines);
     double(*numbers)[2][SIZES] = calloc(t->count, sizeof *numbers);
     char title[256];
@@ -312,7 +322,11 @@ static bn_status write_chart(const bn_tune *t, const char *path)
     }
     for (size_t k = 0; k < t->count; k++) {
         const bn_tune_kernel *kernel = &t->kernels[k];
-        size_t points = 0;
+        size_t points = 0, costlier = 0;
+        for (size_t o = 0; o < t->count; o++)
+            costlier += cost_of(&t->kernels[o]) > cost_of(kernel);
+        if (costlier >= LINES_MOST)
+            continue;
         for (size_t l = 0; l < SIZES && !kernel->skipped[0]; l++) {
             double least = (double)NAN;
             for (size_t s = 0; s < kernel->count; s++) {
@@ -328,7 +342,7 @@ static bn_status write_chart(const bn_tune *t, const char *path)
             }
         }
         if (points > 0)
-            lines[count++] = (bn_chart_line){ kernel->name, numbers[k][0], numbers[k][1], points, true };
+            lines[count++] = (bn_chart_line){ kernel->name, numbers[k][0], numbers[k][1], points, points == 1 };
     }
     snprintf(title, sizeof title, "%s, %zu x %zu x %zu: fastest work-group of each size", t->solver, t->n[0], t->n[1],
              t->n[2]);
