@@ -1,6 +1,6 @@
 /* cli_tune.c: `binnacle tune`: which shapes are tried, in what order, and which one is taken. The measuring is done by
- * child processes (cli_tune_child.c). Kernels do not disturb each other in the queue, so one measurement gives every kernel
- * another of its shapes. */
+ * child processes (cli_tune_child.c). Kernels do not disturb each other in the queue, so one measurement gives every
+ * kernel another of its shapes. */
 #include "cli/cli_tune.h"
 
 #include "cli/cli_child.h"
@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 enum { COARSE_MOST = 24, CONTENDERS = 6, STEPS_MOST = 50, STEPS_LEAST = 2, JOB_SECONDS = 120, WARM_STEPS = 2 };
-static const double budget = 60;            /* [s] of each of the three parts of a sweep, without --full */
-static const double measurement = 0.2;      /* [s] of timed steps, about */
-static const double worse = 1.03;           /* times the default's step: the default stays */
-static const double hopeless = 1.3;         /* times the best: not measured again */
+static const double budget = 60;       /* [s] of each of the three parts of a sweep, without --full */
+static const double measurement = 0.2; /* [s] of timed steps, about */
+static const double worse = 1.03;      /* times the default's step: the default stays */
+static const double hopeless = 1.3;    /* times the best: not measured again */
 
 /* A measurement to be made: the shape of each kernel, 0 being the default, IDLE too, but without taking its time. */
 enum { IDLE = 0xffff };
@@ -117,8 +117,8 @@ static int log2_of(size_t n)
     return l;
 }
 
-/* Groups of 256 in rows are right for most kernels: how far a shape is from that, the nearest being tried first. Products of
- * the multiple that the device prefers come before all others. */
+/* Groups of 256 in rows are right for most kernels: how far a shape is from that, the nearest being tried first.
+ * Products of the multiple that the device prefers come before all others. */
 static int distance(const bn_tune_kernel *k, const size_t side[3])
 {
     const size_t items = side[0] * side[1] * side[2];
@@ -214,8 +214,7 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
     }
     BN_GO(bn_file_write(ctx, path, text, strlen(text)));
     snprintf(index, sizeof index, "%zu", t->device->index);
-    const char *const fixed[] = { t->cli->program, "tune",   o->args[0], "--child", "--plan",
-                                  path,            "--device", index };
+    const char *const fixed[] = { t->cli->program, "tune", o->args[0], "--child", "--plan", path, "--device", index };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
     for (size_t i = 0; i < o->set_count; i++)
@@ -290,8 +289,7 @@ static bn_status take_row(bn_tune *t, const job *j, const json_t *row, job_list 
             bn_tune_shape *s = &t->kernels[k].shapes[j->at[k]];
             bool same = true;
             for (size_t d = 0; d < 3; d++)
-                same = same && s->side[d] == (size_t)json_integer_value(
-                                                 json_array_get(json_object_get(r, "group"), d));
+                same = same && s->side[d] == (size_t)json_integer_value(json_array_get(json_object_get(r, "group"), d));
             if (!same) {
                 s->verdict = BN_TUNE_FAILED;
                 snprintf(s->why, sizeof s->why, "the device can't run it in this shape");
@@ -428,8 +426,8 @@ static bn_status take_default(bn_tune *t, const json_t *row)
             choose_shapes(t, k, t->cli->options->full);
     }
     if (t->count == 0 && only)
-        return bn_fail(ctx, BN_USAGE, "the case runs no kernel %s whose work-group can be chosen (run --profile lists them)",
-                       only);
+        return bn_fail(ctx, BN_USAGE,
+                       "the case runs no kernel %s whose work-group can be chosen (run --profile lists them)", only);
     return t->count ? BN_OK : bn_fail(ctx, BN_USAGE, "the case runs no kernel whose work-group can be chosen");
 }
 
@@ -470,7 +468,7 @@ static bn_status queue_shapes(bn_tune *t, job_list *list, const size_t from[BN_T
         size_t kernel;
         for (size_t k = 0; k < t->count; k++)
             j.at[k] = !t->kernels[k].skipped[0] && from[k] + i < t->kernels[k].count ? (unsigned short)(from[k] + i)
-                                                                                   : IDLE;
+                                                                                     : IDLE;
         if (changed(t, &j, &kernel) == 0)
             return BN_OK;
         BN_TRY(add_job(t->cli->ctx, list, &j));
@@ -536,8 +534,8 @@ static void decide(bn_tune *t)
         kernel->best = fastest(kernel, least);
         for (size_t s = 0; s < kernel->count; s++) {
             bn_tune_shape *shape = &kernel->shapes[s];
-            shape->tied = s != kernel->best && shape->verdict == BN_TUNE_OK &&
-                          shape->count >= least && overlap(shape, &kernel->shapes[kernel->best]);
+            shape->tied = s != kernel->best && shape->verdict == BN_TUNE_OK && shape->count >= least &&
+                          overlap(shape, &kernel->shapes[kernel->best]);
             t->tried += shape->verdict != BN_TUNE_UNTRIED && !kernel->skipped[0];
             t->wrong += shape->verdict == BN_TUNE_WRONG;
             t->failed += shape->verdict == BN_TUNE_FAILED || shape->verdict == BN_TUNE_CRASHED;

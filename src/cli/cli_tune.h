@@ -34,9 +34,9 @@ typedef struct bn_tune_kernel {
     unsigned long long calls; /* in the steps of a measurement */
     size_t largest, multiple; /* bn_kernel_info */
     uint64_t local_bytes;
-    char skipped[BN_TUNE_WHY]; /* why it is not tuned; "": it is */
+    char skipped[BN_TUNE_WHY];            /* why it is not tuned; "": it is */
     bn_tune_shape shapes[BN_TUNE_SHAPES]; /* the first one is the default */
-    size_t count, best, chosen; /* best: the fastest; chosen: that or the default, where they tie */
+    size_t count, best, chosen;           /* best: the fastest; chosen: that or the default, where they tie */
 } bn_tune_kernel;
 
 typedef struct bn_tune {
@@ -46,12 +46,12 @@ typedef struct bn_tune {
     int dims;
     size_t n[3];
     double points;
-    unsigned long long warm, steps; /* of a measurement: before the clock starts, and then */
+    unsigned long long warm, steps;   /* of a measurement: before the clock starts, and then */
     char hash_warm[32], hash_end[32]; /* of the fields after these, in default shapes */
     bn_tune_kernel *kernels;
     size_t count;
     double seconds, default_step, tuned_step; /* the whole sweep; a step with default and chosen shapes */
-    bool no_gain; /* the step is slower with the fastest shapes: the default ones stay */
+    bool no_gain;                             /* the step is slower with the fastest shapes: the default ones stay */
     size_t tried, wrong, failed;
     char *out; /* folder */
 } bn_tune;

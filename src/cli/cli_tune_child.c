@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 enum { PLAN_KERNELS = BN_TUNE_KERNELS, STEPS_MOST = 50, STEPS_LEAST = 2 };
-static const double seconds_of_default = 0.5; /* how long the default shapes run when the number of steps is looked for */
+static const double seconds_of_default =
+    0.5; /* how long the default shapes run when the number of steps is looked for */
 
 bn_status bn_tune_case(const bn_cli *cli, const char *const *set, size_t set_count, bn_case **out)
 {
@@ -35,7 +36,8 @@ static size_t read_groups(json_t *job, bn_kernel_group groups[PLAN_KERNELS])
     size_t count = 0;
     const char *name;
     json_t *shape;
-    json_object_foreach (json_object_get(job, "groups"), name, shape) {
+    json_object_foreach(json_object_get(job, "groups"), name, shape)
+    {
         if (count == PLAN_KERNELS)
             break;
         groups[count] = (bn_kernel_group){ .kernel = name };
@@ -52,7 +54,8 @@ static bn_status hash_fields(bn_context *ctx, bn_sim *sim, char text[32])
     uint64_t hash = BN_HASH_START;
     for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
         const bn_sim_field_info *info = bn_sim_field_at(sim, f);
-        const size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components * info->element_bytes;
+        const size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components *
+                             info->element_bytes;
         if (!info->compare)
             continue;
         void *values = malloc(bytes);
@@ -99,12 +102,12 @@ static json_t *kernels_json(bn_sim *sim, const bn_profile_row *before, size_t be
             continue;
         double seconds = find_seconds(rows, count, k->kernel, &calls);
         seconds -= find_seconds(before, before_count, k->kernel, &earlier);
-        json_array_append_new(list, json_pack("{s:s, s:i, s:I, s:o, s:[I,I,I], s:I, s:I, s:I, s:b}", "kernel", k->kernel,
-                                              "range", (int)k->range, "calls", (json_int_t)(calls - earlier), "seconds",
-                                              bn_json_real(seconds), "group", (json_int_t)k->group[0],
+        json_array_append_new(list, json_pack("{s:s, s:i, s:I, s:o, s:[I,I,I], s:I, s:I, s:I, s:b}", "kernel",
+                                              k->kernel, "range", (int)k->range, "calls", (json_int_t)(calls - earlier),
+                                              "seconds", bn_json_real(seconds), "group", (json_int_t)k->group[0],
                                               (json_int_t)k->group[1], (json_int_t)k->group[2], "largest",
-                                              (json_int_t)k->largest, "multiple", (json_int_t)k->multiple, "local_bytes",
-                                              (json_int_t)k->local_bytes, "fits", (int)k->fits));
+                                              (json_int_t)k->largest, "multiple", (json_int_t)k->multiple,
+                                              "local_bytes", (json_int_t)k->local_bytes, "fits", (int)k->fits));
     }
     return list;
 }
@@ -143,12 +146,14 @@ static bn_status measure(const bn_cli *cli, bn_case *c, const bn_sim_desc *desc,
     const bn_plan *p = bn_sim_plan(sim);
     int wrong = json_object_set_new(row, "hash_end", json_string(hash)) |
                 json_object_set_new(row, "steps", json_integer(done)) |
-                json_object_set_new(row, "step_seconds", bn_json_real(done > 0 ? seconds / (double)done : (double)NAN)) |
+                json_object_set_new(row, "step_seconds",
+                                    bn_json_real(done > 0 ? seconds / (double)done : (double)NAN)) |
                 json_object_set_new(row, "dims", json_integer(p->grid.dims)) |
                 json_object_set_new(row, "precision", json_string(p->precision == BN_DOUBLE ? "double" : "single")) |
                 json_object_set_new(row, "solver", json_string(p->solver->name)) |
-                json_object_set_new(row, "n", json_pack("[I,I,I]", (json_int_t)p->grid.n[0], (json_int_t)p->grid.n[1],
-                                                        (json_int_t)p->grid.n[2]));
+                json_object_set_new(
+                    row, "n",
+                    json_pack("[I,I,I]", (json_int_t)p->grid.n[0], (json_int_t)p->grid.n[1], (json_int_t)p->grid.n[2]));
     if (wrong)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a measurement");
 out:
@@ -160,8 +165,8 @@ out:
 static bn_status verify(const bn_cli *cli, bn_case *c, const bn_sim_desc *desc, json_t *plan)
 {
     bn_verify_report report;
-    BN_TRY(bn_verify_run(cli->ctx, c, desc,
-                         (unsigned long long)json_integer_value(json_object_get(plan, "warm")), &report));
+    BN_TRY(bn_verify_run(cli->ctx, c, desc, (unsigned long long)json_integer_value(json_object_get(plan, "warm")),
+                         &report));
     for (size_t r = 0; r < report.count; r++)
         if (!report.rows[r].ok)
             return bn_fail(cli->ctx, BN_MISMATCH, "field %s differs from the reference by %.3g", report.rows[r].field,
@@ -178,7 +183,7 @@ static bn_status check(const bn_cli *cli, bn_case *c, const bn_sim_desc *desc, j
     const char *end = json_string_value(json_object_get(plan, "hash_end"));
     if (end && !end[0] && json_object_size(json_object_get(job, "groups")) == 0 && hash_end) {
         json_object_set_new(plan, "hash_end", json_string(hash_end)); /* what the shapes after it are compared with */
-        end = NULL; /* freed */
+        end = NULL;                                                   /* freed */
     }
     const bool same = known && hash && strcmp(known, hash) == 0;
     if (!same || json_is_true(json_object_get(job, "reference")))

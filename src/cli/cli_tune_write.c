@@ -173,7 +173,8 @@ bn_status bn_tune_print(const bn_tune *t)
     char before[32], after[32];
     time_text(before, sizeof before, t->default_step);
     time_text(after, sizeof after, t->tuned_step);
-    printf("A step, with the clock in the queue: default %s, tuned %s. %zu shapes tried, %zu wrong, %zu failed; all others "
+    printf("A step, with the clock in the queue: default %s, tuned %s. %zu shapes tried, %zu wrong, %zu failed; all "
+           "others "
            "gave the result of the CPU reference.\nTables and charts: %s\n",
            before, after, t->tried, t->wrong, t->failed, t->out);
     return BN_OK;
@@ -189,28 +190,27 @@ json_t *bn_tune_json(const bn_tune *t)
         json_t *shapes = json_array();
         for (size_t s = 0; s < kernel->count; s++) {
             const bn_tune_shape *shape = &kernel->shapes[s];
-            json_array_append_new(
-                shapes, json_pack("{s:[I,I,I], s:s, s:s?, s:o, s:o, s:I, s:b}", "work_group",
-                                  (json_int_t)shape->side[0], (json_int_t)shape->side[1], (json_int_t)shape->side[2],
-                                  "verdict", verdicts[shape->verdict], "why", shape->why[0] ? shape->why : NULL,
-                                  "seconds", bn_json_real(bn_tune_median(shape)), "spread",
-                                  bn_json_real(bn_tune_spread(shape)), "measurements", (json_int_t)shape->count, "tied",
-                                  (int)shape->tied));
+            json_array_append_new(shapes, json_pack("{s:[I,I,I], s:s, s:s?, s:o, s:o, s:I, s:b}", "work_group",
+                                                    (json_int_t)shape->side[0], (json_int_t)shape->side[1],
+                                                    (json_int_t)shape->side[2], "verdict", verdicts[shape->verdict],
+                                                    "why", shape->why[0] ? shape->why : NULL, "seconds",
+                                                    bn_json_real(bn_tune_median(shape)), "spread",
+                                                    bn_json_real(bn_tune_spread(shape)), "measurements",
+                                                    (json_int_t)shape->count, "tied", (int)shape->tied));
         }
         const size_t *best = kernel->shapes[kernel->best].side, *chosen = kernel->shapes[kernel->chosen].side;
-        json_array_append_new(kernels,
-                              json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:[I,I,I], s:[I,I,I], s:o}", "kernel",
-                                        kernel->name, "skipped", kernel->skipped[0] ? kernel->skipped : NULL, "calls",
-                                        (json_int_t)kernel->calls, "largest", (json_int_t)kernel->largest, "multiple",
-                                        (json_int_t)kernel->multiple, "local_bytes", (json_int_t)kernel->local_bytes,
-                                        "best", (json_int_t)best[0], (json_int_t)best[1], (json_int_t)best[2], "chosen",
-                                        (json_int_t)chosen[0], (json_int_t)chosen[1], (json_int_t)chosen[2], "shapes",
-                                        shapes));
+        json_array_append_new(
+            kernels, json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:[I,I,I], s:[I,I,I], s:o}", "kernel", kernel->name,
+                               "skipped", kernel->skipped[0] ? kernel->skipped : NULL, "calls",
+                               (json_int_t)kernel->calls, "largest", (json_int_t)kernel->largest, "multiple",
+                               (json_int_t)kernel->multiple, "local_bytes", (json_int_t)kernel->local_bytes, "best",
+                               (json_int_t)best[0], (json_int_t)best[1], (json_int_t)best[2], "chosen",
+                               (json_int_t)chosen[0], (json_int_t)chosen[1], (json_int_t)chosen[2], "shapes", shapes));
     }
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:[I,I,I], s:I, s:o, s:o, s:o, s:o}", "binnacle", bn_version(),
                      "solver", t->solver, "case", bn_json_text(t->cli->options->args[0]), "device",
-                     bn_json_text(t->device->name), "driver", bn_json_text(t->device->driver), "precision", t->precision,
-                     "grid", (json_int_t)t->n[0], (json_int_t)t->n[1], (json_int_t)t->n[2], "steps",
+                     bn_json_text(t->device->name), "driver", bn_json_text(t->device->driver), "precision",
+                     t->precision, "grid", (json_int_t)t->n[0], (json_int_t)t->n[1], (json_int_t)t->n[2], "steps",
                      (json_int_t)t->steps, "default_step_seconds", bn_json_real(t->default_step), "tuned_step_seconds",
                      bn_json_real(t->tuned_step), "seconds", bn_json_real(t->seconds), "kernels", kernels);
 }
@@ -347,11 +347,12 @@ static bn_status write_chart(const bn_tune *t, const char *path)
     snprintf(title, sizeof title, "%s, %zu x %zu x %zu: fastest work-group of each size", t->solver, t->n[0], t->n[1],
              t->n[2]);
     if (count > 0)
-        st = bn_chart_write(t->cli->ctx, path, &(bn_chart){ .title = title,
-                                                            .x_label = "log2 of the work-items in a group",
-                                                            .y_label = "speed over the default shape's",
-                                                            .lines = lines,
-                                                            .count = count });
+        st = bn_chart_write(t->cli->ctx, path,
+                            &(bn_chart){ .title = title,
+                                         .x_label = "log2 of the work-items in a group",
+                                         .y_label = "speed over the default shape's",
+                                         .lines = lines,
+                                         .count = count });
 out:
     free(lines);
     free(numbers);

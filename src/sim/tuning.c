@@ -64,10 +64,11 @@ static json_t *read_database(const char *path, char why[256])
         return NULL;
     }
     if (!S_ISREG(s.st_mode) || s.st_size > BYTES_MAX || s.st_uid != geteuid() || (s.st_mode & S_IWOTH)) {
-        snprintf(why, 256, "%s", !S_ISREG(s.st_mode)        ? "it is no file"
-                                 : s.st_size > BYTES_MAX    ? "it is too large"
-                                 : s.st_uid != geteuid()    ? "it belongs to somebody else"
-                                                            : "others can write to it");
+        snprintf(why, 256, "%s",
+                 !S_ISREG(s.st_mode)     ? "it is no file"
+                 : s.st_size > BYTES_MAX ? "it is too large"
+                 : s.st_uid != geteuid() ? "it belongs to somebody else"
+                                         : "others can write to it");
         return NULL;
     }
     json_t *root = json_load_file(path, 0, &error);
@@ -176,8 +177,8 @@ static json_t *entry_of(const bn_tuning_key *key, const bn_tuning_entry *e)
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%d", &utc);
     const size_t *g = e->group.shape;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:[I,I,I], s:f, s:f, s:s, s:s}", "solver", key->solver, "precision",
-                     key->precision, "device", key->device->name, "driver", key->device->driver, "kernel",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:[I,I,I], s:f, s:f, s:s, s:s}", "solver", key->solver,
+                     "precision", key->precision, "device", key->device->name, "driver", key->device->driver, "kernel",
                      e->group.kernel, "size_class", key->size_class, "work_group", (json_int_t)g[0], (json_int_t)g[1],
                      (json_int_t)g[2], "seconds", e->seconds, "default_seconds", e->default_seconds, "binnacle",
                      bn_version(), "date", date);

@@ -34,8 +34,8 @@ char *bn_tuning_path(void);
 /* The entries for the key. Never fails: a file or entry that can't be used is ignored with a warning. */
 void bn_tuning_load(bn_context *, const bn_tuning_key *, bn_tuning *out);
 
-/* Puts the entries into the database, in the place of those with the same key and kernel. A database that can't be read is
- * kept beside it as tuning.json.bad. */
+/* Puts the entries into the database, in the place of those with the same key and kernel. A database that can't be read
+ * is kept beside it as tuning.json.bad. */
 BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count);
 
 #endif
