@@ -1,6 +1,6 @@
 #!/bin/sh
-# tune.sh: the fastest work-groups: measured, checked against the reference, kept, used by the next run. Kernels that are
-# wrong or crash in one shape are planted through BINNACLE_KERNEL_PATH.
+# tune.sh: the fastest work-groups: measured, checked against the reference, kept, used by the next run. Kernels that
+# are wrong or crash in one shape are planted through BINNACLE_KERNEL_PATH.
 . tests/cli_lib.subr
 b=$BINNACLE
 export BINNACLE_SELFTEST=off XDG_DATA_HOME="$work/data"
