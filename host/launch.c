@@ -172,6 +172,10 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TOTALS)
             BN_TRY(bn_partials_pack(args[i].partials));
+    if (!k->fits && k->local_bytes > d->device->info.local_bytes)
+        return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", k->desc->name,
+                       (unsigned long long)k->local_bytes, d->device->info.name,
+                       (unsigned long long)d->device->info.local_bytes);
     if (!k->fits)
         return bn_fail(d->ctx, BN_DEVICE,
                        "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
@@ -216,6 +220,26 @@ size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
                 rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes,
                                                 k->flops };
             count++;
+        }
+    return count;
+}
+
+size_t bn_domain_kernels(const bn_domain *d, bn_kernel_info *rows, size_t room)
+{
+    size_t count = 0;
+    for (const bn_program *p = d->programs; p; p = p->next)
+        for (const bn_kernel *k = p->kernels; k; k = k->next, count++) {
+            if (count >= room)
+                continue;
+            const size_t most = d->device->info.max_work_group;
+            rows[count] = (bn_kernel_info){ .kernel = k->desc->name,
+                                            .range = k->desc->range,
+                                            .calls = k->calls,
+                                            .group = { k->group[0], k->group[1], k->group[2] },
+                                            .largest = k->max_group < most ? k->max_group : most,
+                                            .multiple = k->multiple,
+                                            .local_bytes = k->local_bytes,
+                                            .fits = k->fits };
         }
     return count;
 }

@@ -152,13 +152,16 @@ void bn_program_destroy(bn_program **program)
     *program = NULL;
 }
 
-/* Local size of a kernel: the caller's wish or the default for its range, cut down to what the device and the kernel
- * allow. */
+/* Local size of a kernel: the caller's wish for it, or for all, or the default for its range, cut down to what the device
+ * and the kernel allow. */
 static void choose_group(bn_kernel *k)
 {
     const bn_domain *d = k->program->domain;
     const bn_device_info *info = &d->device->info;
     const size_t *wish = d->desc.work_group;
+    for (size_t i = 0; i < d->desc.group_count; i++)
+        if (strcmp(d->desc.groups[i].kernel, k->desc->name) == 0)
+            wish = d->desc.groups[i].shape;
     size_t wished = wish[0] * (wish[1] ? wish[1] : 1) * (wish[2] ? wish[2] : 1);
     size_t g[3] = { 1, 1, 1 };
     if (k->desc->range == BN_PER_CELL) {
@@ -186,7 +189,8 @@ static void choose_group(bn_kernel *k)
         int largest = g[2] > 1 ? 2 : g[1] > 1 ? 1 : 0;
         g[largest] = (g[largest] + 1) / 2;
     }
-    k->fits = k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y);
+    k->fits = k->local_bytes <= info->local_bytes &&
+              (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
     memcpy(k->group, g, sizeof g);
 }
 
@@ -220,19 +224,26 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
             bn_note(d->ctx, "while looking for kernel %s in kernels/%s.cl", desc->name, p->file);
             return bn_error_status(d->ctx);
         }
-        size_t group = 0;
+        size_t group = 0, multiple = 0;
         cl_ulong local = 0;
         BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_WORK_GROUP_SIZE,
               sizeof group, &group, NULL);
         BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
               sizeof local, &local, NULL);
+        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id,
+              CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple, NULL);
         BN_CL(d->device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
               &k->argument_count, NULL);
         if (group < 1)
             group = 1;
         if (group < k->max_group)
             k->max_group = group;
-        if (local > d->device->info.local_bytes) /* some implementations abort at the launch instead */
+        k->multiple = multiple > 0 ? multiple : 1;
+        if (local > k->local_bytes)
+            k->local_bytes = local;
+        /* Some implementations abort at the launch instead. Where times are taken, kernels are looked at that are never
+         * launched: bn_launch refuses it then. */
+        if (local > d->device->info.local_bytes && !d->device->profile)
             return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
                            (unsigned long long)local, d->device->info.name,
                            (unsigned long long)d->device->info.local_bytes);

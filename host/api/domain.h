@@ -28,6 +28,8 @@ typedef struct bn_domain_desc {
     int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
     bn_device *device;      /* NULL: a domain of the CPU reference, one box in host memory */
     size_t work_group[3];   /* {0}: default shape */
+    const bn_kernel_group *groups; /* shapes of single kernels, which go before work_group; lent while the domain lives */
+    size_t group_count;
 } bn_domain_desc;
 
 /* Cells that are summed together: a segment of a row, in so many rows. Sums are formed over these blocks, so that their

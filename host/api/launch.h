@@ -114,4 +114,19 @@ typedef struct bn_profile_row {
 
 size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);
 
+/* What a tuner has to know of a kernel. */
+typedef struct bn_kernel_info {
+    const char *kernel;
+    bn_range range;
+    unsigned long long calls;
+    size_t group[3];      /* work-group in use */
+    size_t largest;       /* work-items that a group may have: the device's and the kernel's limit */
+    size_t multiple;      /* sizes that the device prefers are multiples of it */
+    uint64_t local_bytes; /* local memory of a group */
+    bool fits;            /* bn_kernel_fits */
+} bn_kernel_info;
+
+/* All kernels of the domain's programs, also those that never ran. */
+size_t bn_domain_kernels(const bn_domain *, bn_kernel_info *rows, size_t room);
+
 #endif

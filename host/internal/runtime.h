@@ -115,6 +115,8 @@ struct bn_kernel {
     size_t max_group; /* over all shapes */
     size_t group[3];  /* local size in use */
     bool fits;        /* it is what the range asks for */
+    size_t multiple;  /* preferred by the device */
+    cl_ulong local_bytes;
     size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */

@@ -32,6 +32,12 @@ typedef struct bn_device_info {
     double bandwidth; /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
 } bn_device_info;
 
+/* A work-group shape for one kernel. */
+typedef struct bn_kernel_group {
+    const char *kernel;
+    size_t shape[3];
+} bn_kernel_group;
+
 /* All usable devices, in a stable order (platform order of the loader, then device order). Platforms that fail or
  * have no device are logged and skipped. `*lent` lives as long as the context. Fails with BN_DEVICE when there is no
  * device at all, with a text that says which loader looked where and what to install. */

@@ -16,6 +16,10 @@ typedef struct bn_sim_desc {
     bn_device *device;    /* NULL: the CPU reference, which never touches OpenCL */
     int boxes;            /* pieces the domain is cut into; 0 means 1. The bits do not depend on it */
     size_t work_group[3]; /* {0}: the tuned or default shape. The bits do not depend on it */
+    /* Shapes of single kernels, copied; they go before work_group. */
+    const bn_kernel_group *groups;
+    size_t group_count;
+    bool tuned; /* without any of these: the shapes that `binnacle tune` has found for such a case on the device, if any */
 } bn_sim_desc;
 
 /* What a step reported; NaN in `residual` where the solver has none. */

@@ -68,6 +68,14 @@ static bn_status attend(const bn_cli *cli, pid_t child, int channel, double seco
     return st;
 }
 
+bn_status bn_child_status(int code)
+{
+    for (int s = 0; s < BN_STATUS_COUNT; s++)
+        if (bn_exit_code((bn_status)s) == code)
+            return (bn_status)s;
+    return BN_DEVICE;
+}
+
 bn_status bn_child_run(const bn_cli *cli, const char *const *arguments, double seconds, bn_child_outcome *out)
 {
     int channel[2] = { -1, -1 };

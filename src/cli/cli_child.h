@@ -16,4 +16,7 @@ typedef struct bn_child_outcome {
  * was set: the child is killed. stderr is shared. */
 BN_CHECKED bn_status bn_child_run(const bn_cli *, const char *const *arguments, double seconds, bn_child_outcome *out);
 
+/* The status that a child's exit code stands for. */
+bn_status bn_child_status(int code);
+
 #endif

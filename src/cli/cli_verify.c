@@ -95,21 +95,12 @@ static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info
     return BN_OK;
 }
 
-/* The status that a child's exit code stands for. */
-static bn_status status_of_code(int code)
-{
-    for (int s = 0; s < BN_STATUS_COUNT; s++)
-        if (bn_exit_code((bn_status)s) == code)
-            return (bn_status)s;
-    return BN_DEVICE;
-}
-
 /* A child's rows. An error of the case or of files ends everything; one of the device costs a row, and is told. */
 static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
                              const bn_child_outcome *child)
 {
     char verdict[BN_TABLE_CELL];
-    bn_status st = child->end == BN_CHILD_EXITED ? status_of_code(child->code) : BN_OK;
+    bn_status st = child->end == BN_CHILD_EXITED ? bn_child_status(child->code) : BN_OK;
     if (child->end == BN_CHILD_HUNG) {
         snprintf(verdict, sizeof verdict, "FAILED: stopped after %d min", TIME_LIMIT / 60);
         return add_row(cli, t, info, precision, NULL, verdict);

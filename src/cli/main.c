@@ -34,6 +34,13 @@ const bn_command bn_commands[] = {
       "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --out DIR keeps\n"
       "bench.json and pictures: the roofline with every kernel as a point, and time over size.",
       BN_CMD_BENCH, 0, 16, false, true, bn_cli_bench },
+    { "tune", "CASE|SOLVER", "the fastest work-groups, kept for later runs",
+      "Times every kernel of the case in work-groups of many shapes, checks each shape against the CPU reference, and "
+      "keeps\n"
+      "the fastest ones in $XDG_DATA_HOME/binnacle/tuning.json, which `run` uses from then on. A solver's name stands for "
+      "its\n"
+      "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
+      BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER", "", NULL, BN_CMD_SELFTEST, 1, 1, true, false, bn_cli_selftest },

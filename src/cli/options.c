@@ -30,10 +30,10 @@ typedef struct option_row {
 #define AT(member) offsetof(bn_options, member)
 
 static const option_row rows[] = {
-    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
+    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
       "auto, an index, P:D, gpu, cpu, or part of a name (else $BINNACLE_DEVICE); verify, bench: also all, or a list" },
-    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_BENCH, false, "folder for output" },
-    { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL, false, "set a key of the case; may be given many times" },
+    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false, "folder for output" },
+    { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
@@ -45,6 +45,9 @@ static const option_row rows[] = {
     { "profile", 0, FLAG, NULL, AT(profile), BN_CMD_RUN, false, "time every kernel and print a table" },
     { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test failed" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
+    { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
+    { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE, false, "try every shape, without a limit of time" },
+    { "plan", 0, TEXT, "FILE", AT(plan), BN_CMD_TUNE, true, "" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH, false,
       "measure the copy bandwidth of each device; bench: all limits again" },
@@ -52,8 +55,8 @@ static const option_row rows[] = {
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
-    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_DEVICES | BN_CMD_BENCH, false, "output for scripts" },
-    { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY, true, "" },
+    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH, false, "output for scripts" },
+    { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE, true, "" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
     { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },
     { "version", 0, FLAG, NULL, AT(version), BN_CMD_ALL, false, "version, compiler and libraries" },
@@ -316,7 +319,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         for (size_t i = 0; i < ROWS; i++)
             if (!rows[i].hidden && rows[i].commands & c->bit)
                 printf(" --%s", rows[i].name);
-        if (c->bit & (BN_CMD_NEW | BN_CMD_BENCH))
+        if (c->bit & (BN_CMD_NEW | BN_CMD_TUNE | BN_CMD_BENCH))
             for (const char *const *name = bn_solver_names(); *name; name++)
                 printf(" %s", *name);
         printf("' ;;\n");

@@ -16,6 +16,7 @@ enum {
     BN_CMD_PLOT = 32,
     BN_CMD_COMPLETION = 64,
     BN_CMD_SELFTEST = 128,
+    BN_CMD_TUNE = 256,
     BN_CMD_BENCH = 512,
     BN_CMD_ALL = 1023
 };
@@ -25,13 +26,14 @@ typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } 
 typedef struct bn_options {
     const char *device, *out, *field; /* NULL: not given */
     const char *suite, *compare;      /* of bench */
+    const char *kernel, *plan;        /* of tune; NULL: not given */
     const char **set;                 /* key=value texts, in the order given */
     size_t set_count;
     long long steps;      /* < 0: not given */
     int boxes;            /* 0: not given */
     size_t work_group[3]; /* {0}: not given */
     bn_precision_wish precision;
-    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick;
+    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full;
     const char *const *args; /* what is no option, behind the command */
     size_t arg_count;
 } bn_options;

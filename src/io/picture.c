@@ -82,6 +82,8 @@ static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
     for (int d = 0; d < 2; d++) {
         bn_axis *a = axes[d];
         const char *unit = bn_label_length(p->shape > 0 ? l->size[d] : fmax(l->size[0], l->size[1]), &per_metre);
+        if (p->plain)
+            unit = "", per_metre = 1;
         bn_axis_make(c, a, l->low[d] * per_metre, (l->low[d] + l->size[d]) * per_metre, false,
                      d ? l->frame.h : l->frame.w, d);
         bn_label_format(a->label, sizeof a->label, p->axes[d] ? p->axes[d] : d ? "y" : "x", unit, a->ticks.exponent);

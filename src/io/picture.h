@@ -27,6 +27,7 @@ typedef struct bn_picture {
     const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
     const char *axes[2]; /* names of the axes; NULL: x and y */
+    bool plain;          /* the axes count something: no lengths, no unit */
     double shape;        /* width over height of the frame, the axes to scales of their own; 0: to one scale */
 } bn_picture;
 

@@ -201,7 +201,7 @@ static bn_status prepare(run *r)
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));
-    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes };
+    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true };
     memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));

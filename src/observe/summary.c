@@ -126,6 +126,11 @@ static void add_run(builder o, bn_sim *sim, const bn_summary *s)
     put(o, "grid", triple(p->grid.n[0], p->grid.n[1], p->grid.n[2]));
     put(o, "boxes", count(bn_domain_boxes(bn_sim_domain(sim))));
     put(o, "work_group", group[0] ? triple(group[0], group[1], group[2]) : text("default"));
+    put(o, "tuning", text(bn_sim_tuning_source(sim)));
+    const bn_tuning *t = bn_sim_tuning(sim);
+    builder shapes = t->count ? put_object(o, "tuned_work_groups") : o;
+    for (size_t i = 0; i < t->count; i++)
+        put(shapes, t->groups[i].kernel, triple(t->groups[i].shape[0], t->groups[i].shape[1], t->groups[i].shape[2]));
     put(o, "selftest", text(s->selftest));
 }
 

@@ -3,6 +3,7 @@
 
 #include "sim/checkpoint.h"
 #include "sim/results_list.h"
+#include "sim/tuning.h"
 
 #include <assert.h>
 #include <math.h>
@@ -30,6 +31,8 @@ struct bn_sim {
     unsigned long long presented; /* steps done when the fields were brought up to date, plus one; 0: never */
     long long stop_steps;
     double stop_time;
+    bn_tuning tuning; /* work-groups of single kernels */
+    const char *tuning_source;
 };
 
 static bn_status create_fields(bn_sim *sim)
@@ -83,6 +86,25 @@ static bn_status build_kernels(bn_sim *sim)
     return BN_OK;
 }
 
+/* The work-groups of single kernels: those of the caller, else what the database knows. */
+static bn_status choose_groups(bn_sim *sim, const bn_sim_desc *desc)
+{
+    sim->tuning_source = desc->work_group[0] || desc->group_count ? "command line" : "default";
+    if (desc->group_count)
+        return bn_tuning_copy(sim->ctx, desc->groups, desc->group_count, &sim->tuning);
+    if (!desc->tuned || !desc->device || desc->work_group[0])
+        return BN_OK;
+    const uint32_t *n = sim->plan->grid.n;
+    const bn_tuning_key key = { .solver = sim->solver->name,
+                                .device = bn_device_describe(desc->device),
+                                .precision = sim->plan->precision == BN_DOUBLE ? "double" : "single",
+                                .size_class = bn_tuning_size_class((double)n[0] * n[1] * n[2]) };
+    bn_tuning_load(sim->ctx, &key, &sim->tuning);
+    if (sim->tuning.count)
+        sim->tuning_source = "database";
+    return BN_OK;
+}
+
 bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim **out)
 {
     *out = NULL;
@@ -104,6 +126,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     }
     BN_GO(bn_plan_create(ctx, config, desc->device ? bn_device_describe(desc->device) : NULL, sim->state, &sim->plan));
     BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL));
+    BN_GO(choose_groups(sim, desc));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,
@@ -111,6 +134,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         .boxes = desc->boxes,
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
+        .groups = sim->tuning.groups,
+        .group_count = sim->tuning.count,
     };
     BN_GO(bn_domain_create(ctx, &domain, &sim->domain));
     BN_GO(bn_results_create(sim->plan, &sim->results));
@@ -149,6 +174,7 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_domain_destroy(&sim->domain);
     bn_results_destroy(&sim->results);
     bn_plan_destroy(&sim->plan);
+    bn_tuning_release(&sim->tuning);
     free(sim->fields);
     free(sim->infos);
     free(sim->kernels);
@@ -265,6 +291,8 @@ const bn_sim_field_info *bn_sim_field_at(const bn_sim *sim, size_t index) { retu
 const bn_plan *bn_sim_plan(const bn_sim *sim) { return sim->plan; }
 const bn_step *bn_sim_last_step(const bn_sim *sim) { return &sim->last; }
 const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
+const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source; }
+const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
 
 static long field_index(const bn_sim *sim, const char *name)
 {

@@ -3,10 +3,15 @@
 #define BN_SIM_PARTS_H
 
 #include "sim/plan.h"
+#include "sim/tuning.h"
 
 const bn_plan *bn_sim_plan(const bn_sim *);
 void bn_sim_set_now(bn_sim *, unsigned long long step, double time, unsigned long long items);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
+
+/* Where the work-groups come from: "database", "command line" (the caller), or "default". */
+const char *bn_sim_tuning_source(const bn_sim *);
+const bn_tuning *bn_sim_tuning(const bn_sim *);
 
 #endif

@@ -1,0 +1,41 @@
+/* tuning.h: the tuning database: the work-group shapes that `binnacle tune` has found, for later runs. */
+#ifndef BN_TUNING_H
+#define BN_TUNING_H
+
+#include "binnacle/device.h"
+
+/* What an entry holds for: the same on another driver, in another precision, or at another size is another question. */
+typedef struct bn_tuning_key {
+    const char *solver, *precision; /* "single", "double" */
+    const bn_device_info *device;   /* by name and driver */
+    int size_class;
+} bn_tuning_key;
+
+/* Shapes by kernel; own memory. */
+typedef struct bn_tuning {
+    bn_kernel_group *groups;
+    size_t count;
+} bn_tuning;
+
+typedef struct bn_tuning_entry {
+    bn_kernel_group group;
+    double seconds, default_seconds; /* of a launch */
+} bn_tuning_entry;
+
+/* Sizes within a factor of two share their entries: floor(log2(points)). */
+int bn_tuning_size_class(double points);
+
+BN_CHECKED bn_status bn_tuning_copy(bn_context *, const bn_kernel_group *, size_t count, bn_tuning *out);
+void bn_tuning_release(bn_tuning *);
+
+/* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; NULL when there is neither; free() it. */
+char *bn_tuning_path(void);
+
+/* The entries for the key. Never fails: a file or entry that can't be used is ignored with a warning. */
+void bn_tuning_load(bn_context *, const bn_tuning_key *, bn_tuning *out);
+
+/* Puts the entries into the database, in the place of those with the same key and kernel. A database that can't be read
+ * is kept beside it as tuning.json.bad. */
+BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count);
+
+#endif
