@@ -152,8 +152,8 @@ void bn_program_destroy(bn_program **program)
     *program = NULL;
 }
 
-/* Local size of a kernel: the caller's wish for it, or for all, or the default for its range, cut down to what the device
- * and the kernel allow. */
+/* Local size of a kernel: the caller's wish for it, or for all, or the default for its range, cut down to what the
+ * device and the kernel allow. */
 static void choose_group(bn_kernel *k)
 {
     const bn_domain *d = k->program->domain;

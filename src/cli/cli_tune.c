@@ -15,7 +15,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COARSE_MOST = 24, CONTENDERS = 6, ALWAYS = 4, STEPS_MOST = 50, STEPS_LEAST = 2, JOB_SECONDS = 120, WARM_STEPS = 2 };
+enum {
+    COARSE_MOST = 24,
+    CONTENDERS = 6,
+    ALWAYS = 4,
+    STEPS_MOST = 50,
+    STEPS_LEAST = 2,
+    JOB_SECONDS = 120,
+    WARM_STEPS = 2
+};
 static const double budget = 60;       /* [s] of each of the three parts of a sweep, without --full */
 static const double measurement = 0.2; /* [s] of timed steps, about */
 static const double worse = 1.03;      /* times the default's step: the default stays */
@@ -475,7 +483,8 @@ static bn_status queue_shapes(bn_tune *t, job_list *list, const size_t from[BN_T
     }
 }
 
-/* The default and the fastest few of a kernel; how many. A first time may have been disturbed: some are always taken. */
+/* The default and the fastest few of a kernel; how many. A first time may have been disturbed: some are always taken.
+ */
 static size_t contenders(const bn_tune_kernel *k, size_t out[CONTENDERS])
 {
     size_t count = 0;

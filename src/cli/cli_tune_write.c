@@ -251,6 +251,39 @@ static bn_status write_csv(const bn_tune *t, const char *path)
     return bn_file_commit(&file);
 }
 
+/* log2 of the work-items of a group. */
+static size_t size_of(const bn_tune_shape *s) { return (size_t)log2((double)(s->side[0] * s->side[1] * s->side[2])); }
+
+/* Puts a shape's time, over that of the fastest, to a place of a map: the smallest of all that fall there. */
+static void take_value(double *at, const bn_tune_kernel *k, size_t shape)
+{
+    const double ratio = bn_tune_median(&k->shapes[shape]) / bn_tune_median(&k->shapes[k->best]);
+    if (k->shapes[shape].verdict == BN_TUNE_OK && !(*at <= ratio))
+        *at = fmax(1, ratio); /* one that was measured once may have been lucky */
+}
+
+static bn_status draw_map(const bn_tune *t, const char *name, const char *title, const size_t n[2],
+                          const double *values, const char *x, const char *y)
+{
+    const bn_picture picture = { .n = { (uint32_t)n[0], (uint32_t)n[1] },
+                                 .h = { 1, 1 },
+                                 .values = values,
+                                 .low = 1,
+                                 .high = 2,
+                                 .map = BN_MAP_SEQUENTIAL,
+                                 .title = title,
+                                 .name = "time / fastest",
+                                 .unit = "",
+                                 .axes = { x, y },
+                                 .shape = 1.4,
+                                 .plain = true };
+    char *path = bn_path_join(t->out, name);
+    bn_status st = path ? bn_picture_write(t->cli->ctx, path, &picture)
+                        : bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
+    free(path);
+    return st;
+}
+
 /* One kernel's times over the sides of its groups; of several heights the fastest. */
 static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
 {
@@ -264,38 +297,44 @@ static bn_status write_map(const bn_tune *t, const bn_tune_kernel *k)
     if (k->skipped[0] || n[0] < 2 || n[1] < 2)
         return BN_OK;
     double *values = malloc(n[0] * n[1] * sizeof *values);
-    char *path = NULL;
-    bn_status st = BN_OK;
     if (!values)
         return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a heat map");
     for (size_t i = 0; i < n[0] * n[1]; i++)
         values[i] = (double)NAN;
-    const double best = bn_tune_median(&k->shapes[k->best]);
     for (size_t s = 0; s < k->count; s++) {
-        const bn_tune_shape *shape = &k->shapes[s];
-        const double ratio = bn_tune_median(shape) / best;
-        double *at = &values[(size_t)log2((double)shape->side[1]) * n[0] + (size_t)log2((double)shape->side[0])];
-        if (shape->verdict == BN_TUNE_OK && !(*at <= ratio))
-            *at = fmax(1, ratio); /* one that was measured once may have been lucky */
+        const size_t *side = k->shapes[s].side;
+        take_value(&values[(size_t)log2((double)side[1]) * n[0] + (size_t)log2((double)side[0])], k, s);
     }
     snprintf(name, sizeof name, "map-%s.png", k->name);
     snprintf(title, sizeof title, "%s: time over the fastest work-group's (grey: not tried)", k->name);
-    const bn_picture picture = { .n = { (uint32_t)n[0], (uint32_t)n[1] },
-                                 .h = { 1, 1 },
-                                 .values = values,
-                                 .low = 1,
-                                 .high = 2,
-                                 .map = BN_MAP_SEQUENTIAL,
-                                 .title = title,
-                                 .name = "time / fastest",
-                                 .unit = "",
-                                 .axes = { "log2 of the work-group's x", "log2 of its y" },
-                                 .plain = true };
-    if (!(path = bn_path_join(t->out, name)))
-        st = bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a path");
-    if (st == BN_OK)
-        st = bn_picture_write(t->cli->ctx, path, &picture);
-    free(path);
+    bn_status st = draw_map(t, name, title, n, values, "log2 of the work-group's x", "log2 of its y");
+    free(values);
+    return st;
+}
+
+/* All kernels over the sizes of groups. */
+static bn_status write_overview(const bn_tune *t)
+{
+    size_t rows = 0, n[2] = { 0, 0 };
+    for (size_t k = 0; k < t->count; k++)
+        for (size_t s = 0; !t->kernels[k].skipped[0] && s < t->kernels[k].count; s++) {
+            const size_t columns = size_of(&t->kernels[k].shapes[s]) + 1;
+            n[0] = columns > n[0] ? columns : n[0];
+            rows = k + 1;
+        }
+    n[1] = rows;
+    if (n[0] < 1 || n[1] < 1)
+        return BN_OK;
+    double *values = malloc(n[0] * n[1] * sizeof *values);
+    if (!values)
+        return bn_fail(t->cli->ctx, BN_MEMORY, "no memory for a heat map");
+    for (size_t i = 0; i < n[0] * n[1]; i++)
+        values[i] = (double)NAN;
+    for (size_t k = 0; k < rows; k++)
+        for (size_t s = 0; !t->kernels[k].skipped[0] && s < t->kernels[k].count; s++)
+            take_value(&values[k * n[0] + size_of(&t->kernels[k].shapes[s])], &t->kernels[k], s);
+    bn_status st = draw_map(t, "map.png", "Time over the fastest work-group's (grey: not tried)", n, values,
+                            "log2 of the work-items in a group", "kernel, as numbered in tune.csv from 0");
     free(values);
     return st;
 }
@@ -371,5 +410,5 @@ bn_status bn_tune_write(const bn_tune *t)
     }
     for (size_t k = 0; k < t->count; k++)
         BN_TRY(write_map(t, &t->kernels[k]));
-    return BN_OK;
+    return write_overview(t);
 }
