@@ -13,14 +13,15 @@ enum { GROUP = 64, CHAINS = 8, ROUNDS = 512, PLACES = 1 << 16, LAUNCHES = 200, T
 static const char doing[] = "measuring the device";
 
 /* Arithmetic: chains of multiply-adds that don't wait for each other, over vectors as wide as a CPU's registers (WIDE)
- * or narrow ones that leave a GPU room for many work-items. Contraction is left on: that is the device's peak. */
+ * or narrow ones that leave a GPU room for many work-items. All lanes differ and all are used, or a compiler would leave
+ * some out. Contraction is left on: that is the device's peak. */
 static const char arithmetic_text[] =
     "#ifdef DOUBLE\n"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#endif\n"
     "kernel void arithmetic(global R *out, const R a, const R b)\n"
     "{\n"
-    "    V x0 = (V)(a), x1 = x0 + b, x2 = x1 + b, x3 = x2 + b, x4 = x3 + b, x5 = x4 + b, x6 = x5 + b, x7 = x6 + b;\n"
+    "    V x0 = (V)(a) + b * (V)(LANES), x1 = x0 + b, x2 = x1 + b, x3 = x2 + b, x4 = x3 + b, x5 = x4 + b, x6 = x5 + b, x7 = x6 + b;\n"
     "    const V m = (V)(a), c = (V)(b + (R)get_global_id(0));\n"
     "    for (int i = 0; i < 512; i++) {\n"
     "        x0 = x0 * m + c; x1 = x1 * m + c; x2 = x2 * m + c; x3 = x3 * m + c;\n"
@@ -84,11 +85,14 @@ static bn_status arithmetic(bn_device *d, cl_mem buffer, bool twice, bool wide, 
     const int lanes = (wide ? 16 : 4) / (twice ? 2 : 1);
     const char *real = twice ? "double" : "float";
     double seconds;
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -D R=%s -D V=%s%d%s -D SUM(x)=(%s)", real, real,
-             lanes, twice ? " -D DOUBLE" : "",
-             lanes > 4   ? "x.s0+x.s1+x.s2+x.s3+x.s4+x.s5+x.s6+x.s7"
-             : lanes > 2 ? "x.s0+x.s1+x.s2+x.s3"
-                         : "x.s0+x.s1");
+    /* "0,1,2,3" and "x.s0+x.s1+x.s2+x.s3" for as many lanes */
+    char places[64] = "0", sum[128] = "x.s0";
+    for (int lane = 1; lane < lanes; lane++) {
+        snprintf(places + strlen(places), sizeof places - strlen(places), ",%d", lane);
+        snprintf(sum + strlen(sum), sizeof sum - strlen(sum), "+x.s%x", (unsigned)lane);
+    }
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -D R=%s -D V=%s%d%s -D LANES=%s -D SUM(x)=(%s)", real,
+             real, lanes, twice ? " -D DOUBLE" : "", places, sum);
     BN_GO(bn_cl_build(d, "arithmetic (built in)", arithmetic_text, options, &program, NULL));
     kernel = clCreateKernel(program, "arithmetic", &status);
     const float a4 = 0.999F, b4 = 1e-4F;

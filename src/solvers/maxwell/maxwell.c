@@ -89,7 +89,7 @@ static const bn_key schema[] = {
     { .name = "solver.form", .type = BN_KEY_CHOICE, .choices = "compact|soa|aos", .def_text = "compact",
       .help = "compact: a material index per component; soa, aos: split fields and coefficients in every cell, as structure of arrays or array of structures" },
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = "auto|two-pass|rows|fused", .def_text = "auto",
-      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second buffer of every field; auto: rows on a CPU, else fused" },
+      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second buffer of every field; auto: rows on a CPU, on a GPU fused above 4 million cells" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = "dark|layers", .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
     { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = "none|anderson", .def_text = "none",
@@ -315,8 +315,11 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->form = (maxwell_form)bn_case_choice(c, "solver.form");
     s->sweep = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
     /* One sweep moves two thirds of the bytes, through a second buffer of every field: for GPUs. */
+    /* Tiles of one sweep need millions of cells to fill a GPU (docs/performance.md). */
+    const bool many = (double)bn_case_int_at(c, "grid.cells", 0) * (double)bn_case_int_at(c, "grid.cells", 1) *
+                          (double)bn_case_int_at(c, "grid.cells", 2) > 4e6;
     if (s->sweep == MAXWELL_AUTO)
-        s->sweep = device && !device->cpu ? MAXWELL_FUSED : MAXWELL_ROWS;
+        s->sweep = !device || device->cpu ? MAXWELL_ROWS : many ? MAXWELL_FUSED : MAXWELL_TWO_PASS;
     s->fuse = s->form == MAXWELL_COMPACT && s->sweep == MAXWELL_FUSED;
     s->start = (maxwell_start)bn_case_choice(c, "solver.start");
     s->courant = bn_case_real(c, "solver.courant");
