@@ -180,6 +180,9 @@ static void choose_group(bn_kernel *k)
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
         g[0] = wished ? wished : info->cpu ? 1 : 256;
+        /* Rows shorter than a block leave the other work-items idle. */
+        while (!wished && k->desc->range == BN_PER_SEGMENT && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
+            g[0] /= 2;
     }
     size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
     for (int i = 0; i < 3; i++)
