@@ -659,7 +659,7 @@ static bn_status draw_table(bn_output *o, size_t table)
         x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
     for (size_t c = 1; c < count; c++)
         lines[c - 1] = (bn_chart_line){
-            .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 64
+            .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
         };
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", name));
     BN_GO(bn_chart_write(o->ctx, path, &(bn_chart){ .title = d->title,
