@@ -279,9 +279,9 @@ static void read_sides(const bn_case *c, flood *s)
         s->special = s->special || s->border[side] != FLOOD_WALL;
         if (s->border[side] != FLOOD_WALL && s->periodic[side / 2])
             (void)bn_case_reject(c, kind[side], NULL, "the grid is periodic across this side");
-        if (s->border[side] != FLOOD_INFLOW && bn_case_given(c, discharge[side]))
+        if (s->border[side] != FLOOD_INFLOW && bn_case_real(c, discharge[side]) != 0)
             (void)bn_case_reject(c, discharge[side], "kind = \"inflow\"", "only an inflow has a discharge");
-        if (s->border[side] != FLOOD_LEVEL && bn_case_given(c, level[side]))
+        if (s->border[side] != FLOOD_LEVEL && bn_case_real(c, level[side]) != 0)
             (void)bn_case_reject(c, level[side], "kind = \"level\"", "only a side with a level has one");
     }
 }
