@@ -655,6 +655,14 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
 #define WHOLE_Z(f, at) (OF(f, 4, at) + OF(f, 5, at))
 #define PART(f, c, at, difference) (times(OF(f, 6 + (c), at), OF(f, c, at)) + times(OF(f, 12 + (c), at), difference))
 
+#define STORE_SIX(f, at) \
+    OF(f, 0, at) = xy;   \
+    OF(f, 1, at) = xz;   \
+    OF(f, 2, at) = yz;   \
+    OF(f, 3, at) = yx;   \
+    OF(f, 4, at) = zx;   \
+    OF(f, 5, at) = zy;
+
 kernel void maxwell_seed_H(global const real2 *restrict E, global real2 *restrict H, real ramp)
 {
     CELL3(i, j, k);
@@ -668,12 +676,7 @@ kernel void maxwell_seed_H(global const real2 *restrict E, global real2 *restric
     const real2 yx = PART(H, 3, at, e_x - e_x_above) + ramp * OF(H, 19, at);
     const real2 zx = PART(H, 4, at, WHOLE_X(E, north) - e_x);
     const real2 zy = PART(H, 5, at, e_y - WHOLE_Y(E, east));
-    OF(H, 0, at) = xy;
-    OF(H, 1, at) = xz;
-    OF(H, 2, at) = yz;
-    OF(H, 3, at) = yx;
-    OF(H, 4, at) = zx;
-    OF(H, 5, at) = zy;
+    STORE_SIX(H, at)
 }
 
 kernel void maxwell_seed_E(global const real2 *restrict H, global real2 *restrict E, real ramp,
@@ -694,12 +697,7 @@ kernel void maxwell_seed_E(global const real2 *restrict H, global real2 *restric
         const real2 yx = PART(E, 3, at, h_x - h_x_below) + ramp * OF(E, 19, at);
         const real2 zx = PART(E, 4, at, WHOLE_X(H, south) - h_x);
         const real2 zy = PART(E, 5, at, h_y - WHOLE_Y(H, west));
-        OF(E, 0, at) = xy;
-        OF(E, 1, at) = xz;
-        OF(E, 2, at) = yz;
-        OF(E, 3, at) = yx;
-        OF(E, 4, at) = zx;
-        OF(E, 5, at) = zy;
+        STORE_SIX(E, at)
         const real2 new_x = xy + xz, new_y = yz + yx, new_z = zx + zy;
         changes[lane] = larger(changes[lane], largest(new_x - old_x, new_y - old_y, new_z - old_z));
         sizes[lane] = larger(sizes[lane], largest(new_x, new_y, new_z));

@@ -6,6 +6,7 @@
 #include "cli/cli_child.h"
 #include "cli/commands.h"
 #include "io/file.h"
+#include "observe/folder.h"
 #include "observe/progress.h"
 #include "sim/tuning.h"
 
@@ -640,20 +641,6 @@ out:
     return st;
 }
 
-/* "data/solar-cell.toml" -> "solar-cell.tune" */
-static char *default_folder(const char *path)
-{
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    size_t n = strlen(name);
-    if (n > 5 && strcmp(name + n - 5, ".toml") == 0)
-        n -= 5;
-    const size_t bytes = n + sizeof ".tune";
-    char *out = malloc(bytes);
-    if (out)
-        snprintf(out, bytes, "%.*s.tune", (int)n, name);
-    return out;
-}
-
 bn_status bn_cli_tune(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
@@ -673,7 +660,7 @@ bn_status bn_cli_tune(const bn_cli *cli)
     }
     t.device = &devices[index];
     t.kernels = calloc(BN_TUNE_KERNELS, sizeof *t.kernels);
-    t.out = o->out ? strdup(o->out) : default_folder(bn_case_path(c));
+    t.out = o->out ? strdup(o->out) : bn_folder_default(bn_case_path(c), ".tune");
     if (!t.kernels || !t.out) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS);
         goto out;

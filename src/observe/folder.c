@@ -231,3 +231,16 @@ bool bn_folder_stop_wanted(bn_folder *f)
     free(path);
     return wanted;
 }
+
+char *bn_folder_default(const char *case_path, const char *ending)
+{
+    const char *slash = strrchr(case_path, '/'), *name = slash ? slash + 1 : case_path;
+    size_t n = strlen(name);
+    if (n > 5 && strcmp(name + n - 5, ".toml") == 0)
+        n -= 5;
+    const size_t bytes = n + strlen(ending) + 1;
+    char *out = malloc(bytes);
+    if (out)
+        snprintf(out, bytes, "%.*s%s", (int)n, name, ending);
+    return out;
+}

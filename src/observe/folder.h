@@ -21,4 +21,8 @@ BN_CHECKED bn_status bn_folder_name(bn_folder *, char **out, const char *format,
 /* Whether the user has put a file STOP there; removes it. */
 bool bn_folder_stop_wanted(bn_folder *);
 
+/* Where a command writes unless told: "data/cavity.toml" with the ending ".out" is "cavity.out", in the present folder. NULL:
+ * no memory; else free() it. */
+char *bn_folder_default(const char *case_path, const char *ending);
+
 #endif

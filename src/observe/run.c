@@ -30,20 +30,6 @@ typedef struct run {
     char *out;
 } run;
 
-/* "data/cavity.toml" -> "cavity.out" */
-static char *default_folder(const char *path)
-{
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    size_t n = strlen(name);
-    if (n > 5 && strcmp(name + n - 5, ".toml") == 0)
-        n -= 5;
-    const size_t bytes = n + sizeof ".out";
-    char *out = malloc(bytes);
-    if (out)
-        snprintf(out, bytes, "%.*s.out", (int)n, name);
-    return out;
-}
-
 /* Keeps the first failure; the story of a later one is in the log by bn_fail. */
 static void then(run *r, bn_status *st, bn_status next)
 {
@@ -197,7 +183,7 @@ static void finish(run *r, bn_status *st)
 static bn_status prepare(run *r)
 {
     const bn_run_desc *d = r->desc;
-    if (!(r->out = d->out ? strdup(d->out) : default_folder(bn_case_path(r->config))))
+    if (!(r->out = d->out ? strdup(d->out) : bn_folder_default(bn_case_path(r->config), ".out")))
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));

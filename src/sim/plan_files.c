@@ -59,64 +59,49 @@ bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
     return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
 }
 
-static bn_status read_grey(bn_plan *p, const bn_case *c, const char *key, const char *name, uint32_t *width,
-                           uint32_t *height, const unsigned char **grey)
+typedef bn_status read_png(bn_context *, const char *path, uint32_t *width, uint32_t *height, unsigned char **pixels);
+
+/* The pixels of the picture that `key` names `name`, kept by the plan. */
+static bn_status read_pixels(bn_plan *p, const bn_case *c, const char *key, const char *name, read_png *read,
+                             uint32_t *width, uint32_t *height, const unsigned char **pixels)
 {
-    *grey = NULL;
+    *pixels = NULL;
     char path[PATH_BYTES];
     unsigned char *values = NULL;
     if (!bn_plan_path(c, name, path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
-    const bn_status st = bn_png_read_grey(p->ctx, path, width, height, &values);
+    const bn_status st = read(p->ctx, path, width, height, &values);
     if (st != BN_OK) {
         bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
         return st;
     }
     BN_TRY(keep(p, values));
-    *grey = values;
+    *pixels = values;
     return BN_OK;
 }
 
 bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
                        const unsigned char **grey)
 {
-    return read_grey(p, c, key, bn_case_text(c, key), width, height, grey);
+    return read_pixels(p, c, key, bn_case_text(c, key), bn_png_read_grey, width, height, grey);
 }
 
 bn_status bn_plan_item_grey(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width,
                             uint32_t *height, const unsigned char **grey)
 {
-    return read_grey(p, c, key, bn_case_item_text(c, key, item), width, height, grey);
-}
-
-static bn_status read_rgb(bn_plan *p, const bn_case *c, const char *key, const char *name, uint32_t *width,
-                          uint32_t *height, const unsigned char **rgb)
-{
-    *rgb = NULL;
-    char path[PATH_BYTES];
-    unsigned char *values = NULL;
-    if (!bn_plan_path(c, name, path, sizeof path))
-        return bn_case_reject(c, key, NULL, "the path is too long");
-    const bn_status st = bn_png_read_rgb(p->ctx, path, width, height, &values);
-    if (st != BN_OK) {
-        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
-        return st;
-    }
-    BN_TRY(keep(p, values));
-    *rgb = values;
-    return BN_OK;
+    return read_pixels(p, c, key, bn_case_item_text(c, key, item), bn_png_read_grey, width, height, grey);
 }
 
 bn_status bn_plan_rgb(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
                       const unsigned char **rgb)
 {
-    return read_rgb(p, c, key, bn_case_text(c, key), width, height, rgb);
+    return read_pixels(p, c, key, bn_case_text(c, key), bn_png_read_rgb, width, height, rgb);
 }
 
 bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width, uint32_t *height,
                            const unsigned char **rgb)
 {
-    return read_rgb(p, c, key, bn_case_item_text(c, key, item), width, height, rgb);
+    return read_pixels(p, c, key, bn_case_item_text(c, key, item), bn_png_read_rgb, width, height, rgb);
 }
 
 /* The text of data that travels with the program, data/NAME.csv; NULL when there is none. */

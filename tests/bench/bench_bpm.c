@@ -4,31 +4,11 @@
  * do not count; "all" does count them. What a step must do is counted too: 30 fused operations a point for the
  * elimination in one work-group (the device's peak is not known here: points a second stand instead), and for beams in
  * space the bytes that must move, 28 a point in single precision, over the measured copy bandwidth. */
-#include "binnacle/binnacle.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static bn_context *ctx;
-static bn_device *device;
 static double bandwidth;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(bn_status st)
-{
-    if (st != BN_OK) {
-        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
-        exit(1);
-    }
-}
 
 typedef struct setting {
     const char *precision, *method, *tau;

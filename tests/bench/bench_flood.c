@@ -2,36 +2,16 @@
  * bytes that a step must move would take at the measured copy bandwidth and what its instructions allow; what leaving
  * out dry blocks gains; and the reference on one core. Never part of the tests. bench_flood [DEVICE [N,N,...
  * [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
-#include "binnacle/binnacle.h"
+#include "bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static bn_context *ctx;
-static bn_device *device;
 static double bandwidth;
 
 /* Of one cell and step, first and second order on hexagons: words that must be read and written (depth and what its
  * rounding left over, velocity, bed, code; at second order twice, with the state before the step), and instructions,
  * roughly, counted in what clang makes for NVIDIA's devices: without contraction, compares and selections included. */
 static const double words[2] = { 10, 19 }, instructions[2] = { 1250, 5400 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(bn_status st)
-{
-    if (st != BN_OK) {
-        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
-        exit(1);
-    }
-}
 
 /* Cell updates a second of a round dam break, `wet` on water or on a dry floor; over intervals that take `seconds`. */
 static double rate(bn_device *on, int n, const char *precision, const char *kind, int order, bool wet, bool all,

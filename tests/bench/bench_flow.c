@@ -1,35 +1,16 @@
 /* bench_flow.c: times of the linear solvers and of whole time steps of flow on one device, beside what the data they must
  * move would take at the measured copy bandwidth. Never part of the tests.
  *   bench_flow [DEVICE [N,N,... [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: nodes along a side */
+#include "bench.h"
+
 #include "api/launch.h"
-#include "binnacle/binnacle.h"
 #include "numerics/linear.h"
 #include "numerics/spectral.h"
 #include "numerics/spectral_plan.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static bn_context *ctx;
-static bn_device *device;
 static double bandwidth;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(bn_status st)
-{
-    if (st != BN_OK) {
-        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
-        exit(1);
-    }
-}
 
 /* Poisson's equation on n x n nodes of the unit square, zero at the border, a smooth right-hand side with noise. */
 typedef struct problem {

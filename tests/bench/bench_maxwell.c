@@ -2,32 +2,13 @@
  * allow at the measured copy bandwidth. A cell-iteration is both half steps of all six complex components. Never part of
  * the tests.
  *   bench_maxwell [DEVICE [N,N,... [single|double]]]     DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
-#include "binnacle/binnacle.h"
+#include "bench.h"
+
 #include "sim/solver.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static bn_context *ctx;
-static bn_device *device;
 static double bandwidth;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(bn_status st)
-{
-    if (st != BN_OK) {
-        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
-        exit(1);
-    }
-}
 
 /* Half of the grid below is glass with a block of silver and one of silicon in it: mixed rows, absorbing layers at both
  * ends. The update norm is not looked at. */

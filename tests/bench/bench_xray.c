@@ -1,31 +1,11 @@
 /* bench_xray.c: photons and scatterings per second of xray on one device, beside what the instructions of a photon
  * allow. Never part of the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS:
  * of a measurement, about */
-#include "binnacle/binnacle.h"
+#include "bench.h"
+
 #include "sim/solver.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static bn_context *ctx;
-static bn_device *device;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void need(bn_status st)
-{
-    if (st != BN_OK) {
-        fprintf(stderr, "bench: %s\n", bn_error_text(ctx));
-        exit(1);
-    }
-}
 
 static double result(bn_sim *sim, const char *name)
 {
