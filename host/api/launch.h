@@ -7,7 +7,7 @@
 #include "api/reduce.h"
 #include "api/table.h"
 
-typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_IMAGE } bn_access;
+typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
@@ -61,6 +61,12 @@ typedef struct bn_arg {
 #define BN_TABLE(t)                        \
     {                                      \
         .access = BN_A_TABLE, .table = (t) \
+    }
+/* Counters that the kernel takes: it sees what work-items of all boxes have added up, in its own cells; afterwards all
+ * counters are zero. */
+#define BN_COUNTERS(t)                        \
+    {                                         \
+        .access = BN_A_COUNTERS, .table = (t) \
     }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, reach_)                                   \

@@ -39,6 +39,7 @@ rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa           
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
+mpi            libopenmpi-dev openmpi-bin | openmpi-devel | openmpi          | open-mpi
 '
 
 # The packages that column $1 (2 apt, 3 dnf, 4 pacman, 5 brew) lists for the things named after it.
@@ -100,6 +101,7 @@ look()
     ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
     have oclgrind || want="$want oclgrind"
     have strace || want="$want strace"
+    { have mpicc && have mpirun; } || want="$want mpi"
     have clang || ls /usr/bin/clang-1[4-9] /usr/bin/clang-[2-9]? >/dev/null 2>&1 || want="$want clang"
     has_vtk python3 || has_vtk /usr/bin/python3 || want="$want vtk"
 }
@@ -224,6 +226,7 @@ cat >"$out.new" <<EOF
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
 FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5)
+MPICC := $(command -v mpicc || true)
 DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF

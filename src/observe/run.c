@@ -30,6 +30,8 @@ typedef struct run {
     char *out;
 } run;
 
+enum { BN_DEVICES_MOST = 256 };
+
 /* Keeps the first failure; the story of a later one is in the log by bn_fail. */
 static void then(run *r, bn_status *st, bn_status next)
 {
@@ -51,19 +53,25 @@ static bn_status open_device(run *r)
 {
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
-    size_t index, chosen;
-    bn_selftest_outcome outcome;
-    BN_TRY(bn_device_select(ctx, r->desc->device, &index, 1, &chosen, &s->selected_because));
+    size_t indices[BN_DEVICES_MOST], chosen;
+    bn_selftest_outcome outcome = 0;
+    BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
     BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
     s->device = bn_device_describe(r->device);
-    bn_status st = bn_selftest_ensure(ctx, s->device, bn_case_solver(r->config), bn_case_double(r->config),
-                                      r->desc->program, &outcome);
+    s->devices = r->device;
+    s->ranks = bn_context_ranks(ctx);
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && i < bn_device_team(r->device); i++)
+        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config), bn_case_double(r->config),
+                                r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");
     else if (st != BN_OK)
         return st;
-    if (bn_device_bandwidth(r->device, &s->bandwidth) != BN_OK) { /* not to know the limit is no reason not to run */
+    if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
+        s->bandwidth *= (double)bn_device_slots(r->device); /* of like devices; of others the first stands for all */
+    } else { /* not to know the limit is no reason not to run */
         s->bandwidth = 0;
         forgive(ctx, "going on without the device's copy bandwidth");
     }

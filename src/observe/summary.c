@@ -109,6 +109,13 @@ static void add_device(builder o, const bn_summary *s)
     put(d, "driver", text(s->device->driver));
     put(d, "version", text(s->device->version));
     put(d, "selected_because", text(s->selected_because));
+    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* like this one, or named beside it */
+    put(d, "ranks", count((size_t)s->ranks));
+    json_t *names = json_array();
+    for (size_t i = 0; s->devices && i < bn_device_team(s->devices); i++)
+        if (json_array_append_new(names, text(bn_device_member(s->devices, i)->name)) != 0)
+            *d.failed = true;
+    put(d, "names", names);
 }
 
 static void add_run(builder o, bn_sim *sim, const bn_summary *s)

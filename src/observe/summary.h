@@ -7,6 +7,8 @@
 
 typedef struct bn_summary {
     const bn_device_info *device; /* NULL: reference */
+    const bn_device *devices;     /* that one and those that work with it */
+    int ranks;
     const char *selected_because, *selftest, *stopped_by;
     const char *error; /* NULL: none */
     bn_status status;

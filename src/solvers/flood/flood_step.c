@@ -140,6 +140,8 @@ static bn_status setup(bn_sim *sim, void *state)
     s->advance = bn_sim_kernel(sim, "flood_advance");
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->blocks));
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
+    bn_partials_share(s->blocks); /* a block asks those beside it whether they are wet */
+    BN_TRY(bn_scalars_share(s->clock));
     if (s->special)
         BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
     return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
