@@ -51,6 +51,15 @@ static long box_at(const bn_domain *d, const bn_box *box, const int step[3])
     return place[0] + (long)d->lattice[0] * (place[1] + (long)d->lattice[1] * place[2]);
 }
 
+/* Whether a reader that steps over periodic sides by itself has no use for what lies that way. */
+static bool wrapped(const bn_domain *d, const int step[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (step[k] != 0 && d->lattice[k] == 1)
+            return true;
+    return false;
+}
+
 /* Whether two boxes can see each other's memory: a kernel may copy between them. */
 static bool same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
@@ -155,7 +164,8 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
             long source[3], target[3], n[3];
-            if (!direction(v, step) || box_at(d, &d->boxes[l->to], step) != (long)l->from)
+            if (!direction(v, step) || box_at(d, &d->boxes[l->to], step) != (long)l->from ||
+                (requests[r].wraps && wrapped(d, step)))
                 continue;
             block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
             const size_t bytes = bn_halo_block_bytes(requests[r].field, n);
@@ -290,6 +300,8 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
                 continue;
             for (size_t r = 0; r < count; r++) {
                 long source[3], target[3], n[3];
+                if (requests[r].wraps && wrapped(d, step))
+                    continue;
                 block_of(d, (size_t)other, b, step, requests[r].reach, source, target, n);
                 BN_TRY(bn_halo_copy(requests[r].field, (size_t)other, source, b, target, n));
             }
@@ -330,7 +342,10 @@ bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t 
         drop(&l->unpacked);
         l->unpacked = unpacked;
     }
-    for (size_t r = 0; r < count; r++)
-        requests[r].field->halo_valid = requests[r].reach;
+    for (size_t r = 0; r < count; r++) {
+        requests[r].field->halo_unwrapped = requests[r].reach;
+        if (!requests[r].wraps)
+            requests[r].field->halo_valid = requests[r].reach;
+    }
     return BN_OK;
 }

@@ -97,13 +97,15 @@ void bn_field_swap(bn_field *a, bn_field *b)
 {
     bn_buffer **buffers = a->buffers;
     void *host = a->host;
-    int valid = a->halo_valid;
+    int valid = a->halo_valid, unwrapped = a->halo_unwrapped;
     a->buffers = b->buffers;
     a->host = b->host;
     a->halo_valid = b->halo_valid;
+    a->halo_unwrapped = b->halo_unwrapped;
     b->buffers = buffers;
     b->host = host;
     b->halo_valid = valid;
+    b->halo_unwrapped = unwrapped;
 }
 
 static bn_status check_size(const bn_field *f, size_t given, size_t wanted, const char *what)

@@ -153,7 +153,7 @@ bn_status bn_halo_exchange(bn_field *f, int reach)
                 from[dim] = side < 0 ? (long)d->boxes[other].n[dim] - reach : 0;
                 BN_TRY(bn_halo_copy(f, (size_t)other, from, b, to, n));
             }
-    f->halo_valid = reach;
+    f->halo_valid = f->halo_unwrapped = reach;
     return BN_OK;
 }
 
@@ -186,6 +186,6 @@ bn_status bn_field_clear(bn_field *f)
         if (d->boxes[b].device)
             BN_TRY(fill_block(f, b, &own, 0));
     }
-    f->halo_valid = 0;
+    f->halo_valid = f->halo_unwrapped = 0;
     return BN_OK;
 }

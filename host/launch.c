@@ -229,14 +229,43 @@ static bool split_box(const bn_kernel *k, size_t b, int reach, bn_part *inside, 
     return true;
 }
 
-/* Over every box here; or, with `requests`, which begins the exchange of their halos first, the inside of boxes while the
- * halos travel and then the rest. */
+/* What arguments other than fields need before a launch where several devices have copies of them. */
+static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
+{
+    bn_partials *partials[BN_TOGETHER];
+    bn_scalars *scalars[BN_TOGETHER];
+    size_t p = 0, s = 0;
+    for (size_t i = 0; d->spread && i < count; i++) {
+        const bn_arg *a = &args[i];
+        bool known = false; /* a kernel may be given the same one twice */
+        for (size_t k = 0; k < i; k++)
+            known = known || (args[k].partials == a->partials && args[k].scalars == a->scalars);
+        if (!known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared) && p < BN_TOGETHER)
+            partials[p++] = a->partials;
+        if (!known && a->scalars && s < BN_TOGETHER)
+            scalars[s++] = a->scalars;
+        if (a->access == BN_A_COUNTERS)
+            BN_TRY(bn_counters_merge(a->table));
+    }
+    if (p + s > 0)
+        BN_TRY(bn_bring_together(d, partials, p, scalars, s));
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_TOTALS)
+            BN_TRY(bn_partials_pack(args[i].partials));
+    return BN_OK;
+}
+
+/* Over every box here; with `requests` the inside of boxes while these halos travel, and then the rest. */
 static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, const bn_halo_request *requests,
                               size_t request_count, int reach)
 {
     bn_domain *d = k->program->domain;
     bn_part inside, slabs[6];
     size_t slab_count;
+    /* First, since it goes on while the host waits for the rest. */
+    if (request_count > 0)
+        BN_TRY(bn_exchange_begin(d, requests, request_count));
+    BN_TRY(bring_together(d, args, count));
     if (k->desc->range == BN_ONCE) {
         for (size_t m = 0; m < d->members; m++) {
             const bn_part part = whole_box(&d->boxes[d->lead[m]]);
@@ -249,7 +278,6 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
         if (d->boxes[b].device)
             BN_TRY(set_args(k, b, args, count));
     if (request_count > 0) {
-        BN_TRY(bn_exchange_begin(d, requests, request_count));
         for (size_t b = 0; b < d->box_count; b++)
             if (d->boxes[b].device && split_box(k, b, reach, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
@@ -287,29 +315,20 @@ static bn_status check_kernel(const bn_kernel *k)
     return BN_OK;
 }
 
-/* What an argument other than a field needs before a launch where several devices have a copy of it. */
-static bn_status bring_together(const bn_arg *a)
-{
-    if (a->partials && (a->access == BN_A_TOTALS || a->partials->shared))
-        BN_TRY(bn_partials_gather(a->partials));
-    if (a->access == BN_A_TOTALS)
-        return bn_partials_pack(a->partials);
-    if (a->scalars)
-        return bn_scalars_merge(a->scalars);
-    return a->access == BN_A_COUNTERS ? bn_counters_merge(a->table) : BN_OK;
-}
-
 /* And what is true of it afterwards. */
 static bn_status note_changes(bn_domain *d, const bn_arg *a)
 {
-    if (a->access == BN_A_PARTIALS)
-        a->partials->stale = a->partials->apart = true;
-    else if (a->scalars && a->scalars->shared)
+    if (a->access == BN_A_PARTIALS) {
+        bn_partials *p = a->partials;
+        p->stale = p->apart = true;
+        p->changed |= a->component > 0 && a->component < 64 ? (uint64_t)1 << (a->component - 1) : ~(uint64_t)0;
+    }
+    if (a->scalars && a->scalars->shared)
         a->scalars->apart = true;
     else if (a->access == BN_A_COUNTERS)
         return bn_counters_clear(a->table);
     else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE) {
-        a->field->halo_valid = 0;
+        a->field->halo_valid = a->field->halo_unwrapped = 0;
         if (bn_context_debug(d->ctx))
             return bn_halo_poison(a->field);
     }
@@ -326,8 +345,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     BN_TRY(check_kernel(k));
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
-        BN_TRY(bring_together(a));
-        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) || a->reach <= a->field->halo_valid ||
+        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) ||
+            a->reach <= (a->wraps && d->spread ? a->field->halo_unwrapped : a->field->halo_valid) ||
             (a->wraps && d->box_count == 1))
             continue;
         if (!d->spread) {
@@ -338,13 +357,14 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         for (size_t r = 0; r < request_count; r++)
             if (requests[r].field == a->field) {
                 requests[r].reach = a->reach > requests[r].reach ? a->reach : requests[r].reach;
+                requests[r].wraps = requests[r].wraps && a->wraps;
                 known = true;
             }
         if (!known && request_count == BN_HALO_REQUESTS)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", k->desc->name,
                            (int)BN_HALO_REQUESTS);
         if (!known)
-            requests[request_count++] = (bn_halo_request){ a->field, a->reach };
+            requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps };
         reach = a->reach > reach ? a->reach : reach;
     }
     BN_TRY(launch_boxes(k, args, count, requests, request_count, reach));

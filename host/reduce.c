@@ -120,7 +120,7 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
         if (q->scalars->domain != d || q->count > q->scalars->count || q->count > BN_SCALARS_MAX)
             return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer[0]->name,
                            q->scalars->count, q->count);
-        BN_TRY(bn_scalars_merge(q->scalars));
+        BN_TRY(bn_bring_together(d, NULL, 0, &q->scalars, 1));
         /* The queue is in order: the last read waits for all. */
         BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
@@ -149,7 +149,7 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
         single[i] = (float)values[i];
     const void *own = is_double ? (const void *)values : single;
     const size_t bytes = count * bn_domain_real_bytes(d);
-    BN_TRY(bn_scalars_merge(s));
+    BN_TRY(bn_bring_together(d, NULL, 0, &s, 1));
     if (s->before)
         memcpy(s->before, own, bytes);
     return bn_copies_write(d, s->buffer, own, bytes, true);

@@ -17,6 +17,7 @@ typedef struct bn_arg {
     bn_partials *partials;
     bn_scalars *scalars;
     bn_table *table;
+    int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
     bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
     bool foreign; /* the field may belong to another domain of the same device; both have one box */
     bn_value_kind kind;
@@ -48,6 +49,11 @@ typedef struct bn_arg {
 #define BN_PARTIALS(p)                           \
     {                                            \
         .access = BN_A_PARTIALS, .partials = (p) \
+    }
+/* The same for a kernel that writes one component of several. */
+#define BN_PARTIALS_OF(p, c)                                             \
+    {                                                                    \
+        .access = BN_A_PARTIALS, .partials = (p), .component = (c) + 1   \
     }
 /* Partial sums to be added up: total_sum in the kernel. */
 #define BN_TOTALS(p)                           \

@@ -99,6 +99,7 @@ struct bn_field {
     bn_buffer **buffers; /* one per box, NULL for a box of another rank; all NULL for the reference */
     void *host;          /* reference only */
     int halo_valid;      /* cells of the halo that hold the neighbours' present values */
+    int halo_unwrapped;  /* the same but for what lies across a periodic side that no cut divides */
 };
 
 struct bn_partials {
@@ -107,7 +108,8 @@ struct bn_partials {
     int components;
     unsigned maxima; /* bit c: component c is a maximum */
     bool stale;      /* packed does not hold the present partial sums */
-    bool apart;      /* every member has those of its own boxes only */
+    bool apart;      /* every member has those of its own boxes only, of the components that are set in `changed` */
+    uint64_t changed;
     bool shared;     /* kernels read those of other boxes */
 };
 struct bn_table {
@@ -187,6 +189,7 @@ enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
     int reach;
+    bool wraps; /* the reader finds what lies across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
 BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
 BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
@@ -199,9 +202,11 @@ BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first
 BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at_bytes,
                                   bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
-/* Makes every member have all partial sums; all members the same scalars; the sum of all members' counters. */
-BN_CHECKED bn_status bn_partials_gather(bn_partials *);
-BN_CHECKED bn_status bn_scalars_merge(bn_scalars *);
+/* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round, the
+ * only one in which the host waits. NULL entries are left out. */
+enum { BN_TOGETHER = 8 };
+BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *, size_t scalars);
+/* Makes every member have the sum of all members' counters; makes them zero. */
 BN_CHECKED bn_status bn_counters_merge(bn_table *);
 BN_CHECKED bn_status bn_counters_clear(bn_table *);
 BN_CHECKED bn_status bn_halo_poison(bn_field *);

@@ -31,7 +31,7 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
     }
     args[count++] = (bn_arg)BN_UPDATE(next_depth);
     args[count++] = (bn_arg)BN_UPDATE(next_velocity);
-    args[count++] = (bn_arg)BN_PARTIALS(s->blocks);
+    args[count++] = (bn_arg)BN_PARTIALS_OF(s->blocks, (int)((slot + 1) % FLOOD_SLOTS));
     args[count++] = (bn_arg)BN_SCALARS(s->clock);
     args[count++] = (bn_arg)BN_U32V(slot);
     args[count++] = (bn_arg)BN_REALV(refill);
