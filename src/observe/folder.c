@@ -275,10 +275,10 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn
     }
     if (ours && use == BN_FOLDER_FORCE)
         remove_old_run(f);
-    if (ours && use == BN_FOLDER_GO_ON) {
-        remove_file(f, "", "summary.json");
+    else if (ours)
         remove_temporaries(f);
-    }
+    if (ours && use == BN_FOLDER_GO_ON)
+        remove_file(f, "", "summary.json");
     BN_GO(write_case(f, c));
     *out = f;
     f = NULL;

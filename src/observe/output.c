@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BN_SERIES_FIXED = 3,    /* step, time, residual */
@@ -53,6 +54,28 @@ static bn_status open_series(bn_output *o)
     return st;
 }
 
+static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
+{
+    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
+}
+
+/* Forgets pictures that are not in the folder: a run may go on in another one. */
+static void trim_drawn(bn_output *o)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < o->past.drawn_count; i++) {
+        bool there = o->pictures;
+        for (size_t k = 0; there && k < bn_sim_plan(o->sim)->picture_count; k++) {
+            char *path = NULL;
+            there = picture_name(o, &path, k, o->past.drawn_steps[i]) == BN_OK && access(path, F_OK) == 0;
+            free(path);
+        }
+        if (there)
+            o->past.drawn_steps[left++] = o->past.drawn_steps[i];
+    }
+    o->past.drawn_count = left;
+}
+
 /* Goes on where the run that wrote the checkpoint was: its rows and lists, and no file that it wrote later. */
 static bn_status take_up(bn_output *o)
 {
@@ -61,6 +84,7 @@ static bn_status take_up(bn_output *o)
     o->saved_step = bn_sim_now(o->sim).step;
     bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
     bn_past_trim(&o->past, o->folder);
+    trim_drawn(o);
     BN_TRY(bn_csv_series_publish(o->series));
     if (!o->vtk || o->past.file_count == 0)
         return BN_OK;
@@ -401,11 +425,6 @@ static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
             return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
     }
     return BN_OK;
-}
-
-static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
-{
-    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
 }
 
 static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
