@@ -13,6 +13,7 @@
 #include "io/writer.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct bn_output {
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation;
+    atomic_bool saving;            /* a checkpoint is on its way to the disk */
     double published;              /* when series.csv was last written */
     unsigned long long saved_step; /* of the last checkpoint; BN_PAST_NEVER: none yet */
     bn_past past;
@@ -518,12 +520,23 @@ bn_status bn_output_after_step(bn_output *o)
     return due ? bn_output_fields(o) : BN_OK;
 }
 
-static bn_status saving_run(bn_context *ctx, void *data) { return bn_saving_write(ctx, data); }
+typedef struct saving_job {
+    bn_saving *saving;
+    atomic_bool *busy;
+} saving_job;
+
+static bn_status saving_run(bn_context *ctx, void *data) { return bn_saving_write(ctx, ((saving_job *)data)->saving); }
+
 static void saving_release(void *data)
 {
-    bn_saving *s = data;
-    bn_saving_release(&s);
+    saving_job *job = data;
+    bn_saving_release(&job->saving);
+    if (job->busy)
+        atomic_store(job->busy, false);
+    free(job);
 }
+
+bool bn_output_saving(const bn_output *o) { return atomic_load(&o->saving); }
 
 bn_status bn_output_checkpoint(bn_output *o)
 {
@@ -532,17 +545,23 @@ bn_status bn_output_checkpoint(bn_output *o)
         return BN_OK;
     const double start = bn_seconds_now();
     char *path = NULL;
-    bn_saving *s = NULL;
-    BN_TRY(bn_folder_name(o->folder, &path, "checkpoint"));
-    bn_status st = bn_saving_begin(o->sim, path, 0, &s);
-    if (st == BN_OK)
-        st = bn_past_keep(&o->past, o->series, bn_saving_keeper(s));
-    if (st == BN_OK) {
-        o->saved_step = step;
-        st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, s });
-    } else {
-        bn_saving_release(&s);
-    }
+    bn_status st = BN_OK;
+    saving_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for a checkpoint");
+    if (atomic_load(&o->saving))
+        BN_GO(bn_writer_drain(o->writer));
+    BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
+    BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
+    BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
+    o->saved_step = step;
+    job->busy = &o->saving;
+    atomic_store(&o->saving, true);
+    st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
+    job = NULL; /* the writer's, whatever came of it */
+out:
+    if (job)
+        saving_release(job);
     free(path);
     o->seconds += bn_seconds_now() - start;
     return st;

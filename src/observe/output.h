@@ -18,8 +18,11 @@ BN_CHECKED bn_status bn_output_after_step(bn_output *);
 BN_CHECKED bn_status bn_output_fields(bn_output *);
 
 /* Begins a checkpoint of the present state in checkpoint/, unless there is one of this step. The writer finishes it after all
- * files that were submitted before, so that what it lists is there. */
+ * files that were submitted before, so that what it lists is there. Waits while the one before is not on the disk: there
+ * are never two copies of the state. */
 BN_CHECKED bn_status bn_output_checkpoint(bn_output *);
+/* Whether one is still being written. */
+bool bn_output_saving(const bn_output *);
 /* The step of the last one, or of the one that the run went on from; 0: none. */
 unsigned long long bn_output_saved(const bn_output *);
 

@@ -123,7 +123,8 @@ static bn_status save_if_due(run *r)
     const unsigned long long step = bn_sim_now(r->sim).step;
     const double now = bn_seconds_now();
     const bool by_steps = r->save_every > 0 && step % (unsigned long long)r->save_every == 0;
-    if (!by_steps && !(r->save_after > 0 && now - r->saved >= r->save_after))
+    const bool by_clock = r->save_after > 0 && now - r->saved >= r->save_after && !bn_output_saving(r->output);
+    if (!by_steps && !by_clock)
         return BN_OK;
     r->saved = now;
     return bn_output_checkpoint(r->output);

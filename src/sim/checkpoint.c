@@ -357,6 +357,32 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
     return sound;
 }
 
+/* Where the first value stands that is not finite; count: none. */
+static size_t not_finite(const void *values, bn_part_type type, size_t count)
+{
+    size_t at = 0;
+    if (type == BN_PART_F32)
+        while (at < count && isfinite(((const float *)values)[at]))
+            at++;
+    else if (type == BN_PART_F64)
+        while (at < count && isfinite(((const double *)values)[at]))
+            at++;
+    else
+        return count;
+    return at;
+}
+
+/* A state that a run can't go on from must not take the place of one that it can. */
+static bn_status look_at(bn_context *ctx, const writer *w, const bn_field_desc *desc, const void *values)
+{
+    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const size_t count = (size_t)(l.n[0] * l.n[1] * l.n[2] * l.n[3] * l.n[4]), at = not_finite(values, l.type, count);
+    if (at == count)
+        return BN_OK;
+    return bn_fail(ctx, BN_DIVERGED, "%s is not finite any more (value %zu of %zu); try a smaller time step", desc->name, at,
+                   count);
+}
+
 static bn_status write_all(bn_context *ctx, writer *w)
 {
     const bn_saving *s = w->s;
@@ -365,6 +391,7 @@ static bn_status write_all(bn_context *ctx, writer *w)
     for (size_t i = 0; i < s->field_count; i++) {
         const void *values;
         BN_TRY(bn_snapshot_wait(ctx, s->snapshots[i], &values));
+        BN_TRY(look_at(ctx, w, &s->plan->fields[s->field[i]], values));
         BN_TRY(add_field(w, &s->plan->fields[s->field[i]], values));
     }
     return flush(w);

@@ -414,15 +414,9 @@ START_TEST(wrong_checkpoints_are_refused)
     bn_case_destroy(&c);
     bn_context_destroy(&ctx);
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    cut_short("checkpoint.bin", "checkpoint.bin", 0.7);
+    cut_short("saved/000001-0000.h5", "saved/000001-0000.h5", 0.7);
     ck_assert_int_eq(resume(NULL, &c, &sim, NULL), BN_IO);
     ck_assert_msg(strstr(bn_error_text(ctx), "cut short"), "%s", bn_error_text(ctx));
-    bn_case_destroy(&c);
-    bn_context_destroy(&ctx);
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
-    const char *overrides[] = { "output.checkpoint=true" };
-    OK(bn_case_parse(ctx, "test.toml", "[case]\nsolver = \"flow\"\n", overrides, 1, &c));
-    ck_assert_int_eq(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim), BN_CASE);
     bn_case_destroy(&c);
 }
 END_TEST
