@@ -13,9 +13,11 @@
 
 const bn_command bn_commands[] = {
     { "run", "CASE", "run a case",
-      "While it runs: Ctrl-C ends after the step (twice: at once), SIGUSR1 prints the status, a file STOP in the "
-      "output folder\n"
-      "ends the run. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
+      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 prints "
+      "the\n"
+      "status, a file STOP in the output folder ends the run. --resume goes on from the newest checkpoint in the output "
+      "folder,\n"
+      "--resume=FILE from another one. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
       BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
       "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
@@ -52,10 +54,9 @@ static volatile sig_atomic_t stop_wanted, status_wanted;
 
 static void on_stop(int number)
 {
-    (void)number;
     if (stop_wanted)
-        _exit(130);
-    stop_wanted = 1;
+        _exit(128 + number);
+    stop_wanted = number;
 }
 
 static void on_status(int number)
@@ -168,6 +169,8 @@ int main(int argc, char **argv)
     bool no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0]);
+    if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
+        st = BN_TERMINATED; /* commands ask only whether they are to stop */
     errno = 0;
     bool failed_before = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)

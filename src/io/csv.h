@@ -14,6 +14,10 @@ typedef struct bn_csv_series bn_csv_series;
 BN_CHECKED bn_status bn_csv_series_open(bn_context *, const char *path, const bn_column *heads, size_t count,
                                         bn_csv_series **out);
 BN_CHECKED bn_status bn_csv_series_add(bn_csv_series *, const double *row);
+/* Lends the whole text so far; and takes another one over, such as that of a run which goes on: BN_IO unless it has the same
+ * heads. */
+void bn_csv_series_text(const bn_csv_series *, const char **text, size_t *bytes);
+BN_CHECKED bn_status bn_csv_series_set(bn_csv_series *, const char *text, size_t bytes);
 BN_CHECKED bn_status bn_csv_series_publish(bn_csv_series *);
 BN_CHECKED bn_status bn_csv_series_close(bn_csv_series **); /* publishes; accepts NULL */
 

@@ -2,6 +2,7 @@
  * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
 #include "observe/output.h"
 #include "observe/export.h"
+#include "observe/past.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -12,9 +13,11 @@
 #include "io/writer.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BN_SERIES_FIXED = 3,    /* step, time, residual */
@@ -31,16 +34,10 @@ struct bn_output {
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation;
-    unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
-    unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
-    size_t drawn_count;
-    unsigned long long row_step; /* of the last row of the series; 0: none yet */
-    double published;            /* when series.csv was last written */
-    char **files;                /* relative to the folder, with their times: for the .pvd */
-    double *times;
-    size_t file_count;
-    double *steps_seen, *residuals; /* for the chart */
-    size_t seen;
+    atomic_bool saving;            /* a checkpoint is on its way to the disk */
+    double published;              /* when series.csv was last written */
+    unsigned long long saved_step; /* of the last checkpoint; BN_PAST_NEVER: none yet */
+    bn_past past;
     double seconds;
 };
 
@@ -55,6 +52,48 @@ static bn_status open_series(bn_output *o)
     char *path = NULL;
     BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
     bn_status st = bn_csv_series_open(o->ctx, path, heads, BN_SERIES_FIXED + p->series_count, &o->series);
+    free(path);
+    return st;
+}
+
+static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
+{
+    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
+}
+
+/* Forgets pictures that are not in the folder: a run may go on in another one. */
+static void trim_drawn(bn_output *o)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < o->past.drawn_count; i++) {
+        bool there = o->pictures;
+        for (size_t k = 0; there && k < bn_sim_plan(o->sim)->picture_count; k++) {
+            char *path = NULL;
+            there = picture_name(o, &path, k, o->past.drawn_steps[i]) == BN_OK && access(path, F_OK) == 0;
+            free(path);
+        }
+        if (there)
+            o->past.drawn_steps[left++] = o->past.drawn_steps[i];
+    }
+    o->past.drawn_count = left;
+}
+
+/* Goes on where the run that wrote the checkpoint was: its rows and lists, and no file that it wrote later. */
+static bn_status take_up(bn_output *o)
+{
+    bn_checkpoint *c = bn_sim_resumed(o->sim);
+    BN_TRY(bn_past_keep(&o->past, o->series, bn_checkpoint_keeper(c)));
+    o->saved_step = bn_sim_now(o->sim).step;
+    bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
+    bn_past_trim(&o->past, o->folder);
+    trim_drawn(o);
+    BN_TRY(bn_csv_series_publish(o->series));
+    if (!o->vtk || o->past.file_count == 0)
+        return BN_OK;
+    char *path = NULL;
+    BN_TRY(bn_folder_name(o->folder, &path, "fields.pvd"));
+    const bn_status st = bn_vtk_collection_write(o->ctx, path, (const char *const *)o->past.files, o->past.times,
+                                                 o->past.file_count);
     free(path);
     return st;
 }
@@ -77,7 +116,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     o->hdf5 = bn_case_bool(c, "output.hdf5");
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
-    o->written_step = ~0ull;
+    o->past.fields_step = o->saved_step = BN_PAST_NEVER;
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
@@ -90,7 +129,9 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
             if (st != BN_OK)
                 goto out;
         }
-    if (bn_case_bool(c, "output.first"))
+    if (bn_sim_resumed(sim))
+        BN_GO(take_up(o));
+    else if (bn_case_bool(c, "output.first"))
         BN_GO(bn_output_fields(o));
     *out = o;
     o = NULL;
@@ -107,13 +148,7 @@ void bn_output_destroy(bn_output **output)
     bn_writer_destroy(&o->writer);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
-    for (size_t i = 0; i < o->file_count; i++)
-        free(o->files[i]);
-    free(o->files);
-    free(o->times);
-    free(o->drawn_steps);
-    free(o->steps_seen);
-    free(o->residuals);
+    bn_past_release(&o->past);
     free(o);
     *output = NULL;
 }
@@ -374,57 +409,23 @@ static bool drawn(const bn_plan *p, const char *name)
     return false;
 }
 
-/* Enters the next file into the list for the .pvd. */
-static bn_status add_file(bn_output *o, const char *name, double time)
-{
-    char **files = realloc(o->files, (o->file_count + 1) * sizeof *files);
-    if (files)
-        o->files = files;
-    double *times = realloc(o->times, (o->file_count + 1) * sizeof *times);
-    if (times)
-        o->times = times;
-    char *copy = strdup(name);
-    if (!files || !times || !copy) {
-        free(copy);
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
-    }
-    o->files[o->file_count] = copy;
-    o->times[o->file_count++] = time;
-    return BN_OK;
-}
-
 static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
 {
     char name[256];
     snprintf(name, sizeof name, "fields/%s-%06llu.%s", m->plan->solver->name, step,
              m->plan->grid.kind == BN_HEXAGONAL && !m->plan->grid.nodes ? "vtu" : "vti");
-    BN_TRY(add_file(o, name, m->time));
+    BN_TRY(bn_past_file(o->ctx, &o->past, name, m->time));
     BN_TRY(bn_folder_name(o->folder, &m->vtk_path, "%s", name));
     BN_TRY(bn_folder_name(o->folder, &m->pvd_path, "fields.pvd"));
-    m->files = calloc(o->file_count, sizeof *m->files);
-    m->times = calloc(o->file_count, sizeof *m->times);
+    m->files = calloc(o->past.file_count, sizeof *m->files);
+    m->times = calloc(o->past.file_count, sizeof *m->times);
     if (!m->files || !m->times)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
-    for (; m->file_count < o->file_count; m->file_count++) {
-        m->times[m->file_count] = o->times[m->file_count];
-        if (!(m->files[m->file_count] = strdup(o->files[m->file_count])))
+    for (; m->file_count < o->past.file_count; m->file_count++) {
+        m->times[m->file_count] = o->past.times[m->file_count];
+        if (!(m->files[m->file_count] = strdup(o->past.files[m->file_count])))
             return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
     }
-    return BN_OK;
-}
-
-static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
-{
-    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
-}
-
-static bn_status note_drawn(bn_output *o, unsigned long long step)
-{
-    unsigned long long *steps = realloc(o->drawn_steps, (o->drawn_count + 1) * sizeof *steps);
-    if (!steps)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of pictures");
-    o->drawn_steps = steps;
-    o->drawn_steps[o->drawn_count++] = step;
     return BN_OK;
 }
 
@@ -455,7 +456,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 bn_status bn_output_fields(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->written_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
+    if (now.step == o->past.fields_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
         return BN_OK;
     const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
@@ -469,51 +470,30 @@ bn_status bn_output_fields(bn_output *o)
     if (st == BN_OK)
         st = prepare(o, m, now.step);
     if (st == BN_OK && o->animation)
-        st = note_drawn(o, now.step);
+        st = bn_past_drawn(o->ctx, &o->past, now.step);
+    if (st == BN_OK)
+        st = bn_past_moment(o->ctx, &o->past, now.step);
     if (st != BN_OK) {
         moment_release(m);
     } else {
-        o->written_step = now.step;
+        o->past.fields_step = now.step;
         st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
     }
     o->seconds += bn_seconds_now() - start;
     return st;
 }
 
-/* Keeps at most a few thousand points of the residual for the chart: every second one is dropped when there are too
- * many. */
-static bn_status note_residual(bn_output *o, const bn_sim_state *now)
-{
-    enum { MOST = 4096 };
-    if (!o->steps_seen) {
-        o->steps_seen = malloc(MOST * sizeof *o->steps_seen);
-        o->residuals = malloc(MOST * sizeof *o->residuals);
-        if (!o->steps_seen || !o->residuals)
-            return bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of the residual");
-    }
-    if (o->seen == MOST) {
-        for (size_t i = 0; i < MOST / 2; i++) {
-            o->steps_seen[i] = o->steps_seen[2 * i];
-            o->residuals[i] = o->residuals[2 * i];
-        }
-        o->seen = MOST / 2;
-    }
-    o->steps_seen[o->seen] = (double)now->step;
-    o->residuals[o->seen++] = now->residual;
-    return BN_OK;
-}
-
 /* The last step's row, unless there is one. */
 static bn_status add_row(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->row_step)
+    if (now.step == o->past.row_step)
         return BN_OK;
-    o->row_step = now.step;
+    o->past.row_step = now.step;
     double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)now.step, now.time, now.residual };
     memcpy(row + BN_SERIES_FIXED, bn_sim_last_step(o->sim)->series, sizeof bn_sim_last_step(o->sim)->series);
     if (isfinite(now.residual) && now.residual > 0)
-        BN_TRY(note_residual(o, &now));
+        BN_TRY(bn_past_residual(o->ctx, &o->past, now.step, now.residual));
     return bn_csv_series_add(o->series, row);
 }
 
@@ -539,6 +519,55 @@ bn_status bn_output_after_step(bn_output *o)
     }
     return due ? bn_output_fields(o) : BN_OK;
 }
+
+typedef struct saving_job {
+    bn_saving *saving;
+    atomic_bool *busy;
+} saving_job;
+
+static bn_status saving_run(bn_context *ctx, void *data) { return bn_saving_write(ctx, ((saving_job *)data)->saving); }
+
+static void saving_release(void *data)
+{
+    saving_job *job = data;
+    bn_saving_release(&job->saving);
+    if (job->busy)
+        atomic_store(job->busy, false);
+    free(job);
+}
+
+bool bn_output_saving(const bn_output *o) { return atomic_load(&o->saving); }
+
+bn_status bn_output_checkpoint(bn_output *o)
+{
+    const unsigned long long step = bn_sim_now(o->sim).step;
+    if (step == o->saved_step || step == 0)
+        return BN_OK;
+    const double start = bn_seconds_now();
+    char *path = NULL;
+    bn_status st = BN_OK;
+    saving_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for a checkpoint");
+    if (atomic_load(&o->saving))
+        BN_GO(bn_writer_drain(o->writer));
+    BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
+    BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
+    BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
+    o->saved_step = step;
+    job->busy = &o->saving;
+    atomic_store(&o->saving, true);
+    st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
+    job = NULL; /* the writer's, whatever came of it */
+out:
+    if (job)
+        saving_release(job);
+    free(path);
+    o->seconds += bn_seconds_now() - start;
+    return st;
+}
+
+unsigned long long bn_output_saved(const bn_output *o) { return o->saved_step == BN_PAST_NEVER ? 0 : o->saved_step; }
 
 static bn_status write_tables(bn_output *o)
 {
@@ -620,7 +649,7 @@ static bn_status write_texts(bn_output *o)
 static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
-    const bn_chart_line line = { .label = "residual", .x = o->steps_seen, .y = o->residuals, .count = o->seen };
+    const bn_chart_line line = { .label = "residual", .x = o->past.steps_seen, .y = o->past.residuals, .count = o->past.seen };
     const bn_chart chart = {
         .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
@@ -679,17 +708,17 @@ out:
 static bn_status animate(bn_output *o, size_t which)
 {
     bn_status st = BN_OK;
-    char *path = NULL, **frames = calloc(o->drawn_count, sizeof *frames);
-    const size_t delay = BN_ANIMATION_MS / o->drawn_count;
+    char *path = NULL, **frames = calloc(o->past.drawn_count, sizeof *frames);
+    const size_t delay = BN_ANIMATION_MS / o->past.drawn_count;
     if (!frames)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->drawn_count);
-    for (size_t i = 0; i < o->drawn_count; i++)
-        BN_GO(picture_name(o, &frames[i], which, o->drawn_steps[i]));
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->past.drawn_count);
+    for (size_t i = 0; i < o->past.drawn_count; i++)
+        BN_GO(picture_name(o, &frames[i], which, o->past.drawn_steps[i]));
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
-    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->drawn_count,
+    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->past.drawn_count,
                          delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
 out:
-    for (size_t i = 0; i < o->drawn_count; i++)
+    for (size_t i = 0; i < o->past.drawn_count; i++)
         free(frames[i]);
     free(frames);
     free(path);
@@ -712,13 +741,13 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
         keep_first(&st, write_map(o, bn_results_map_at(bn_sim_results(o->sim), i)));
     keep_first(&st, write_texts(o));
-    if (o->pictures && o->seen > 1)
+    if (o->pictures && o->past.seen > 1)
         keep_first(&st, draw_residual(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)
         keep_first(&st, draw_table(o, i));
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
-    for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
+    for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;
     return st;

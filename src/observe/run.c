@@ -4,7 +4,6 @@
 
 #include "observe/output.h"
 #include "observe/report.h"
-#include "sim/checkpoint.h"
 #include "sim/selftest.h"
 
 #include <stdio.h>
@@ -26,6 +25,8 @@ typedef struct run {
     bn_progress progress;
     bn_summary summary;
     double begin, output_before;           /* [s]: when the run began; what output.first took */
+    long long save_every;                  /* steps between checkpoints, 0: none */
+    double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
     struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
     char *out;
 } run;
@@ -123,6 +124,27 @@ static const char *ended_by(run *r, double *looked)
     return stop_file(r, looked) ? "STOP file" : NULL;
 }
 
+static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
+
+static bn_status save_if_due(run *r)
+{
+    const unsigned long long step = bn_sim_now(r->sim).step;
+    const double now = bn_seconds_now();
+    const bool by_steps = r->save_every > 0 && step % (unsigned long long)r->save_every == 0;
+    const bool by_clock = r->save_after > 0 && now - r->saved >= r->save_after && !bn_output_saving(r->output);
+    if (!by_steps && !by_clock)
+        return BN_OK;
+    r->saved = now;
+    return bn_output_checkpoint(r->output);
+}
+
+/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says so. */
+static bool saves_at_end(const run *r, const char *why)
+{
+    return strcmp(why, "signal") == 0 || strcmp(why, "STOP file") == 0 || saves(r) ||
+           bn_case_bool(r->config, "output.checkpoint");
+}
+
 /* Steps until something ends the run; says what in summary.stopped_by. */
 static bn_status loop(run *r)
 {
@@ -131,6 +153,7 @@ static bn_status loop(run *r)
     while (!(why = ended_by(r, &looked))) {
         BN_TRY(bn_sim_step(r->sim));
         BN_TRY(bn_output_after_step(r->output));
+        BN_TRY(save_if_due(r));
         const bool wanted = r->desc->status_wanted && *r->desc->status_wanted;
         if (wanted)
             *r->desc->status_wanted = 0;
@@ -138,7 +161,8 @@ static bn_status loop(run *r)
     }
     BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
     r->summary.stopped_by = why;
-    return BN_OK;
+    /* Before the end adds fields and a row that an undisturbed run would not have here. */
+    return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
 }
 
 /* The failure that a run is which did every step well, but not what was asked for. */
@@ -146,9 +170,11 @@ static bn_status verdict(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
     const double tolerance = bn_sim_plan(r->sim)->tolerance;
+    const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
     if (strcmp(r->summary.stopped_by, "signal") == 0)
-        return bn_fail(r->ctx, BN_INTERRUPTED, "interrupted after step %llu; everything so far is in %s", now.step,
-                       bn_folder_path(r->folder));
+        return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
+                       "%s after step %llu; everything so far is in %s, and --resume goes on from there",
+                       term ? "terminated" : "interrupted", now.step, bn_folder_path(r->folder));
     const bool by_case = now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps");
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
@@ -170,14 +196,6 @@ static void finish(run *r, bn_status *st)
     if (readable)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
-    if (stepped && bn_case_bool(r->config, "output.checkpoint")) {
-        char *path = NULL;
-        bn_status saved = bn_folder_name(r->folder, &path, "checkpoint.bin");
-        if (saved == BN_OK)
-            saved = bn_checkpoint_write(r->sim, path);
-        free(path);
-        then(r, st, saved);
-    }
     if (*st == BN_OK)
         *st = verdict(r);
     s->output = bn_output_seconds(r->output);
@@ -195,11 +213,23 @@ static bn_status prepare(run *r)
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));
-    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true };
+    const char *from = d->resume && d->resume[0] ? d->resume : NULL;
+    if (d->resume && !from && bn_checkpoint_exists(r->out))
+        from = r->out;
+    else if (d->resume && !from)
+        bn_log(r->ctx, BN_LOG_WARNING, "there is no checkpoint in %s: the run starts from the beginning", r->out);
+    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true, .resume = from };
     memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
-    BN_TRY(bn_folder_open(r->ctx, r->out, r->config, d->force, &r->folder));
+    const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
+    BN_TRY(bn_folder_open(r->ctx, r->out, r->config, use, &r->folder));
+    r->summary.resumed_from = bn_sim_now(r->sim).step;
+    r->summary.items_before = bn_sim_now(r->sim).items;
+    const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
+    r->save_every = told ? d->checkpoint_steps : bn_case_int(r->config, "output.checkpoint_steps");
+    r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
+    r->saved = bn_seconds_now();
     const bool synchronous = !r->device || bn_device_single_threaded(r->device);
     BN_TRY(bn_output_create(r->ctx, r->sim, r->folder, synchronous, &r->output));
     r->output_before = bn_output_seconds(r->output);
@@ -221,6 +251,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
             bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
         bn_progress_begin(&r.progress, desc->quiet, desc->json, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
+        bn_progress_resume(&r.progress, r.sim);
         st = loop(&r);
         finish(&r, &st);
         if (desc->profile && r.device)

@@ -145,12 +145,13 @@ static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
 {
     const bn_sim_state now = bn_sim_now(sim);
     put(o, "steps", count(now.step));
+    put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
     put(o, "time", number(now.time));
     put(o, "residual", number(now.residual));
     put(o, "converged", json_boolean(now.converged));
     put(o, "status", text(bn_status_text(s->status)));
     put(o, "exit_code", json_integer(bn_exit_code(s->status)));
-    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED));
+    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED || s->status == BN_TERMINATED));
     put(o, "stopped_by", text(s->stopped_by));
     put(o, "error", text(s->error));
 }
@@ -167,7 +168,7 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
     put(t, "output", number(s->output));
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
     builder r = put_object(o, "rate");
-    put(r, "cells_per_second", number((double)bn_sim_now(sim).items / s->steps));
+    put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
     put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
     put(r, "bandwidth_bytes_per_second", number(limit));
     builder b = put_object(o, "build");

@@ -98,9 +98,6 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info
     p->solver = bn_solver_find(bn_case_solver(c));
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
     p->halo = 1;
-    if (!p->solver->resumes && (bn_case_text(c, "case.resume")[0] || bn_case_bool(c, "output.checkpoint")))
-        (void)bn_case_reject(c, bn_case_text(c, "case.resume")[0] ? "case.resume" : "output.checkpoint", NULL,
-                             "%s can't go on from a checkpoint", p->solver->name);
     p->device = device;
     bn_status st = p->solver->plan(c, state, p);
     if (bn_case_problems(c)[0])

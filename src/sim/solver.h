@@ -31,7 +31,13 @@ typedef struct bn_engine {
     void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
     /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written */
     bn_status (*present)(bn_sim *, void *state);
+    /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what init()
+     * gave is made of them anew */
+    bn_status (*resume)(bn_sim *, void *state);
 } bn_engine;
+
+/* Numbers on their way to a checkpoint or back. */
+typedef struct bn_keeper bn_keeper;
 
 /* A picture that the simulation draws from fields at output times. */
 typedef struct bn_picture_desc {
@@ -77,7 +83,10 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
-    bool resumes; /* a step depends on the fields of the state and the step's number only: runs go on from checkpoints */
+    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number and the
+     * time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from one, on either
+     * engine: what one wrote the other reads. */
+    bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
 } bn_solver;
 
 /* --- for plan() --- */
@@ -160,6 +169,15 @@ BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *n
 BN_CHECKED bn_status bn_sim_present(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
+
+/* --- for keep(): one call for both ways --- */
+bool bn_keep_restores(const bn_keeper *);
+BN_CHECKED bn_status bn_keep_reals(bn_keeper *, const char *name, double *values, size_t count);
+BN_CHECKED bn_status bn_keep_counts(bn_keeper *, const char *name, unsigned long long *values, size_t count);
+BN_CHECKED bn_status bn_keep_size(bn_keeper *, const char *name, size_t *value);
+/* Going on fails with BN_CASE unless the value is what it was: for what hangs on keys of [output] and [stop], which may
+ * differ otherwise. */
+BN_CHECKED bn_status bn_keep_same(bn_keeper *, const char *key, double value);
 
 /* The registry: src/sim/solvers.def, one line a solver. NULL when unknown. */
 const bn_solver *bn_solver_find(const char *name);

@@ -478,5 +478,6 @@ const bn_solver bn_solver_bpm = {
     .plan = plan,
     .init = init,
     .measure = bpm_measure,
+    .keep = bpm_keep,
     .tolerance = tolerance,
 };

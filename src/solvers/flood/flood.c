@@ -409,4 +409,5 @@ const bn_solver bn_solver_flood = {
     .plan = plan,
     .init = init,
     .measure = flood_measure,
+    .keep = flood_keep,
 };

@@ -118,6 +118,11 @@ typedef struct flood {
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 
+/* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks leave
+ * them as they are. */
+BN_CHECKED bn_status flood_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status flood_take_up(bn_sim *, flood *s);
+
 /* An interval of simulated time, by as many time steps as it takes. */
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
 

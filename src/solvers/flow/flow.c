@@ -475,4 +475,5 @@ const bn_solver bn_solver_flow = {
     .plan = plan,
     .init = init,
     .measure = flow_measure,
+    .keep = flow_keep,
 };
