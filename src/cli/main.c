@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -109,7 +110,9 @@ static void log_line(void *user, int level, const char *text)
 
 static void print_version(void)
 {
+    char library[4096];
     printf("binnacle %s\n", bn_version());
+    printf("with MPI: %s\n", bn_context_library(library, sizeof library) ? library : "no");
 #if defined(__clang__)
     printf("compiled by clang %s\n", __clang_version__);
 #elif defined(__GNUC__)
@@ -122,6 +125,13 @@ static void print_version(void)
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
+    const bool alike = st == BN_CASE || st == BN_USAGE || st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
+    if (bn_context_rank(ctx) > 0 && alike) { /* every rank has met it, the first one tells it */
+        (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+        return;
+    }
+    if (bn_context_ranks(ctx) > 1)
+        fprintf(stderr, "binnacle: rank %d of %d:\n", bn_context_rank(ctx), bn_context_ranks(ctx));
     if (st == BN_CASE && text[0])
         fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
     else
@@ -179,6 +189,9 @@ int main(int argc, char **argv)
     if (st != BN_OK && !no_command && !options.child)
         print_error(ctx, st);
     bn_options_release(&options);
+    /* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
+    const bool together = st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
+    bn_context_leave(ctx, together ? 0 : bn_exit_code(st));
     bn_context_destroy(&ctx);
     return bn_exit_code(st);
 }

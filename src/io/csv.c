@@ -136,7 +136,7 @@ bn_status bn_csv_series_set(bn_csv_series *s, const char *text, size_t bytes)
 
 bn_status bn_csv_series_publish(bn_csv_series *s)
 {
-    if (!s->changed)
+    if (!s->changed || !s->path[0])
         return BN_OK;
     BN_TRY(bn_file_write(s->ctx, s->path, s->text, s->used));
     s->changed = false;

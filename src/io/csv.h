@@ -9,7 +9,8 @@
 BN_CHECKED bn_status bn_csv_write(bn_context *, const char *path, const bn_column *columns, size_t count, size_t rows);
 
 /* A series that grows while the program runs. Rows are kept in memory as text; `publish` writes all of them aside and
- * renames, so that a reader always finds whole rows, and does nothing when no row came since the last one. */
+ * renames, so that a reader always finds whole rows, and does nothing when no row came since the last one. The path "" keeps
+ * them in memory only. */
 typedef struct bn_csv_series bn_csv_series;
 BN_CHECKED bn_status bn_csv_series_open(bn_context *, const char *path, const bn_column *heads, size_t count,
                                         bn_csv_series **out);

@@ -50,8 +50,9 @@ static bn_status open_series(bn_output *o)
     for (size_t i = 0; i < p->series_count; i++)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
     char *path = NULL;
-    BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
-    bn_status st = bn_csv_series_open(o->ctx, path, heads, BN_SERIES_FIXED + p->series_count, &o->series);
+    if (o->folder)
+        BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
+    bn_status st = bn_csv_series_open(o->ctx, path ? path : "", heads, BN_SERIES_FIXED + p->series_count, &o->series);
     free(path);
     return st;
 }
@@ -84,6 +85,8 @@ static bn_status take_up(bn_output *o)
     bn_checkpoint *c = bn_sim_resumed(o->sim);
     BN_TRY(bn_past_keep(&o->past, o->series, bn_checkpoint_keeper(c)));
     o->saved_step = bn_sim_now(o->sim).step;
+    if (!o->folder)
+        return BN_OK;
     bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
     bn_past_trim(&o->past, o->folder);
     trim_drawn(o);
@@ -120,7 +123,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; folder && i < 2; i++)
         if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
             char *path = NULL;
             BN_GO(bn_folder_name(folder, &path, "%s", below[i]));
@@ -429,6 +432,19 @@ static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
     return BN_OK;
 }
 
+static bn_status name_files(bn_output *o, moment *m, unsigned long long step)
+{
+    if (o->vtk)
+        BN_TRY(prepare_vtk(o, m, step));
+    if (o->tiff)
+        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
+    if (o->hdf5)
+        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
+    for (size_t i = 0; o->pictures && i < m->plan->picture_count; i++)
+        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
+    return BN_OK;
+}
+
 static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 {
     const bn_plan *p = m->plan;
@@ -436,14 +452,8 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
     m->field = calloc(p->field_count, sizeof *m->field);
     if (!m->snapshots || !m->field)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
-    if (o->vtk)
-        BN_TRY(prepare_vtk(o, m, step));
-    if (o->tiff)
-        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
-    if (o->hdf5)
-        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
-    for (size_t i = 0; o->pictures && i < p->picture_count; i++)
-        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
+    if (o->folder)
+        BN_TRY(name_files(o, m, step));
     for (size_t i = 0; i < p->field_count; i++)
         if (((o->vtk || o->tiff || o->hdf5) && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
@@ -477,7 +487,10 @@ bn_status bn_output_fields(bn_output *o)
         moment_release(m);
     } else {
         o->past.fields_step = now.step;
-        st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
+        if (!o->folder)
+            moment_release(m);
+        else
+            st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
     }
     o->seconds += bn_seconds_now() - start;
     return st;
@@ -551,10 +564,13 @@ bn_status bn_output_checkpoint(bn_output *o)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for a checkpoint");
     if (atomic_load(&o->saving))
         BN_GO(bn_writer_drain(o->writer));
-    BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
-    BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
+    if (o->folder)
+        BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
+    BN_GO(bn_saving_begin(o->sim, path ? path : "", 0, &job->saving));
     BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
     o->saved_step = step;
+    if (!o->folder)
+        goto out;
     job->busy = &o->saving;
     atomic_store(&o->saving, true);
     st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
@@ -736,6 +752,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
 {
     const double start = bn_seconds_now();
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
+    if (!o->folder)
+        return st;
     keep_first(&st, bn_csv_series_publish(o->series));
     keep_first(&st, write_tables(o));
     for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)

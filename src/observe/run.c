@@ -107,7 +107,7 @@ static bool stop_file(run *r, double *looked)
 }
 
 /* What has ended the run after the last step; NULL: nothing yet. */
-static const char *ended_by(run *r, double *looked)
+static const char *ended_by(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
     const long long limit = r->desc->steps;
@@ -119,23 +119,41 @@ static const char *ended_by(run *r, double *looked)
         return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps") ? "steps" : "time";
     if (limit >= 0 && now.step >= (unsigned long long)limit)
         return "steps";
+    return NULL;
+}
+
+/* What a run may be asked to do, by whoever runs it. */
+enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
+
+static int asked_to_end(run *r, double *looked)
+{
     if (r->desc->stop && *r->desc->stop)
-        return "signal";
-    return stop_file(r, looked) ? "STOP file" : NULL;
+        return BN_SIGNAL;
+    return r->folder && stop_file(r, looked) ? BN_STOP_FILE : BN_GO_ON;
+}
+
+/* What ranks may see differently counts for all of them: whether the run is to end, and whether a checkpoint is due. Alone
+ * nothing has to be agreed. */
+static void agree(run *r, int *end, bool *save)
+{
+    double said[2] = { *end, *save };
+    if (bn_context_ranks(r->ctx) == 1)
+        return;
+    bn_context_agree(r->ctx, said, 2);
+    *end = (int)said[0];
+    *save = said[1] > 0;
 }
 
 static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
 
-static bn_status save_if_due(run *r)
+/* By the clock of the rank that writes. */
+static bool save_is_due(const run *r)
 {
     const unsigned long long step = bn_sim_now(r->sim).step;
     const double now = bn_seconds_now();
     const bool by_steps = r->save_every > 0 && step % (unsigned long long)r->save_every == 0;
     const bool by_clock = r->save_after > 0 && now - r->saved >= r->save_after && !bn_output_saving(r->output);
-    if (!by_steps && !by_clock)
-        return BN_OK;
-    r->saved = now;
-    return bn_output_checkpoint(r->output);
+    return by_steps || (r->folder && by_clock);
 }
 
 /* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says so. */
@@ -149,17 +167,28 @@ static bool saves_at_end(const run *r, const char *why)
 static bn_status loop(run *r)
 {
     double looked = bn_seconds_now() - 1;
+    static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
     const char *why;
-    while (!(why = ended_by(r, &looked))) {
+    int end = asked_to_end(r, &looked);
+    bool save = false;
+    agree(r, &end, &save);
+    while (!(why = ended_by(r)) && end == BN_GO_ON) {
         BN_TRY(bn_sim_step(r->sim));
         BN_TRY(bn_output_after_step(r->output));
-        BN_TRY(save_if_due(r));
+        save = save_is_due(r);
+        end = asked_to_end(r, &looked);
+        agree(r, &end, &save);
+        if (save) {
+            r->saved = bn_seconds_now();
+            BN_TRY(bn_output_checkpoint(r->output));
+        }
         const bool wanted = r->desc->status_wanted && *r->desc->status_wanted;
         if (wanted)
             *r->desc->status_wanted = 0;
         bn_progress_show(&r->progress, r->sim, wanted);
     }
     BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
+    why = why ? why : asked[end];
     r->summary.stopped_by = why;
     /* Before the end adds fields and a row that an undisturbed run would not have here. */
     return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
@@ -174,7 +203,7 @@ static bn_status verdict(run *r)
     if (strcmp(r->summary.stopped_by, "signal") == 0)
         return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
                        "%s after step %llu; everything so far is in %s, and --resume goes on from there",
-                       term ? "terminated" : "interrupted", now.step, bn_folder_path(r->folder));
+                       term ? "terminated" : "interrupted", now.step, r->out);
     const bool by_case = now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps");
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
@@ -223,7 +252,12 @@ static bn_status prepare(run *r)
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
     const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
-    BN_TRY(bn_folder_open(r->ctx, r->out, r->config, use, &r->folder));
+    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder) : BN_OK;
+    double said = opened;
+    bn_context_agree(r->ctx, &said, 1);
+    if (opened == BN_OK && said > 0)
+        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
+    BN_TRY(opened);
     r->summary.resumed_from = bn_sim_now(r->sim).step;
     r->summary.items_before = bn_sim_now(r->sim).items;
     const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
@@ -244,22 +278,22 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     keep_handlers(&r);
     bn_status st = prepare(&r);
     if (st == BN_OK) {
-        const bool talk = !desc->quiet && !desc->json;
+        const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
         const double effort = bn_sim_plan(r.sim)->effort_steps, stop = (double)bn_case_int(config, "stop.steps");
         const double most = effort > 0 && effort < stop ? effort : stop; /* the solver may know its end */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
-        bn_progress_begin(&r.progress, desc->quiet, desc->json, r.summary.bandwidth,
+        bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
         bn_progress_resume(&r.progress, r.sim);
         st = loop(&r);
         finish(&r, &st);
-        if (desc->profile && r.device)
+        if (desc->profile && r.device && first)
             bn_report_profile(r.sim, r.summary.bandwidth);
         if (talk)
             bn_report_end(r.sim, &r.summary, bn_folder_path(r.folder));
     }
-    if (desc->json)
+    if (desc->json && bn_context_rank(ctx) == 0)
         bn_report_json_end(r.sim, r.folder, st);
     bn_output_destroy(&r.output);
     bn_folder_close(&r.folder);

@@ -210,6 +210,10 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, cons
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
         goto out;
     }
+    if (!folder) { /* another rank writes; this one has brought its part of the fields */
+        st = read;
+        goto out;
+    }
     BN_GO(bn_folder_name(folder, &path, "summary.json"));
     BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
     st = read;

@@ -224,6 +224,8 @@ bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, con
     const bn_case *c = bn_sim_case(sim);
     const size_t count = (size_t)numbers->n[0] * numbers->n[1] * numbers->n[2] * (size_t)numbers->components;
     char folder[PATH_BYTES], path[PATH_BYTES];
+    if (bn_context_rank(ctx) > 0)
+        return BN_OK;
     BN_TRY(image_path(ctx, c, key, name, folder, path));
     BN_TRY(bn_folder_create(ctx, folder));
     float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);
