@@ -23,7 +23,8 @@ bn_status bn_cli_run(const bn_cli *cli)
                          .json = o->json,
                          .program = cli->program,
                          .stop = cli->stop,
-                         .status_wanted = cli->status_wanted };
+                         .status_wanted = cli->status_wanted,
+                         .last_words = cli->last_words };
     for (int k = 0; k < 3; k++)
         desc.work_group[k] = o->work_group[k];
     if (o->reference && o->device)

@@ -1,5 +1,6 @@
 /* main.c: the program: its commands, signals, and how an outcome becomes messages and an exit code. */
 #include "cli/commands.h"
+#include "observe/run.h"
 
 #include <cairo.h>
 #include <errno.h>
@@ -50,11 +51,15 @@ const bn_command bn_commands[] = {
     { 0 },
 };
 
-/* The two words that a signal handler can reach. */
+/* What a signal handler can reach. */
 static volatile sig_atomic_t stop_wanted, status_wanted;
+static bn_last_words last_words;
 
 static void on_stop(int number)
 {
+    const char *words = last_words.text[last_words.which];
+    if (words[0] && !stop_wanted && write(STDERR_FILENO, words, strlen(words)) < 0)
+        _exit(128 + number);
     if (stop_wanted)
         _exit(128 + number);
     stop_wanted = number;
@@ -156,7 +161,8 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
                              .options = o,
                              .program = known ? path : argv0,
                              .stop = &stop_wanted,
-                             .status_wanted = &status_wanted });
+                             .status_wanted = &status_wanted,
+                             .last_words = &last_words });
 }
 
 int main(int argc, char **argv)

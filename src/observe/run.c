@@ -146,6 +146,25 @@ static void agree(run *r, int *end, bool *save)
 
 static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
 
+/* Where to go on from, if the job is ended from outside. */
+static void note_last_words(run *r)
+{
+    bn_last_words *w = r->desc->last_words;
+    const unsigned long long saved = bn_output_saved(r->output);
+    if (!w || !r->folder || bn_context_ranks(r->ctx) == 1 || bn_output_saving(r->output))
+        return;
+    char *next = w->text[!w->which];
+    if (saved > 0)
+        snprintf(next, sizeof w->text[0],
+                 "binnacle: told to end, perhaps since another rank has died; the last checkpoint is that of step %llu in "
+                 "%s/checkpoint, --resume goes on from there\n",
+                 saved, r->out);
+    else
+        snprintf(next, sizeof w->text[0],
+                 "binnacle: told to end, perhaps since another rank has died; there is no checkpoint (--checkpoint-every)\n");
+    w->which = !w->which;
+}
+
 /* By the clock of the rank that writes. */
 static bool save_is_due(const run *r)
 {
@@ -175,6 +194,7 @@ static bn_status loop(run *r)
     while (!(why = ended_by(r)) && end == BN_GO_ON) {
         BN_TRY(bn_sim_step(r->sim));
         BN_TRY(bn_output_after_step(r->output));
+        note_last_words(r);
         save = save_is_due(r);
         end = asked_to_end(r, &looked);
         agree(r, &end, &save);

@@ -6,6 +6,13 @@
 #include "binnacle/sim.h"
 #include <signal.h>
 
+/* What is to be said when the process is told to end while other ranks may be gone and nothing can be waited for: a signal
+ * handler writes text[which], unless it is empty. */
+typedef struct bn_last_words {
+    char text[2][1024];
+    volatile sig_atomic_t which;
+} bn_last_words;
+
 typedef struct bn_run_desc {
     const char *device; /* selector; NULL: environment or auto. Ignored with `reference` */
     bool reference;     /* the CPU reference: OpenCL is never touched */
@@ -22,6 +29,7 @@ typedef struct bn_run_desc {
     double checkpoint_seconds;  /* the same by the clock */
     const volatile sig_atomic_t *stop;    /* non-zero: end after the step; the signal's number (SIGINT, SIGTERM) */
     volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1), then zero it */
+    bn_last_words *last_words;            /* kept up to date by the rank that writes; may be NULL */
 } bn_run_desc;
 
 /* Runs the case. All that was written stays intact whatever the outcome:

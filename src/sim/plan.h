@@ -49,7 +49,8 @@ uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);
 
-/* BN_MEMORY with the grid that would fit, when the plan is too large for a device, or (NULL) for the host. */
-BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *);
+/* BN_MEMORY with the grid that would fit, and the number of devices that it would fit on, when the plan is too large for so
+ * many of them, or (NULL) for the host. */
+BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *, size_t devices);
 
 #endif

@@ -139,7 +139,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         goto out;
     }
     BN_GO(bn_plan_create(ctx, config, desc->device ? bn_device_describe(desc->device) : NULL, sim->state, &sim->plan));
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL));
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL,
+                               desc->device ? bn_device_slots(desc->device) : 1));
     BN_GO(choose_groups(sim, desc));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
