@@ -54,7 +54,8 @@ static bool put_block(hid_t file, hid_t links, hid_t creation, const bn_part_blo
     for (int d = 0; d < BN_PART_DIMS; d++)
         n[d] = b->n[d];
     const hid_t space = H5Screate_simple(BN_PART_DIMS, n, NULL);
-    const hid_t set = space < 0 ? -1 : H5Dcreate2(file, b->name, file_type(b->type), space, links, creation, H5P_DEFAULT);
+    const hid_t set = space < 0 ? -1
+                                : H5Dcreate2(file, b->name, file_type(b->type), space, links, creation, H5P_DEFAULT);
     bool good = set >= 0 && H5Dwrite(set, memory_type(b->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, b->values) >= 0;
     if (set >= 0)
         good = H5Dclose(set) >= 0 && good;

@@ -36,11 +36,11 @@ saved()
     if [ -e "$1/checkpoint/manifest.json" ]; then sed -n 's/^ "step": \([0-9]*\),$/\1/p' "$1/checkpoint/manifest.json"; else echo 0; fi
 }
 
-# begun FOLDER: waits for the first step
+# begun FOLDER FILE: waits until the run writes there and the file exists
 begun()
 {
     tries=0
-    until [ -e "$1/.binnacle-lock" ] || [ $tries -ge 6000 ]; do
+    until { [ -e "$1/.binnacle-lock" ] && [ -e "$1/$2" ]; } || [ $tries -ge 6000 ]; do
         tries=$((tries + 1))
         sleep 0.01
     done
@@ -56,8 +56,8 @@ killed()
         rm -f "$out/.binnacle-lock" # comes back when the steps begin
         "$b" run "$cases/$case.toml" --out "$out" -q --resume --checkpoint-every 0.03s "$@" >"$work/log" 2>&1 &
         pid=$!
-        begun "$out"
-        sleep "$(random 0.03 "$(awk -v s="$seconds" 'BEGIN { print 0.06 + 0.8 * s }')")"
+        begun "$out" checkpoint/manifest.json
+        sleep "$(random 0.01 "$(awk -v s="$seconds" 'BEGIN { print 0.05 + 0.8 * s }')")"
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
         code=$?
@@ -90,7 +90,7 @@ stopped()
     rm -rf "$out"
     "$b" run "$cases/$case.toml" --out "$out" -q >"$work/log" 2>&1 &
     pid=$!
-    begun "$out"
+    begun "$out" series.csv
     sleep "$(random 0.01 0.1)"
     kill -"$signal" $pid
     wait $pid
@@ -189,6 +189,7 @@ if command -v strace >/dev/null 2>&1 && strace -o /dev/null true 2>/dev/null; th
     fault 'a disk that is full while a part is written' fsync "error=ENOSPC:when=$((fsyncs))+"
     ok '... it is told, with exit 6' test $fault_code = 6
     ok '... and where' grep -q 'while writing the checkpoint of step.*the one before is not touched' "$work/log"
+    ok '... and from where it may go on' grep -q 'the last checkpoint, of step 40, is in' "$work/log"
     fault 'a disk that is full while a manifest is written' fsync "error=ENOSPC:when=$((fsyncs + 2))+"
     ok '... it is told, with exit 6' test $fault_code = 6
     fault 'a rename that fails' rename "error=EIO:when=$((renames + 1))+"

@@ -1,5 +1,5 @@
-/* test_checkpoint.c: fields cut into parts of any size, read back box by box; the manifest and its sum; which checkpoints stay.
- * On the reference: no device is needed. */
+/* test_checkpoint.c: fields cut into parts of any size, read back box by box; the manifest and its sum; which
+ * checkpoints stay. On the reference: no device is needed. */
 #include "support.h"
 
 #include "api/embedded_files.h"
