@@ -40,6 +40,7 @@ typedef struct writer {
     bn_part_block block[BLOCKS];
     char name[BLOCKS][BN_KEPT_NAME + 32];
     json_t *json_parts, *json_fields, *json_numbers;
+    bn_part_room room;
     bool failed; /* the manifest found no memory */
 } writer;
 
@@ -129,7 +130,7 @@ static bn_status flush(writer *w)
         return BN_OK;
     snprintf(file, sizeof file, "%06lld-%04zu.h5", w->number, w->parts);
     char *path = bn_path_join(w->s->folder, file);
-    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &sum)
+    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &w->room, &sum)
                               : bn_fail(w->ctx, BN_MEMORY, "no memory for a checkpoint");
     free(path);
     BN_TRY(st);
@@ -431,6 +432,7 @@ out:
     json_decref(w->json_parts);
     json_decref(w->json_fields);
     json_decref(w->json_numbers);
+    bn_part_room_free(&w->room);
     free(w);
     return st;
 }
