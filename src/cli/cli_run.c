@@ -30,7 +30,8 @@ bn_status bn_cli_run(const bn_cli *cli)
     if (o->reference && o->device)
         return bn_fail(cli->ctx, BN_USAGE, "--reference computes without a device: leave out --device");
     if (o->resume && o->force)
-        return bn_fail(cli->ctx, BN_USAGE, "--resume goes on with what is in the folder, --force removes it: leave one out");
+        return bn_fail(cli->ctx, BN_USAGE,
+                       "--resume goes on with what is in the folder, --force removes it: leave one out");
     BN_TRY(bn_context_join(cli->ctx));
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
     BN_GO(bn_run_case(cli->ctx, c, &desc));

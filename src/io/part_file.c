@@ -54,7 +54,8 @@ static bool put_block(hid_t file, hid_t links, hid_t creation, const bn_part_blo
     for (int d = 0; d < BN_PART_DIMS; d++)
         n[d] = b->n[d];
     const hid_t space = H5Screate_simple(BN_PART_DIMS, n, NULL);
-    const hid_t set = space < 0 ? -1 : H5Dcreate2(file, b->name, file_type(b->type), space, links, creation, H5P_DEFAULT);
+    const hid_t set = space < 0 ? -1
+                                : H5Dcreate2(file, b->name, file_type(b->type), space, links, creation, H5P_DEFAULT);
     bool good = set >= 0 && H5Dwrite(set, memory_type(b->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, b->values) >= 0;
     if (set >= 0)
         good = H5Dclose(set) >= 0 && good;
@@ -63,62 +64,103 @@ static bool put_block(hid_t file, hid_t links, hid_t creation, const bn_part_blo
     return good;
 }
 
-/* A copy of the finished file in fresh memory; NULL: no memory. */
-static void *take_image(hid_t file, size_t *bytes)
+void bn_part_room_free(bn_part_room *room)
 {
-    if (H5Fflush(file, H5F_SCOPE_GLOBAL) < 0)
-        return NULL;
-    const ssize_t size = H5Fget_file_image(file, NULL, 0);
-    void *image = size > 0 ? malloc((size_t)size) : NULL;
-    if (image && H5Fget_file_image(file, image, (size_t)size) != size) {
-        free(image);
-        image = NULL;
-    }
-    *bytes = image ? (size_t)size : 0;
-    return image;
+    free(room->data);
+    *room = (bn_part_room){ NULL, 0 };
 }
 
-static void *make_image(const char *path, const bn_part_block *blocks, size_t count, size_t *bytes)
+/* The core driver's memory is ours: the file can then be taken from where it was made. */
+static void *room_resize(void *old, size_t bytes, H5FD_file_image_op_t why, void *user)
+{
+    bn_part_room *room = user;
+    (void)old, (void)why;
+    if (bytes > room->bytes) {
+        void *data = realloc(room->data, bytes);
+        if (!data)
+            return NULL;
+        room->data = data;
+        room->bytes = bytes;
+    }
+    return room->data;
+}
+
+static void *room_make(size_t bytes, H5FD_file_image_op_t why, void *user)
+{
+    return room_resize(NULL, bytes, why, user);
+}
+
+static void *room_copy(void *to, const void *from, size_t bytes, H5FD_file_image_op_t why, void *user)
+{
+    (void)why, (void)user;
+    return memmove(to, from, bytes);
+}
+
+static herr_t room_keep(void *data, H5FD_file_image_op_t why, void *user)
+{
+    (void)data, (void)why, (void)user;
+    return 0;
+}
+
+static void *same_user(void *user) { return user; }
+
+static herr_t keep_user(void *user)
+{
+    (void)user;
+    return 0;
+}
+
+/* Properties of a file that grows in `room`, by `step` bytes at a time. */
+static bool set_access(hid_t access, bn_part_room *room, size_t step)
+{
+    H5FD_file_image_callbacks_t calls = { .image_malloc = room_make,
+                                          .image_memcpy = room_copy,
+                                          .image_realloc = room_resize,
+                                          .image_free = room_keep,
+                                          .udata_copy = same_user,
+                                          .udata_free = keep_user,
+                                          .udata = room };
+    return access >= 0 && H5Pset_fapl_core(access, step, 0) >= 0 && H5Pset_file_image_callbacks(access, &calls) >= 0;
+}
+
+/* Makes the file in `room`; its size, 0: no memory. */
+static size_t make_image(const char *path, const bn_part_block *blocks, size_t count, bn_part_room *room)
 {
     size_t sum = 1 << 16;
     for (size_t i = 0; i < count; i++)
         sum += block_bytes(&blocks[i]) + 1024;
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS), links = H5Pcreate(H5P_LINK_CREATE),
                 creation = H5Pcreate(H5P_DATASET_CREATE);
-    void *image = NULL;
     hid_t file = -1;
+    ssize_t bytes = 0;
     /* Times of creation would make equal checkpoints differ. */
-    if (access >= 0 && links >= 0 && creation >= 0 && H5Pset_fapl_core(access, sum, 0) >= 0 &&
+    if (set_access(access, room, sum) && links >= 0 && creation >= 0 &&
         H5Pset_create_intermediate_group(links, 1) >= 0 && H5Pset_obj_track_times(creation, 0) >= 0 &&
         H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER) >= 0)
         file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     bool good = file >= 0;
     for (size_t i = 0; good && i < count; i++)
         good = put_block(file, links, creation, &blocks[i]);
-    if (good)
-        image = take_image(file, bytes);
+    if (good && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0)
+        bytes = H5Fget_file_image(file, NULL, 0);
     if (file >= 0)
         H5Fclose(file);
     H5Pclose(creation);
     H5Pclose(links);
     H5Pclose(access);
-    return image;
+    return bytes > 0 && (size_t)bytes <= room->bytes ? (size_t)bytes : 0;
 }
 
-bn_status bn_part_write(bn_context *ctx, const char *path, const bn_part_block *blocks, size_t count, bn_part_sum *out)
+bn_status bn_part_write(bn_context *ctx, const char *path, const bn_part_block *blocks, size_t count,
+                        bn_part_room *room, bn_part_sum *out)
 {
-    bn_status st = BN_OK;
-    size_t bytes = 0;
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    void *image = make_image(path, blocks, count, &bytes);
-    if (!image)
+    const size_t bytes = make_image(path, blocks, count, room);
+    if (bytes == 0)
         return bn_fail(ctx, BN_MEMORY, "no memory to make %s", path);
     out->bytes = bytes;
-    BN_GO(bn_sha256(ctx, image, bytes, out->sha256));
-    BN_GO(bn_file_write(ctx, path, image, bytes));
-out:
-    free(image);
-    return st;
+    BN_TRY(bn_sha256(ctx, room->data, bytes, out->sha256));
+    return bn_file_write(ctx, path, room->data, bytes);
 }
 
 bn_status bn_part_check(bn_context *ctx, const char *path, const bn_part_sum *is)

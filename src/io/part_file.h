@@ -26,16 +26,24 @@ typedef struct bn_part_sum {
 
 size_t bn_part_bytes(bn_part_type); /* of one value */
 
-/* The file is made in memory (so much again as the blocks take, twice), then written aside, synced and renamed: a full
- * disk fails in our own calls, where it is told from success. The same blocks give the same bytes. */
-BN_CHECKED bn_status bn_part_write(bn_context *, const char *path, const bn_part_block *, size_t count, bn_part_sum *);
+/* Memory for files in the making, kept from one to the next: new pages cost more than copying into them. */
+typedef struct bn_part_room {
+    void *data;
+    size_t bytes;
+} bn_part_room;
+void bn_part_room_free(bn_part_room *);
 
-/* BN_IO unless the file has that size and that SHA-256. Only files that passed are given to HDF5, whose reader is no match
- * for damaged ones. */
+/* The file is made in memory (as much again as the blocks take), then written aside, synced and renamed: a full disk
+ * fails in our own calls, where it is told from success. The same blocks give the same bytes. */
+BN_CHECKED bn_status bn_part_write(bn_context *, const char *path, const bn_part_block *, size_t count, bn_part_room *,
+                                   bn_part_sum *);
+
+/* BN_IO unless the file has that size and that SHA-256. Only files that passed are given to HDF5, whose reader is no
+ * match for damaged ones. */
 BN_CHECKED bn_status bn_part_check(bn_context *, const char *path, const bn_part_sum *);
 
-/* Copies the box of `size` values at `from` of a dataset into the array `values` of size `room`, at `to`. BN_IO when there is
- * no such dataset of that type. */
+/* Copies the box of `size` values at `from` of a dataset into the array `values` of size `room`, at `to`. BN_IO when
+ * there is no such dataset of that type. */
 typedef struct bn_part_box {
     uint64_t from[BN_PART_DIMS], size[BN_PART_DIMS], room[BN_PART_DIMS], to[BN_PART_DIMS];
 } bn_part_box;

@@ -35,6 +35,7 @@ struct bn_output {
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation;
     atomic_bool saving;            /* a checkpoint is on its way to the disk */
+    atomic_ullong safe_step;       /* of the last one that has come there; 0: none */
     double published;              /* when series.csv was last written */
     unsigned long long saved_step; /* of the last checkpoint; BN_PAST_NEVER: none yet */
     bn_past past;
@@ -85,6 +86,7 @@ static bn_status take_up(bn_output *o)
     bn_checkpoint *c = bn_sim_resumed(o->sim);
     BN_TRY(bn_past_keep(&o->past, o->series, bn_checkpoint_keeper(c)));
     o->saved_step = bn_sim_now(o->sim).step;
+    atomic_store(&o->safe_step, o->saved_step);
     if (!o->folder)
         return BN_OK;
     bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
@@ -535,17 +537,24 @@ bn_status bn_output_after_step(bn_output *o)
 
 typedef struct saving_job {
     bn_saving *saving;
-    atomic_bool *busy;
+    unsigned long long step;
+    bn_output *output; /* whose it has become; outlives the writer */
 } saving_job;
 
-static bn_status saving_run(bn_context *ctx, void *data) { return bn_saving_write(ctx, ((saving_job *)data)->saving); }
+static bn_status saving_run(bn_context *ctx, void *data)
+{
+    const saving_job *job = data;
+    BN_TRY(bn_saving_write(ctx, job->saving));
+    atomic_store(&job->output->safe_step, job->step);
+    return BN_OK;
+}
 
 static void saving_release(void *data)
 {
     saving_job *job = data;
     bn_saving_release(&job->saving);
-    if (job->busy)
-        atomic_store(job->busy, false);
+    if (job->output)
+        atomic_store(&job->output->saving, false);
     free(job);
 }
 
@@ -571,7 +580,8 @@ bn_status bn_output_checkpoint(bn_output *o)
     o->saved_step = step;
     if (!o->folder)
         goto out;
-    job->busy = &o->saving;
+    job->output = o;
+    job->step = step;
     atomic_store(&o->saving, true);
     st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
     job = NULL; /* the writer's, whatever came of it */
@@ -583,7 +593,7 @@ out:
     return st;
 }
 
-unsigned long long bn_output_saved(const bn_output *o) { return o->saved_step == BN_PAST_NEVER ? 0 : o->saved_step; }
+unsigned long long bn_output_saved(const bn_output *o) { return atomic_load(&o->safe_step); }
 
 static bn_status write_tables(bn_output *o)
 {

@@ -23,7 +23,7 @@ BN_CHECKED bn_status bn_output_fields(bn_output *);
 BN_CHECKED bn_status bn_output_checkpoint(bn_output *);
 /* Whether one is still being written. */
 bool bn_output_saving(const bn_output *);
-/* The step of the last one, or of the one that the run went on from; 0: none. */
+/* The step of the last one that is on the disk, or of the one that the run went on from; 0: none. */
 unsigned long long bn_output_saved(const bn_output *);
 
 /* Tables of the results, the chart of the residual, the series; waits for the writer, then joins the pictures of each

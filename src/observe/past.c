@@ -101,7 +101,7 @@ static bn_status keep_files(bn_past *p, bn_keeper *k, size_t count)
         goto out;
     }
     for (size_t i = 0; i < p->file_count; i++) {
-        at += (size_t)sprintf(names + at, "%s\n", p->files[i]);
+        at += (size_t)snprintf(names + at, bytes + 1 - at, "%s\n", p->files[i]);
         times[i] = p->times[i];
     }
     BN_GO(bn_keep_reals(k, "times", times, count));
@@ -133,8 +133,9 @@ bn_status bn_past_keep(bn_past *p, bn_csv_series *series, bn_keeper *k)
     bn_keeper_group(k, "output");
     if (bn_keep_restores(k) && !bn_keeper_has(k, "steps"))
         return BN_OK;
-    unsigned long long counts[] = { p->fields_step, p->row_step,   p->moment_count,
-                                    p->drawn_count, p->file_count, p->seen };
+    unsigned long long counts[] = {
+        p->fields_step, p->row_step, p->moment_count, p->drawn_count, p->file_count, p->seen
+    };
     const char *rows;
     size_t bytes;
     bn_csv_series_text(series, &rows, &bytes);

@@ -1,5 +1,5 @@
-/* past.h: what a run has written so far: what the next file of a series needs to know, and what a run that goes on from a
- * checkpoint takes up again. */
+/* past.h: what a run has written so far: what the next file of a series needs to know, and what a run that goes on from
+ * a checkpoint takes up again. */
 #ifndef BN_PAST_H
 #define BN_PAST_H
 

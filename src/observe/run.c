@@ -175,7 +175,8 @@ static bool save_is_due(const run *r)
     return by_steps || (r->folder && by_clock);
 }
 
-/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says so. */
+/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says
+ * so. */
 static bool saves_at_end(const run *r, const char *why)
 {
     return strcmp(why, "signal") == 0 || strcmp(why, "STOP file") == 0 || saves(r) ||
@@ -247,6 +248,9 @@ static void finish(run *r, bn_status *st)
     then(r, st, bn_output_finish(r->output, stepped));
     if (*st == BN_OK)
         *st = verdict(r);
+    if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED && bn_output_saved(r->output) > 0)
+        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it", bn_output_saved(r->output),
+                bn_folder_path(r->folder));
     s->output = bn_output_seconds(r->output);
     s->total = bn_seconds_now() - r->begin;
     s->status = *st;

@@ -1,5 +1,5 @@
-/* checkpoint.c: writing. Order: parts, each synced; the manifest, synced under a temporary name; the old manifest becomes
- * the one before; the new one takes its name; what nobody needs any more is removed. */
+/* checkpoint.c: writing. Order: parts, each synced; the manifest, synced under a temporary name; the old manifest
+ * becomes the one before; the new one takes its name; what nobody needs any more is removed. */
 #include "sim/checkpoint.h"
 
 #include "api/embedded_files.h"
@@ -40,6 +40,7 @@ typedef struct writer {
     bn_part_block block[BLOCKS];
     char name[BLOCKS][BN_KEPT_NAME + 32];
     json_t *json_parts, *json_fields, *json_numbers;
+    bn_part_room room;
     bool failed; /* the manifest found no memory */
 } writer;
 
@@ -111,7 +112,8 @@ out:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- parts */
+/* ------------------------------------------------------------------------------------------------------------- parts
+ */
 
 static void append(writer *w, json_t *list, json_t *entry)
 {
@@ -128,11 +130,12 @@ static bn_status flush(writer *w)
         return BN_OK;
     snprintf(file, sizeof file, "%06lld-%04zu.h5", w->number, w->parts);
     char *path = bn_path_join(w->s->folder, file);
-    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &sum)
+    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &w->room, &sum)
                               : bn_fail(w->ctx, BN_MEMORY, "no memory for a checkpoint");
     free(path);
     BN_TRY(st);
-    append(w, w->json_parts, json_pack("{s:s, s:I, s:s}", "file", file, "bytes", (json_int_t)sum.bytes, "sha256", sum.sha256));
+    append(w, w->json_parts,
+           json_pack("{s:s, s:I, s:s}", "file", file, "bytes", (json_int_t)sum.bytes, "sha256", sum.sha256));
     w->parts++;
     w->blocks = w->bytes = 0;
     return BN_OK;
@@ -169,8 +172,8 @@ static json_t *five(const uint64_t n[BN_PART_DIMS])
                      (json_int_t)n[4]);
 }
 
-/* A field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a plane, else rows
- * of a layer. */
+/* A field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a plane, else
+ * rows of a layer. */
 static bn_status add_field(writer *w, const bn_field_desc *desc, const char *values)
 {
     const bn_layout l = bn_field_layout(w->s->plan, desc);
@@ -207,11 +210,13 @@ static bn_status add_field(writer *w, const bn_field_desc *desc, const char *val
                 json_decref(pieces);
                 return st;
             }
-            append(w, pieces, json_pack("{s:I, s:s, s:o, s:o}", "part", (json_int_t)part, "dataset", name, "from", five(from),
-                                        "size", five(size)));
+            append(w, pieces,
+                   json_pack("{s:I, s:s, s:o, s:o}", "part", (json_int_t)part, "dataset", name, "from", five(from),
+                             "size", five(size)));
         }
-    append(w, w->json_fields, json_pack("{s:s, s:s, s:o, s:o}", "name", desc->name, "type", type_name(l.type), "size",
-                                        five(l.n), "pieces", pieces));
+    append(w, w->json_fields,
+           json_pack("{s:s, s:s, s:o, s:o}", "name", desc->name, "type", type_name(l.type), "size", five(l.n), "pieces",
+                     pieces));
     return BN_OK;
 }
 
@@ -223,25 +228,27 @@ static bn_status add_number(writer *w, const bn_kept *kept)
     snprintf(name, sizeof name, "/%s", kept->name);
     if (kept->count > 0)
         BN_TRY(add_block(w, name, kept->type, n, kept->values, &part));
-    append(w, w->json_numbers, json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", kept->name, "type", type_name(kept->type),
-                                         "count", (json_int_t)kept->count, "part", (json_int_t)part, "dataset", name));
+    append(w, w->json_numbers,
+           json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", kept->name, "type", type_name(kept->type), "count",
+                     (json_int_t)kept->count, "part", (json_int_t)part, "dataset", name));
     return BN_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- manifest */
+/* ---------------------------------------------------------------------------------------------------------- manifest
+ */
 
 /* The text of the manifest: JSON whose last line is the SHA-256 of all bytes before it. NULL: no memory. */
 static char *manifest_text(bn_context *ctx, const writer *w)
 {
     const bn_saving *s = w->s;
-    json_t *json = json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s, s:I, s:s, s:[I,I,I], s:s, s:O, s:O, s:O}",
-                             "format", "binnacle checkpoint 1", "binnacle", bn_version(), "solver",
-                             s->plan->solver->name, "number", (json_int_t)w->number, "step", (json_int_t)s->now.step,
-                             "time", isfinite(s->now.time) ? s->now.time : 0, "precision", s->plan->precision == BN_DOUBLE ? "double" : "single",
-                             "engine", s->engine, "device", s->device, "boxes", (json_int_t)s->boxes, "kernels",
-                             s->kernels, "grid", (json_int_t)s->plan->grid.n[0], (json_int_t)s->plan->grid.n[1],
-                             (json_int_t)s->plan->grid.n[2], "case", s->resolved, "parts", w->json_parts, "fields",
-                             w->json_fields, "numbers", w->json_numbers);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s, s:I, s:s, s:[I,I,I], s:s, s:O, s:O, s:O}", "format",
+        "binnacle checkpoint 1", "binnacle", bn_version(), "solver", s->plan->solver->name, "number",
+        (json_int_t)w->number, "step", (json_int_t)s->now.step, "time", isfinite(s->now.time) ? s->now.time : 0,
+        "precision", s->plan->precision == BN_DOUBLE ? "double" : "single", "engine", s->engine, "device", s->device,
+        "boxes", (json_int_t)s->boxes, "kernels", s->kernels, "grid", (json_int_t)s->plan->grid.n[0],
+        (json_int_t)s->plan->grid.n[1], (json_int_t)s->plan->grid.n[2], "case", s->resolved, "parts", w->json_parts,
+        "fields", w->json_fields, "numbers", w->json_numbers);
     char *body = json && !w->failed ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;
     char sum[BN_SHA256_TEXT];
     json_decref(json);
@@ -343,7 +350,8 @@ static bn_status finish(bn_context *ctx, writer *w, bn_manifest *newest, bool wh
     return st;
 }
 
-/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not. */
+/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not.
+ */
 static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
 {
     char *path = bn_path_join(folder, name);
@@ -379,8 +387,8 @@ static bn_status look_at(bn_context *ctx, const writer *w, const bn_field_desc *
     const size_t count = (size_t)(l.n[0] * l.n[1] * l.n[2] * l.n[3] * l.n[4]), at = not_finite(values, l.type, count);
     if (at == count)
         return BN_OK;
-    return bn_fail(ctx, BN_DIVERGED, "%s is not finite any more (value %zu of %zu); try a smaller time step", desc->name, at,
-                   count);
+    return bn_fail(ctx, BN_DIVERGED, "%s is not finite any more (value %zu of %zu); try a smaller time step",
+                   desc->name, at, count);
 }
 
 static bn_status write_all(bn_context *ctx, writer *w)
@@ -424,6 +432,7 @@ out:
     json_decref(w->json_parts);
     json_decref(w->json_fields);
     json_decref(w->json_numbers);
+    bn_part_room_free(&w->room);
     free(w);
     return st;
 }

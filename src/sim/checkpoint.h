@@ -1,10 +1,10 @@
-/* checkpoint.h: the whole state of a simulation in a folder, from which a run goes on with the bits of one that was never
- * stopped, cut into as many boxes as one likes.
+/* checkpoint.h: the whole state of a simulation in a folder, from which a run goes on with the bits of one that was
+ * never stopped, cut into as many boxes as one likes.
  *
- * The folder holds parts (HDF5: blocks of the fields, and the numbers beside them) and a manifest that tells which block of
- * which field lies where and what the SHA-256 of every part is. The manifest is written last, its last line is its own
- * SHA-256, and the one before stays beside it with its parts: whenever the power goes, one of them is whole. Several
- * writers need no more than parts of their own and one of them to write the manifest when all are through. */
+ * The folder holds parts (HDF5: blocks of the fields, and the numbers beside them) and a manifest that tells which
+ * block of which field lies where and what the SHA-256 of every part is. The manifest is written last, its last line is
+ * its own SHA-256, and the one before stays beside it with its parts: whenever the power goes, one of them is whole.
+ * Several writers need no more than parts of their own and one of them to write the manifest when all are through. */
 #ifndef BN_CHECKPOINT_H
 #define BN_CHECKPOINT_H
 
@@ -33,9 +33,9 @@ void bn_checkpoint_remove(bn_context *, const char *folder);
 
 typedef struct bn_checkpoint bn_checkpoint;
 
-/* `path`: a manifest, a folder that holds one, or one whose folder "checkpoint" does. With a folder the manifest before is
- * taken, and said, if the newest or a part of it is damaged. Everything is checked before anything is used. BN_IO says what is
- * damaged. */
+/* `path`: a manifest, a folder that holds one, or one whose folder "checkpoint" does. With a folder the manifest before
+ * is taken, and said, if the newest or a part of it is damaged. Everything is checked before anything is used. BN_IO
+ * says what is damaged. */
 BN_CHECKED bn_status bn_checkpoint_open(bn_context *, const char *path, bn_checkpoint **out);
 void bn_checkpoint_close(bn_checkpoint **);
 /* Whether a folder, or its folder "checkpoint", holds a manifest at all. */

@@ -1,5 +1,5 @@
-/* checkpoint_read.c: finding a checkpoint, checking all of it, and going on from it. Nothing of a file is looked at before
- * its SHA-256 has been found right. */
+/* checkpoint_read.c: finding a checkpoint, checking all of it, and going on from it. Nothing of a file is looked at
+ * before its SHA-256 has been found right. */
 #include "sim/checkpoint.h"
 
 #include "api/embedded_files.h"
@@ -23,7 +23,8 @@ struct bn_checkpoint {
     bn_keeper keeper;
 };
 
-/* ---------------------------------------------------------------------------------------------------------- manifest */
+/* ---------------------------------------------------------------------------------------------------------- manifest
+ */
 
 void bn_manifest_release(bn_manifest *m)
 {
@@ -52,8 +53,8 @@ static bn_status take_parts(bn_context *ctx, const char *path, bn_manifest *m)
     m->number = json_integer_value(json_object_get(m->json, "number"));
     m->part_count = json_array_size(list);
     if (!format || strcmp(format, "binnacle checkpoint 1") != 0)
-        return bn_fail(ctx, BN_IO, "cannot go on from %s: it is %s%s", path, format ? "of the format " : "no checkpoint",
-                       format ? format : "");
+        return bn_fail(ctx, BN_IO, "cannot go on from %s: it is %s%s", path,
+                       format ? "of the format " : "no checkpoint", format ? format : "");
     if (!(m->parts = calloc(m->part_count + 1, sizeof *m->parts)))
         return bn_fail(ctx, BN_MEMORY, "no memory for the list of parts of %s", path);
     for (size_t i = 0; i < m->part_count; i++) {
@@ -78,8 +79,8 @@ bn_status bn_manifest_read(bn_context *ctx, const char *path, bn_manifest *out)
     *out = (bn_manifest){ 0 };
     BN_TRY(bn_file_read(ctx, path, MANIFEST_BYTES, &text, &bytes));
     if (!sum_is_right(ctx, text, bytes))
-        st = bn_fail(ctx, BN_IO, "%s is damaged, cut short, or no checkpoint: its last line is not the SHA-256 of the rest",
-                     path);
+        st = bn_fail(ctx, BN_IO,
+                     "%s is damaged, cut short, or no checkpoint: its last line is not the SHA-256 of the rest", path);
     else if (!(out->json = json_loadb(text, bytes, 0, NULL)))
         st = bn_fail(ctx, BN_IO, "cannot go on from %s: it is no JSON", path);
     else
@@ -90,7 +91,8 @@ bn_status bn_manifest_read(bn_context *ctx, const char *path, bn_manifest *out)
     return st;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- opening */
+/* ----------------------------------------------------------------------------------------------------------- opening
+ */
 
 void bn_checkpoint_close(bn_checkpoint **checkpoint)
 {
@@ -193,7 +195,8 @@ static bn_status open_manifest(bn_context *ctx, const char *path, bn_checkpoint 
     bn_checkpoint *c = calloc(1, sizeof *c);
     const char *slash = strrchr(path, '/');
     *out = NULL;
-    if (!c || !(c->path = strdup(path)) || !(c->folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup("."))) {
+    if (!c || !(c->path = strdup(path)) ||
+        !(c->folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup("."))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint %s", path);
         goto out;
     }
@@ -277,7 +280,8 @@ bn_status bn_checkpoint_open(bn_context *ctx, const char *path, bn_checkpoint **
     return is_folder(path) ? open_folder(ctx, path, out) : open_manifest(ctx, path, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ fields */
+/* ------------------------------------------------------------------------------------------------------------ fields
+ */
 
 static const json_t *find_field(const bn_checkpoint *c, const char *name)
 {
@@ -315,8 +319,9 @@ bn_status bn_checkpoint_box(bn_checkpoint *c, const char *field, const uint32_t 
     bn_part_type type;
     bn_part_box box;
     if (!entry)
-        return bn_fail(c->ctx, BN_IO, "cannot go on from %s: it has no field %s; the case or the version is another one",
-                       c->path, field);
+        return bn_fail(c->ctx, BN_IO,
+                       "cannot go on from %s: it has no field %s; the case or the version is another one", c->path,
+                       field);
     if (!type_of(entry, &type) || !five(entry, "size", n))
         return other_version(c);
     const uint64_t first[BN_PART_DIMS] = { 0, low[2], low[1], low[0], 0 };
@@ -339,10 +344,12 @@ bn_status bn_checkpoint_box(bn_checkpoint *c, const char *field, const uint32_t 
             got *= box.size[d];
         done += got;
     }
-    return done == bytes ? BN_OK : bn_fail(c->ctx, BN_IO, "cannot go on from %s: pieces of %s are missing", c->path, field);
+    return done == bytes ? BN_OK
+                         : bn_fail(c->ctx, BN_IO, "cannot go on from %s: pieces of %s are missing", c->path, field);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the same case */
+/* ----------------------------------------------------------------------------------------------------- the same case
+ */
 
 /* Walks over the lines of a resolved case that a checkpoint's case must share; `section` follows. False: the end. */
 static bool next_line(const char **at, char section[64], const char **line, size_t *length)
@@ -382,11 +389,12 @@ static bn_status same_case(const bn_checkpoint *c, bn_sim *sim)
         if (one && two && strcmp(sections[0], sections[1]) == 0 && before_bytes == now_bytes &&
             memcmp(before, now, now_bytes) == 0)
             continue;
-        st = bn_fail(c->ctx, BN_CASE,
-                     "%s: the checkpoint %s belongs to another case: there it has %s %.*s, here %s %.*s; only [output], "
-                     "[stop] and case.title may differ",
-                     bn_case_path(bn_sim_case(sim)), c->path, one ? sections[0] : "nothing", one ? (int)before_bytes : 0,
-                     one ? before : "", two ? sections[1] : "nothing", two ? (int)now_bytes : 0, two ? now : "");
+        st = bn_fail(
+            c->ctx, BN_CASE,
+            "%s: the checkpoint %s belongs to another case: there it has %s %.*s, here %s %.*s; only [output], "
+            "[stop] and case.title may differ",
+            bn_case_path(bn_sim_case(sim)), c->path, one ? sections[0] : "nothing", one ? (int)before_bytes : 0,
+            one ? before : "", two ? sections[1] : "nothing", two ? (int)now_bytes : 0, two ? now : "");
         break;
     }
     free(text);
@@ -402,10 +410,11 @@ static bn_status look_at_kernels(const bn_checkpoint *c)
     BN_TRY(bn_kernels_hash(c->ctx, &hash));
     snprintf(here, sizeof here, "%016" PRIx64, hash);
     if (!there || strcmp(there, here) != 0)
-        bn_log(c->ctx, BN_LOG_WARNING,
-               "the kernels have changed since %s was written: from there on the results may differ in the last bits from "
-               "those of one program",
-               c->path);
+        bn_log(
+            c->ctx, BN_LOG_WARNING,
+            "the kernels have changed since %s was written: from there on the results may differ in the last bits from "
+            "those of one program",
+            c->path);
     return BN_OK;
 }
 

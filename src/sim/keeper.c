@@ -23,7 +23,7 @@ bn_status bn_keeper_add(bn_keeper *k, const char *name, bn_part_type type, size_
     }
     *out = &items[k->count++];
     **out = (bn_kept){ .type = type, .count = count, .values = values };
-    snprintf((*out)->name, sizeof (*out)->name, "%s", name);
+    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     return BN_OK;
 }
 
@@ -104,8 +104,8 @@ bn_status bn_keep_same(bn_keeper *k, const char *key, double value)
     BN_TRY(bn_keep_reals(k, key, &was, 1));
     if (was == value)
         return BN_OK;
-    return bn_fail(k->ctx, BN_CASE, "%s: %s is %.17g, but %.17g in %s, which belongs to another case", k->case_path, key,
-                   value, was, k->path);
+    return bn_fail(k->ctx, BN_CASE, "%s: %s is %.17g, but %.17g in %s, which belongs to another case", k->case_path,
+                   key, value, was, k->path);
 }
 
 bn_status bn_keep_text(bn_keeper *k, const char *name, const char **text, size_t *bytes)

@@ -1,6 +1,6 @@
 /* test_resume.c: what every registered solver must pass, on its own self-test cases, in both precisions, on device and
- * reference: a run that goes on from a checkpoint ends with the bits of one that was never stopped, cut into another number
- * of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
+ * reference: a run that goes on from a checkpoint ends with the bits of one that was never stopped, cut into another
+ * number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
 #include "support.h"
 
 #include "api/embedded_files.h"
@@ -38,7 +38,9 @@ static outcome outcome_of(bn_context *ctx, bn_sim *sim)
 {
     outcome o = { 0 };
     const bn_sim_state now = bn_sim_now(sim);
-    const double numbers[] = { (double)now.step, now.time, now.residual, (double)now.items, now.converged, now.complete };
+    const double numbers[] = {
+        (double)now.step, now.time, now.residual, (double)now.items, now.converged, now.complete
+    };
     OK(bn_sim_measure(sim));
     for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
         const bn_sim_field_info *info = bn_sim_field_at(sim, f);
