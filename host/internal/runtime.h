@@ -131,6 +131,7 @@ struct bn_program {
     bn_domain *domain;
     char *file;
     cl_program *cl; /* one per shape */
+    char **options; /* that they were built with */
     bn_kernel *kernels;
 };
 
