@@ -242,8 +242,10 @@ bn_place bn_domain_place(const bn_domain *d)
 
 bn_status bn_domain_finish(bn_domain *d)
 {
-    if (d->device)
+    if (d->device) {
         BN_CL(d->device, "waiting for the steps launched so far", clFinish, d->device->queue);
+        d->device->counts.waits++;
+    }
     return BN_OK;
 }
 

@@ -65,6 +65,7 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
         return bn_error_status(d->ctx);
     }
     k->pending_count += profile;
+    d->device->counts.launches++;
     if (++d->unflushed >= BN_FLUSH_AFTER) {
         d->unflushed = 0;
         BN_CL(d->device, k->desc->name, clFlush, d->device->queue);
@@ -205,6 +206,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         }
     return BN_OK;
 }
+
+bn_queue_counts bn_device_counts(const bn_device *d) { return d->counts; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 

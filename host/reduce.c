@@ -120,6 +120,7 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
               is_double ? (void *)q->values : single[r], 0, NULL, NULL);
     }
+    d->device->counts.waits++;
     for (size_t r = 0; r < count; r++)
         for (size_t i = 0; !is_double && i < requests[r].count; i++)
             requests[r].values[i] = (double)single[r][i];
@@ -143,6 +144,7 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
         single[i] = (float)values[i];
     BN_CL(d->device, s->buffer->name, clEnqueueWriteBuffer, d->device->queue, s->buffer->mem, CL_TRUE, 0,
           count * bn_domain_real_bytes(d), is_double ? (const void *)values : single, 0, NULL, NULL);
+    d->device->counts.waits++;
     return BN_OK;
 }
 

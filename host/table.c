@@ -60,6 +60,7 @@ bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
     const cl_int status = clEnqueueWriteBuffer(d->device->queue, t->buffer->mem, CL_TRUE, 0, bytes,
                                                is_double ? (const void *)values : single, 0, NULL, NULL);
     free(single);
+    d->device->counts.waits++;
     return status == CL_SUCCESS ? BN_OK : bn_cl_fail(d->device, status, "clEnqueueWriteBuffer", t->buffer->name);
 }
 

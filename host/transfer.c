@@ -47,6 +47,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
                 return bn_error_status(d->ctx);
             }
         }
+    d->device->counts.waits += wait;
     if (write) {
         f->halo_valid = 0;
         if (bn_context_debug(d->ctx))

@@ -112,6 +112,12 @@ typedef struct bn_profile_row {
     double bytes, flops; /* declared */
 } bn_profile_row;
 
+/* What a device was asked for so far: kernels, and calls that returned only when it had done all before them. */
+typedef struct bn_queue_counts {
+    unsigned long long launches, waits;
+} bn_queue_counts;
+bn_queue_counts bn_device_counts(const bn_device *);
+
 size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);
 
 /* What a tuner has to know of a kernel. */

@@ -56,6 +56,7 @@ typedef struct bn_bench_result {
     bool by_bytes;         /* bytes bound it, else operations */
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
+    double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
     double outside; /* share of the wall time outside of kernels, NaN where it isn't known */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
@@ -74,7 +75,7 @@ typedef struct bn_bench_device {
 BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
                                       char *trouble, size_t room);
 
-/* The same by the clock alone: seconds, noise and updates. */
+/* The same by the clock alone: seconds, noise, updates, launches and waits. */
 BN_CHECKED bn_status bn_bench_time(const bn_bench_device *, const bn_bench_job *, bn_bench_result *out, char *trouble,
                                    size_t room);
 
@@ -91,6 +92,9 @@ BN_CHECKED bn_status bn_bench_compare(const bn_cli *, json_t *now, const json_t 
 BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, json_t **out);
 /* BN_USAGE, with the names, for one that there is none of. */
 BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
+/* What the runtime adds to the kernels, and what a start costs: "overhead" of the schema; and its tables. */
+BN_CHECKED bn_status bn_bench_overhead(const bn_bench_device *, json_t **out);
+BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
 /* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
 BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);
 

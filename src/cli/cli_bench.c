@@ -275,10 +275,11 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
         goto out;
     }
+    const bool overhead = o->suite && strcmp(o->suite, "overhead") == 0;
     if (o->suite) {
         json_t *suite = NULL;
-        BN_GO(bn_bench_suite(&d, o->suite, &suite));
-        if (json_object_set_new(entry, "suite", suite) != 0) {
+        BN_GO(overhead ? bn_bench_overhead(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
+        if (json_object_set_new(entry, overhead ? "overhead" : "suite", suite) != 0) {
             st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
             goto out;
         }
@@ -288,7 +289,8 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
             BN_GO(measure_case(&d, c, rows));
     if (!o->json) {
         print_limits(json_object_get(entry, "device"));
-        BN_GO(o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
+        BN_GO(overhead   ? bn_bench_overhead_print(cli->ctx, json_object_get(entry, "overhead"))
+              : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
     }
 out:
     json_decref(rows);

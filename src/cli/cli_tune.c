@@ -18,6 +18,7 @@
 
 enum {
     COARSE_MOST = 24,
+    QUICK_MOST = 10,
     CONTENDERS = 6,
     ALWAYS = 4,
     STEPS_MOST = 50,
@@ -26,6 +27,7 @@ enum {
     WARM_STEPS = 2
 };
 static const double budget = 60;       /* [s] of each of the three parts of a sweep, without --full */
+static const double quick_budget = 6;  /* the same with --quick */
 static const double measurement = 0.2; /* [s] of timed steps, about */
 static const double worse = 1.03;      /* times the default's step: the default stays */
 static const double hopeless = 1.3;    /* times the best: not measured again */
@@ -136,10 +138,12 @@ static int distance(const bn_tune_kernel *k, const size_t side[3])
 }
 
 /* Shapes with sides that are powers of two: all of them, or the most promising. */
-static void choose_shapes(const bn_tune *t, bn_tune_kernel *k, bool full)
+static void choose_shapes(const bn_tune *t, bn_tune_kernel *k)
 {
+    const bn_options *o = t->cli->options;
+    const bool full = o->full;
     const size_t most = k->range == BN_PER_SEGMENT && k->largest > BN_SEGMENT ? BN_SEGMENT : k->largest;
-    const size_t room = full ? BN_TUNE_SHAPES : COARSE_MOST;
+    const size_t room = full ? BN_TUNE_SHAPES : o->quick ? QUICK_MOST : COARSE_MOST;
     for (int wanted = 0; wanted < 200 && k->count < room; wanted++)
         for (size_t z = 1; z <= most; z *= 2)
             for (size_t y = 1; y * z <= most; y *= 2)
@@ -432,7 +436,7 @@ static bn_status take_default(bn_tune *t, const json_t *row)
             side[d] = (size_t)json_integer_value(json_array_get(json_object_get(r, "group"), d));
         add_shape(k, side[0], side[1], side[2]);
         if (!skipped[0])
-            choose_shapes(t, k, t->cli->options->full);
+            choose_shapes(t, k);
     }
     if (t->count == 0 && only)
         return bn_fail(ctx, BN_USAGE,
@@ -613,7 +617,7 @@ static bn_status store(bn_tune *t)
 static bn_status run_sweep(bn_tune *t)
 {
     const bool full = t->cli->options->full;
-    const double limit = full ? 0 : budget, start = bn_seconds_now();
+    const double limit = full ? 0 : t->cli->options->quick ? quick_budget : budget, start = bn_seconds_now();
     size_t from[BN_TUNE_KERNELS];
     job_list list = { 0 };
     bn_status st = BN_OK;
