@@ -149,20 +149,15 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     BN_GO(steps(sim, count * 3, &done));
     add_rows(sim, out, 1);
     const double made = (double)(bn_sim_now(sim).items - before) * job->per_item / job->per_step;
-    size_t kept = 0, most = 0;
+    size_t kept = 0;
     for (size_t k = 0; k < out->kernel_count; k++) {
         bn_bench_kernel r = out->kernels[k];
         if (!(r.calls > 0) || !(made > 0))
             continue;
         r.calls /= made, r.seconds /= made, r.bytes /= made, r.flops /= made;
-        out->kernels[kept] = r;
-        most = r.seconds > out->kernels[most].seconds ? kept : most;
-        kept++;
+        out->kernels[kept++] = r;
     }
     out->kernel_count = kept;
-    /* A kernel declares its work for an item once; the one that works does it so often within a launch. */
-    if (kept > 0)
-        out->kernels[most].flops *= job->per_item;
     for (size_t k = 0; k < kept; k++) {
         spent += out->kernels[k].seconds;
         out->bytes += out->kernels[k].bytes;
