@@ -61,6 +61,14 @@ typedef struct bn_plan_chart_desc {
     bool log_y;
 } bn_plan_chart_desc;
 
+/* A choice of the case that is about speed alone: `binnacle tune` times its values, each compared with the reference. */
+typedef struct bn_variant {
+    const char *key;    /* of the schema: a choice or a whole number */
+    const char *values; /* to be tried: "two-pass|rows|fused" */
+    bool same_bits;     /* whichever is taken: then runs whose case leaves it open take what `tune` has found */
+    bool (*matters)(const bn_case *); /* optional: whether it changes anything in this case */
+} bn_variant;
+
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
  * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
@@ -78,6 +86,7 @@ typedef struct bn_solver {
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
     bool resumes; /* a step depends on the fields of the state and the step's number only: runs go on from checkpoints */
+    const bn_variant *variants; /* optional; ends with a NULL key */
 } bn_solver;
 
 /* --- for plan() --- */
