@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TROUBLE = 300, RUN_SECONDS = 300, PATH = 1024, ARGUMENTS = 64 };
+enum { TROUBLE = 300, RUN_SECONDS = 300, PATH = BN_BENCH_PATH, ARGUMENTS = 64 };
 
 /* What a launch may cost and what may lie between, on a GPU. */
 static const double launch_goal = 4e-6, between_goal = 0.2;
@@ -93,6 +93,29 @@ static bn_status measure_steps(const bn_bench_device *d, json_t *rows)
     return BN_OK;
 }
 
+size_t bn_bench_arguments(const bn_bench_job *job, const char **arguments, size_t n, size_t room)
+{
+    for (size_t i = 0; i < job->set_count + 4 && n + 3 <= room; i++) {
+        const char *set = i < job->set_count ? job->sets[i] : job->of->sets[i - job->set_count];
+        if (!set)
+            break;
+        arguments[n++] = "--set";
+        arguments[n++] = set;
+    }
+    arguments[n] = NULL;
+    return n;
+}
+
+bn_status bn_bench_temporary(bn_context *ctx, char folder[BN_BENCH_PATH])
+{
+    const char *place = getenv("TMPDIR");
+    if (snprintf(folder, BN_BENCH_PATH, "%s/binnacle-bench-XXXXXX", place && place[0] ? place : "/tmp") >=
+            BN_BENCH_PATH ||
+        !mkdtemp(folder))
+        return bn_fail(ctx, BN_IO, "no temporary folder for runs in new processes: %s", strerror(errno));
+    return BN_OK;
+}
+
 /* --- starts: processes of their own, whose caches lie in a folder of ours --- */
 static const char *const cache_names[] = { "XDG_CACHE_HOME", "POCL_CACHE_DIR", "CUDA_CACHE_PATH" };
 enum { CACHES = sizeof cache_names / sizeof *cache_names };
@@ -103,7 +126,7 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
     return remove(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-static void remove_tree(const char *path) { (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+void bn_bench_remove_tree(const char *path) { (void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 /* The environment as it was: getenv()'s texts don't live on behind setenv(). */
 typedef struct kept {
@@ -169,14 +192,7 @@ static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, con
                                   "--steps", "1" };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
-    for (size_t i = 0; i < job->set_count + 4 && n + 3 < ARGUMENTS; i++) {
-        const char *set = i < job->set_count ? job->sets[i] : job->of->sets[i - job->set_count];
-        if (!set)
-            break;
-        arguments[n++] = "--set";
-        arguments[n++] = set;
-    }
-    arguments[n] = NULL;
+    (void)bn_bench_arguments(job, arguments, n, ARGUMENTS);
     *out = unknown;
     const double begin = now();
     BN_TRY(bn_child_run(cli, arguments, RUN_SECONDS, &child));
@@ -210,7 +226,7 @@ static bn_status measure_start(const bn_bench_device *d, size_t i, const char *f
     snprintf(kernels, sizeof kernels, "%s/own/binnacle/kernels", folder);
     for (int k = 0; k < 3 && !trouble[0]; k++) {
         if (k < 2)
-            remove_tree(kernels);
+            bn_bench_remove_tree(kernels);
         BN_TRY(set_caches(d->cli->ctx, folder, 2 * (int)i + (k > 0)));
         BN_TRY(run_once(d, &job, folder, &s[k], trouble, sizeof trouble));
     }
@@ -232,14 +248,10 @@ static bn_status measure_start(const bn_bench_device *d, size_t i, const char *f
 
 static bn_status measure_starts(const bn_bench_device *d, json_t *rows)
 {
-    const char *place = getenv("TMPDIR");
     char folder[PATH];
     kept before = { { NULL } };
     bn_status st = BN_OK;
-    if (snprintf(folder, sizeof folder, "%s/binnacle-start-XXXXXX", place && place[0] ? place : "/tmp") >=
-            (int)sizeof folder ||
-        !mkdtemp(folder))
-        return bn_fail(d->cli->ctx, BN_IO, "no temporary folder for the caches of new processes: %s", strerror(errno));
+    BN_TRY(bn_bench_temporary(d->cli->ctx, folder));
     for (size_t i = 0; i < CACHES; i++)
         if (getenv(cache_names[i]) && !(before.values[i] = strdup(getenv(cache_names[i])))) {
             st = bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the environment");
@@ -250,7 +262,7 @@ static bn_status measure_starts(const bn_bench_device *d, json_t *rows)
             BN_GO(measure_start(d, i, folder, rows));
 out:
     restore(&before);
-    remove_tree(folder);
+    bn_bench_remove_tree(folder);
     return st;
 }
 

@@ -425,10 +425,9 @@ bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
     for (size_t i = 0; i < SUITES; i++)
         if (strcmp(suites[i].name, name) == 0)
             return BN_OK;
-    if (strcmp(name, "overhead") == 0)
-        return BN_OK;
     return bn_fail(ctx, BN_USAGE,
-                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004 and overhead",
+                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead and "
+                   "default-vs-tuned",
                    name);
 }
 

@@ -263,6 +263,28 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     return bn_device_measure_peaks(d->plain, cli->options->measure, &d->peaks);
 }
 
+/* Suites that no publication is behind. */
+typedef struct own_suite {
+    const char *name, *key; /* key: in the document */
+    bn_status (*run)(const bn_bench_device *, json_t **out);
+    bn_status (*print)(bn_context *, const json_t *);
+} own_suite;
+
+static const own_suite own_suites[] = {
+    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print },
+    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print },
+    { 0 },
+};
+
+/* NULL: it is another one. */
+static const own_suite *find_own(const char *name)
+{
+    const own_suite *s = own_suites;
+    while (name && s->name && strcmp(s->name, name) != 0)
+        s++;
+    return name && s->name ? s : NULL;
+}
+
 static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
 {
     const bn_options *o = cli->options;
@@ -275,11 +297,11 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
         goto out;
     }
-    const bool overhead = o->suite && strcmp(o->suite, "overhead") == 0;
+    const own_suite *own = find_own(o->suite);
     if (o->suite) {
         json_t *suite = NULL;
-        BN_GO(overhead ? bn_bench_overhead(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
-        if (json_object_set_new(entry, overhead ? "overhead" : "suite", suite) != 0) {
+        BN_GO(own ? own->run(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
+        if (json_object_set_new(entry, own ? own->key : "suite", suite) != 0) {
             st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
             goto out;
         }
@@ -289,7 +311,7 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
             BN_GO(measure_case(&d, c, rows));
     if (!o->json) {
         print_limits(json_object_get(entry, "device"));
-        BN_GO(overhead   ? bn_bench_overhead_print(cli->ctx, json_object_get(entry, "overhead"))
+        BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
               : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
     }
 out:
@@ -346,7 +368,7 @@ static bn_status check_measured(bn_context *ctx, const json_t *devices)
 static bn_status check_arguments(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    if (o->suite)
+    if (o->suite && !find_own(o->suite))
         BN_TRY(bn_bench_suite_check(cli->ctx, o->suite));
     if (o->suite && (o->arg_count > 0 || o->compare))
         return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");

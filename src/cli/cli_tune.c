@@ -643,7 +643,7 @@ static bn_status run_sweep(bn_tune *t, const bn_case *c)
     job_list list = { 0 };
     bn_status st = BN_OK;
     BN_GO(measure_default(t));
-    if (!t->cli->options->kernel) {
+    if (!t->cli->options->kernel && !t->cli->options->shapes_only) {
         BN_GO(bn_tune_variants(t, c));
         if (t->extra_count > 0)
             BN_GO(measure_default(t));

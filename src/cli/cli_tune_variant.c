@@ -161,8 +161,8 @@ void bn_tune_print_variants(const bn_tune *t)
         printf("  %s: %s (%+.0f %% speed)%s%s\n", v->set, time,
                100 * (bn_tune_median(&t->plain) / bn_tune_median(&v->times) - 1), v->tied ? ", ties" : "",
                v->chosen              ? ", kept for later runs"
-               : v->best && !v->same  ? "; other rounding: runs take it when the case says so"
                : v->best && !v->open  ? "; the case has chosen by itself"
+               : v->best              ? "; other rounding or other random numbers: runs take it when the case says so"
                                       : "");
     }
     printf("\n");

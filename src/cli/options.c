@@ -46,6 +46,7 @@ static const option_row rows[] = {
     { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test failed" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
+    { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
     { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE, false, "try every shape, without a limit of time" },
     { "plan", 0, TEXT, "FILE", AT(plan), BN_CMD_TUNE, true, "" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
@@ -54,7 +55,8 @@ static const option_row rows[] = {
     { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH | BN_CMD_TUNE, false,
       "bench: two small sizes a solver, within a minute; tune: fewer shapes, six seconds for each of its three parts" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
-      "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; overhead: small cases, starts" },
+      "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
+      "starts), default-vs-tuned (work-groups)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH, false, "output for scripts" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE, true, "" },
