@@ -63,12 +63,17 @@ static inline acc larger(acc a, acc b)
 }
 
 /* Lanes from the power of two above the row's, or the totals', length on hold nothing but +0: left out, the tree gives the
- * same bits. No lane is -0, since it began as +0. */
+ * same bits. No lane is -0, since it began as +0. Not on CPUs: LLVM 15 in PoCL 3.1 dies of folds over a few lanes. */
+#if IS_CPU
+#define ROW_LANES LANES
+#define TOTAL_LANES FINISH_LANES
+#else
 #define POWER_ABOVE(n)                                                                                        \
     ((n) <= 1 ? 1 : (n) <= 2 ? 2 : (n) <= 4 ? 4 : (n) <= 8 ? 8 : (n) <= 16 ? 16 : (n) <= 32 ? 32 : (n) <= 64 ? 64 \
      : (n) <= 128 ? 128 : 256)
 #define ROW_LANES POWER_ABOVE(NX)
 #define TOTAL_LANES POWER_ABOVE(TOTALS)
+#endif
 
 /* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to FOLDED(left_).
  * On a GPU it takes three levels of the tree between two barriers. On a CPU one work-item does it alone: each
