@@ -75,15 +75,15 @@ static inline acc larger(acc a, acc b)
 #define TOTAL_LANES POWER_ABOVE(TOTALS)
 #endif
 
-/* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to FOLDED(left_).
+/* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to LANES_AFTER(left_).
  * On a GPU it takes three levels of the tree between two barriers. On a CPU one work-item does it alone: each
  * barrier costs seconds of compilation there and time when it is met. */
 #if IS_CPU
-#define FOLDED(left) ((left) / 2)
+#define LANES_AFTER(left) ((left) / 2)
 #define FOLD(count, step)                                                       \
     barrier(CLK_LOCAL_MEM_FENCE);                                               \
     if (get_local_id(0) == 0)                                                   \
-        for (int left_ = (count); left_ > 1; left_ = FOLDED(left_)) {           \
+        for (int left_ = (count); left_ > 1; left_ = LANES_AFTER(left_)) {           \
             step                                                                \
         }                                                                       \
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -91,16 +91,16 @@ static inline acc larger(acc a, acc b)
     for (int l_ = 0, width_ = (left) / 2; l_ < width_; l_++) \
         (lanes)[l_] = combine((lanes)[l_], (lanes)[l_ + width_]);
 #else
-#define FOLDED(left) ((left) >= 8 ? (left) / 8 : 1)
+#define LANES_AFTER(left) ((left) >= 8 ? (left) / 8 : 1)
 #define FOLD(count, step)                                             \
-    for (int left_ = (count); left_ > 1; left_ = FOLDED(left_)) {     \
+    for (int left_ = (count); left_ > 1; left_ = LANES_AFTER(left_)) {     \
         barrier(CLK_LOCAL_MEM_FENCE);                                 \
         step                                                          \
     }                                                                 \
     barrier(CLK_LOCAL_MEM_FENCE);
 /* Lane l is the tree over l, l + q, ... l + 7q: no other work-item reads or writes these. */
 #define FOLD_STEP(lanes, left, combine)                                                                             \
-    for (int q_ = FOLDED(left), l_ = (int)get_local_id(0); l_ < q_; l_ += (int)get_local_size(0)) {                 \
+    for (int q_ = LANES_AFTER(left), l_ = (int)get_local_id(0); l_ < q_; l_ += (int)get_local_size(0)) {                 \
         local acc *x_ = (lanes) + l_;                                                                               \
         if ((left) >= 8)                                                                                            \
             x_[0] = combine(combine(combine(x_[0], x_[4 * q_]), combine(x_[2 * q_], x_[6 * q_])),                   \
