@@ -9,7 +9,14 @@
 #include "binnacle/binnacle.h"
 #include <jansson.h>
 
-enum { BN_BENCH_SIZES = 4, BN_BENCH_SETS = 6, BN_BENCH_SET = 96, BN_BENCH_KERNELS = 64, BN_BENCH_ROUNDS = 7, BN_BENCH_PATH = 1024 };
+enum {
+    BN_BENCH_SIZES = 4,
+    BN_BENCH_SETS = 6,
+    BN_BENCH_SET = 96,
+    BN_BENCH_KERNELS = 64,
+    BN_BENCH_ROUNDS = 7,
+    BN_BENCH_PATH = 1024
+};
 
 /* A kind of work in several sizes. A floor counts what an update must move and compute at least, by the method and not
  * by the kernels: `reals` of the case's precision, `bytes` besides, `operations`. 0: what the kernels declare is taken.
@@ -57,7 +64,7 @@ typedef struct bn_bench_result {
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
     double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
-    double outside; /* share of the wall time outside of kernels, NaN where it isn't known */
+    double outside;         /* share of the wall time outside of kernels, NaN where it isn't known */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
 } bn_bench_result;

@@ -25,8 +25,8 @@ static const struct {
     const char *solver, *what;
     unsigned n;
 } small[] = {
-    { "flow", "time step", 64 },    { "flow", "time step", 65 },  { "maxwell", "iteration", 48 },
-    { "flood", "time step", 32 },   { "bpm", "launch", 300 },     { "xray", "batch", 64 },
+    { "flow", "time step", 64 },  { "flow", "time step", 65 }, { "maxwell", "iteration", 48 },
+    { "flood", "time step", 32 }, { "bpm", "launch", 300 },    { "xray", "batch", 64 },
 };
 enum { SMALL = sizeof small / sizeof *small };
 
@@ -188,8 +188,8 @@ static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, con
     snprintf(path, sizeof path, "%s/case.toml", folder);
     snprintf(results, sizeof results, "%s/out", folder);
     BN_TRY(bn_file_write(cli->ctx, path, job->of->text, strlen(job->of->text)));
-    const char *const fixed[] = { cli->program, "run", path, "--device", index, "--out", results, "--force", "--quiet",
-                                  "--steps", "1" };
+    const char *const fixed[] = { cli->program, "run",     path,      "--device", index, "--out",
+                                  results,      "--force", "--quiet", "--steps",  "1" };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
     (void)bn_bench_arguments(job, arguments, n, ARGUMENTS);
@@ -333,13 +333,16 @@ static bn_status print_table(bn_context *ctx, const json_t *rows, const column *
 bn_status bn_bench_overhead_print(bn_context *ctx, const json_t *overhead)
 {
     static const column steps[] = {
-        { "a step", "seconds", 1e6, " us" },   { "noise", "noise", 100, " %" },    { "launches", "launches", 1, "" },
-        { "waits", "waits", 1, "" },           { "in kernels", "kernels", 1e6, " us" },
-        { "queued", "queued", 1e6, " us" },    { "above", "above", 100, " %" },    { "goal", "goal", 1e6, " us" },
+        { "a step", "seconds", 1e6, " us" },     { "noise", "noise", 100, " %" },
+        { "launches", "launches", 1, "" },       { "waits", "waits", 1, "" },
+        { "in kernels", "kernels", 1e6, " us" }, { "queued", "queued", 1e6, " us" },
+        { "above", "above", 100, " %" },         { "goal", "goal", 1e6, " us" },
     };
     static const column starts[] = {
-        { "first start", "first", 1, " s" }, { "no kernels compiled", "cold", 1, " s" },
-        { "building", "cold_build", 1, " s" }, { "all in caches", "warm", 1, " s" },
+        { "first start", "first", 1, " s" },
+        { "no kernels compiled", "cold", 1, " s" },
+        { "building", "cold_build", 1, " s" },
+        { "all in caches", "warm", 1, " s" },
         { "to the first step", "warm_ready", 1, " s" },
         { "building", "warm_build", 1, " s" },
     };

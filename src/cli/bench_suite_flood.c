@@ -1,4 +1,5 @@
-/* bench_suite_flood.c: the study of shallow water on hexagons: layouts, precision, size of the scenario, simulated time. */
+/* bench_suite_flood.c: the study of shallow water on hexagons: layouts, precision, size of the scenario, simulated
+ * time. */
 #include "cli/bench_suites.h"
 
 #include "sim/solver.h"
@@ -19,7 +20,8 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of a whole simulation, without its setup and without output; NaN where it ends with an error, which is told. */
+/* Seconds of a whole simulation, without its setup and without output; NaN where it ends with an error, which is told.
+ */
 static bn_status simulate(const bn_suite *s, const char *path, const char *text, const char *const *sets, size_t count,
                           double *seconds)
 {

@@ -106,8 +106,10 @@ static bn_status beams(const bn_suite *s)
         }
     }
     const char *at = s->quick ? "N = 1000 (published: 3000)" : "N = 3000";
-    BN_TRY(bn_suite_add(s, published, reference / iteration, "x", "device over one core, the study's iteration, %s", at));
-    return bn_suite_add(s, (double)NAN, reference / direct, "x", "our elimination over one core with the study's, %s", at);
+    BN_TRY(
+        bn_suite_add(s, published, reference / iteration, "x", "device over one core, the study's iteration, %s", at));
+    return bn_suite_add(s, (double)NAN, reference / direct, "x", "our elimination over one core with the study's, %s",
+                        at);
 }
 
 /* --- 004: flow: products of conjugate gradients, whole time steps --- */
@@ -133,7 +135,7 @@ static bn_status products(const bn_suite *s, unsigned n, bool twice)
                 bn_error_clear(s->d->cli->ctx);
             }
             BN_TRY(bn_suite_add(s, v == 1 && p == 5 ? published : (double)NAN, 1e6 * seconds, "us",
-                       "CG, an iteration, %4u^2, %s: product %s, dot %s", n, precision, spmv[v], dot[p]));
+                                "CG, an iteration, %4u^2, %s: product %s, dot %s", n, precision, spmv[v], dot[p]));
             if (*s->d->cli->stop)
                 return bn_fail(s->d->cli->ctx, BN_INTERRUPTED, "interrupted");
         }
@@ -156,7 +158,8 @@ static bn_status flow(const bn_suite *s)
         double seconds = (double)NAN;
         /* Beside the second version our CG, which does what it did; beside the host one the method that is the default.
          */
-        const bool cg = strcmp(bn_published_text(&t, "version"), "GPU_2") == 0, best = strcmp(bn_published_text(&t, "version"), "CPU") == 0;
+        const bool cg = strcmp(bn_published_text(&t, "version"), "GPU_2") == 0,
+                   best = strcmp(bn_published_text(&t, "version"), "CPU") == 0;
         if ((cg || best) && (n <= most || (best && !s->quick))) {
             bn_bench_job job;
             of.sets[0] = cg ? "solver.poisson=cg" : NULL;
@@ -167,10 +170,10 @@ static bn_status flow(const bn_suite *s)
             BN_TRY(bn_suite_seconds(s, &job, &seconds));
         }
         BN_TRY(bn_suite_add(s, published, 1e3 * seconds, "ms", "time step without saving, %4u^2, %s: %s%s", n,
-                   bn_published_text(&t, "precision"), bn_published_text(&t, "version"),
-                   cg     ? "; ours by CG"
-                   : best ? "; ours direct"
-                          : ""));
+                            bn_published_text(&t, "precision"), bn_published_text(&t, "version"),
+                            cg     ? "; ours by CG"
+                            : best ? "; ours direct"
+                                   : ""));
     }
     return BN_OK;
 }
@@ -217,8 +220,8 @@ static bn_status xrays(const bn_suite *s)
         bn_bench_job job;
         bn_bench_prepare(&of, 256, twice, s->gpu, &job);
         BN_TRY(bn_suite_seconds(s, &job, &seconds[twice]));
-        BN_TRY(bn_suite_add(s, (double)NAN, 1e-6 * job.per_step / seconds[twice], "M photons/s", "slab of 256 cells, %s",
-                   twice ? "double" : "single"));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e-6 * job.per_step / seconds[twice], "M photons/s",
+                            "slab of 256 cells, %s", twice ? "double" : "single"));
     }
     bn_published t = bn_published_open("data/published/seed-000-xray.csv");
     while (bn_published_next(&t))
@@ -245,7 +248,8 @@ static bn_status xrays(const bn_suite *s)
             BN_TRY(slit(s, photons, &ours));
         }
         spent += difftime(time(NULL), begin);
-        BN_TRY(bn_suite_add(s, bn_published_number(&t, "grund"), ours, "", "mean squared error, %.3g photons", photons));
+        BN_TRY(
+            bn_suite_add(s, bn_published_number(&t, "grund"), ours, "", "mean squared error, %.3g photons", photons));
     }
     return BN_OK;
 }

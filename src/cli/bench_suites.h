@@ -27,9 +27,9 @@ typedef struct bn_published {
 } bn_published;
 bn_published bn_published_open(const char *name); /* one that is not there is empty */
 bool bn_published_next(bn_published *);
-const char *bn_published_text(const bn_published *, const char *head);    /* "": no such column */
-double bn_published_number(const bn_published *, const char *head);       /* NaN: no number */
-double bn_published_seconds(const bn_published *, const char *head);      /* "22.52ms", "0.17s", "9.13min" */
+const char *bn_published_text(const bn_published *, const char *head); /* "": no such column */
+double bn_published_number(const bn_published *, const char *head);    /* NaN: no number */
+double bn_published_seconds(const bn_published *, const char *head);   /* "22.52ms", "0.17s", "9.13min" */
 
 /* bench_suite_flood.c */
 BN_CHECKED bn_status bn_suite_flood(const bn_suite *);

@@ -1,5 +1,5 @@
-/* bench_tuned.c: `bench --suite default-vs-tuned`: each solver's standard case through `tune`, with a database that nobody
- * else sees: how far the default work-groups are from the best ones. */
+/* bench_tuned.c: `bench --suite default-vs-tuned`: each solver's standard case through `tune`, with a database that
+ * nobody else sees: how far the default work-groups are from the best ones. */
 #define _XOPEN_SOURCE 700 /* setenv */
 #include "cli/bench.h"
 
@@ -49,17 +49,16 @@ static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tu
             }
             if (cost < 0.05 * all)
                 continue;
-            json_t *row = json_pack("{s:s, s:i, s:i, s:O, s:o, s:O, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "solver",
-                                    job->of->solver, "size", (int)job->n, "dims", job->of->dims, "kernel",
-                                    json_object_get(kernel, "kernel"), "share", bn_json_real(cost / all), "default",
-                                    first, "best", json_object_get(kernel, "best"), "default_seconds",
-                                    bn_json_real(before), "best_seconds", bn_json_real(best), "ratio",
-                                    bn_json_real(before / best), "step_default",
-                                    bn_json_real(number_of(tuned, "default_step_seconds")), "step_tuned",
-                                    bn_json_real(number_of(tuned, "tuned_step_seconds")), "tied",
-                                    json_boolean(json_is_true(json_object_get(
-                                        json_array_get(json_object_get(kernel, "shapes"), 0), "tied"))),
-                                    "trouble", json_null());
+            json_t *row = json_pack(
+                "{s:s, s:i, s:i, s:O, s:o, s:O, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "solver", job->of->solver,
+                "size", (int)job->n, "dims", job->of->dims, "kernel", json_object_get(kernel, "kernel"), "share",
+                bn_json_real(cost / all), "default", first, "best", json_object_get(kernel, "best"), "default_seconds",
+                bn_json_real(before), "best_seconds", bn_json_real(best), "ratio", bn_json_real(before / best),
+                "step_default", bn_json_real(number_of(tuned, "default_step_seconds")), "step_tuned",
+                bn_json_real(number_of(tuned, "tuned_step_seconds")), "tied",
+                json_boolean(
+                    json_is_true(json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "tied"))),
+                "trouble", json_null());
             if (!row || json_array_append_new(rows, row) != 0)
                 return bn_fail(ctx, BN_MEMORY, "no memory for a row of the table");
         }
@@ -78,8 +77,8 @@ static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, con
     snprintf(path, sizeof path, "%s/case.toml", folder);
     snprintf(results, sizeof results, "%s/out", folder);
     BN_TRY(bn_file_write(cli->ctx, path, job->of->text, strlen(job->of->text)));
-    const char *const fixed[] = { cli->program, "tune",    path,      "--device", index,
-                                  "--out",      results,   "--quiet", "--json", "--shapes-only" };
+    const char *const fixed[] = { cli->program, "tune",  path,      "--device", index,
+                                  "--out",      results, "--quiet", "--json",   "--shapes-only" };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
     if (cli->options->quick)
@@ -94,9 +93,9 @@ static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, con
     bn_status st = BN_OK;
     if (tuned)
         st = take(cli->ctx, job, tuned, rows);
-    else if (json_array_append_new(rows, json_pack("{s:s, s:i, s:i, s:o}", "solver", job->of->solver, "size",
-                                                   (int)job->n, "dims", job->of->dims, "trouble",
-                                                   bn_json_text(trouble))) != 0)
+    else if (json_array_append_new(rows,
+                                   json_pack("{s:s, s:i, s:i, s:o}", "solver", job->of->solver, "size", (int)job->n,
+                                             "dims", job->of->dims, "trouble", bn_json_text(trouble))) != 0)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a row of the table");
     json_decref(tuned);
     return st;
@@ -153,8 +152,8 @@ static void put_time(char cell[BN_TABLE_CELL], double seconds)
 
 bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
 {
-    static const char *const heads[] = { "solver", "size", "kernel", "of a step", "default", "", "best", "",
-                                         "default / best", "step: default", "tuned" };
+    static const char *const heads[] = { "solver", "size", "kernel",         "of a step",     "default", "",
+                                         "best",   "",     "default / best", "step: default", "tuned" };
     static const char *const raised[] = { "", "", "^2", "^3" };
     bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x7f8 };
     char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);

@@ -10,7 +10,14 @@
 #include "binnacle/case.h"
 #include <jansson.h>
 
-enum { BN_TUNE_KERNELS = 64, BN_TUNE_SHAPES = 512, BN_TUNE_ROUNDS = 5, BN_TUNE_NAME = 64, BN_TUNE_WHY = 160, BN_TUNE_VARIANTS = 32 };
+enum {
+    BN_TUNE_KERNELS = 64,
+    BN_TUNE_SHAPES = 512,
+    BN_TUNE_ROUNDS = 5,
+    BN_TUNE_NAME = 64,
+    BN_TUNE_WHY = 160,
+    BN_TUNE_VARIANTS = 32
+};
 
 typedef enum bn_tune_verdict {
     BN_TUNE_UNTRIED, /* the time was up before */
@@ -47,8 +54,8 @@ typedef struct bn_tune_variant {
     char value[BN_CASE_VALUE], present[BN_CASE_VALUE]; /* present: what the case has */
     char set[2 * BN_CASE_VALUE];                       /* KEY=VALUE */
     bn_tune_shape times;                               /* its sides mean nothing */
-    bool open;         /* the case leaves the key open */
-    bool same;         /* the same bits as the case's own value */
+    bool open;                                         /* the case leaves the key open */
+    bool same;                                         /* the same bits as the case's own value */
     bool tied, best, chosen;
 } bn_tune_variant;
 

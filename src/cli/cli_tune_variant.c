@@ -1,5 +1,5 @@
-/* cli_tune_variant.c: the values of a case's keys that a solver declares to be about speed (bn_variant): each is compared
- * with the reference, and whole steps are timed, in turns with the case as it is. */
+/* cli_tune_variant.c: the values of a case's keys that a solver declares to be about speed (bn_variant): each is
+ * compared with the reference, and whole steps are timed, in turns with the case as it is. */
 #include "cli/cli_tune.h"
 
 #include "api/embedded_files.h"
@@ -32,8 +32,7 @@ static void list_variants(bn_tune *t, const bn_case *c)
         for (const char *at = v->values; *at && t->variant_count < BN_TUNE_VARIANTS;) {
             const size_t length = strcspn(at, "|");
             bn_tune_variant *own = &t->variants[t->variant_count];
-            *own = (bn_tune_variant){ .of = v,
-                                      .open = !bn_case_given(c, v->key) || strcmp(present, "auto") == 0 };
+            *own = (bn_tune_variant){ .of = v, .open = !bn_case_given(c, v->key) || strcmp(present, "auto") == 0 };
             snprintf(own->value, sizeof own->value, "%.*s", (int)length, at);
             snprintf(own->present, sizeof own->present, "%s", present);
             snprintf(own->set, sizeof own->set, "%s=%.*s", v->key, (int)length, at);
@@ -160,10 +159,10 @@ void bn_tune_print_variants(const bn_tune *t)
         time_text(time, bn_tune_median(&v->times));
         printf("  %s: %s (%+.0f %% speed)%s%s\n", v->set, time,
                100 * (bn_tune_median(&t->plain) / bn_tune_median(&v->times) - 1), v->tied ? ", ties" : "",
-               v->chosen              ? ", kept for later runs"
-               : v->best && !v->open  ? "; the case has chosen by itself"
-               : v->best              ? "; other rounding or other random numbers: runs take it when the case says so"
-                                      : "");
+               v->chosen             ? ", kept for later runs"
+               : v->best && !v->open ? "; the case has chosen by itself"
+               : v->best             ? "; other rounding or other random numbers: runs take it when the case says so"
+                                     : "");
     }
     printf("\n");
 }

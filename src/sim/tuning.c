@@ -288,9 +288,10 @@ static json_t *head_of(const bn_tuning_key *key, double seconds, double default_
     struct tm utc;
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%d", &utc);
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:s}", "solver", key->solver, "precision", key->precision,
-                     "device", key->device->name, "driver", key->device->driver, "size_class", key->size_class,
-                     "seconds", seconds, "default_seconds", default_seconds, "binnacle", bn_version(), "date", date);
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:s}", "solver", key->solver, "precision",
+                     key->precision, "device", key->device->name, "driver", key->device->driver, "size_class",
+                     key->size_class, "seconds", seconds, "default_seconds", default_seconds, "binnacle", bn_version(),
+                     "date", date);
 }
 
 static json_t *entry_of(const bn_tuning_key *key, const bn_tuning_entry *e)
