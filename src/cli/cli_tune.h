@@ -24,7 +24,8 @@ typedef enum bn_tune_verdict {
     BN_TUNE_OK,      /* same result as the reference */
     BN_TUNE_WRONG,
     BN_TUNE_FAILED, /* the device refused it */
-    BN_TUNE_CRASHED
+    BN_TUNE_CRASHED,
+    BN_TUNE_SKIPPED /* of a variant: one of its kernels does not fit the device */
 } bn_tune_verdict;
 
 /* One shape of one kernel. */
@@ -71,7 +72,7 @@ typedef struct bn_tune {
     bn_tune_kernel *kernels;
     size_t count;
     bn_tune_variant variants[BN_TUNE_VARIANTS];
-    size_t variant_count;
+    size_t variant_count, unfit; /* unfit: kernels of the case as it is that the device can't run */
     bn_tune_shape plain;                 /* a step of the case as it is, measured between the variants */
     const char *extra[BN_TUNE_VARIANTS]; /* settings of the case besides --set: the variants that were chosen */
     size_t extra_count;

@@ -53,6 +53,27 @@ static void record(bn_tune_shape *s, double seconds)
     s->seconds[at] = seconds;
 }
 
+/* Kernels of a measurement that the device can't run; `why` says so of the last one. The case runs without them. */
+static size_t count_unfit(const bn_tune *t, const json_t *row, char why[BN_TUNE_WHY])
+{
+    const json_t *kernels = json_object_get(row, "kernels");
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(kernels); i++) {
+        const json_t *k = json_array_get(kernels, i);
+        const unsigned long long local = (unsigned long long)json_integer_value(json_object_get(k, "local_bytes")),
+                                 has = t->device->local_bytes;
+        if (!json_is_false(json_object_get(k, "fits")))
+            continue;
+        const char *name = json_string_value(json_object_get(k, "kernel"));
+        count++;
+        if (local > has)
+            snprintf(why, BN_TUNE_WHY, "%.60s needs %llu bytes of local memory, the device has %llu", name, local, has);
+        else
+            snprintf(why, BN_TUNE_WHY, "the device has no work-groups large enough for %.60s", name);
+    }
+    return count;
+}
+
 /* One measurement of whole steps in the default work-groups; the first one of a variant is compared with the reference,
  * if it gives other bits than the case as it is. */
 static bn_status measure_one(bn_tune *t, bn_tune_variant *v, bn_tune_shape *s)
@@ -65,6 +86,7 @@ static bn_status measure_one(bn_tune *t, bn_tune_variant *v, bn_tune_shape *s)
     t->extra_count = 0;
     BN_TRY(st);
     const json_t *row = json_array_get(answer, json_array_size(answer) ? json_array_size(answer) - 1 : 0);
+    char unfit[BN_TUNE_WHY] = "";
     const char *error = json_string_value(json_object_get(row, "error")),
                *hash = json_string_value(json_object_get(row, "hash_warm"));
     const bn_status how = row ? (bn_status)json_integer_value(json_object_get(row, "status")) : BN_DEVICE;
@@ -72,12 +94,17 @@ static bn_status measure_one(bn_tune *t, bn_tune_variant *v, bn_tune_shape *s)
         s->verdict = BN_TUNE_CRASHED;
         snprintf(s->why, sizeof s->why, "%s (%s %d)", child.end == BN_CHILD_HUNG ? "hung" : "crashed",
                  child.end == BN_CHILD_EXITED ? "exit" : "signal", child.code);
+    } else if (count_unfit(t, row, unfit) > t->unfit && v) { /* whatever ran instead of it */
+        s->verdict = BN_TUNE_SKIPPED;
+        snprintf(s->why, sizeof s->why, "%s", unfit);
     } else if (child.code != 0 || how != BN_OK) {
         s->verdict = how == BN_MISMATCH || how == BN_DIVERGED ? BN_TUNE_WRONG : BN_TUNE_FAILED;
         error = error ? error : "no reason given";
         snprintf(s->why, sizeof s->why, "%.*s", (int)strcspn(error, "\n"), error);
     } else {
         s->verdict = BN_TUNE_OK;
+        if (!v)
+            t->unfit = count_unfit(t, row, unfit);
         record(s, json_number_value(json_object_get(row, "step_seconds")));
         if (v)
             v->same = hash && strcmp(hash, t->hash_warm) == 0;
@@ -151,7 +178,7 @@ void bn_tune_print_variants(const bn_tune *t)
     printf("Variants, a whole step in the default work-groups; the case as it is: %s\n", time);
     for (size_t i = 0; i < t->variant_count; i++) {
         const bn_tune_variant *v = &t->variants[i];
-        static const char *const verdicts[] = { "not tried", "", "wrong", "failed", "crashed" }; /* bn_tune_verdict */
+        static const char *const verdicts[] = { "not tried", "", "wrong", "failed", "crashed", "skipped" }; /* bn_tune_verdict */
         if (v->times.verdict != BN_TUNE_OK) {
             printf("  %s: %s%s%s\n", v->set, verdicts[v->times.verdict], v->times.why[0] ? ": " : "", v->times.why);
             continue;
