@@ -230,7 +230,7 @@ static void tell(const bn_options *o, const bn_bench_job *job)
                 job->n);
 }
 
-/* All sizes in single precision, and the last one of the kinds that --quick takes too in double. */
+/* All sizes in single precision, or the one that is asked for, and the last one of the kinds that --quick takes too in double. */
 static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
@@ -238,14 +238,15 @@ static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, 
     size_t sizes = 0;
     while (sizes < (o->quick ? 2 : BN_BENCH_SIZES) && c->sizes[gpu][sizes])
         sizes++;
-    for (size_t i = 0; i < sizes + (c->quick && !o->quick); i++) {
-        const bool twice = i == sizes;
+    const size_t first = o->size ? (size_t)o->size - 1 : 0, end = o->size ? first + 1 : sizes + (c->quick && !o->quick);
+    for (size_t i = first; i < end; i++) {
+        const bool twice = !o->size && i == sizes;
         bn_bench_job job;
         bn_bench_result r;
         char trouble[TROUBLE];
         bn_bench_prepare(c, c->sizes[gpu][twice ? sizes - 1 : i], twice, gpu, &job);
         tell(o, &job);
-        BN_TRY(bn_bench_measure(d, &job, i == 0, &r, trouble, sizeof trouble));
+        BN_TRY(bn_bench_measure(d, &job, i == first, &r, trouble, sizeof trouble));
         json_t *row = row_json(&job, &r, trouble);
         if (!row || json_array_append_new(rows, row) != 0)
             return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");

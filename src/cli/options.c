@@ -14,7 +14,7 @@
 enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
 /* How the text behind an option becomes a member of bn_options. */
-typedef enum option_kind { FLAG, TEXT, SET, STEPS, BOXES, WORK_GROUP, PRECISION } option_kind;
+typedef enum option_kind { FLAG, TEXT, SET, STEPS, BOXES, SIZE, WORK_GROUP, PRECISION } option_kind;
 
 typedef struct option_row {
     const char *name;
@@ -54,6 +54,7 @@ static const option_row rows[] = {
       "measure the copy bandwidth of each device; bench: all limits again" },
     { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH | BN_CMD_TUNE, false,
       "bench: two small sizes a solver, within a minute; tune: fewer shapes, six seconds for each of its three parts" },
+    { "size", 0, SIZE, "N", 0, BN_CMD_BENCH, false, "only the first, second, third or fourth size of each, in single precision" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
       "starts), default-vs-tuned (work-groups)" },
@@ -142,6 +143,10 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
         o->boxes = (int)value;
+        return BN_OK;
+    case SIZE:
+        BN_TRY(set_number(ctx, row, text, 1, 4, &value));
+        o->size = (int)value;
         return BN_OK;
     case WORK_GROUP: return set_work_group(ctx, text, o->work_group);
     case PRECISION: return set_precision(ctx, text, &o->precision);
