@@ -41,13 +41,14 @@
         for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX);   \
              i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
-/* The number of rows is a constant, so that compilers unroll them and their loads overlap. */
+/* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them and their
+ * loads overlap. */
 #define FOR_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
              end_ = (active) ? min(block_first() + SEGMENT, NX) : 0;                                               \
          i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                    \
         for (int row_ = 0, j = block_top(); row_ < SEGMENT_ROWS; row_++, j++)                                      \
-            if (j < NY)
+            if (NY % SEGMENT_ROWS == 0 || j < NY)
 #endif
 
 /* Place of this work-group's block among those of the whole grid. */
