@@ -92,7 +92,7 @@ REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/lib/*.h))
 CASES   := $(sort $(wildcard data/cases/*/selftest.toml data/cases/*/selftest-*.toml data/materials/*.csv) \
-           $(wildcard data/published/seed-*.csv data/published/flow-seed-times.csv data/published/xray-double-slit.csv))
+           $(wildcard data/tuning/*.json data/published/seed-*.csv data/published/flow-seed-times.csv data/published/xray-double-slit.csv))
 
 OBJ     := $(BUILD)/obj
 LIB_O   := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(REF_C),$(LIB_C))) $(patsubst %.cpp,$(OBJ)/%.o,$(LIB_CXX)) \

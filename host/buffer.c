@@ -162,6 +162,7 @@ bn_status bn_copies_write(bn_domain *d, bn_buffer *const *copies, const void *da
     for (size_t m = 0; m < d->members; m++)
         BN_CL(copies[m]->device, copies[m]->name, clEnqueueWriteBuffer, copies[m]->device->queue, copies[m]->mem,
               wait ? CL_TRUE : CL_FALSE, 0, bytes, data, 0, NULL, NULL);
+    d->device->counts.waits += wait;
     return BN_OK;
 }
 

@@ -306,6 +306,8 @@ bn_status bn_finish_all(bn_domain *d, const char *what)
 
 bn_status bn_domain_finish(bn_domain *d)
 {
+    if (d->device)
+        d->device->counts.waits++;
     return bn_finish_all(d, "waiting for the steps launched so far");
 }
 

@@ -80,6 +80,7 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
         return bn_error_status(d->ctx);
     }
     k->pending_count += profile;
+    d->device->counts.launches++;
     return ++d->unflushed >= BN_FLUSH_AFTER ? flush_all(d, k->desc->name) : BN_OK;
 }
 
@@ -371,11 +372,15 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
-    k->flops += k->desc->cost.flops * cells;
+    k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);
     for (size_t i = 0; i < count; i++)
         BN_TRY(note_changes(d, &args[i]));
     return BN_OK;
 }
+
+bn_queue_counts bn_device_counts(const bn_device *d) { return d->counts; }
+
+void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 

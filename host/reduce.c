@@ -126,6 +126,7 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
               is_double ? (void *)q->values : single[r], 0, NULL, NULL);
     }
+    d->device->counts.waits++;
     for (size_t r = 0; r < count; r++)
         for (size_t i = 0; !is_double && i < requests[r].count; i++)
             requests[r].values[i] = (double)single[r][i];

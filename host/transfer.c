@@ -96,6 +96,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
         }
     for (size_t m = 0; wait && m < d->members; m++)
         BN_CL(d->boxes[d->lead[m]].device, f->desc.name, clFinish, d->boxes[d->lead[m]].device->queue);
+    d->device->counts.waits += wait;
     if (wait && !write)
         BN_TRY(complete(f, count, eb, values));
     if (write) {

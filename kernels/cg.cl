@@ -54,9 +54,8 @@ kernel void cg_residual(STENCIL_ARGUMENTS, global const real *restrict x, global
         xx[lane] += here * here;
         r[at] = residual;
     }
-    put_partial_sum(partials, 0, rr);
-    put_partial_sum(partials, 1, bb);
-    put_partial_sum(partials, 2, xx);
+    fold_sums_3(rr, bb, xx, ROW_LANES);
+    put_partials_3(partials, 0, rr, bb, xx);
 }
 
 /* Judges the residual that cg_residual computed. tolerance2: square of the relative tolerance; floor_x, floor_b:
@@ -65,10 +64,12 @@ kernel void cg_residual(STENCIL_ARGUMENTS, global const real *restrict x, global
 kernel void cg_judge(global const acc *restrict totals, global real *restrict s, int check, int direct,
                      real tolerance2, real floor_x, real floor_b)
 {
-    local acc scratch[FINISH_LANES];
-    const acc rr = total_sum(totals, 0, scratch);
-    const acc bb = total_sum(totals, 1, scratch);
-    const acc xx = total_sum(totals, 2, scratch);
+    local acc rrs[FINISH_LANES], bbs[FINISH_LANES], xxs[FINISH_LANES];
+    load_sums(totals, TOTALS, TOTAL_LANES, rrs);
+    load_sums(totals + TOTALS, TOTALS, TOTAL_LANES, bbs);
+    load_sums(totals + 2 * TOTALS, TOTALS, TOTAL_LANES, xxs);
+    fold_sums_3(rrs, bbs, xxs, TOTAL_LANES);
+    const acc rr = rrs[0], bb = bbs[0], xx = xxs[0];
     if (get_local_id(0) != 0 || (check && s[CG_STATE] != CG_CLAIMED))
         return;
     const real before = s[CG_TRUE], recurrence = s[CG_RR];

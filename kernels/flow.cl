@@ -177,9 +177,8 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
     }
-    put_partial_sum(partials, 0, changes);
-    put_partial_sum(partials, 1, sizes);
-    put_partial_max(partials, 2, speeds);
+    fold_sums_2_max(changes, sizes, speeds, ROW_LANES);
+    put_partials_3(partials, 0, changes, sizes, speeds);
 #if HEAT
     CLEAR_LANES(changes);
     FOR_CELLS(1, i, j, lane) {
@@ -193,12 +192,15 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
 
 kernel void flow_total(global const acc *restrict sums, global real *restrict totals)
 {
-    local acc scratch[FINISH_LANES];
-    const acc change = total_sum(sums, 0, scratch);
-    const acc size = total_sum(sums, 1, scratch);
-    const acc speed = total_max(sums, 2, scratch);
+    local acc changes[FINISH_LANES], sizes[FINISH_LANES], speeds[FINISH_LANES];
+    load_sums(sums, TOTALS, TOTAL_LANES, changes);
+    load_sums(sums + TOTALS, TOTALS, TOTAL_LANES, sizes);
+    load_max(sums + 2 * TOTALS, TOTALS, TOTAL_LANES, speeds);
+    fold_sums_2_max(changes, sizes, speeds, TOTAL_LANES);
+    const acc change = changes[0], size = sizes[0], speed = speeds[0];
 #if HEAT
-    const acc heat = total_sum(sums, 3, scratch);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const acc heat = total_sum(sums, 3, changes);
 #else
     const acc heat = 0;
 #endif

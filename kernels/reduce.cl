@@ -41,8 +41,8 @@ kernel void reduce_pack(global const acc *restrict partials, int maxima, global 
     const int pack = (int)get_group_id(0), component = (int)get_group_id(1), first = pack * FINISH_LANES;
     global const acc *values = partials + component * PARTIALS + first;
     const int count = min(FINISH_LANES, PARTIALS - first);
-    const acc sum = lane_sum(values, count, scratch);
-    const acc most = lane_max(values, count, scratch);
+    const acc sum = lane_sum(values, count, FINISH_LANES, scratch);
+    const acc most = lane_max(values, count, FINISH_LANES, scratch);
     if (get_local_id(0) == 0)
         packed[component * TOTALS + pack] = maxima >> component & 1 ? most : sum;
 }

@@ -116,6 +116,10 @@ BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
  * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */
 void bn_kernel_layers(bn_kernel *, size_t layers);
 
+/* From now on a launch does the operations of its declared cost so often on the same data, which move once: steps of a
+ * beam that stays in a work-group, photons one after the other. */
+void bn_kernel_repeats(bn_kernel *, double times);
+
 /* One row per kernel that ran: for the summary and `run --profile`. */
 typedef struct bn_profile_row {
     const char *kernel;
@@ -123,6 +127,12 @@ typedef struct bn_profile_row {
     double seconds;      /* by device events; NaN unless the device was opened for profiling */
     double bytes, flops; /* declared */
 } bn_profile_row;
+
+/* What a device was asked for so far: kernels, and calls that returned only when it had done all before them. */
+typedef struct bn_queue_counts {
+    unsigned long long launches, waits;
+} bn_queue_counts;
+bn_queue_counts bn_device_counts(const bn_device *);
 
 size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);
 

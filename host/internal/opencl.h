@@ -8,7 +8,7 @@
 #include <CL/cl.h>
 
 #include "api/domain.h"
-#include "api/program.h"
+#include "api/launch.h"
 #include "binnacle/device.h"
 
 /* Quirks of implementations (style R18): rows of test, remedy, reason, source, date in quirks.c; no vendor name stands
@@ -40,6 +40,7 @@ struct bn_device {
     size_t team_count, slots, first_slot;
     bool profile;           /* the queue takes event times */
     cl_uint align_bytes;    /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    bn_queue_counts counts;
 };
 
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */

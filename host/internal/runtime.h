@@ -147,6 +147,7 @@ struct bn_kernel {
     bool fits;        /* it is what the range asks for */
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
+    double repeats; /* of the declared operations in a launch; 0 means 1 */
     size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
@@ -161,6 +162,7 @@ struct bn_program {
     bn_domain *domain;
     char *file;
     cl_program *cl; /* one per shape */
+    char **options; /* that they were built with */
     bn_kernel *kernels;
 };
 

@@ -44,13 +44,14 @@
         for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX);   \
              i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
-/* The number of rows is a constant, so that compilers unroll them and their loads overlap. */
+/* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them and their
+ * loads overlap. */
 #define FOR_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
              end_ = (active) ? min(block_first() + SEGMENT, NX) : 0;                                               \
          i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                    \
         for (int row_ = 0, j = block_top(); row_ < SEGMENT_ROWS; row_++, j++)                                      \
-            if (j < NY)
+            if (NY % SEGMENT_ROWS == 0 || j < NY)
 #endif
 
 /* Place of this work-group's block among those of the whole grid. */
@@ -64,39 +65,81 @@ static inline acc larger(acc a, acc b)
     return not_finite(a) ? a : (not_finite(b) || b > a ? b : a); /* a NaN must not get lost, as it would in fmax */
 }
 
-/* Folds `count` lanes into lane 0; all work-items of the group must call it. On a CPU one work-item does it alone: each
+/* Lanes from the power of two above the row's, or the totals', length on hold nothing but +0: left out, the tree gives the
+ * same bits. No lane is -0, since it began as +0. Not on CPUs: LLVM 15 in PoCL 3.1 dies of folds over a few lanes. */
+#if IS_CPU
+#define ROW_LANES LANES
+#define TOTAL_LANES FINISH_LANES
+#else
+#define POWER_ABOVE(n)                                                                                        \
+    ((n) <= 1 ? 1 : (n) <= 2 ? 2 : (n) <= 4 ? 4 : (n) <= 8 ? 8 : (n) <= 16 ? 16 : (n) <= 32 ? 32 : (n) <= 64 ? 64 \
+     : (n) <= 128 ? 128 : 256)
+#define ROW_LANES POWER_ABOVE(NX)
+#define TOTAL_LANES POWER_ABOVE(TOTALS)
+#endif
+
+/* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to LANES_AFTER(left_).
+ * On a GPU it takes three levels of the tree between two barriers. On a CPU one work-item does it alone: each
  * barrier costs seconds of compilation there and time when it is met. */
 #if IS_CPU
-#define FOLD(lanes, count, combine)                          \
-    barrier(CLK_LOCAL_MEM_FENCE);                            \
-    if (get_local_id(0) == 0)                                \
-        for (int width = (count) / 2; width > 0; width /= 2) \
-            for (int l = 0; l < width; l++)                  \
-                combine;                                     \
+#define LANES_AFTER(left) ((left) / 2)
+#define FOLD(count, step)                                                       \
+    barrier(CLK_LOCAL_MEM_FENCE);                                               \
+    if (get_local_id(0) == 0)                                                   \
+        for (int left_ = (count); left_ > 1; left_ = LANES_AFTER(left_)) {           \
+            step                                                                \
+        }                                                                       \
     barrier(CLK_LOCAL_MEM_FENCE);
+#define FOLD_STEP(lanes, left, combine)                  \
+    for (int l_ = 0, width_ = (left) / 2; l_ < width_; l_++) \
+        (lanes)[l_] = combine((lanes)[l_], (lanes)[l_ + width_]);
 #else
-#define FOLD(lanes, count, combine)                                                           \
-    for (int width = (count) / 2; width > 0; width /= 2) {                                    \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                         \
-        for (int l = (int)get_local_id(0); l < width; l += (int)get_local_size(0))            \
-            combine;                                                                          \
-    }                                                                                         \
+#define LANES_AFTER(left) ((left) >= 8 ? (left) / 8 : 1)
+#define FOLD(count, step)                                             \
+    for (int left_ = (count); left_ > 1; left_ = LANES_AFTER(left_)) {     \
+        barrier(CLK_LOCAL_MEM_FENCE);                                 \
+        step                                                          \
+    }                                                                 \
     barrier(CLK_LOCAL_MEM_FENCE);
+/* Lane l is the tree over l, l + q, ... l + 7q: no other work-item reads or writes these. */
+#define FOLD_STEP(lanes, left, combine)                                                                             \
+    for (int q_ = LANES_AFTER(left), l_ = (int)get_local_id(0); l_ < q_; l_ += (int)get_local_size(0)) {                 \
+        local acc *x_ = (lanes) + l_;                                                                               \
+        if ((left) >= 8)                                                                                            \
+            x_[0] = combine(combine(combine(x_[0], x_[4 * q_]), combine(x_[2 * q_], x_[6 * q_])),                   \
+                            combine(combine(x_[q_], x_[5 * q_]), combine(x_[3 * q_], x_[7 * q_])));                 \
+        else if ((left) == 4)                                                                                       \
+            x_[0] = combine(combine(x_[0], x_[2]), combine(x_[1], x_[3]));                                          \
+        else                                                                                                        \
+            x_[0] = combine(x_[0], x_[1]);                                                                          \
+    }
 #endif
+#define PLUS_(a, b) ((a) + (b))
 
 static inline void fold_sum(local acc *lanes, int count)
 {
-    FOLD(lanes, count, lanes[l] += lanes[l + width])
+    FOLD(count, FOLD_STEP(lanes, left_, PLUS_))
 }
 
 static inline void fold_max(local acc *lanes, int count)
 {
-    FOLD(lanes, count, lanes[l] = larger(lanes[l], lanes[l + width]))
+    FOLD(count, FOLD_STEP(lanes, left_, larger))
+}
+
+/* Several at once, for the price of one in barriers. */
+static inline void fold_sums_3(local acc *a, local acc *b, local acc *c, int count)
+{
+    FOLD(count, FOLD_STEP(a, left_, PLUS_) FOLD_STEP(b, left_, PLUS_) FOLD_STEP(c, left_, PLUS_))
+}
+
+static inline void fold_sums_2_max(local acc *a, local acc *b, local acc *most, int count)
+{
+    FOLD(count, FOLD_STEP(a, left_, PLUS_) FOLD_STEP(b, left_, PLUS_) FOLD_STEP(most, left_, larger))
 }
 
 static inline void put_partial_sum(global acc *partials, int component, local acc *lanes)
 {
-    fold_sum(lanes, LANES);
+    fold_sum(lanes, ROW_LANES);
     if (get_local_id(0) == 0)
         partials[component * PARTIALS + partial_index()] = lanes[0];
     barrier(CLK_LOCAL_MEM_FENCE); /* the lanes may be used again */
@@ -104,36 +147,58 @@ static inline void put_partial_sum(global acc *partials, int component, local ac
 
 static inline void put_partial_max(global acc *partials, int component, local acc *lanes)
 {
-    fold_max(lanes, LANES);
+    fold_max(lanes, ROW_LANES);
     if (get_local_id(0) == 0)
         partials[component * PARTIALS + partial_index()] = lanes[0];
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* Lane sums of `count` values, folded; every work-item gets the result. */
-static inline acc lane_sum(global const acc *values, int count, local acc *scratch)
+/* Components c, c + 1 and c + 2 of the block, already folded. */
+static inline void put_partials_3(global acc *partials, int component, local acc *a, local acc *b, local acc *c)
 {
-    FOR_LANES(l, FINISH_LANES) {
+    if (get_local_id(0) == 0) {
+        partials[component * PARTIALS + partial_index()] = a[0];
+        partials[(component + 1) * PARTIALS + partial_index()] = b[0];
+        partials[(component + 2) * PARTIALS + partial_index()] = c[0];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Puts the sums of every FINISH_LANES-th of `count` values into the first `lanes` lanes. */
+static inline void load_sums(global const acc *values, int count, int lanes, local acc *scratch)
+{
+    FOR_LANES(l, lanes) {
         acc sum = 0;
         for (int at = l; at < count; at += FINISH_LANES)
             sum += values[at];
         scratch[l] = sum;
     }
-    fold_sum(scratch, FINISH_LANES);
-    const acc total = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return total;
 }
 
-static inline acc lane_max(global const acc *values, int count, local acc *scratch)
+static inline void load_max(global const acc *values, int count, int lanes, local acc *scratch)
 {
-    FOR_LANES(l, FINISH_LANES) {
+    FOR_LANES(l, lanes) {
         acc most = 0;
         for (int at = l; at < count; at += FINISH_LANES)
             most = larger(most, values[at]);
         scratch[l] = most;
     }
-    fold_max(scratch, FINISH_LANES);
+}
+
+/* Sum of `count` values; every work-item gets the result. `lanes`: POWER_ABOVE(count), or more. */
+static inline acc lane_sum(global const acc *values, int count, int lanes, local acc *scratch)
+{
+    load_sums(values, count, lanes, scratch);
+    fold_sum(scratch, lanes);
+    const acc total = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return total;
+}
+
+static inline acc lane_max(global const acc *values, int count, int lanes, local acc *scratch)
+{
+    load_max(values, count, lanes, scratch);
+    fold_max(scratch, lanes);
     const acc total = scratch[0];
     barrier(CLK_LOCAL_MEM_FENCE);
     return total;
@@ -141,10 +206,10 @@ static inline acc lane_max(global const acc *values, int count, local acc *scrat
 
 static inline acc total_sum(global const acc *totals, int component, local acc *scratch)
 {
-    return lane_sum(totals + component * TOTALS, TOTALS, scratch);
+    return lane_sum(totals + component * TOTALS, TOTALS, TOTAL_LANES, scratch);
 }
 
 static inline acc total_max(global const acc *totals, int component, local acc *scratch)
 {
-    return lane_max(totals + component * TOTALS, TOTALS, scratch);
+    return lane_max(totals + component * TOTALS, TOTALS, TOTAL_LANES, scratch);
 }

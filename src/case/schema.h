@@ -42,6 +42,13 @@ BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *te
 /* A commented starter case for a solver: every key with unit, default and range, made from the schema; free() it. */
 BN_CHECKED bn_status bn_case_starter(bn_context *, const char *solver, const bn_schema_source *, char **text);
 
+/* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming it
+ * or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. */
+bool bn_case_prefer(bn_case *, const char *key, const char *value);
+/* The value of such a key as it stands in a case; `text` has room for BN_CASE_VALUE bytes. False: there is no such key. */
+enum { BN_CASE_VALUE = 64 };
+bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
+
 /* Problems that bn_case_reject has recorded since the case was read, as one text in the form of bn_case_read's; "" if
  * none. */
 const char *bn_case_problems(const bn_case *);

@@ -9,7 +9,14 @@
 #include "binnacle/binnacle.h"
 #include <jansson.h>
 
-enum { BN_BENCH_SIZES = 4, BN_BENCH_SETS = 6, BN_BENCH_SET = 96, BN_BENCH_KERNELS = 64, BN_BENCH_ROUNDS = 7 };
+enum {
+    BN_BENCH_SIZES = 4,
+    BN_BENCH_SETS = 6,
+    BN_BENCH_SET = 96,
+    BN_BENCH_KERNELS = 64,
+    BN_BENCH_ROUNDS = 7,
+    BN_BENCH_PATH = 1024
+};
 
 /* A kind of work in several sizes. A floor counts what an update must move and compute at least, by the method and not
  * by the kernels: `reals` of the case's precision, `bytes` besides, `operations`. 0: what the kernels declare is taken.
@@ -56,7 +63,8 @@ typedef struct bn_bench_result {
     bool by_bytes;         /* bytes bound it, else operations */
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
-    double outside; /* share of the wall time outside of kernels, NaN where it isn't known */
+    double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
+    double outside;         /* share of the wall time outside of kernels, NaN where it isn't known */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
 } bn_bench_result;
@@ -74,7 +82,7 @@ typedef struct bn_bench_device {
 BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
                                       char *trouble, size_t room);
 
-/* The same by the clock alone: seconds, noise and updates. */
+/* The same by the clock alone: seconds, noise, updates, launches and waits. */
 BN_CHECKED bn_status bn_bench_time(const bn_bench_device *, const bn_bench_job *, bn_bench_result *out, char *trouble,
                                    size_t room);
 
@@ -91,6 +99,19 @@ BN_CHECKED bn_status bn_bench_compare(const bn_cli *, json_t *now, const json_t 
 BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, json_t **out);
 /* BN_USAGE, with the names, for one that there is none of. */
 BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
+/* What the runtime adds to the kernels, and what a start costs: "overhead" of the schema; and its tables. */
+BN_CHECKED bn_status bn_bench_overhead(const bn_bench_device *, json_t **out);
+BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
+/* The default work-groups beside those that `tune` finds, for each solver's standard case: "default_vs_tuned". */
+BN_CHECKED bn_status bn_bench_tuned(const bn_bench_device *, json_t **out);
+BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
+
+/* For runs in processes of their own: a folder, its removal with all in it, and a job's settings as `--set` arguments
+ * behind `n` others, NULL at their end; returns how many there are then. */
+BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);
+void bn_bench_remove_tree(const char *path);
+size_t bn_bench_arguments(const bn_bench_job *, const char **arguments, size_t n, size_t room);
+
 /* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
 BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);
 

@@ -67,6 +67,12 @@ static bn_status warm_up(bn_sim *sim, double budget, unsigned *count)
     return BN_OK;
 }
 
+static bn_queue_counts device_counts(bn_sim *sim)
+{
+    const bn_device *device = bn_domain_device(bn_sim_domain(sim));
+    return device ? bn_device_counts(device) : (bn_queue_counts){ 0 }; /* the reference has none */
+}
+
 /* Median of the rounds. A device that is slow gets fewer rounds than it should, three at least. */
 static bn_status by_clock(const bn_bench_device *d, const bn_bench_job *job, bn_sim *sim, bn_bench_result *out)
 {
@@ -78,11 +84,16 @@ static bn_status by_clock(const bn_bench_device *d, const bn_bench_job *job, bn_
         if (*d->cli->stop)
             return bn_fail(d->cli->ctx, BN_INTERRUPTED, "interrupted");
         const unsigned long long before = bn_sim_now(sim).items;
+        const bn_queue_counts counted = device_counts(sim);
         const double start = now();
         BN_TRY(steps(sim, count, &done));
         const double took = now() - start, updates = (double)(bn_sim_now(sim).items - before) * job->per_item;
         if (!(updates > 0))
             break;
+        const bn_queue_counts since = device_counts(sim);
+        out->launches = (double)(since.launches - counted.launches) / (updates / job->per_step);
+        /* one is the round's own */
+        out->waits = (double)(since.waits - counted.waits - (since.waits > counted.waits)) / (updates / job->per_step);
         each[rounds++] = took / (updates / job->per_step);
     }
     if (rounds == 0)
@@ -138,20 +149,15 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     BN_GO(steps(sim, count * 3, &done));
     add_rows(sim, out, 1);
     const double made = (double)(bn_sim_now(sim).items - before) * job->per_item / job->per_step;
-    size_t kept = 0, most = 0;
+    size_t kept = 0;
     for (size_t k = 0; k < out->kernel_count; k++) {
         bn_bench_kernel r = out->kernels[k];
         if (!(r.calls > 0) || !(made > 0))
             continue;
         r.calls /= made, r.seconds /= made, r.bytes /= made, r.flops /= made;
-        out->kernels[kept] = r;
-        most = r.seconds > out->kernels[most].seconds ? kept : most;
-        kept++;
+        out->kernels[kept++] = r;
     }
     out->kernel_count = kept;
-    /* A kernel declares its work for an item once; the one that works does it so often within a launch. */
-    if (kept > 0)
-        out->kernels[most].flops *= job->per_item;
     for (size_t k = 0; k < kept; k++) {
         spent += out->kernels[k].seconds;
         out->bytes += out->kernels[k].bytes;

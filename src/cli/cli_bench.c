@@ -230,7 +230,7 @@ static void tell(const bn_options *o, const bn_bench_job *job)
                 job->n);
 }
 
-/* All sizes in single precision, and the last one of the kinds that --quick takes too in double. */
+/* All sizes in single precision, or the one that is asked for, and the last one of the kinds that --quick takes too in double. */
 static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
@@ -238,14 +238,15 @@ static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, 
     size_t sizes = 0;
     while (sizes < (o->quick ? 2 : BN_BENCH_SIZES) && c->sizes[gpu][sizes])
         sizes++;
-    for (size_t i = 0; i < sizes + (c->quick && !o->quick); i++) {
-        const bool twice = i == sizes;
+    const size_t first = o->size ? (size_t)o->size - 1 : 0, end = o->size ? first + 1 : sizes + (c->quick && !o->quick);
+    for (size_t i = first; i < end; i++) {
+        const bool twice = !o->size && i == sizes;
         bn_bench_job job;
         bn_bench_result r;
         char trouble[TROUBLE];
         bn_bench_prepare(c, c->sizes[gpu][twice ? sizes - 1 : i], twice, gpu, &job);
         tell(o, &job);
-        BN_TRY(bn_bench_measure(d, &job, i == 0, &r, trouble, sizeof trouble));
+        BN_TRY(bn_bench_measure(d, &job, i == first, &r, trouble, sizeof trouble));
         json_t *row = row_json(&job, &r, trouble);
         if (!row || json_array_append_new(rows, row) != 0)
             return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
@@ -263,6 +264,28 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     return bn_device_measure_peaks(d->plain, cli->options->measure, &d->peaks);
 }
 
+/* Suites that no publication is behind. */
+typedef struct own_suite {
+    const char *name, *key; /* key: in the document */
+    bn_status (*run)(const bn_bench_device *, json_t **out);
+    bn_status (*print)(bn_context *, const json_t *);
+} own_suite;
+
+static const own_suite own_suites[] = {
+    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print },
+    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print },
+    { 0 },
+};
+
+/* NULL: it is another one. */
+static const own_suite *find_own(const char *name)
+{
+    const own_suite *s = own_suites;
+    while (name && s->name && strcmp(s->name, name) != 0)
+        s++;
+    return name && s->name ? s : NULL;
+}
+
 static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
 {
     const bn_options *o = cli->options;
@@ -275,10 +298,11 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
         goto out;
     }
+    const own_suite *own = find_own(o->suite);
     if (o->suite) {
         json_t *suite = NULL;
-        BN_GO(bn_bench_suite(&d, o->suite, &suite));
-        if (json_object_set_new(entry, "suite", suite) != 0) {
+        BN_GO(own ? own->run(&d, &suite) : bn_bench_suite(&d, o->suite, &suite));
+        if (json_object_set_new(entry, own ? own->key : "suite", suite) != 0) {
             st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
             goto out;
         }
@@ -288,7 +312,8 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
             BN_GO(measure_case(&d, c, rows));
     if (!o->json) {
         print_limits(json_object_get(entry, "device"));
-        BN_GO(o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
+        BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
+              : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
     }
 out:
     json_decref(rows);
@@ -344,7 +369,7 @@ static bn_status check_measured(bn_context *ctx, const json_t *devices)
 static bn_status check_arguments(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    if (o->suite)
+    if (o->suite && !find_own(o->suite))
         BN_TRY(bn_bench_suite_check(cli->ctx, o->suite));
     if (o->suite && (o->arg_count > 0 || o->compare))
         return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");

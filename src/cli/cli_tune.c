@@ -18,6 +18,7 @@
 
 enum {
     COARSE_MOST = 24,
+    QUICK_MOST = 10,
     CONTENDERS = 6,
     ALWAYS = 4,
     STEPS_MOST = 50,
@@ -26,6 +27,7 @@ enum {
     WARM_STEPS = 2
 };
 static const double budget = 60;       /* [s] of each of the three parts of a sweep, without --full */
+static const double quick_budget = 6;  /* the same with --quick */
 static const double measurement = 0.2; /* [s] of timed steps, about */
 static const double worse = 1.03;      /* times the default's step: the default stays */
 static const double hopeless = 1.3;    /* times the best: not measured again */
@@ -136,10 +138,12 @@ static int distance(const bn_tune_kernel *k, const size_t side[3])
 }
 
 /* Shapes with sides that are powers of two: all of them, or the most promising. */
-static void choose_shapes(const bn_tune *t, bn_tune_kernel *k, bool full)
+static void choose_shapes(const bn_tune *t, bn_tune_kernel *k)
 {
+    const bn_options *o = t->cli->options;
+    const bool full = o->full;
     const size_t most = k->range == BN_PER_SEGMENT && k->largest > BN_SEGMENT ? BN_SEGMENT : k->largest;
-    const size_t room = full ? BN_TUNE_SHAPES : COARSE_MOST;
+    const size_t room = full ? BN_TUNE_SHAPES : o->quick ? QUICK_MOST : COARSE_MOST;
     for (int wanted = 0; wanted < 200 && k->count < room; wanted++)
         for (size_t z = 1; z <= most; z *= 2)
             for (size_t y = 1; y * z <= most; y *= 2)
@@ -204,7 +208,7 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
     const bn_options *o = t->cli->options;
     bn_context *ctx = t->cli->ctx;
     char index[32], *path = bn_path_join(t->out, ".plan.json"), *text = NULL;
-    const size_t room = 2 * o->set_count + 16;
+    const size_t room = 2 * (o->set_count + t->extra_count) + 16;
     const char **arguments = calloc(room, sizeof *arguments);
     size_t n = 0, asked = 0;
     json_t *jobs = json_array();
@@ -228,6 +232,8 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
         arguments[n++] = fixed[i];
     for (size_t i = 0; i < o->set_count; i++)
         arguments[n++] = "--set", arguments[n++] = o->set[i];
+    for (size_t i = 0; i < t->extra_count; i++)
+        arguments[n++] = "--set", arguments[n++] = t->extra[i];
     arguments[n++] = "--set", arguments[n++] = "stop.steps=1000000000"; /* the last one counts */
     if (o->quiet)
         arguments[n++] = "--quiet";
@@ -432,7 +438,7 @@ static bn_status take_default(bn_tune *t, const json_t *row)
             side[d] = (size_t)json_integer_value(json_array_get(json_object_get(r, "group"), d));
         add_shape(k, side[0], side[1], side[2]);
         if (!skipped[0])
-            choose_shapes(t, k, t->cli->options->full);
+            choose_shapes(t, k);
     }
     if (t->count == 0 && only)
         return bn_fail(ctx, BN_USAGE,
@@ -440,17 +446,25 @@ static bn_status take_default(bn_tune *t, const json_t *row)
     return t->count ? BN_OK : bn_fail(ctx, BN_USAGE, "the case runs no kernel whose work-group can be chosen");
 }
 
+bn_status bn_tune_measure_plain(const bn_tune *t, bool reference, json_t **answer, bn_child_outcome *child)
+{
+    job plain = { .reference = reference };
+    const job_list list = { .jobs = &plain, .count = 1, .room = 1 };
+    const bool done[1] = { false };
+    return ask_child(t, &list, done, 0, answer, child);
+}
+
 /* The default shapes first: checked against the reference, since everything else is compared with them. */
 static bn_status measure_default(bn_tune *t)
 {
-    job first = { .reference = true };
-    const job_list list = { .jobs = &first, .count = 1, .room = 1 };
-    const bool done[1] = { false };
     bn_context *ctx = t->cli->ctx;
+    t->count = 0;
+    t->steps = 0;
+    t->hash_warm[0] = '\0';
     json_t *answer = NULL;
     bn_child_outcome child = { 0 };
     bn_status st = BN_OK;
-    BN_GO(ask_child(t, &list, done, 0, &answer, &child));
+    BN_GO(bn_tune_measure_plain(t, true, &answer, &child));
     const json_t *row = json_array_get(answer, json_array_size(answer) ? json_array_size(answer) - 1 : 0);
     const char *error = json_string_value(json_object_get(row, "error"));
     if (child.end != BN_CHILD_EXITED || !row)
@@ -526,8 +540,7 @@ static bn_status queue_rounds(bn_tune *t, job_list *list)
     return BN_OK;
 }
 
-/* Whether the times of two shapes overlap once the outermost are left out. */
-static bool overlap(const bn_tune_shape *a, const bn_tune_shape *b)
+bool bn_tune_overlap(const bn_tune_shape *a, const bn_tune_shape *b)
 {
     const size_t cut_a = a->count >= 4, cut_b = b->count >= 4;
     return a->count > 0 && b->count > 0 && a->seconds[cut_a] <= b->seconds[b->count - 1 - cut_b] &&
@@ -546,7 +559,7 @@ static void decide(bn_tune *t)
         for (size_t s = 0; s < kernel->count; s++) {
             bn_tune_shape *shape = &kernel->shapes[s];
             shape->tied = s != kernel->best && shape->verdict == BN_TUNE_OK && shape->count >= least &&
-                          overlap(shape, &kernel->shapes[kernel->best]);
+                          bn_tune_overlap(shape, &kernel->shapes[kernel->best]);
             t->tried += shape->verdict != BN_TUNE_UNTRIED && !kernel->skipped[0];
             t->wrong += shape->verdict == BN_TUNE_WRONG;
             t->failed += shape->verdict == BN_TUNE_FAILED || shape->verdict == BN_TUNE_CRASHED;
@@ -607,17 +620,34 @@ static bn_status store(bn_tune *t)
                 .default_seconds = bn_tune_median(&kernel->shapes[0]),
             };
     }
-    return count ? bn_tuning_store(t->cli->ctx, &key, entries, count) : BN_OK;
+    bn_tuning_choice choices[BN_TUNING_CHOICES];
+    size_t chosen = 0;
+    for (size_t i = 0; i < t->variant_count && chosen < BN_TUNING_CHOICES; i++) {
+        const bn_tune_variant *v = &t->variants[i];
+        bn_tuning_choice *to = &choices[chosen];
+        if (!v->chosen || strlen(v->of->key) >= sizeof to->key || strlen(v->value) >= sizeof to->value)
+            continue;
+        *to = (bn_tuning_choice){ .seconds = bn_tune_median(&v->times), .default_seconds = bn_tune_median(&t->plain) };
+        strcpy(to->key, v->of->key);
+        strcpy(to->value, v->value);
+        chosen++;
+    }
+    return count ? bn_tuning_store(t->cli->ctx, &key, entries, count, choices, chosen) : BN_OK;
 }
 
-static bn_status run_sweep(bn_tune *t)
+static bn_status run_sweep(bn_tune *t, const bn_case *c)
 {
     const bool full = t->cli->options->full;
-    const double limit = full ? 0 : budget, start = bn_seconds_now();
+    const double limit = full ? 0 : t->cli->options->quick ? quick_budget : budget, start = bn_seconds_now();
     size_t from[BN_TUNE_KERNELS];
     job_list list = { 0 };
     bn_status st = BN_OK;
     BN_GO(measure_default(t));
+    if (!t->cli->options->kernel && !t->cli->options->shapes_only) {
+        BN_GO(bn_tune_variants(t, c));
+        if (t->extra_count > 0)
+            BN_GO(measure_default(t));
+    }
     /* First the default again, over the number of steps that all others get. */
     BN_GO(add_job(t->cli->ctx, &list, &(job){ .reference = false }));
     for (size_t k = 0; k < t->count; k++)
@@ -667,7 +697,7 @@ bn_status bn_cli_tune(const bn_cli *cli)
     }
     t.warm = WARM_STEPS;
     BN_GO(bn_folder_create(cli->ctx, t.out));
-    BN_GO(run_sweep(&t));
+    BN_GO(run_sweep(&t, c));
     BN_GO(bn_tune_write(&t));
     BN_GO(store(&t));
     BN_GO(bn_tune_print(&t));

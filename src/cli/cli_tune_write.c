@@ -17,7 +17,7 @@ typedef struct column {
     size_t side[3];
 } column;
 
-static const char *const verdicts[] = { "not tried", "ok", "wrong", "failed", "crashed" }; /* bn_tune_verdict */
+static const char *const verdicts[] = { "not tried", "ok", "wrong", "failed", "crashed", "skipped" }; /* bn_tune_verdict */
 
 static const bn_tune_shape *find_shape(const bn_tune_kernel *k, const size_t side[3])
 {
@@ -161,6 +161,7 @@ bn_status bn_tune_print(const bn_tune *t)
     bn_text_device(name, t->device);
     printf("%s on %s, %s precision, %zu x %zu x %zu; time of a launch, median of %d (spread), %llu steps each\n",
            t->solver, name, t->precision, t->n[0], t->n[1], t->n[2], (int)BN_TUNE_ROUNDS, t->steps);
+    bn_tune_print_variants(t);
     for (size_t c = 0; c < count; c += BLOCK)
         BN_TRY(print_block(t, columns + c, count - c < BLOCK ? count - c : BLOCK));
     printf("* the best, = ties with it: the times overlap\n\n");
@@ -207,12 +208,24 @@ json_t *bn_tune_json(const bn_tune *t)
                                (json_int_t)best[0], (json_int_t)best[1], (json_int_t)best[2], "chosen",
                                (json_int_t)chosen[0], (json_int_t)chosen[1], (json_int_t)chosen[2], "shapes", shapes));
     }
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:[I,I,I], s:I, s:o, s:o, s:o, s:o}", "binnacle", bn_version(),
-                     "solver", t->solver, "case", bn_json_text(t->cli->options->args[0]), "device",
+    json_t *variants = json_array();
+    for (size_t i = 0; i < t->variant_count; i++) {
+        const bn_tune_variant *v = &t->variants[i];
+        json_array_append_new(
+            variants,
+            json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o, s:I, s:b, s:b, s:b, s:b}", "key", v->of->key, "value",
+                      v->value, "present", v->present, "verdict", verdicts[v->times.verdict], "why",
+                      v->times.why[0] ? v->times.why : NULL, "step_seconds", bn_json_real(bn_tune_median(&v->times)),
+                      "spread", bn_json_real(bn_tune_spread(&v->times)), "measurements", (json_int_t)v->times.count,
+                      "same_bits", (int)v->same, "tied", (int)v->tied, "best", (int)v->best, "chosen", (int)v->chosen));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:[I,I,I], s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "binnacle",
+                     bn_version(), "solver", t->solver, "case", bn_json_text(t->cli->options->args[0]), "device",
                      bn_json_text(t->device->name), "driver", bn_json_text(t->device->driver), "precision",
                      t->precision, "grid", (json_int_t)t->n[0], (json_int_t)t->n[1], (json_int_t)t->n[2], "steps",
                      (json_int_t)t->steps, "default_step_seconds", bn_json_real(t->default_step), "tuned_step_seconds",
-                     bn_json_real(t->tuned_step), "seconds", bn_json_real(t->seconds), "kernels", kernels);
+                     bn_json_real(t->tuned_step), "seconds", bn_json_real(t->seconds), "kernels", kernels,
+                     "plain_step_seconds", bn_json_real(bn_tune_median(&t->plain)), "variants", variants);
 }
 
 static bn_status write_json(const bn_tune *t, const char *path)

@@ -34,9 +34,10 @@ typedef struct bn_options {
     size_t set_count;
     long long steps;      /* < 0: not given */
     int boxes;            /* 0: not given */
+    int size;             /* of bench, from 1; 0: not given */
     size_t work_group[3]; /* {0}: not given */
     bn_precision_wish precision;
-    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full;
+    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full, shapes_only;
     const char *const *args; /* what is no option, behind the command */
     size_t arg_count;
 } bn_options;

@@ -138,6 +138,9 @@ static void add_run(builder o, bn_sim *sim, const bn_summary *s)
     builder shapes = t->count ? put_object(o, "tuned_work_groups") : o;
     for (size_t i = 0; i < t->count; i++)
         put(shapes, t->groups[i].kernel, triple(t->groups[i].shape[0], t->groups[i].shape[1], t->groups[i].shape[2]));
+    builder choices = t->choice_count ? put_object(o, "tuned_choices") : o;
+    for (size_t i = 0; i < t->choice_count; i++)
+        put(choices, t->choices[i].key, text(t->choices[i].value));
     put(o, "selftest", text(s->selftest));
 }
 

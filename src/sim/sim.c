@@ -87,9 +87,27 @@ static bn_status build_kernels(bn_sim *sim)
     return BN_OK;
 }
 
-/* The work-groups of single kernels: those of the caller, else what the database knows. */
-static bn_status choose_groups(bn_sim *sim, const bn_sim_desc *desc)
+/* Takes what the database prefers for keys that the case leaves open; whether it changed anything. */
+static bool take_choices(bn_sim *sim, bn_case *config)
 {
+    bn_tuning *t = &sim->tuning;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->choice_count; i++) {
+        const bn_variant *v = sim->solver->variants;
+        while (v && v->key && strcmp(v->key, t->choices[i].key) != 0)
+            v++;
+        if (v && v->key && v->same_bits && bn_case_prefer(config, t->choices[i].key, t->choices[i].value))
+            t->choices[kept++] = t->choices[i];
+    }
+    t->choice_count = kept;
+    return kept > 0;
+}
+
+/* The work-groups of single kernels: those of the caller, else what the database knows. `*again`: the plan has to be made
+ * anew, since a choice of the case has changed. */
+static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *desc, bool *again)
+{
+    *again = false;
     sim->tuning_source = desc->work_group[0] || desc->group_count ? "command line" : "default";
     if (desc->group_count)
         return bn_tuning_copy(sim->ctx, desc->groups, desc->group_count, &sim->tuning);
@@ -101,8 +119,9 @@ static bn_status choose_groups(bn_sim *sim, const bn_sim_desc *desc)
                                 .precision = sim->plan->precision == BN_DOUBLE ? "double" : "single",
                                 .size_class = bn_tuning_size_class((double)n[0] * n[1] * n[2]) };
     bn_tuning_load(sim->ctx, &key, &sim->tuning);
-    if (sim->tuning.count)
-        sim->tuning_source = "database";
+    *again = take_choices(sim, config);
+    if (sim->tuning.count || *again)
+        sim->tuning_source = sim->tuning.own ? "database" : "shipped";
     return BN_OK;
 }
 
@@ -138,10 +157,16 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
         goto out;
     }
-    BN_GO(bn_plan_create(ctx, config, desc->device ? bn_device_describe(desc->device) : NULL, sim->state, &sim->plan));
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, desc->device ? bn_device_describe(desc->device) : NULL,
-                               desc->device ? bn_device_slots(desc->device) : 1));
-    BN_GO(choose_groups(sim, desc));
+    const bn_device_info *device = desc->device ? bn_device_describe(desc->device) : NULL;
+    bool again = false;
+    BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
+    BN_GO(choose_groups(sim, config, desc, &again));
+    if (again) {
+        bn_plan_destroy(&sim->plan);
+        memset(sim->state, 0, sim->solver->state_size);
+        BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
+    }
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, device ? bn_device_slots(desc->device) : 1));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,

@@ -15,7 +15,8 @@ bn_checkpoint *bn_sim_resumed(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
 
-/* Where the work-groups come from: "database", "command line" (the caller), or "default". */
+/* Where the work-groups come from: "database", "shipped" (data/tuning), "command line" (the caller), or
+ * "default". */
 const char *bn_sim_tuning_source(const bn_sim *);
 const bn_tuning *bn_sim_tuning(const bn_sim *);
 

@@ -67,6 +67,14 @@ typedef struct bn_plan_chart_desc {
     bool log_y;
 } bn_plan_chart_desc;
 
+/* A choice of the case that is about speed alone: `binnacle tune` times its values, each compared with the reference. */
+typedef struct bn_variant {
+    const char *key;    /* of the schema: a choice or a whole number */
+    const char *values; /* to be tried: "two-pass|rows|fused" */
+    bool same_bits;     /* whichever is taken: then runs whose case leaves it open take what `tune` has found */
+    bool (*matters)(const bn_case *); /* optional: whether it changes anything in this case */
+} bn_variant;
+
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
  * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
@@ -87,6 +95,7 @@ typedef struct bn_solver {
      * time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from one, on either
      * engine: what one wrote the other reads. */
     bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
+    const bn_variant *variants; /* optional; ends with a NULL key */
 } bn_solver;
 
 /* --- for plan() --- */

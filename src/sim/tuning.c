@@ -2,6 +2,7 @@
  * results do not depend on them, only speed does. */
 #include "sim/tuning.h"
 
+#include "api/embedded_files.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { VERSION = 1, BYTES_MAX = 1 << 24, SIDE_MAX = 65536 };
+enum { VERSION = 1, BYTES_MAX = 1 << 24, SIDE_MAX = 65536, SHIPPED_MOST = 16 };
 static const char format_name[] = "binnacle-tuning";
 
 int bn_tuning_size_class(double points) { return points >= 1 ? (int)floor(log2(points)) : 0; }
@@ -52,6 +53,16 @@ char *bn_tuning_path(void)
     return bn_path_join(own ? xdg : home, own ? "binnacle/tuning.json" : ".local/share/binnacle/tuning.json");
 }
 
+static bool is_database(const json_t *root, char why[256])
+{
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (format && strcmp(format, format_name) == 0 && json_integer_value(json_object_get(root, "version")) == VERSION &&
+        json_is_array(json_object_get(root, "entries")))
+        return true;
+    snprintf(why, 256, "it is no tuning database of version %d", (int)VERSION);
+    return false;
+}
+
 /* Reads the database; NULL when there is none, or none that can be used: then *why says so. */
 static json_t *read_database(const char *path, char why[256])
 {
@@ -74,11 +85,7 @@ static json_t *read_database(const char *path, char why[256])
     json_t *root = json_load_file(path, 0, &error);
     if (!root)
         snprintf(why, 256, "line %d: %.200s", error.line, error.text);
-    const char *format = json_string_value(json_object_get(root, "format"));
-    if (root && (!format || strcmp(format, format_name) != 0 ||
-                 json_integer_value(json_object_get(root, "version")) != VERSION ||
-                 !json_is_array(json_object_get(root, "entries")))) {
-        snprintf(why, 256, "it is no tuning database of version %d", (int)VERSION);
+    if (root && !is_database(root, why)) {
         json_decref(root);
         return NULL;
     }
@@ -116,72 +123,199 @@ static const char *fault(const json_t *entry)
     return read_shape(entry, shape) ? NULL : "work_group";
 }
 
-/* Whether a whole entry holds for the key. */
-static bool holds(const json_t *entry, const bn_tuning_key *key)
+/* The same of a choice. */
+static const char *choice_fault(const json_t *entry)
+{
+    static const char *const own_keys[] = { "key", "value" };
+    for (size_t i = 0; i + 1 < sizeof text_keys / sizeof *text_keys; i++)
+        if (!json_is_string(json_object_get(entry, text_keys[i])))
+            return text_keys[i];
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = json_string_value(json_object_get(entry, own_keys[i]));
+        if (!text || !text[0] || strlen(text) >= BN_TUNING_TEXT)
+            return own_keys[i];
+    }
+    return json_is_integer(json_object_get(entry, "size_class")) ? NULL : "size_class";
+}
+
+/* Whether a whole entry holds for the key; with `any_driver` on other drivers of the device too. */
+static bool holds(const json_t *entry, const bn_tuning_key *key, bool any_driver)
 {
     const char *const wanted[] = { key->solver, key->precision, key->device->name, key->device->driver };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted - any_driver; i++)
         if (strcmp(json_string_value(json_object_get(entry, text_keys[i])), wanted[i]) != 0)
             return false;
     return json_integer_value(json_object_get(entry, "size_class")) == key->size_class;
+}
+
+/* What was found so far: shapes lent by the documents they stand in, choices copied. */
+typedef struct harvest {
+    bn_kernel_group *groups;
+    size_t room, count;
+    bn_tuning *out;
+} harvest;
+
+/* Takes the entries of one document that hold; `from` names it in warnings. The last one of a kernel counts. */
+static bool take_shapes(bn_context *ctx, const bn_tuning_key *key, const json_t *root, const char *from, bool shipped,
+                        harvest *h)
+{
+    const json_t *entries = json_object_get(root, "entries");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const json_t *entry = json_array_get(entries, i);
+        const char *wrong = fault(entry);
+        bn_kernel_group g = { .kernel = wrong ? NULL : json_string_value(json_object_get(entry, "kernel")) };
+        if (wrong) {
+            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: its %s is missing or makes no sense", i + 1, from,
+                   wrong);
+            continue;
+        }
+        if (!holds(entry, key, shipped) || !read_shape(entry, g.shape))
+            continue;
+        if (g.shape[0] * g.shape[1] * g.shape[2] > key->device->max_work_group) {
+            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: %zu x %zu x %zu work-items are more than %s takes",
+                   i + 1, from, g.shape[0], g.shape[1], g.shape[2], key->device->name);
+            continue;
+        }
+        size_t at = 0;
+        while (at < h->count && strcmp(h->groups[at].kernel, g.kernel) != 0)
+            at++;
+        if (at == h->room)
+            continue;
+        h->groups[at] = g;
+        h->count += at == h->count;
+        any = true;
+    }
+    return any;
+}
+
+static bool take_choices(bn_context *ctx, const bn_tuning_key *key, const json_t *root, const char *from, bool shipped,
+                         bn_tuning *out)
+{
+    const json_t *list = json_object_get(root, "choices");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *wrong = choice_fault(entry);
+        if (wrong) {
+            bn_log(ctx, BN_LOG_WARNING, "choice %zu of %s is ignored: its %s is missing or makes no sense", i + 1, from,
+                   wrong);
+            continue;
+        }
+        if (!holds(entry, key, shipped))
+            continue;
+        bn_tuning_choice c = { .seconds = (double)NAN, .default_seconds = (double)NAN };
+        snprintf(c.key, sizeof c.key, "%s", json_string_value(json_object_get(entry, "key")));
+        snprintf(c.value, sizeof c.value, "%s", json_string_value(json_object_get(entry, "value")));
+        size_t at = 0;
+        while (at < out->choice_count && strcmp(out->choices[at].key, c.key) != 0)
+            at++;
+        if (at == BN_TUNING_CHOICES)
+            continue;
+        out->choices[at] = c;
+        out->choice_count += at == out->choice_count;
+        any = true;
+    }
+    return any;
+}
+
+/* The databases that travel inside the program. */
+static size_t open_shipped(bn_context *ctx, json_t *roots[SHIPPED_MOST])
+{
+    static const char folder[] = "data/tuning/";
+    size_t count = 0;
+    for (const bn_embedded *f = bn_embedded_files; f->name && count < SHIPPED_MOST; f++) {
+        char why[256];
+        if (strncmp(f->name, folder, sizeof folder - 1) != 0)
+            continue;
+        json_error_t error;
+        json_t *root = json_loads(f->text, 0, &error);
+        if (root && !is_database(root, why)) {
+            json_decref(root);
+            root = NULL;
+        } else if (!root) {
+            snprintf(why, sizeof why, "line %d: %.200s", error.line, error.text);
+        }
+        if (root)
+            roots[count++] = root;
+        else
+            bn_log(ctx, BN_LOG_WARNING, "%s is ignored: %s", f->name, why);
+    }
+    return count;
 }
 
 void bn_tuning_load(bn_context *ctx, const bn_tuning_key *key, bn_tuning *out)
 {
     char why[256];
     char *path = bn_tuning_path();
-    json_t *root = path ? read_database(path, why) : NULL;
-    const json_t *entries = json_object_get(root, "entries");
-    const size_t count = json_array_size(entries);
+    json_t *roots[SHIPPED_MOST + 1];
+    const size_t shipped = open_shipped(ctx, roots);
+    json_t *own = path ? read_database(path, why) : NULL;
+    harvest h = { .out = out };
     *out = (bn_tuning){ 0 };
     if (path && why[0])
         bn_log(ctx, BN_LOG_WARNING, "the tuning database %s is ignored: %s", path, why);
-    bn_kernel_group *found = calloc(count ? count : 1, sizeof *found);
-    size_t taken = 0;
-    for (size_t i = 0; found && i < count; i++) {
-        const json_t *entry = json_array_get(entries, i);
-        const char *wrong = fault(entry);
-        bn_kernel_group g = { .kernel = wrong ? NULL : json_string_value(json_object_get(entry, "kernel")) };
-        if (wrong) {
-            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: its %s is missing or makes no sense", i + 1, path,
-                   wrong);
-            continue;
-        }
-        if (!holds(entry, key) || !read_shape(entry, g.shape))
-            continue;
-        if (g.shape[0] * g.shape[1] * g.shape[2] > key->device->max_work_group) {
-            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: %zu x %zu x %zu work-items are more than %s takes",
-                   i + 1, path, g.shape[0], g.shape[1], g.shape[2], key->device->name);
-            continue;
-        }
-        size_t at = 0;
-        while (at < taken && strcmp(found[at].kernel, g.kernel) != 0)
-            at++;
-        found[at] = g; /* the last one counts */
-        taken += at == taken;
+    roots[shipped] = own;
+    for (size_t i = 0; i <= shipped; i++)
+        h.room += json_array_size(json_object_get(roots[i], "entries"));
+    h.groups = calloc(h.room ? h.room : 1, sizeof *h.groups);
+    bool mine = false;
+    bn_tuning choices = { 0 };
+    for (size_t i = 0; h.groups && i <= shipped; i++) {
+        const bool comes_along = i < shipped;
+        const bool shapes = take_shapes(ctx, key, roots[i], comes_along ? "data/tuning" : path, comes_along, &h);
+        const bool values = take_choices(ctx, key, roots[i], comes_along ? "data/tuning" : path, comes_along, &choices);
+        mine = mine || (!comes_along && (shapes || values));
     }
-    if (taken > 0 && bn_tuning_copy(ctx, found, taken, out) != BN_OK) {
+    if (h.count > 0 && bn_tuning_copy(ctx, h.groups, h.count, out) != BN_OK) {
         bn_log(ctx, BN_LOG_WARNING, "no memory for the tuning database: it is ignored");
         bn_error_clear(ctx);
     }
-    free(found);
-    json_decref(root);
+    memcpy(out->choices, choices.choices, sizeof out->choices);
+    out->choice_count = choices.choice_count;
+    out->own = mine;
+    free(h.groups);
+    for (size_t i = 0; i <= shipped; i++)
+        json_decref(roots[i]);
     free(path);
 }
 
-static json_t *entry_of(const bn_tuning_key *key, const bn_tuning_entry *e)
+/* What entries and choices have in common, and when it was found by which version. */
+static json_t *head_of(const bn_tuning_key *key, double seconds, double default_seconds)
 {
     char date[32] = "";
     const time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%d", &utc);
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:s}", "solver", key->solver, "precision",
+                     key->precision, "device", key->device->name, "driver", key->device->driver, "size_class",
+                     key->size_class, "seconds", seconds, "default_seconds", default_seconds, "binnacle", bn_version(),
+                     "date", date);
+}
+
+static json_t *entry_of(const bn_tuning_key *key, const bn_tuning_entry *e)
+{
     const size_t *g = e->group.shape;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:[I,I,I], s:f, s:f, s:s, s:s}", "solver", key->solver,
-                     "precision", key->precision, "device", key->device->name, "driver", key->device->driver, "kernel",
-                     e->group.kernel, "size_class", key->size_class, "work_group", (json_int_t)g[0], (json_int_t)g[1],
-                     (json_int_t)g[2], "seconds", e->seconds, "default_seconds", e->default_seconds, "binnacle",
-                     bn_version(), "date", date);
+    json_t *entry = head_of(key, e->seconds, e->default_seconds);
+    if (json_object_set_new(entry, "kernel", json_string(e->group.kernel)) |
+        json_object_set_new(entry, "work_group",
+                            json_pack("[I,I,I]", (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2]))) {
+        json_decref(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+static json_t *choice_of(const bn_tuning_key *key, const bn_tuning_choice *c)
+{
+    json_t *entry = head_of(key, c->seconds, c->default_seconds);
+    if (json_object_set_new(entry, "key", json_string(c->key)) |
+        json_object_set_new(entry, "value", json_string(c->value))) {
+        json_decref(entry);
+        return NULL;
+    }
+    return entry;
 }
 
 /* A database that nobody can use is not lost: an error of the user's may be mended. */
@@ -192,14 +326,16 @@ static void put_aside(bn_context *ctx, const char *path, const char *why)
         bn_log(ctx, BN_LOG_WARNING, "the tuning database %s can't be used (%s); it is kept as %s", path, why, aside);
 }
 
-bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *new_entries, size_t count)
+bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *new_entries, size_t count,
+                          const bn_tuning_choice *new_choices, size_t choice_count)
 {
     char why[256], *text = NULL, *path = bn_tuning_path();
     bn_status st = BN_OK;
     if (!path)
         return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");
-    json_t *old = read_database(path, why), *list = json_array();
-    json_t *root = json_pack("{s:s, s:i, s:O}", "format", format_name, "version", (int)VERSION, "entries", list);
+    json_t *old = read_database(path, why), *list = json_array(), *choices = json_array();
+    json_t *root = json_pack("{s:s, s:i, s:O, s:O}", "format", format_name, "version", (int)VERSION, "entries", list,
+                             "choices", choices);
     int wrong = !root;
     if (why[0])
         put_aside(ctx, path, why);
@@ -207,13 +343,20 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
         json_t *entry = json_array_get(json_object_get(old, "entries"), i);
         bool replaced = fault(entry) != NULL;
         for (size_t n = 0; n < count && !replaced; n++)
-            replaced = holds(entry, key) &&
+            replaced = holds(entry, key, false) &&
                        strcmp(json_string_value(json_object_get(entry, "kernel")), new_entries[n].group.kernel) == 0;
         if (!replaced)
             wrong |= json_array_append(list, entry);
     }
     for (size_t n = 0; n < count; n++)
         wrong |= json_array_append_new(list, entry_of(key, &new_entries[n]));
+    for (size_t i = 0; i < json_array_size(json_object_get(old, "choices")); i++) {
+        json_t *entry = json_array_get(json_object_get(old, "choices"), i);
+        if (!choice_fault(entry) && !holds(entry, key, false))
+            wrong |= json_array_append(choices, entry);
+    }
+    for (size_t n = 0; n < choice_count; n++)
+        wrong |= json_array_append_new(choices, choice_of(key, &new_choices[n]));
     if (wrong || !(text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the tuning database");
         goto out;
@@ -225,6 +368,7 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
 out:
     json_decref(old);
     json_decref(list);
+    json_decref(choices);
     json_decref(root);
     free(text);
     free(path);

@@ -11,10 +11,21 @@ typedef struct bn_tuning_key {
     int size_class;
 } bn_tuning_key;
 
+enum { BN_TUNING_CHOICES = 8, BN_TUNING_TEXT = 64 };
+
+/* The value of a case's key that was the fastest. */
+typedef struct bn_tuning_choice {
+    char key[BN_TUNING_TEXT], value[BN_TUNING_TEXT];
+    double seconds, default_seconds; /* of a step */
+} bn_tuning_choice;
+
 /* Shapes by kernel; own memory. */
 typedef struct bn_tuning {
     bn_kernel_group *groups;
     size_t count;
+    bn_tuning_choice choices[BN_TUNING_CHOICES];
+    size_t choice_count;
+    bool own; /* the user's database has a part in it; else it is what ships with the program */
 } bn_tuning;
 
 typedef struct bn_tuning_entry {
@@ -31,11 +42,13 @@ void bn_tuning_release(bn_tuning *);
 /* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; NULL when there is neither; free() it. */
 char *bn_tuning_path(void);
 
-/* The entries for the key. Never fails: a file or entry that can't be used is ignored with a warning. */
+/* The entries for the key: those that ship with the program (data/tuning), which hold for any driver of their device,
+ * and the user's, which go before them. Never fails: a file or entry that can't be used is ignored with a warning. */
 void bn_tuning_load(bn_context *, const bn_tuning_key *, bn_tuning *out);
 
-/* Puts the entries into the database, in the place of those with the same key and kernel. A database that can't be read
- * is kept beside it as tuning.json.bad. */
-BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count);
+/* Puts the entries into the database, in the place of those with the same key and kernel, and the choices, in the place
+ * of all with the same key. A database that can't be read is kept beside it as tuning.json.bad. */
+BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count,
+                                     const bn_tuning_choice *, size_t choice_count);
 
 #endif

@@ -67,6 +67,12 @@ for r in rows:
         points = r["size"] ** r["dims"]
         assert abs(r["updates"] * r["seconds"] / points - 1) < 1e-6, r
 ' "$work/all.json"
+ok 'kernels that repeat their work in a launch count it as often' python3 -c '
+import json, sys
+rows = [r for r in json.load(open(sys.argv[1]))["devices"][0]["rows"] if r["solver"] == "bpm"]
+assert rows
+for r in rows: # 60 operations a point and step
+    assert abs(r["flops"] / (60 * r["size"]) - 1) < 0.01, r' "$work/all.json"
 ok 'bench.json is the document' python3 -c '
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:])
@@ -121,6 +127,31 @@ assert any(r["published"] == float(sys.argv[2]) for r in rows), rows
 assert any(r["published"] and r["ours"] and r["ours"] > 0 for r in rows), rows
 assert sum(r["ours"] is not None for r in rows) >= 5, rows' "$work/suite.json" "${suite#*:}"
 done
+# What the runtime adds.
+"$b" bench --suite overhead --quick --quiet --json >"$work/overhead.json" 2>"$work/err"
+ok '--suite overhead exits 0' test $? = 0
+ok '... fits' python3 "$work/fits.py" "$work/overhead.json" "$root/docs/bench.schema.json"
+ok '... launches without waits, a warm start faster than a cold one' python3 -c '
+import json, sys
+o = json.load(open(sys.argv[1]))["devices"][0]["overhead"]
+steps, starts = ({r["solver"]: r for r in o[k]} for k in ("steps", "starts"))
+assert len(steps) == len(starts) == 5, o
+for r in o["steps"] + o["starts"]:
+    assert r["trouble"] is None, r
+assert steps["maxwell"]["launches"] == 2 and steps["maxwell"]["waits"] == 0, steps
+for r in o["starts"]:
+    assert 0 < r["warm_ready"] <= r["warm"] < r["cold"] < r["first"] and r["warm_build"] < r["cold_build"], r
+' "$work/overhead.json"
+if [ -n "${BN_TEST_LONG:-}" ]; then
+    "$b" bench --suite default-vs-tuned --quick --quiet --json >"$work/tuned.json" 2>"$work/err"
+    ok '--suite default-vs-tuned exits 0' test $? = 0
+    ok '... fits' python3 "$work/fits.py" "$work/tuned.json" "$root/docs/bench.schema.json"
+    ok '... has all solvers' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["default_vs_tuned"]
+assert {r["solver"] for r in rows} == {"flow", "maxwell", "flood", "bpm", "xray"}, rows
+assert all(r["trouble"] is None and r["ratio"] > 0 for r in rows), rows' "$work/tuned.json"
+fi
 if [ -n "${BN_TEST_LONG:-}" ]; then # some fifty programs to build
     expect 0 '26.65' 'seed-004 has the published times' "$b" bench --suite seed-004 --quick --quiet
 fi

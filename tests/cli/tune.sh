@@ -101,6 +101,51 @@ ignored 'is ignored: it is no tuning database' 'another JSON file'
 chmod o+w "$base"
 ignored 'others can write' 'a database that others can write'
 
+# --- choices of the case: what the database prefers holds where the case leaves the key open
+rm -f "$base"
+light=$root/data/cases/maxwell/selftest.toml
+env XDG_DATA_HOME="$work/empty" "$b" run "$light" --out "$work/default" --force >"$work/out" 2>&1
+expect 0 'kernel' 'maxwell' "$b" tune maxwell --quick --quiet --out "$work/maxwell"
+ok 'its variants were measured: those of the sweep give the same bits, no form is taken by itself' python3 -c '
+import json, sys
+rows = {(v["key"], v["value"]): v for v in json.load(open(sys.argv[1]))["variants"]}
+for value in ("two-pass", "rows", "fused"):
+    v = rows["solver.sweep", value]
+    assert v["verdict"] == "ok" and v["same_bits"] and v["step_seconds"] > 0, v
+for value in ("soa", "aos"):
+    v = rows["solver.form", value]
+    assert v["verdict"] == "ok" and not v["chosen"], v' "$work/maxwell/tune.json"
+# prefer KEY VALUE: the only choice in the database
+prefer()
+{
+    python3 -c '
+import json, sys
+base = json.load(open(sys.argv[1]))
+e = base["entries"][0]
+base["choices"] = [dict({k: e[k] for k in ("solver", "precision", "device", "driver", "size_class")}, key=sys.argv[2],
+                        value=sys.argv[3])]
+json.dump(base, open(sys.argv[1], "w"))' "$base" "$1" "$2"
+}
+# ... it ends without convergence after its five steps
+prefer solver.sweep two-pass
+expect 4 'work-groups: database' 'a run with a choice in the database' "$b" run "$light" --out "$work/run" --force
+summary tuned_choices '{"solver.sweep": "two-pass"}' 'its summary names it'
+ok '... other kernels, the same bits' python3 -c '
+import json, sys
+a, b = (json.load(open(path + "/summary.json")) for path in sys.argv[1:])
+assert "maxwell_H" in {k["kernel"] for k in b["profile"]} - {k["kernel"] for k in a["profile"]}
+assert a["fields"] and a["fields"] == b["fields"]' "$work/default" "$work/run"
+expect 4 '' 'a case that has chosen' "$b" run "$light" --set solver.sweep=rows --out "$work/run" --force
+summary tuned_choices null '... is not overruled'
+prefer solver.form soa
+expect 4 '' 'a choice that would change the bits' "$b" run "$light" --out "$work/run" --force
+summary tuned_choices null '... is not taken'
+prefer solver.sweep backwards
+expect 4 '' 'a value that there is none of' "$b" run "$light" --out "$work/run" --force
+summary tuned_choices null '... is not taken either'
+prefer solver.sweep ''
+expect 4 'choice 1 of .* is ignored: its value' 'an empty choice' "$b" run "$light" --out "$work/run" --force
+
 # --- planted kernels. Groups of 8 are wrong, those of 16 end the process.
 mkdir "$work/kernels" && cp -R "$root/kernels/." "$work/kernels"
 sed '/^kernel void bpm_march/,/^}/ s/^    MARCH(.*/&\
@@ -117,6 +162,21 @@ shapes = {s["work_group"][0]: s for s in kernel["shapes"]}
 assert shapes[8]["verdict"] == "wrong" and shapes[16]["verdict"] in ("crashed", "failed"), shapes
 assert all(s["verdict"] == "ok" for n, s in shapes.items() if n not in (8, 16)), shapes
 assert kernel["best"][0] not in (8, 16) and kernel["chosen"][0] not in (8, 16)' "$work/planted/tune.json"
+
+# A variant that leaves work out, and one that wants more local memory than there is.
+sed '/^kernel void maxwell_H(/,/^}/ s/STORE_TRIPLE(H, at, next)/if (at < 0) { & }/
+    /maxwell_fused(/,/^}/ s/local real2 level_x\[LEVELS\]/local real2 level_x[LEVELS * 65536]/' "$root/kernels/maxwell.cl" \
+    >"$work/kernels/maxwell.cl"
+expect 0 'solver.sweep=two-pass: wrong: field' 'a sweep over planted variants' \
+    env BINNACLE_KERNEL_PATH="$work/kernels" "$b" tune maxwell --quick --quiet --out "$work/planted"
+ok 'the one is told to need too much local memory' \
+    grep -Eq 'solver.sweep=fused: skipped: maxwell_fused needs [0-9]+ bytes of local memory' "$work/out"
+ok '... and neither is kept' python3 -c '
+import json, sys
+for v in json.load(open(sys.argv[1]))["variants"]:
+    assert not v["chosen"] or v["value"] == "rows", v
+assert all(c["value"] == "rows" for c in json.load(open(sys.argv[2]))["choices"])' "$work/planted/tune.json" "$base"
+cp "$root/kernels/maxwell.cl" "$work/kernels"
 
 # --- local memory: a kernel that the case has but does not launch, and one that it needs
 sed '/^kernel void cg_direction/,/^}/ s/lanes\[LANES\];/lanes[1 << 24];/' "$root/kernels/cg.cl" >"$work/kernels/cg.cl"

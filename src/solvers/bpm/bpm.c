@@ -124,6 +124,10 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
+/* How many unknowns a work-item eliminates, and so how much local memory a line takes. The bits follow. */
+static bool is_direct(const bn_case *c) { return bn_case_choice(c, "solver.method") == BPM_DIRECT; }
+static const bn_variant variants[] = { { "solver.chunk", "0|5|7|9|11|15", false, is_direct }, { 0 } };
+
 static const bn_kernel_desc kernels[] = {
     { "bpm_march", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } },
     { "bpm_source", BN_PER_SEGMENT, { .reads = 3, .writes = 4, .flops = 24 } },
@@ -479,5 +483,6 @@ const bn_solver bn_solver_bpm = {
     .init = init,
     .measure = bpm_measure,
     .keep = bpm_keep,
+    .variants = variants,
     .tolerance = tolerance,
 };

@@ -307,6 +307,7 @@ static bn_status march(bn_sim *sim, bpm *s, size_t steps)
         return bpm_fft_march(sim, s, steps, times_field);
     if (s->space)
         return march_space(s, steps);
+    bn_kernel_repeats(s->march, (double)steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
                   BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
 }

@@ -134,6 +134,8 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
+static const bn_variant variants[] = { { "solver.blocks", "active|all", true, NULL }, { 0 } };
+
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
     { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 500 } },
@@ -410,4 +412,5 @@ const bn_solver bn_solver_flood = {
     .init = init,
     .measure = flood_measure,
     .keep = flood_keep,
+    .variants = variants,
 };

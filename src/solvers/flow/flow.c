@@ -99,6 +99,17 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
+/* Of conjugate gradients in separate steps alone. */
+static bool in_steps(const bn_case *c)
+{
+    return bn_case_choice(c, "solver.poisson") == 1 || bn_case_choice(c, "solver.diffusion") == 1;
+}
+static const bn_variant variants[] = {
+    { "solver.spmv", "naive|local|image", false, in_steps },
+    { "solver.dot", "naive|coalesced|convergent|conflict-free|unrolled|norm", false, in_steps },
+    { 0 },
+};
+
 static const bn_kernel_desc kernels[] = {
     { "flow_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
     { "flow_advance", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
@@ -476,4 +487,5 @@ const bn_solver bn_solver_flow = {
     .init = init,
     .measure = flow_measure,
     .keep = flow_keep,
+    .variants = variants,
 };

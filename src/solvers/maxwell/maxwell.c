@@ -118,6 +118,14 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
+static bool is_compact(const bn_case *c) { return bn_case_choice(c, "solver.form") == MAXWELL_COMPACT; }
+
+static const bn_variant variants[] = {
+    { "solver.sweep", "two-pass|rows|fused", true, is_compact },
+    { "solver.form", "compact|soa|aos", false, NULL },
+    { 0 },
+};
+
 /* Per cell, in reals: see docs/performance.md. */
 static const bn_kernel_desc kernels[] = {
     { "maxwell_H", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 84 } },
@@ -466,4 +474,5 @@ const bn_solver bn_solver_maxwell = {
     .init = init,
     .measure = maxwell_measure,
     .keep = maxwell_keep,
+    .variants = variants,
 };

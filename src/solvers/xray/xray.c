@@ -106,11 +106,22 @@ static const bn_key schema[] = {
       .help = "what a scattering brings to the picture: its photon, or its expectation in some of the cells" },
     { .name = "solver.samples", .type = BN_KEY_INT, .def = 16, .min = 1, .max = 1000000,
       .help = "cells that the expected-value estimator visits for a scattering" },
+    { .name = "solver.layers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_LAYERS,
+      .help = "work-items a cell of the detector that share its photons of a step, as far as there are enough; 0: as many as "
+              "fill a device. The result is the same" },
     { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = "none|curve|fft|both", .def_text = "none",
       .help = "the cut along y with the closed form of slits and gratings; the Fourier picture of the projection" },
     { 0 },
 };
 /* clang-format on */
+
+/* The number of work-items a cell of the detector changes no count; larger blocks draw other random numbers. */
+static bool tracks(const bn_case *c) { return bn_case_choice(c, "flight.method") == 0; }
+static const bn_variant variants[] = {
+    { "solver.layers", "1|2|4|8|16|32|64", true, NULL },
+    { "flight.block", "0|1|2|3|4", false, tracks },
+    { 0 },
+};
 
 static const bn_kernel_desc kernels[] = {
     { "xray_fly", BN_PER_CELL, { .reads = 28, .writes = 28, .flops = 400 } },
@@ -293,7 +304,8 @@ static void read_case(const bn_case *c, xray *s)
         s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), least), 64 * wanted);
     }
     /* As few as fill a device, as many as the bytes of the counters need. */
-    s->layers = (uint32_t)fmax(fmin(wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
+    const double wish = (double)bn_case_int(c, "solver.layers");
+    s->layers = (uint32_t)fmax(fmin(wish > 0 ? wish : wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -370,4 +382,5 @@ const bn_solver bn_solver_xray = {
     .init = init,
     .measure = xray_measure,
     .keep = keep,
+    .variants = variants,
 };

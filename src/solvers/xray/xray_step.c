@@ -57,6 +57,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         BN_TRY(present(sim, s));
         s->fresh = true;
     }
+    bn_kernel_repeats(s->fly, (double)b.rounds);
     BN_TRY(BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward), BN_TABLE(s->d_angle),
                   BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b.first)), BN_U32V(high(b.first)),
                   BN_U32V(low(b.end)), BN_U32V(high(b.end)), BN_U32V(b.rounds), BN_U32V(s->layers)));

@@ -1,0 +1,108 @@
+/* bench_rows.c: rows of published studies, and the tables that travel inside the program (data/published). */
+#include "cli/bench_suites.h"
+
+#include "api/embedded_files.h"
+#include "cli/cli_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TROUBLE = 300 };
+
+bn_status bn_suite_add(const bn_suite *s, double published, double ours, const char *unit, const char *format, ...)
+{
+    char what[128];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    json_t *row = json_pack("{s:o, s:o, s:o, s:s}", "what", bn_json_text(what), "published", bn_json_real(published),
+                            "ours", bn_json_real(ours), "unit", unit);
+    if (!row || json_array_append_new(s->rows, row) != 0)
+        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
+    return BN_OK;
+}
+
+bn_status bn_suite_seconds(const bn_suite *s, const bn_bench_job *job, double *seconds)
+{
+    bn_bench_result r;
+    char trouble[TROUBLE];
+    if (!s->d->cli->options->quiet)
+        fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
+                job->n);
+    BN_TRY(bn_bench_time(s->d, job, &r, trouble, sizeof trouble));
+    if (trouble[0])
+        bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
+    *seconds = trouble[0] ? (double)NAN : r.seconds;
+    return BN_OK;
+}
+
+/* The next line that is no comment, split; a field in quotes may hold commas. */
+static bool next_fields(bn_published *t, char fields[BN_PUBLISHED_FIELDS][BN_PUBLISHED_FIELD])
+{
+    while (*t->at == '#')
+        t->at += strcspn(t->at, "\n") + (strchr(t->at, '\n') != NULL);
+    if (!*t->at)
+        return false;
+    memset(fields, 0, BN_PUBLISHED_FIELDS * sizeof *fields);
+    size_t f = 0, n = 0;
+    bool quoted = false;
+    for (; *t->at && *t->at != '\n'; t->at++) {
+        if (*t->at == '"')
+            quoted = !quoted;
+        else if (*t->at == ',' && !quoted && f + 1 < BN_PUBLISHED_FIELDS)
+            f++, n = 0;
+        else if (n + 1 < BN_PUBLISHED_FIELD)
+            fields[f][n++] = *t->at;
+    }
+    t->at += *t->at == '\n';
+    return true;
+}
+
+bn_published bn_published_open(const char *name)
+{
+    bn_published t = { .at = "" };
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            t.at = f->text;
+    (void)next_fields(&t, t.heads); /* a table that is not there is empty */
+    return t;
+}
+
+bool bn_published_next(bn_published *t) { return next_fields(t, t->fields); }
+
+const char *bn_published_text(const bn_published *t, const char *head)
+{
+    for (size_t i = 0; i < BN_PUBLISHED_FIELDS; i++)
+        if (strcmp(t->heads[i], head) == 0)
+            return t->fields[i];
+    return "";
+}
+
+double bn_published_number(const bn_published *t, const char *head)
+{
+    char *end;
+    const double value = strtod(bn_published_text(t, head), &end);
+    return end == bn_published_text(t, head) ? (double)NAN : value;
+}
+
+double bn_published_seconds(const bn_published *t, const char *head)
+{
+    char *end;
+    const double value = strtod(bn_published_text(t, head), &end);
+    return strcmp(end, "ms") == 0    ? 1e-3 * value
+           : strcmp(end, "s") == 0   ? value
+           : strcmp(end, "min") == 0 ? 60 * value
+                                     : (double)NAN;
+}
+
+bn_bench_case bn_suite_base(const char *solver)
+{
+    const bn_bench_case *c = bn_bench_cases;
+    while (strcmp(c->solver, solver) != 0)
+        c++;
+    return *c;
+}

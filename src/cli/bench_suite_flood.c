@@ -1,0 +1,153 @@
+/* bench_suite_flood.c: the study of shallow water on hexagons: layouts, precision, size of the scenario, simulated
+ * time. */
+#include "cli/bench_suites.h"
+
+#include "sim/solver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The scenario that stands in for the study's building, which has no published plan. */
+static const char building[] = "data/cases/flood/building.toml";
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds of a whole simulation, without its setup and without output; NaN where it ends with an error, which is told.
+ */
+static bn_status simulate(const bn_suite *s, const char *path, const char *text, const char *const *sets, size_t count,
+                          double *seconds)
+{
+    bn_context *ctx = s->d->cli->ctx;
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    *seconds = (double)NAN;
+    bn_status st = text ? bn_case_parse(ctx, path, text, sets, count, &c) : bn_case_read(ctx, path, sets, count, &c);
+    if (st == BN_OK)
+        st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim);
+    const double start = now();
+    while (st == BN_OK && !bn_sim_done(sim)) {
+        st = bn_sim_step(sim);
+        if (st == BN_OK && *s->d->cli->stop)
+            st = bn_fail(ctx, BN_INTERRUPTED, "interrupted");
+    }
+    if (st == BN_OK)
+        st = bn_domain_finish(bn_sim_domain(sim));
+    if (st == BN_OK)
+        *seconds = now() - start;
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    if (st == BN_OK || st == BN_INTERRUPTED)
+        return st;
+    bn_log(ctx, BN_LOG_WARNING, "%s", bn_error_text(ctx));
+    bn_error_clear(ctx);
+    return BN_OK;
+}
+
+/* The layouts of the solver, where its cases have a choice of them. */
+static bn_status layouts(const bn_suite *s, unsigned n)
+{
+    const bn_key *key = bn_solver_find("flood")->schema;
+    bn_published t = bn_published_open("data/published/seed-002-flood.csv");
+    double published[2] = { (double)NAN, (double)NAN }, ours[2] = { (double)NAN, (double)NAN };
+    static const char *const names[] = { "AoS", "SoA" }, *const values[] = { "aos", "soa" };
+    while (key->name && strcmp(key->name, "solver.layout") != 0)
+        key++;
+    while (bn_published_next(&t)) {
+        const char *item = bn_published_text(&t, "item");
+        if (strncmp(bn_published_text(&t, "table"), "4.6", 3) != 0)
+            continue;
+        for (int i = 0; i < 2; i++)
+            if (strncmp(item, "CUDA ", 5) == 0 && strcmp(item + 5, names[i]) == 0)
+                published[i] = bn_published_number(&t, "value");
+        BN_TRY(bn_suite_add(s, bn_published_number(&t, "value"), (double)NAN, "ms", "the study's own case, %s", item));
+    }
+    for (int i = 0; i < 2 && key->name; i++) {
+        bn_bench_case of = bn_suite_base("flood");
+        bn_bench_job job;
+        char set[64];
+        size_t at = 0;
+        snprintf(set, sizeof set, "solver.layout=%s", values[i]);
+        while (at + 2 < sizeof of.sets / sizeof *of.sets && of.sets[at])
+            at++;
+        of.sets[at] = set;
+        of.sets[at + 1] = NULL;
+        bn_bench_prepare(&of, n, false, s->gpu, &job);
+        BN_TRY(bn_suite_seconds(s, &job, &ours[i]));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[i], "ms", "a step of %u x %u wet cells, single, %s", n, n,
+                            names[i]));
+    }
+    return bn_suite_add(s, published[0] / published[1], ours[0] / ours[1], "", "AoS over SoA");
+}
+
+/* A circle of deep water that spreads for some seconds. */
+static bn_status simulated_time(const bn_suite *s, unsigned n)
+{
+    const bn_bench_case of = bn_suite_base("flood");
+    for (int i = 0; i < (s->quick ? 2 : 4); i++) {
+        const double end = 4 << i;
+        bn_bench_job job;
+        char time[64];
+        const char *sets[BN_BENCH_SETS + 8];
+        size_t count = 0;
+        double seconds;
+        bn_bench_prepare(&of, n, false, s->gpu, &job);
+        for (size_t k = 0; k < job.set_count; k++)
+            sets[count++] = job.sets[k];
+        for (size_t k = 0; of.sets[k]; k++)
+            sets[count++] = of.sets[k];
+        snprintf(time, sizeof time, "stop.time=%g", end);
+        sets[count++] = time;
+        BN_TRY(simulate(s, "bench", of.text, sets, count, &seconds));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "%2.0f s of %u x %u cells, single", end, n, n));
+    }
+    return BN_OK;
+}
+
+bn_status bn_suite_flood(const bn_suite *s)
+{
+    const bn_bench_case of = bn_suite_base("flood");
+    double published[2] = { (double)NAN, (double)NAN }, ours[2];
+    bn_published t = bn_published_open("data/published/seed-002-flood.csv");
+    while (bn_published_next(&t)) {
+        if (strcmp(bn_published_text(&t, "item"), "single time") == 0)
+            published[0] = bn_published_number(&t, "value");
+        if (strcmp(bn_published_text(&t, "item"), "double time") == 0)
+            published[1] = bn_published_number(&t, "value");
+    }
+    /* 1,147,423 cells for 600 s: some 12,000 steps, more or less by what flows. Ours: the same number of cells, all
+     * wet. */
+    const unsigned n = s->gpu || !s->quick ? 1071 : 256;
+    BN_TRY(layouts(s, n));
+    for (int twice = 0; twice < 2; twice++) {
+        bn_bench_job job;
+        bn_bench_prepare(&of, n, twice, s->gpu, &job);
+        BN_TRY(bn_suite_seconds(s, &job, &ours[twice]));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[twice], "ms", "a step of %u x %u wet cells, %s", n, n,
+                            twice ? "double" : "single"));
+    }
+    BN_TRY(bn_suite_add(s, published[1] / published[0], ours[1] / ours[0], "", "double over single"));
+    for (int twice = 0; twice < 2; twice++) { /* minutes on a CPU, and only where the case's files are */
+        const char *const sets[] = { twice ? "case.precision=double" : "case.precision=single" };
+        double seconds = (double)NAN;
+        if (s->gpu && !s->quick && access(building, R_OK) == 0)
+            BN_TRY(simulate(s, building, NULL, sets, 1, &seconds));
+        BN_TRY(bn_suite_add(s, published[twice], 1e3 * seconds, "ms", "600 s in the building (ours: %s), %s", building,
+                            twice ? "double" : "single"));
+    }
+    for (int i = 0; i < (s->quick ? 2 : BN_BENCH_SIZES); i++) {
+        bn_bench_job job;
+        double seconds;
+        bn_bench_prepare(&of, of.sizes[s->gpu][i], false, s->gpu, &job);
+        BN_TRY(bn_suite_seconds(s, &job, &seconds));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "a step of %u x %u wet cells, single", job.n, job.n));
+    }
+    return simulated_time(s, of.sizes[s->gpu][0]);
+}

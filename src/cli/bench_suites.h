@@ -1,0 +1,37 @@
+/* bench_suites.h: what published studies have in common: their tables inside the program, and rows with their figures
+ * beside ours. */
+#ifndef BN_BENCH_SUITES_H
+#define BN_BENCH_SUITES_H
+
+#include "cli/bench.h"
+
+typedef struct bn_suite {
+    const bn_bench_device *d;
+    json_t *rows;
+    bool gpu, quick;
+} bn_suite;
+
+/* A row; NaN: that side has no such figure. */
+BN_CHECKED bn_status bn_suite_add(const bn_suite *, double published, double ours, const char *unit, const char *format,
+                                  ...) BN_PRINTF(5, 6);
+/* Seconds of a step; NaN, with a warning, where it could not be measured. */
+BN_CHECKED bn_status bn_suite_seconds(const bn_suite *, const bn_bench_job *, double *seconds);
+/* The first standard case of a solver. */
+bn_bench_case bn_suite_base(const char *solver);
+
+/* A published table: lines of fields with commas between, comments, one line of heads. */
+enum { BN_PUBLISHED_FIELDS = 16, BN_PUBLISHED_FIELD = 80 };
+typedef struct bn_published {
+    const char *at;
+    char heads[BN_PUBLISHED_FIELDS][BN_PUBLISHED_FIELD], fields[BN_PUBLISHED_FIELDS][BN_PUBLISHED_FIELD];
+} bn_published;
+bn_published bn_published_open(const char *name); /* one that is not there is empty */
+bool bn_published_next(bn_published *);
+const char *bn_published_text(const bn_published *, const char *head); /* "": no such column */
+double bn_published_number(const bn_published *, const char *head);    /* NaN: no number */
+double bn_published_seconds(const bn_published *, const char *head);   /* "22.52ms", "0.17s", "9.13min" */
+
+/* bench_suite_flood.c */
+BN_CHECKED bn_status bn_suite_flood(const bn_suite *);
+
+#endif

@@ -1,0 +1,189 @@
+/* bench_tuned.c: `bench --suite default-vs-tuned`: each solver's standard case through `tune`, with a database that
+ * nobody else sees: how far the default work-groups are from the best ones. */
+#define _XOPEN_SOURCE 700 /* setenv */
+#include "cli/bench.h"
+
+#include "cli/cli_child.h"
+#include "cli/cli_text.h"
+#include "io/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TUNE_SECONDS = 3600, ARGUMENTS = 64, TROUBLE = 300, NAME = 48 };
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* Seconds of a shape of a kernel in tune's document. */
+static double seconds_of(const json_t *kernel, const json_t *group)
+{
+    const json_t *shapes = json_object_get(kernel, "shapes");
+    for (size_t i = 0; i < json_array_size(shapes); i++)
+        if (json_equal(json_object_get(json_array_get(shapes, i), "work_group"), group))
+            return number_of(json_array_get(shapes, i), "seconds");
+    return (double)NAN;
+}
+
+/* A row for each kernel that takes a twentieth of the step or more. */
+static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tuned, json_t *rows)
+{
+    const json_t *kernels = json_object_get(tuned, "kernels");
+    double all = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t k = 0; k < json_array_size(kernels); k++) {
+            const json_t *kernel = json_array_get(kernels, k);
+            const json_t *first = json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "work_group");
+            const double before = seconds_of(kernel, first), best = seconds_of(kernel, json_object_get(kernel, "best")),
+                         cost = before * number_of(kernel, "calls");
+            if (!(cost > 0))
+                continue;
+            if (pass == 0) {
+                all += cost;
+                continue;
+            }
+            if (cost < 0.05 * all)
+                continue;
+            json_t *row = json_pack(
+                "{s:s, s:i, s:i, s:O, s:o, s:O, s:O, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "solver", job->of->solver,
+                "size", (int)job->n, "dims", job->of->dims, "kernel", json_object_get(kernel, "kernel"), "share",
+                bn_json_real(cost / all), "default", first, "best", json_object_get(kernel, "best"), "default_seconds",
+                bn_json_real(before), "best_seconds", bn_json_real(best), "ratio", bn_json_real(before / best),
+                "step_default", bn_json_real(number_of(tuned, "default_step_seconds")), "step_tuned",
+                bn_json_real(number_of(tuned, "tuned_step_seconds")), "tied",
+                json_boolean(
+                    json_is_true(json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "tied"))),
+                "trouble", json_null());
+            if (!row || json_array_append_new(rows, row) != 0)
+                return bn_fail(ctx, BN_MEMORY, "no memory for a row of the table");
+        }
+    return BN_OK;
+}
+
+static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, const char *folder, json_t *rows)
+{
+    const bn_cli *cli = d->cli;
+    char index[32], path[BN_BENCH_PATH + 64], results[BN_BENCH_PATH + 64], trouble[TROUBLE] = "";
+    const char *arguments[ARGUMENTS];
+    size_t n = 0;
+    bn_child_outcome child;
+    json_error_t error;
+    snprintf(index, sizeof index, "%zu", bn_device_describe(d->plain)->index);
+    snprintf(path, sizeof path, "%s/case.toml", folder);
+    snprintf(results, sizeof results, "%s/out", folder);
+    BN_TRY(bn_file_write(cli->ctx, path, job->of->text, strlen(job->of->text)));
+    const char *const fixed[] = { cli->program, "tune",  path,      "--device", index,
+                                  "--out",      results, "--quiet", "--json",   "--shapes-only" };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        arguments[n++] = fixed[i];
+    if (cli->options->quick)
+        arguments[n++] = "--quick";
+    (void)bn_bench_arguments(job, arguments, n, ARGUMENTS);
+    BN_TRY(bn_child_run(cli, arguments, TUNE_SECONDS, &child));
+    json_t *tuned = child.end == BN_CHILD_EXITED && child.code == 0 ? json_loads(child.said, 0, &error) : NULL;
+    free(child.said);
+    if (!tuned)
+        snprintf(trouble, sizeof trouble, "`tune` ended with %s %d",
+                 child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);
+    bn_status st = BN_OK;
+    if (tuned)
+        st = take(cli->ctx, job, tuned, rows);
+    else if (json_array_append_new(rows,
+                                   json_pack("{s:s, s:i, s:i, s:o}", "solver", job->of->solver, "size", (int)job->n,
+                                             "dims", job->of->dims, "trouble", bn_json_text(trouble))) != 0)
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a row of the table");
+    json_decref(tuned);
+    return st;
+}
+
+bn_status bn_bench_tuned(const bn_bench_device *d, json_t **out)
+{
+    static const char variable[] = "XDG_DATA_HOME";
+    const bool gpu = !bn_device_describe(d->plain)->cpu;
+    char folder[BN_BENCH_PATH], *before = NULL;
+    const char *solver = "";
+    json_t *rows = json_array();
+    bn_status st = BN_OK;
+    *out = NULL;
+    BN_TRY(bn_bench_temporary(d->cli->ctx, folder));
+    if ((getenv(variable) && !(before = strdup(getenv(variable)))) || setenv(variable, folder, 1) != 0) {
+        st = bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the environment of child processes");
+        goto out;
+    }
+    for (const bn_bench_case *c = bn_bench_cases; c->solver; c++) {
+        bn_bench_job job;
+        if (strcmp(c->solver, solver) == 0) /* the first kind of work of each */
+            continue;
+        solver = c->solver;
+        bn_bench_prepare(c, c->sizes[gpu][!d->cli->options->quick], false, gpu, &job);
+        if (!d->cli->options->quiet)
+            fprintf(stderr, "bench: tune %s, %s, %u\n", c->solver, c->what, job.n);
+        BN_GO(tune_one(d, &job, folder, rows));
+    }
+    *out = json_incref(rows);
+out:
+    if (before)
+        (void)setenv(variable, before, 1);
+    else
+        (void)unsetenv(variable);
+    free(before);
+    bn_bench_remove_tree(folder);
+    json_decref(rows);
+    return st;
+}
+
+static void put_shape(char cell[BN_TABLE_CELL], const json_t *group)
+{
+    snprintf(cell, BN_TABLE_CELL, "%lldx%lldx%lld", (long long)json_integer_value(json_array_get(group, 0)),
+             (long long)json_integer_value(json_array_get(group, 1)),
+             (long long)json_integer_value(json_array_get(group, 2)));
+}
+
+static void put_time(char cell[BN_TABLE_CELL], double seconds)
+{
+    const double scale = seconds < 1e-3 ? 1e6 : 1e3;
+    snprintf(cell, BN_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : "ms");
+}
+
+bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
+{
+    static const char *const heads[] = { "solver", "size", "kernel",         "of a step",     "default", "",
+                                         "best",   "",     "default / best", "step: default", "tuned" };
+    static const char *const raised[] = { "", "", "^2", "^3" };
+    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x7f8 };
+    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    for (size_t c = 0; cells && c < table.columns; c++)
+        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_table_row(ctx, &table)) != NULL; r++) {
+        const json_t *row = json_array_get(rows, r);
+        const char *trouble = json_string_value(json_object_get(row, "trouble"));
+        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
+        snprintf(cells[1], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
+                 raised[json_integer_value(json_object_get(row, "dims"))]);
+        if (trouble) {
+            snprintf(cells[2], BN_TABLE_CELL, "%.120s", trouble);
+            continue;
+        }
+        snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "kernel")));
+        snprintf(cells[3], BN_TABLE_CELL, "%.0f %%", 100 * number_of(row, "share"));
+        put_shape(cells[4], json_object_get(row, "default"));
+        put_time(cells[5], number_of(row, "default_seconds"));
+        put_shape(cells[6], json_object_get(row, "best"));
+        put_time(cells[7], number_of(row, "best_seconds"));
+        snprintf(cells[8], BN_TABLE_CELL, "%.2f%s", number_of(row, "ratio"),
+                 json_is_true(json_object_get(row, "tied")) ? " =" : "  ");
+        put_time(cells[9], number_of(row, "step_default"));
+        put_time(cells[10], number_of(row, "step_tuned"));
+    }
+    if (cells)
+        bn_table_print(&table);
+    bn_table_release(&table);
+    if (cells)
+        printf("Kernels of a twentieth of the step or more; = the times overlap: the default stays.\n");
+    return cells ? BN_OK : BN_MEMORY;
+}
