@@ -40,6 +40,8 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
                                     bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 
+/* Takes `data` over, also when it fails; NULL: there was no memory for it. */
+BN_CHECKED bn_status bn_plan_keep_object(bn_plan *, void *data, void (*release)(void *));
 void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);

@@ -140,6 +140,31 @@ typedef struct bn_image_numbers {
     const double *values; /* x fastest, component slowest */
 } bn_image_numbers;
 BN_CHECKED bn_status bn_plan_image(bn_plan *, const bn_case *, const char *key, const char *name, bn_image_numbers *out);
+/* Polygons and lines with a meaning, from the WKT file or the table (.csv) that a list's item names; kept by the plan. Vertices
+ * move to a lattice of `snap` metres. The calls below ask the geometry (src/io/shapes.h has their details). */
+typedef struct bn_plan_shape {
+    const char *name;       /* "" in a file of WKT alone */
+    size_t line, number;    /* where it begins in the file, which one it is there; both from 1 */
+    double low[2], high[2]; /* the rectangle around it */
+    double inside[2];       /* some place in it */
+    bool open;              /* a line, without an inside */
+} bn_plan_shape;
+typedef struct bn_plan_shapes {
+    size_t count;
+    bn_plan_shape *shape;
+    double low[2], high[2]; /* around all of them */
+    struct bn_shapes *geometry;
+} bn_plan_shapes;
+BN_CHECKED bn_status bn_plan_shapes_item(bn_plan *, const bn_case *, const char *key, size_t item, double snap,
+                                         bn_plan_shapes **out);
+bool bn_plan_shape_covers(const bn_plan_shapes *, size_t shape, const double x[2]);
+/* Shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the rectangle from low to
+ * high is open at the beginning. */
+BN_CHECKED bn_status bn_plan_shapes_draw(bn_plan *, bn_plan_shapes *, const signed char *draw, bool whole,
+                                         const double low[2], const double high[2]);
+/* Of what was drawn: is all of the way from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)? */
+bool bn_plan_shapes_open(const bn_plan_shapes *, const double a[2], const double b[2]);
+int bn_plan_shapes_box(const bn_plan_shapes *, const double low[2], const double high[2]);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */

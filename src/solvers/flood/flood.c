@@ -22,6 +22,8 @@ static const bn_key schema[] = {
       .help = "cells along x and rows along y" },
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
+    { .name = "grid.origin", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
     { .name = "grid.periodic_x", .type = BN_KEY_BOOL, .help = "the right side is followed by the left one" },
     { .name = "grid.periodic_y", .type = BN_KEY_BOOL, .help = "the top is followed by the bottom" },
     { .name = "fluid.gravity", .type = BN_KEY_REAL, .unit = "m s-2", .def = 9.81, .max = 1e6, .above = true,
@@ -63,15 +65,17 @@ static const bn_key schema[] = {
     { .name = "plan.pixel", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e3, .above = true,
       .help = "metres that a pixel of the plans is long" },
     { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; "
-              "empty: an open floor" },
+      .help = "the floor: a picture (PNG) or polygons (.wkt: where people can walk; .csv: with columns `meaning` and "
+              "`wkt`), as the legend says; relative to the case file; empty: an open floor" },
     { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
       .help = "of the floor; storeys follow from the lowest to the highest" },
-    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "#ffffff", .list = true,
+    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .help = "of pixels, as \"#rrggbb\"; without any legend white is floor and black is wall" },
+    { .name = "legend.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "of polygons: what stands in the column `meaning`; the words for kinds need no legend" },
     { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
       .def_text = "floor", .list = true,
-      .help = "what the colour means; water leaves by stairs and openings to the storey below" },
+      .help = "what colour and name mean; water leaves by stairs and openings to the storey below" },
     { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .help = "of a door" },
     { .name = "legend.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "of a source, for each patch; the most that a patch of a drain takes" },
@@ -81,7 +85,7 @@ static const bn_key schema[] = {
       .help = "of discharge, of an opening in the floor" },
     { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of the source, the lowest is 1" },
-    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
       .help = "its place" },
     { .name = "source.radius", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "cells within it share the source; at least the nearest one" },
@@ -117,7 +121,7 @@ static const bn_key schema[] = {
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of a gauge" },
-    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
     { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
       .help = "write flooded-storeyN.wkt at the end: polygons around what is deeper than this; 0: no" },
@@ -295,6 +299,8 @@ static bn_status read_grid(const bn_case *c, bn_plan *p, flood *s)
     s->h[0] = s->d;
     s->h[1] = s->edges == 6 ? s->d * sqrt(0.75) : s->d;
     s->area = s->h[0] * s->h[1];
+    for (size_t k = 0; k < 2; k++)
+        s->origin[k] = bn_case_real_at(c, "grid.origin", k);
     s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
     s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
     BN_TRY(flood_read_plans(c, p, s));
@@ -356,7 +362,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
                                        .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },
-                                       .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
+                                       .origin = { s->origin[0] + (s->edges == 6 ? 0.25 : 0.5) * s->h[0],
+                                                   s->origin[1] + 0.5 * s->h[1], 0 },
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
     BN_TRY(bn_plan_halo(p, s->order));

@@ -77,6 +77,7 @@ typedef struct flood {
     uint32_t nx, ny, storeys;
     int edges, order;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
+    double origin[2];              /* of the domain's lower left corner, in the coordinates of the case [m] */
     bool periodic[2];
     flood_constants k;
     flood_bed bed_kind;
@@ -121,7 +122,7 @@ typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT
 /* An interval of simulated time, by as many time steps as it takes. */
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
 
-/* Place of a cell's centre [m]. */
+/* Place of a cell's centre [m], from the corner of the domain. */
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
 
 /* The cell beside another one of the same storey; false: outside. */

@@ -13,7 +13,8 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
     BN_TRY(bn_plan_keep(p, s->gauges * sizeof *s->gauge, (void **)&s->gauge));
     for (size_t g = 0; g < s->gauges; g++) {
         const long long storey = bn_case_item_int(c, "gauge.storey", g);
-        const double x[2] = { bn_case_item_real_at(c, "gauge.at", g, 0), bn_case_item_real_at(c, "gauge.at", g, 1) };
+        const double asked[2] = { bn_case_item_real_at(c, "gauge.at", g, 0), bn_case_item_real_at(c, "gauge.at", g, 1) };
+        const double x[2] = { asked[0] - s->origin[0], asked[1] - s->origin[1] };
         size_t nearest = 0;
         double least = HUGE_VAL;
         for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
@@ -30,7 +31,7 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
                                       s->storeys);
         else if (least > s->d)
             (void)bn_case_reject_item(c, "gauge.at", g, NULL, "gauge %zu: (%g m, %g m) lies outside of storey %lld",
-                                      g + 1, x[0], x[1], storey);
+                                      g + 1, asked[0], asked[1], storey);
         else
             s->gauge[g] = (size_t)(storey - 1) * s->nx * s->ny + nearest;
     }
@@ -112,8 +113,8 @@ static bn_status put_heights(bn_context *ctx, const flood *s, const double *dept
         double x[2];
         flood_place(s, at % s->nx, at / s->nx % s->ny, x);
         values[next] = (double)(at / layer + 1);
-        values[rows + next] = x[0];
-        values[2 * rows + next] = x[1];
+        values[rows + next] = s->origin[0] + x[0];
+        values[2 * rows + next] = s->origin[1] + x[1];
         values[3 * rows + next++] = 100 * depth[at];
     }
     const bn_column columns[] = { { "storey", "", values },
