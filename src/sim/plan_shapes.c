@@ -1,7 +1,8 @@
-/* plan_shapes.c: polygons that a plan reads for a solver, and what they cover. */
+/* plan_shapes.c: polygons and terrain that a plan reads for a solver, what they cover and how high they are. */
 #include "sim/plan.h"
 
 #include "io/shapes.h"
+#include "io/terrain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,3 +76,37 @@ int bn_plan_shapes_box(const bn_plan_shapes *s, const double low[2], const doubl
 {
     return bn_shapes_box(s->geometry, low, high);
 }
+
+static void release_terrain(void *data)
+{
+    bn_terrain *t = data;
+    if (t)
+        bn_terrain_free(t);
+    free(t);
+}
+
+bn_status bn_plan_terrain(bn_plan *p, const bn_case *c, const char *key, bn_plan_heights **out)
+{
+    char path[PATH_BYTES];
+    bn_plan_heights *h;
+    bn_terrain *t = calloc(1, sizeof *t);
+    *out = NULL;
+    BN_TRY(bn_plan_keep_object(p, t, release_terrain));
+    if (!bn_plan_path(c, bn_case_text(c, key), path, sizeof path))
+        return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
+    if (bn_terrain_read(p->ctx, path, t) != BN_OK) {
+        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
+        return bn_error_status(p->ctx);
+    }
+    BN_TRY(bn_plan_keep(p, sizeof *h, (void **)&h));
+    *h = (bn_plan_heights){ .epsg = t->epsg, .terrain = t };
+    for (int k = 0; k < 2; k++) {
+        h->low[k] = t->corner[k];
+        h->high[k] = t->corner[k] + t->n[k] * t->h[k];
+        h->pixel[k] = t->h[k];
+    }
+    *out = h;
+    return BN_OK;
+}
+
+double bn_plan_height(const bn_plan_heights *h, const double x[2]) { return bn_terrain_at(h->terrain, x); }

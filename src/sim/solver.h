@@ -165,6 +165,16 @@ BN_CHECKED bn_status bn_plan_shapes_draw(bn_plan *, bn_plan_shapes *, const sign
 /* Of what was drawn: is all of the way from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)? */
 bool bn_plan_shapes_open(const bn_plan_shapes *, const double a[2], const double b[2]);
 int bn_plan_shapes_box(const bn_plan_shapes *, const double low[2], const double high[2]);
+/* Heights on a grid that knows its place, from the file that the text `key` names (GeoTIFF, ESRI ASCII grid); kept by the plan. A
+ * file that can't be used fails with BN_IO or BN_CASE. */
+typedef struct bn_plan_heights {
+    double low[2], high[2], pixel[2]; /* the rectangle that it covers [m] */
+    int epsg;                         /* code of its coordinates; 0: the file doesn't tell */
+    struct bn_terrain *terrain;
+} bn_plan_heights;
+BN_CHECKED bn_status bn_plan_terrain(bn_plan *, const bn_case *, const char *key, bn_plan_heights **out);
+/* Between the pixels' middles; NaN: outside, or without data. */
+double bn_plan_height(const bn_plan_heights *, const double x[2]);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */

@@ -30,10 +30,20 @@ static const bn_key schema[] = {
       .help = "acceleration of free fall" },
     { .name = "fluid.manning", .type = BN_KEY_REAL, .unit = "", .def = 0, .min = 0, .max = 10,
       .help = "Manning's roughness in s m^(-1/3); 0: no friction. Concrete has 0.013" },
-    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald",
+    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald|terrain",
       .def_text = "flat",
       .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; "
-              "channel of MacDonald's type" },
+              "channel of MacDonald's type; heights from a file, of the lowest storey" },
+    { .name = "bed.file", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "of a terrain: GeoTIFF (.tif) or ESRI ASCII grid (.asc), in metres; relative to the case file" },
+    { .name = "bed.shift", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .help = "of a terrain: its coordinates at x = y = 0 of the case" },
+    { .name = "bed.scale", .type = BN_KEY_REAL, .def = 1, .min = -1e6, .max = 1e6,
+      .help = "of a terrain: metres that a unit of its heights is" },
+    { .name = "bed.offset", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e5, .max = 1e5,
+      .help = "of a terrain: added to its heights; small heights keep more digits in single precision" },
+    { .name = "bed.nodata", .type = BN_KEY_CHOICE, .choices = "reject|wall", .def_text = "reject",
+      .help = "of a terrain: what cells without data are" },
     { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
       .help = "of an inclined ground: rise along x and y" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1e6,
@@ -358,7 +368,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
-    const double height = s->storeys > 1 ? s->bed[(size_t)s->nx * s->ny] - s->bed[0] : 1;
+    const double height = s->storeys > 1 ? bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0) : 1;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
                                        .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },

@@ -28,7 +28,8 @@ typedef enum flood_bed {
     FLOOD_RANDOM,
     FLOOD_BUMP,
     FLOOD_BOWL,
-    FLOOD_MACDONALD
+    FLOOD_MACDONALD,
+    FLOOD_TERRAIN
 } flood_bed;
 typedef enum flood_start {
     FLOOD_DRY_START,
@@ -93,6 +94,8 @@ typedef struct flood {
     int items;
     int32_t *cell;     /* codes of all cells */
     double *bed;       /* [m] */
+    bn_plan_heights *terrain; /* of the lowest storey; NULL: none */
+    double terrain_shift[2], terrain_scale, terrain_offset; /* [m]; height = scale * value + offset */
     double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
     bool *solid;       /* cells drawn as walls; NULL: none */
 

@@ -241,9 +241,16 @@ static void code_walls(flood *s, size_t storey)
 /* Nothing passes the edges of a solid cell, nor those that lead out through an open side. */
 static void close_solids(flood *s)
 {
-    for (size_t at = 0; at < (size_t)s->nx * s->ny * s->storeys; at++)
-        if (s->cell[at] & FLOOD_SOLID)
-            s->cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
+    const size_t layer = (size_t)s->nx * s->ny;
+    for (size_t at = 0; at < layer * s->storeys; at++) {
+        long i, j;
+        if (!(s->cell[at] & FLOOD_SOLID))
+            continue;
+        s->cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
+        for (int e = 0; e < s->edges; e++)
+            if (flood_beside(s, at % s->nx, at / s->nx % s->ny, e, &i, &j))
+                s->cell[at / layer * layer + (size_t)j * s->nx + (size_t)i] |= FLOOD_CLOSED << (e + s->edges / 2) % s->edges;
+    }
 }
 
 static bool add_item(flood *s, const flood_item *item)
