@@ -137,8 +137,9 @@ static void remove_animation(bn_folder *f, const char *picture)
 /* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
 static void remove_old_run(bn_folder *f)
 {
-    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png" };
-    static const char *const below[][2] = { { "fields", ".vti" }, { "pictures", ".png" } };
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png", "outlines.csv" };
+    static const char *const below[][2] = { { "fields", ".vti" }, { "fields", ".vtu" }, { "pictures", ".png" },
+                                            { "outlines", ".wkt" } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {

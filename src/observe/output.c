@@ -2,6 +2,7 @@
  * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
 #include "observe/output.h"
 #include "observe/export.h"
+#include "observe/layers.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -31,6 +32,7 @@ struct bn_output {
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation;
+    bn_layers *layers; /* NULL: none are wanted */
     unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
     unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
     size_t drawn_count;
@@ -90,6 +92,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
             if (st != BN_OK)
                 goto out;
         }
+    BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
     if (bn_case_bool(c, "output.first"))
         BN_GO(bn_output_fields(o));
     *out = o;
@@ -105,6 +108,7 @@ void bn_output_destroy(bn_output **output)
         return;
     bn_output *o = *output;
     bn_writer_destroy(&o->writer);
+    bn_layers_destroy(&o->layers);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
     for (size_t i = 0; i < o->file_count; i++)
@@ -131,6 +135,7 @@ typedef struct moment {
     size_t *field;
     char *vtk_path, *pvd_path; /* NULL: no VTK */
     char *tiff_path, *hdf5_path; /* the same */
+    bn_layers *layers;           /* the output's own */
     char **files;              /* for the .pvd, with times */
     double *times;
     size_t file_count;
@@ -334,8 +339,10 @@ static bn_status write_moment(bn_context *ctx, const moment *m, const void *cons
 {
     if (m->vtk_path)
         BN_TRY(write_vtk(ctx, m, values));
-    BN_TRY(bn_export_write(ctx, &(bn_export){ m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path,
-                                              m->hdf5_path }));
+    const bn_export e = { m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path, m->hdf5_path };
+    BN_TRY(bn_export_write(ctx, &e));
+    if (m->layers)
+        BN_TRY(bn_layers_write(ctx, m->layers, &e));
     for (size_t i = 0; i < m->plan->picture_count; i++)
         if (m->picture_path[i])
             BN_TRY(draw(ctx, m, values, i));
@@ -444,7 +451,8 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
     for (size_t i = 0; o->pictures && i < p->picture_count; i++)
         BN_TRY(picture_name(o, &m->picture_path[i], i, step));
     for (size_t i = 0; i < p->field_count; i++)
-        if (((o->vtk || o->tiff || o->hdf5) && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
+        if (((o->vtk || o->tiff || o->hdf5 || o->layers) && (p->fields[i].role & BN_OUTPUT)) ||
+            (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
             BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
             m->count++;
@@ -455,7 +463,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 bn_status bn_output_fields(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->written_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
+    if (now.step == o->written_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures && !o->layers))
         return BN_OK;
     const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
@@ -465,6 +473,7 @@ bn_status bn_output_fields(bn_output *o)
     m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
     m->time = now.time;
     m->step = now.step;
+    m->layers = o->layers;
     bn_status st = bn_sim_present(o->sim);
     if (st == BN_OK)
         st = prepare(o, m, now.step);
@@ -718,6 +727,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
         keep_first(&st, draw_table(o, i));
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
+    if (o->layers && drained == BN_OK)
+        keep_first(&st, bn_layers_finish(o->layers));
     for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;

@@ -26,6 +26,7 @@ struct bn_plan {
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
+    bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     struct bn_kept *kept;                 /* memory lent to the solver */
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count;

@@ -61,6 +61,19 @@ typedef struct bn_plan_chart_desc {
     bool log_y;
 } bn_plan_chart_desc;
 
+/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists live as long
+ * as the plan. */
+typedef struct bn_plan_layers_desc {
+    const char *name;          /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
+    const bool *hidden;        /* cells that are walls: grid.n values; NULL: none */
+    bool mesh;                 /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
+    const char *const *fields; /* ends with NULL */
+    int epsg;                  /* code of the coordinates; 0: not known */
+    const char *outlined;      /* polygons (WKT) around the cells where this field is above a value; NULL: none */
+    double above;
+    const char *outline; /* "flooded" */
+} bn_plan_layers_desc;
+
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
  * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
@@ -90,6 +103,7 @@ BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *uni
 BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
+void bn_plan_layers(bn_plan *, const bn_plan_layers_desc *);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
 /* The same for a choice that was made: "the system for psi", "multigrid". Both literals. */

@@ -134,7 +134,12 @@ static const bn_key schema[] = {
     { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
     { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
-      .help = "write flooded-storeyN.wkt at the end: polygons around what is deeper than this; 0: no" },
+      .help = "write outlines/flooded-storeyN-STEP.wkt at output times: polygons (WKT) around what is deeper than this; "
+              "0: no" },
+    { .name = "output.ugrid", .type = BN_KEY_BOOL, .def = 0,
+      .help = "write storeyN.nc: a mesh of each storey with depth and velocity at output times (UGRID NetCDF), for QGIS" },
+    { .name = "output.epsg", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e6,
+      .help = "code of the coordinate system, for storeyN.nc; 0: that of the terrain, if it says" },
     { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
       .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
@@ -278,6 +283,25 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
+/* Meshes and outlines of each storey. */
+static void plan_layers(const bn_case *c, const flood *s, bn_plan *p)
+{
+    static const char *const fields[] = { "depth", "velocity", NULL };
+    const double above = bn_case_real(c, "output.outline");
+    const int epsg = (int)bn_case_int(c, "output.epsg");
+    const bool mesh = bn_case_bool(c, "output.ugrid");
+    const bool same = s->terrain_shift[0] == 0 && s->terrain_shift[1] == 0; /* coordinates of case and terrain */
+    if (mesh || above > 0)
+        bn_plan_layers(p, &(bn_plan_layers_desc){ .name = "storey",
+                                                  .hidden = s->solid,
+                                                  .mesh = mesh,
+                                                  .fields = fields,
+                                                  .epsg = epsg == 0 && s->terrain && same ? s->terrain->epsg : epsg,
+                                                  .outlined = above > 0 ? "depth" : NULL,
+                                                  .above = above,
+                                                  .outline = "flooded" });
+}
+
 static void read_sides(const bn_case *c, flood *s)
 {
     static const char *const kind[] = { "boundary.left.kind", "boundary.right.kind", "boundary.bottom.kind",
@@ -382,6 +406,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(c, s, p));
+    plan_layers(c, s, p);
     BN_TRY(flood_plan_gauges(c, p, s));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));

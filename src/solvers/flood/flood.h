@@ -155,9 +155,6 @@ bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
 bn_status flood_read_gauges(bn_sim *, flood *, double time);
 bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
 
-/* Polygons (WKT) around the cells of each storey that are deeper than output.outline. */
-bn_status flood_put_outlines(bn_sim *, const flood *, const double *depth, bn_results *);
-
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);
 

@@ -130,7 +130,6 @@ bn_status flood_put_tables(bn_sim *sim, const flood *s, const double *depth, bn_
 {
     if (s->gauges > 0 && s->gauge_count > 0)
         BN_TRY(put_gauges(bn_sim_context(sim), s, results));
-    BN_TRY(flood_put_outlines(sim, s, depth, results));
     return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, depth, results)
                                                             : BN_OK;
 }
