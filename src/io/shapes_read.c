@@ -116,7 +116,10 @@ static bn_status add(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, const
         return wrong(ctx, s, p, said(s));
     BN_GO(check_geometry(ctx, s, p, g));
     p->shape.open = kind_of(s, g) == 1;
-    p->geometry = GEOSUnaryUnionPrec_r(s->geos, g, s->snap);
+    GEOSGeometry *snapped = GEOSGeom_setPrecision_r(s->geos, g, s->snap, 0);
+    p->geometry = snapped ? GEOSUnaryUnion_r(s->geos, snapped) : NULL;
+    if (snapped)
+        GEOSGeom_destroy_r(s->geos, snapped);
     if (!p->geometry) {
         st = wrong(ctx, s, p, said(s));
         goto out;
