@@ -57,6 +57,15 @@ static void collect(outline *o, size_t start)
             }
 }
 
+/* Squares: a cell of the same area that touches only the corner at the end of an outer edge. Rings go over to it: the hole behind
+ * the corner becomes a ring of its own, where one ring that touches itself would be no valid polygon. */
+static bool across(const outline *o, size_t at, int e, size_t *to)
+{
+    size_t beside;
+    return !o->cells->hexagons && bn_cells_beside(o->cells, at, e, &beside) &&
+           bn_cells_beside(o->cells, beside, (e + 1) % 4, to) && o->area[*to] == o->area[at];
+}
+
 /* From an outer edge to the one that follows it on the ring: turn around the corner at its end through the cells of the
  * area. */
 static void follow(const outline *o, size_t *at, int *e)
@@ -64,6 +73,11 @@ static void follow(const outline *o, size_t *at, int *e)
     const int edges = bn_cells_edges(o->cells);
     size_t to;
     int next = (*e + 1) % edges;
+    if (!joined(o, *at, next, &to) && across(o, *at, *e, &to)) {
+        *at = to;
+        *e = (*e + 3) % 4;
+        return;
+    }
     while (joined(o, *at, next, &to)) { /* enter the neighbour: its edge back to us is the opposite one */
         next = (next + edges / 2 + 1) % edges;
         *at = to;
