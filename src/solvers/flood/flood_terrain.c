@@ -180,7 +180,7 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
         x[k] += s->origin[k] + s->terrain_shift[k];
     if (x[0] >= t->low[0] && x[1] >= t->low[1] && x[0] <= t->high[0] && x[1] <= t->high[1])
         (void)bn_case_reject(c, "bed.file", "bed.nodata = \"wall\"",
-                             "the terrain has no data at (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0],
+                             "the terrain has no data at or beside (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0],
                              x[1], floor((x[0] - t->low[0]) / t->pixel[0]) + 1,
                              floor((t->high[1] - x[1]) / t->pixel[1]) + 1);
     else
