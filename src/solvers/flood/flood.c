@@ -269,6 +269,10 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .hidden = s->solid,
                                         .across = 2,
                                         .at = k };
+            if (s->terrain && k == 0) { /* lines of the ground's height */
+                picture.contour_field = "bed";
+                picture.contour_count = 15;
+            }
             if (all[i].classes) {
                 picture.contour_field = all[i].field;
                 picture.contour_levels = hazard_classes;
