@@ -1,5 +1,6 @@
 /* ugrid.c: NetCDF files of layers of cells (ugrid.h). Faces and corners of hidden cells are left out; everything is converted in
- * pieces, so that a layer of a million cells takes a few megabytes here. */
+ * pieces, so that a layer of a million cells takes a few megabytes here. The classic format with 64-bit offsets: HDF5 below netCDF-4
+ * crashes at exit when a disk was full. */
 #include "io/ugrid.h"
 
 #include "io/file.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 16, FIELDS = 32, CHUNK = 1 << 18 };
+enum { PIECE = 1 << 16, FIELDS = 32 };
 
 struct bn_ugrid {
     bn_file *file;
@@ -46,22 +47,11 @@ static bn_status failed(bn_context *ctx, const bn_ugrid *u, int error)
     return bn_fail(ctx, BN_IO, "cannot write %s: %s", u->path, nc_strerror(error));
 }
 
-/* Compressed, in chunks of at most `chunk` faces. */
-static int pack(int nc, int variable, int dims, const size_t *chunk)
-{
-    int error = NC_NOERR;
-    if (dims > 0)
-        DO(nc_def_var_chunking(nc, variable, NC_CHUNKED, chunk));
-    DO(nc_def_var_deflate(nc, variable, 1, 1, 1));
-    return error;
-}
-
 static int define_coordinate(int nc, int dim, const char *name, char axis, const char *of, int *variable)
 {
     int error = NC_NOERR;
     char text[64];
     DO(nc_def_var(nc, name, NC_DOUBLE, 1, &dim, variable));
-    DO(nc_def_var_deflate(nc, *variable, 1, 1, 1));
     DO(put_text(nc, *variable, "units", "m"));
     snprintf(text, sizeof text, "projection_%c_coordinate", axis);
     DO(put_text(nc, *variable, "standard_name", text));
@@ -86,7 +76,6 @@ static int define_mesh(int nc, const int dims[3], int place[4], int *ring)
     DO(define_coordinate(nc, dims[1], "mesh2d_face_x", 'x', "middles of cells", &place[2]));
     DO(define_coordinate(nc, dims[1], "mesh2d_face_y", 'y', "middles of cells", &place[3]));
     DO(nc_def_var(nc, "mesh2d_face_nodes", NC_INT, 2, &dims[1], ring));
-    DO(nc_def_var_deflate(nc, *ring, 1, 1, 1));
     DO(put_text(nc, *ring, "cf_role", "face_node_connectivity"));
     DO(put_text(nc, *ring, "long_name", "corners of each cell, counter-clockwise"));
     DO(put_int(nc, *ring, "start_index", 0));
@@ -112,7 +101,6 @@ static int define_field(bn_ugrid *u, size_t which, const bn_ugrid_field *f, int 
 {
     int error = NC_NOERR;
     const int dims[2] = { times, faces };
-    const size_t whole = u->faces < CHUNK ? u->faces : CHUNK, chunk[2] = { 1, whole };
     u->components[which] = f->components;
     u->once[which] = f->once;
     for (int c = 0; c < f->components && c < 2; c++) {
@@ -122,7 +110,6 @@ static int define_field(bn_ugrid *u, size_t which, const bn_ugrid_field *f, int 
         /* MDAL makes one vector of two variables that are called so. */
         snprintf(text, sizeof text, "%s%s", f->name, f->components == 1 ? "" : c == 0 ? ", x-component" : ", y-component");
         DO(nc_def_var(u->nc, name, NC_FLOAT, f->once ? 1 : 2, f->once ? &dims[1] : dims, v));
-        DO(pack(u->nc, *v, f->once ? 1 : 2, f->once ? &chunk[1] : chunk));
         DO(put_text(u->nc, *v, "long_name", text));
         DO(put_text(u->nc, *v, "units", f->unit && f->unit[0] ? f->unit : "1"));
         DO(put_text(u->nc, *v, "mesh", "mesh2d"));
@@ -242,8 +229,10 @@ static bn_status begin(bn_context *ctx, bn_ugrid *u, const bn_ugrid_desc *d)
     int32_t *number = number_corners(u, &corners);
     if (!number)
         return bn_fail(ctx, BN_MEMORY, "no memory for the mesh of %s", u->path);
-    error = nc_create(bn_file_name(u->file), NC_NETCDF4 | NC_CLOBBER, &u->nc);
+    int before;
+    error = nc_create(bn_file_name(u->file), NC_64BIT_OFFSET | NC_CLOBBER, &u->nc);
     u->open = error == NC_NOERR;
+    DO(nc_set_fill(u->nc, NC_NOFILL, &before)); /* every value is written */
     DO(define_all(u, d, corners, place, &rings));
     DO(write_corners(u, number, place));
     DO(write_faces(u, number, place, rings));
