@@ -7,8 +7,8 @@ void bn_cells_middle(const bn_cells *c, uint32_t i, uint32_t j, double x[2])
     x[1] = c->first[1] + j * c->h[1];
 }
 
-/* Half of the corners of hexagons lie on one zigzag line below each row, and one above the last: 2 n + 2 corners, half a cell
- * apart along x. */
+/* Half of the corners of hexagons lie on one zigzag line below each row, and one above the last: 2 n + 2 corners, half
+ * a cell apart along x. */
 static size_t line_of(const bn_cells *c) { return c->hexagons ? 2 * (size_t)c->n[0] + 2 : (size_t)c->n[0] + 1; }
 
 size_t bn_cells_corners(const bn_cells *c) { return line_of(c) * ((size_t)c->n[1] + 1); }
@@ -44,7 +44,8 @@ void bn_cells_corner(const bn_cells *c, size_t corner, double x[2])
 
 bool bn_cells_beside(const bn_cells *c, size_t cell, int edge, size_t *other)
 {
-    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } }, hex_y[6] = { 0, 1, 1, 0, -1, -1 };
+    static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
+                     hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
     const long i = (long)(cell % c->n[0]), j = (long)(cell / c->n[0]);
     const long x = i + (c->hexagons ? hex_x[j % 2][edge] : square_x[edge]);

@@ -1,5 +1,5 @@
-/* geotiff_read.c: terrain from GeoTIFF (OGC 19-008r4): the pixels by libtiff, and of the tags what places them: north-up grids in
- * metres. GDAL's tags for pixels without data and for scaled heights are read too. */
+/* geotiff_read.c: terrain from GeoTIFF (OGC 19-008r4): the pixels by libtiff, and of the tags what places them:
+ * north-up grids in metres. GDAL's tags for pixels without data and for scaled heights are read too. */
 #include "io/terrain.h"
 
 #include "io/decimal.h"
@@ -172,11 +172,13 @@ static bn_status read_pixels(bn_context *ctx, const char *path, TIFF *t, const t
             fine = tiled ? TIFFReadTile(t, block, x, y, 0, 0) >= 0 : TIFFReadScanline(t, block, y, 0) == 1;
             for (uint32_t j = 0; fine && j < high && y + j < p->height; j++)
                 for (uint32_t i = 0; i < wide && x + i < p->width; i++)
-                    out->values[(size_t)(p->height - 1 - y - j) * p->width + x + i] =
-                        bn_tiff_number(p, block + (size_t)j * wide * p->bits / 8, i);
+                    out->values[(size_t)(p->height - 1 - y - j) * p->width + x + i] = bn_tiff_number(
+                        p, block + (size_t)j * wide * p->bits / 8, i);
         }
     free(block);
-    return fine ? BN_OK : bn_fail(ctx, BN_IO, "cannot read %s: %s; the file is damaged or cut short", path, bn_tiff_complaint());
+    return fine
+               ? BN_OK
+               : bn_fail(ctx, BN_IO, "cannot read %s: %s; the file is damaged or cut short", path, bn_tiff_complaint());
 }
 
 static bn_status read_terrain(bn_context *ctx, const char *path, TIFF *t, bn_terrain *out)

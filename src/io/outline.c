@@ -30,9 +30,9 @@ static bool put(text *t, const char *piece)
 typedef struct outline {
     const bn_cells *cells;
     const bool *in;
-    uint32_t *area;  /* that a cell belongs to, from 1; 0: to none */
-    size_t *list;    /* cells, area after area */
-    size_t count;    /* of them */
+    uint32_t *area; /* that a cell belongs to, from 1; 0: to none */
+    size_t *list;   /* cells, area after area */
+    size_t count;   /* of them */
     uint32_t areas;
     bool *walked; /* of each edge of each cell: whether a ring has it */
 } outline;
@@ -57,8 +57,8 @@ static void collect(outline *o, size_t start)
             }
 }
 
-/* Squares: a cell of the same area that touches only the corner at the end of an outer edge. Rings go over to it: the hole behind
- * the corner becomes a ring of its own, where one ring that touches itself would be no valid polygon. */
+/* Squares: a cell of the same area that touches only the corner at the end of an outer edge. Rings go over to it: the
+ * hole behind the corner becomes a ring of its own, where one ring that touches itself would be no valid polygon. */
 static bool across(const outline *o, size_t at, int e, size_t *to)
 {
     size_t beside;

@@ -154,7 +154,8 @@ bn_status bn_shapes_draw(bn_context *ctx, bn_shapes *s, const signed char *draw,
             fine = !hole || change(s, GEOSDifferencePrec_r, &s->bars, hole);
         }
         if (fine)
-            fine = change(s, draw[i] < 0 && !line ? GEOSDifferencePrec_r : GEOSUnionPrec_r, line ? &s->bars : &s->area, g);
+            fine = change(s, draw[i] < 0 && !line ? GEOSDifferencePrec_r : GEOSUnionPrec_r, line ? &s->bars : &s->area,
+                          g);
         else
             drop(s, &g);
     }

@@ -1,5 +1,5 @@
-/* shapes_read.c: WKT, alone or as a column of a table (shapes.h). The numbers and brackets are read by GEOS; here stands what
- * finds them in the file and says where something is wrong. */
+/* shapes_read.c: WKT, alone or as a column of a table (shapes.h). The numbers and brackets are read by GEOS; here
+ * stands what finds them in the file and says where something is wrong. */
 #include "io/shapes_parts.h"
 
 #include "io/file.h"
@@ -102,7 +102,8 @@ static shape_part *extend(bn_shapes *s, const char *name, size_t line)
 }
 
 /* Adds the geometry of a text that begins in a line of the file. */
-static bn_status add(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, const char *text, const char *name, size_t line)
+static bn_status add(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, const char *text, const char *name,
+                     size_t line)
 {
     bn_status st = BN_OK;
     shape_part *p = extend(s, name, line);
@@ -239,7 +240,8 @@ static bn_status read_table(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader
                 meaning = columns;
         }
     if (wkt < 0 || meaning < 0)
-        return bn_fail(ctx, BN_CASE, "%s, line 1: no column `%s`; the first line names the columns, `meaning` and `wkt` among them",
+        return bn_fail(ctx, BN_CASE,
+                       "%s, line 1: no column `%s`; the first line names the columns, `meaning` and `wkt` among them",
                        s->path, wkt < 0 ? "wkt" : "meaning");
     while (next_row(&t)) {
         const char *geometry = NULL, *name = NULL;
@@ -253,8 +255,9 @@ static bn_status read_table(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader
         }
         if (!geometry || !name || !name[0])
             return bn_fail(ctx, BN_CASE, "%s, line %zu: %s", s->path, line,
-                           geometry && name ? "the column `meaning` is empty"
-                                            : "fewer places than columns; a geometry with commas needs quotes around it");
+                           geometry && name
+                               ? "the column `meaning` is empty"
+                               : "fewer places than columns; a geometry with commas needs quotes around it");
         BN_TRY(add(ctx, s, reader, geometry, name, line));
     }
     return BN_OK;

@@ -18,8 +18,8 @@ bn_status bn_terrain_create(bn_context *ctx, const char *path, double columns, d
     *out = (bn_terrain){ .epsg = 0 };
     if (!(columns >= 1 && rows >= 1 && columns * rows <= BN_TERRAIN_POINTS && columns == floor(columns) &&
           rows == floor(rows)))
-        return bn_fail(ctx, BN_CASE, "%s: a terrain of %g columns and %g rows is none, or has more than 2^28 pixels", path,
-                       columns, rows);
+        return bn_fail(ctx, BN_CASE, "%s: a terrain of %g columns and %g rows is none, or has more than 2^28 pixels",
+                       path, columns, rows);
     out->n[0] = (uint32_t)columns;
     out->n[1] = (uint32_t)rows;
     out->values = malloc((size_t)out->n[0] * out->n[1] * sizeof *out->values);
@@ -82,8 +82,9 @@ static bn_status read_head(bn_context *ctx, const char *path, words *w, head *h)
         while (i < HEADS && strcasecmp(name, heads[i]) != 0)
             i++;
         if (i == HEADS)
-            return bn_fail(ctx, BN_CASE, "%s, line %zu: `%.40s` is no word of an ESRI ASCII grid (ncols, nrows, xllcorner, "
-                                         "yllcorner, cellsize, NODATA_value)",
+            return bn_fail(ctx, BN_CASE,
+                           "%s, line %zu: `%.40s` is no word of an ESRI ASCII grid (ncols, nrows, xllcorner, "
+                           "yllcorner, cellsize, NODATA_value)",
                            path, w->line, name);
         const char *number = next(w);
         if (!number || !bn_decimal_parse(number, &h->value[i]))
@@ -107,8 +108,8 @@ static bn_status place_grid(bn_context *ctx, const char *path, const head *h, bn
         if (!(out->h[k] > 0) || !isfinite(out->h[k]))
             return bn_fail(ctx, BN_CASE, "%s: a cellsize of %g", path, out->h[k]);
         if (!h->given[corner] && !h->given[centre])
-            return bn_fail(ctx, BN_CASE, "%s is no ESRI ASCII grid: its head has neither %s nor %s", path, heads[corner],
-                           heads[centre]);
+            return bn_fail(ctx, BN_CASE, "%s is no ESRI ASCII grid: its head has neither %s nor %s", path,
+                           heads[corner], heads[centre]);
         out->corner[k] = h->given[corner] ? h->value[corner] : h->value[centre] - 0.5 * out->h[k];
     }
     return BN_OK;
@@ -121,17 +122,18 @@ static bn_status read_values(bn_context *ctx, const char *path, words *w, const 
             const char *word = next(w);
             double *v = &out->values[(size_t)(out->n[1] - 1 - j) * out->n[0] + i]; /* rows stand from the north */
             if (!word)
-                return bn_fail(ctx, BN_CASE, "%s ends in row %u, column %u; its head promises %u rows of %u heights", path,
-                               j + 1, i + 1, out->n[1], out->n[0]);
+                return bn_fail(ctx, BN_CASE, "%s ends in row %u, column %u; its head promises %u rows of %u heights",
+                               path, j + 1, i + 1, out->n[1], out->n[0]);
             if (!bn_decimal_parse(word, v))
-                return bn_fail(ctx, BN_CASE, "%s, line %zu (row %u, column %u): `%.40s` is no number", path, w->line, j + 1,
-                               i + 1, word);
+                return bn_fail(ctx, BN_CASE, "%s, line %zu (row %u, column %u): `%.40s` is no number", path, w->line,
+                               j + 1, i + 1, word);
             if ((h->given[NODATA] && *v == h->value[NODATA]) || !isfinite(*v))
                 *v = (double)NAN;
         }
-    return next(w) == NULL ? BN_OK
-                           : bn_fail(ctx, BN_CASE, "%s, line %zu: more heights than the %u rows of %u that its head promises",
-                                     path, w->line, out->n[1], out->n[0]);
+    return next(w) == NULL
+               ? BN_OK
+               : bn_fail(ctx, BN_CASE, "%s, line %zu: more heights than the %u rows of %u that its head promises", path,
+                         w->line, out->n[1], out->n[0]);
 }
 
 static bn_status read_esri(bn_context *ctx, const char *path, bn_terrain *out)

@@ -8,14 +8,14 @@
 enum { BN_TERRAIN_POINTS = 1 << 28 };
 
 typedef struct bn_terrain {
-    uint32_t n[2];         /* columns and rows */
+    uint32_t n[2];          /* columns and rows */
     double corner[2], h[2]; /* lower left corner of the lower left pixel; size of a pixel [m] */
-    double *values;        /* of pixels, west to east in rows from the south; NaN: no data */
-    int epsg;              /* code of the coordinates; 0: the file doesn't tell */
+    double *values;         /* of pixels, west to east in rows from the south; NaN: no data */
+    int epsg;               /* code of the coordinates; 0: the file doesn't tell */
 } bn_terrain;
 
-/* By the end of the name: .tif or .tiff, else an ESRI ASCII grid. BN_IO: the file can't be read or is damaged. BN_CASE: it is
- * no terrain that can be used (turned, in degrees, no place, ...). Owns its memory until bn_terrain_free. */
+/* By the end of the name: .tif or .tiff, else an ESRI ASCII grid. BN_IO: the file can't be read or is damaged. BN_CASE:
+ * it is no terrain that can be used (turned, in degrees, no place, ...). Owns its memory until bn_terrain_free. */
 BN_CHECKED bn_status bn_terrain_read(bn_context *, const char *path, bn_terrain *out);
 void bn_terrain_free(bn_terrain *);
 

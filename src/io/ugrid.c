@@ -1,6 +1,6 @@
-/* ugrid.c: NetCDF files of layers of cells (ugrid.h). Faces and corners of hidden cells are left out; everything is converted in
- * pieces, so that a layer of a million cells takes a few megabytes here. The classic format with 64-bit offsets: HDF5 below netCDF-4
- * crashes at exit when a disk was full. */
+/* ugrid.c: NetCDF files of layers of cells (ugrid.h). Faces and corners of hidden cells are left out; everything is
+ * converted in pieces, so that a layer of a million cells takes a few megabytes here. The classic format with 64-bit
+ * offsets: HDF5 below netCDF-4 crashes at exit when a disk was full. */
 #include "io/ugrid.h"
 
 #include "io/file.h"
@@ -26,10 +26,10 @@ struct bn_ugrid {
 };
 
 /* One call of netCDF after the other; after the first failure none is made. */
-#define DO(call)                  \
-    do {                          \
-        if (error == NC_NOERR)    \
-            error = (call);       \
+#define DO(call)               \
+    do {                       \
+        if (error == NC_NOERR) \
+            error = (call);    \
     } while (0)
 
 static int put_text(int nc, int variable, const char *name, const char *text)
@@ -108,7 +108,10 @@ static int define_field(bn_ugrid *u, size_t which, const bn_ugrid_field *f, int 
         int *v = &u->variable[which][c];
         snprintf(name, sizeof name, "mesh2d_%s%s", f->name, f->components == 1 ? "" : c == 0 ? "_x" : "_y");
         /* MDAL makes one vector of two variables that are called so. */
-        snprintf(text, sizeof text, "%s%s", f->name, f->components == 1 ? "" : c == 0 ? ", x-component" : ", y-component");
+        snprintf(text, sizeof text, "%s%s", f->name,
+                 f->components == 1 ? ""
+                 : c == 0           ? ", x-component"
+                                    : ", y-component");
         DO(nc_def_var(u->nc, name, NC_FLOAT, f->once ? 1 : 2, f->once ? &dims[1] : dims, v));
         DO(put_text(u->nc, *v, "long_name", text));
         DO(put_text(u->nc, *v, "units", f->unit && f->unit[0] ? f->unit : "1"));

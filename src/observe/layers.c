@@ -1,5 +1,5 @@
-/* layers.c: meshes and outlines of layers (layers.h). A mesh grows under a temporary name and is there when the run ends; an
- * outline is there at once, and outlines.csv tells its time. */
+/* layers.c: meshes and outlines of layers (layers.h). A mesh grows under a temporary name and is there when the run
+ * ends; an outline is there at once, and outlines.csv tells its time. */
 #include "observe/layers.h"
 
 #include "io/decimal.h"
@@ -24,8 +24,8 @@ struct bn_layers {
     bn_folder *folder;
     const bn_plan *plan;
     bn_cells cells;
-    size_t count;   /* layers */
-    bn_ugrid **mesh; /* NULL: no meshes */
+    size_t count;                              /* layers */
+    bn_ugrid **mesh;                           /* NULL: no meshes */
     size_t field[BN_PLAN_FIELDS], field_count; /* of the meshes: indices of the plan's fields */
     entry *entries;
     size_t entry_count;
@@ -89,8 +89,9 @@ bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_l
     if (!l)
         return bn_fail(ctx, BN_MEMORY, "no memory for the layers");
     *l = (bn_layers){ .ctx = ctx, .folder = folder, .plan = p, .count = g->dims > 2 ? g->n[2] : 1 };
-    l->cells = (bn_cells){ { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] },
-                           g->kind == BN_HEXAGONAL };
+    l->cells = (bn_cells){
+        { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
+    };
     if (p->layers.outlined) {
         char *path = NULL;
         BN_GO(bn_folder_name(folder, &path, "outlines"));
@@ -135,7 +136,8 @@ static double value(const void *data, size_t field, int component, size_t cell)
     const source *s = data;
     const bn_layers *l = s->layers;
     const size_t layer = (size_t)l->cells.n[0] * l->cells.n[1];
-    return number(s->e, place_of(s->e, l->field[field]), (size_t)component * layer * l->count + s->layer * layer + cell);
+    return number(s->e, place_of(s->e, l->field[field]),
+                  (size_t)component * layer * l->count + s->layer * layer + cell);
 }
 
 static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
@@ -157,11 +159,13 @@ static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e
     for (size_t at = 0; at < cells; at++)
         in[at] = number(e, which, layer * cells + at) > d->above;
     BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
-    bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1, e->step);
+    bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
+                                  e->step);
     if (st == BN_OK)
         st = bn_file_write(ctx, path, o.text, strlen(o.text));
     if (st == BN_OK)
-        st = note(ctx, l, &(entry){ e->time, (double)o.cells * l->cells.h[0] * l->cells.h[1], layer + 1, o.polygons, e->step });
+        st = note(ctx, l,
+                  &(entry){ e->time, (double)o.cells * l->cells.h[0] * l->cells.h[1], layer + 1, o.polygons, e->step });
     free(path);
     free(o.text);
     return st;
@@ -182,8 +186,8 @@ static bn_status write_list(bn_context *ctx, bn_layers *l)
         const entry *at = &l->entries[i];
         bn_decimal_format(time, at->time);
         bn_decimal_format(area, at->area);
-        fprintf(bn_file_stream(file), "%s,%zu,%zu,%s,outlines/%s-%s%zu-%06llu.wkt\n", time, at->layer, at->polygons, area,
-                d->outline, d->name, at->layer, at->step);
+        fprintf(bn_file_stream(file), "%s,%zu,%zu,%s,outlines/%s-%s%zu-%06llu.wkt\n", time, at->layer, at->polygons,
+                area, d->outline, d->name, at->layer, at->step);
     }
     return bn_file_commit(&file);
 }

@@ -1,5 +1,5 @@
-/* layers.h: files of each layer of cells, such as the storeys of a building: a mesh with values over time for programs of
- * geography (UGRID NetCDF), polygons around what is above a value (WKT) for those of crowds. */
+/* layers.h: files of each layer of cells, such as the storeys of a building: a mesh with values over time for programs
+ * of geography (UGRID NetCDF), polygons around what is above a value (WKT) for those of crowds. */
 #ifndef BN_LAYERS_H
 #define BN_LAYERS_H
 

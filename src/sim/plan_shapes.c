@@ -41,7 +41,8 @@ static bn_status list(bn_plan *p, bn_shapes *geometry, bn_plan_shapes **out)
     return BN_OK;
 }
 
-bn_status bn_plan_shapes_item(bn_plan *p, const bn_case *c, const char *key, size_t item, double snap, bn_plan_shapes **out)
+bn_status bn_plan_shapes_item(bn_plan *p, const bn_case *c, const char *key, size_t item, double snap,
+                              bn_plan_shapes **out)
 {
     char path[PATH_BYTES];
     bn_shapes *geometry;

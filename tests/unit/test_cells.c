@@ -1,4 +1,5 @@
-/* test_cells.c: outlines of random sets of cells, judged by GEOS, and meshes of cells in NetCDF, read back by netCDF. */
+/* test_cells.c: outlines of random sets of cells, judged by GEOS, and meshes of cells in NetCDF, read back by netCDF.
+ */
 #include "support.h"
 
 #include "io/ugrid.h"
@@ -81,7 +82,8 @@ static double value(const void *data, size_t field, int component, size_t cell)
 
 START_TEST(meshes_hold_hexagons_and_values)
 {
-    static const bn_ugrid_field fields[] = { { "depth", "m", 1, false }, { "velocity", "m s-1", 2, false },
+    static const bn_ugrid_field fields[] = { { "depth", "m", 1, false },
+                                             { "velocity", "m s-1", 2, false },
                                              { "bed", "m", 1, true } };
     for (int kind = 0; kind < 2; kind++) {
         const bn_cells c = cells_of(kind == 0);
@@ -138,7 +140,7 @@ START_TEST(meshes_hold_hexagons_and_values)
             ck_assert(used[n]);
         NC(nc_inq_varid(nc, "mesh2d_velocity_y", &id));
         NC(nc_get_var_float(nc, id, h));
-        ck_assert_double_eq((double)h[0], 101001); /* the first face is the second cell */
+        ck_assert_double_eq((double)h[0], 101001);             /* the first face is the second cell */
         ck_assert_double_eq((double)h[2 * faces + 4], 101008); /* 2 + 6, since the cells 0 and 5 are hidden */
         NC(nc_inq_varid(nc, "mesh2d_bed", &id));
         NC(nc_get_var_float(nc, id, h));

@@ -48,20 +48,23 @@ static bn_shapes *read_shapes(const char *ending, const char *text)
 
 START_TEST(walkable_areas_have_holes)
 {
-    /* As pedestrian tools write them: a collection of areas over several lines, with a hole and a neighbour that touches. */
-    bn_shapes *s = read_shapes("wkt", "# ground floor\nSRID=32632;GEOMETRYCOLLECTION (POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0),\n"
-                                      "  (4 4, 6 4, 6 6, 4 6, 4 4)))\n"
-                                      "polygon z ((10 2 1, 14 2 1, 14 3 1, 10 3 1, 10 2 1))\n");
+    /* As pedestrian tools write them: a collection of areas over several lines, with a hole and a neighbour that
+     * touches. */
+    bn_shapes *s = read_shapes(
+        "wkt", "# ground floor\nSRID=32632;GEOMETRYCOLLECTION (POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0),\n"
+               "  (4 4, 6 4, 6 6, 4 6, 4 4)))\n"
+               "polygon z ((10 2 1, 14 2 1, 14 3 1, 10 3 1, 10 2 1))\n");
     ck_assert_uint_eq(bn_shapes_count(s), 2);
     ck_assert_str_eq(bn_shapes_at(s, 0)->name, "");
     ck_assert_uint_eq(bn_shapes_at(s, 0)->line, 2);
     ck_assert_uint_eq(bn_shapes_at(s, 1)->line, 4);
     ck_assert_double_eq(bn_shapes_at(s, 1)->high[0], 14);
-    ck_assert(bn_shape_covers(s, 0, AT(1, 1)) && !bn_shape_covers(s, 0, AT(5, 5)) && !bn_shape_covers(s, 0, AT(11, 2.5)));
+    ck_assert(bn_shape_covers(s, 0, AT(1, 1)) && !bn_shape_covers(s, 0, AT(5, 5)) &&
+              !bn_shape_covers(s, 0, AT(11, 2.5)));
     OK(bn_shapes_draw(ctx, s, (const signed char[]){ 1, 1 }, false, AT(0, 0), AT(14, 10)));
-    ck_assert(bn_shapes_open(s, AT(9, 2.5), AT(13, 2.5)));   /* from one area to the other */
-    ck_assert(!bn_shapes_open(s, AT(9, 5), AT(13, 2.5)));    /* outside in between */
-    ck_assert(!bn_shapes_open(s, AT(3, 5), AT(7, 5)));       /* across the hole */
+    ck_assert(bn_shapes_open(s, AT(9, 2.5), AT(13, 2.5))); /* from one area to the other */
+    ck_assert(!bn_shapes_open(s, AT(9, 5), AT(13, 2.5)));  /* outside in between */
+    ck_assert(!bn_shapes_open(s, AT(3, 5), AT(7, 5)));     /* across the hole */
     ck_assert_int_eq(bn_shapes_box(s, AT(1, 1), AT(3, 9)), 1);
     ck_assert_int_eq(bn_shapes_box(s, AT(4.1, 4.1), AT(5.9, 5.9)), -1);
     ck_assert_int_eq(bn_shapes_box(s, AT(3, 3), AT(5, 5)), 0);
@@ -72,11 +75,12 @@ END_TEST
 START_TEST(later_shapes_lie_over_earlier_ones)
 {
     /* A wall across a floor, a door in it; a line as a wall, a door in that too. */
-    static const char text[] = "\xef\xbb\xbf"
-                               "id;meaning;WKT\r\n1;floor;POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))\r\n"
-                               "2;wall;POLYGON ((5 0, 5.2 0, 5.2 10, 5 10, 5 0))\r\n"
-                               "3;the \"\"big\"\" door;\"POLYGON ((4.9 4, 5.3 4, 5.3 6, 4.9 6, 4.9 4))\"\r\n"
-                               "4;wall;LINESTRING (5 8, 0 8)\r\n5;door;POLYGON ((1 7.9, 2 7.9, 2 8.1, 1 8.1, 1 7.9))\r\n";
+    static const char text[] =
+        "\xef\xbb\xbf"
+        "id;meaning;WKT\r\n1;floor;POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0))\r\n"
+        "2;wall;POLYGON ((5 0, 5.2 0, 5.2 10, 5 10, 5 0))\r\n"
+        "3;the \"\"big\"\" door;\"POLYGON ((4.9 4, 5.3 4, 5.3 6, 4.9 6, 4.9 4))\"\r\n"
+        "4;wall;LINESTRING (5 8, 0 8)\r\n5;door;POLYGON ((1 7.9, 2 7.9, 2 8.1, 1 8.1, 1 7.9))\r\n";
     bn_shapes *s = read_shapes("csv", text);
     ck_assert_uint_eq(bn_shapes_count(s), 5);
     ck_assert_str_eq(bn_shapes_at(s, 1)->name, "wall");
@@ -124,7 +128,8 @@ START_TEST(bad_files_are_rejected)
     rejected("wkt", "POLYGON ((0 0, 1 0, 1 1", BN_CASE, "line 1, shape 1: ");
     rejected("wkt", "POLYGON EMPTY", BN_CASE, "it is empty");
     rejected("wkt", "POINT (1 2)", BN_CASE, "no points");
-    rejected("wkt", "GEOMETRYCOLLECTION (LINESTRING (0 0, 1 1), POLYGON ((0 0, 1 0, 1 1, 0 0)))", BN_CASE, "no mixture");
+    rejected("wkt", "GEOMETRYCOLLECTION (LINESTRING (0 0, 1 1), POLYGON ((0 0, 1 0, 1 1, 0 0)))", BN_CASE,
+             "no mixture");
     rejected("wkt", "{ \"type\": \"Polygon\" }", BN_CASE, "shape 1");
     rejected("wkt", "POLYGON ((0 0, 1e-5 0, 1e-5 1e-5, 0 0))", BN_CASE, "smaller than");
     rejected("wkt", "POLYGON ((0 0, 1 0, 1 nan, 0 0))", BN_CASE, "line 1, shape 1");

@@ -1,5 +1,5 @@
-/* test_terrain.c: ESRI ASCII grids and GeoTIFF as this test writes them: places, heights in between, missing data, and files
- * that can't be used. */
+/* test_terrain.c: ESRI ASCII grids and GeoTIFF as this test writes them: places, heights in between, missing data, and
+ * files that can't be used. */
 #include "support.h"
 
 #include "io/terrain.h"
@@ -51,7 +51,8 @@ typedef struct flavour {
 enum { NX = 20, NY = 12 };
 static double height(double x, double y) { return 100 + 0.5 * (x - 5000) - 0.25 * (y - 7000); }
 
-/* 20 x 12 pixels of 2 m x 4 m, the lower left corner at (5000, 7000), heights on a plane; row 0, column 3 has the value 7. */
+/* 20 x 12 pixels of 2 m x 4 m, the lower left corner at (5000, 7000), heights on a plane; row 0, column 3 has the
+ * value 7. */
 static const char *tiff(const flavour *f)
 {
     static const TIFFFieldInfo tags[] = {
@@ -72,8 +73,11 @@ static const char *tiff(const flavour *f)
     const double off = f->point ? 0.5 : 0, north = 7000 + 4 * NY - off * 4, west = 5000 + off * 2;
     const double scale[3] = { 2, 4, 0 }, tie[6] = { 0, 0, 0, west, north, 0 };
     const double matrix[16] = { 2, f->turn, 0, west, f->turn, -4, 0, north, 0, 0, 0, 0, 0, 0, 0, 1 };
-    const uint16_t keys[] = { 1, 1, 0, 4, 1024, 0, 1, f->degrees ? 2 : 1, 1025, 0, 1, f->point ? 2 : 1, 3072, 0, 1,
-                              f->code ? f->code : 32632, 3076, 0, 1, f->feet ? 9002 : 9001 };
+    const uint16_t keys[] = { 1,    1, 0, 4,
+                              1024, 0, 1, f->degrees ? 2 : 1,
+                              1025, 0, 1, f->point ? 2 : 1,
+                              3072, 0, 1, f->code ? f->code : 32632,
+                              3076, 0, 1, f->feet ? 9002 : 9001 };
     bool fine = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, NX) && TIFFSetField(t, TIFFTAG_IMAGELENGTH, NY) &&
                 TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, bits) && TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, format) &&
                 TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, samples) && TIFFSetField(t, TIFFTAG_PLANARCONFIG, 1) &&
@@ -116,8 +120,9 @@ static double at(const bn_terrain *t, double x, double y) { return bn_terrain_at
 START_TEST(esri_grids_know_their_place)
 {
     bn_terrain t;
-    OK(bn_terrain_read(ctx, grid("NCOLS 3\nnrows 2\nXLLCENTER 10.5\nyllcorner 20\ncellsize 1\nnodata_value -1\n"
-                                 "1 2 3\n4 5 -1\n"),
+    OK(bn_terrain_read(ctx,
+                       grid("NCOLS 3\nnrows 2\nXLLCENTER 10.5\nyllcorner 20\ncellsize 1\nnodata_value -1\n"
+                            "1 2 3\n4 5 -1\n"),
                        &t));
     ck_assert_double_eq(t.corner[0], 10);
     ck_assert_double_eq(at(&t, 10.5, 21.5), 1); /* the first row is the northern one */
@@ -138,9 +143,11 @@ START_TEST(geotiff_in_several_flavours)
         { .bits = 0 },
         { .tiles = true },
         { .point = true },
-        { .bits = 16, .format = SAMPLEFORMAT_INT, .metadata =
-              "<GDALMetadata>\n <Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.1</Item>\n"
-              " <Item name=\"OFFSET\" sample=\"0\" role=\"offset\">0</Item>\n <Item name=\"who\">me</Item>\n</GDALMetadata>" },
+        { .bits = 16,
+          .format = SAMPLEFORMAT_INT,
+          .metadata = "<GDALMetadata>\n <Item name=\"SCALE\" sample=\"0\" role=\"scale\">0.1</Item>\n"
+                      " <Item name=\"OFFSET\" sample=\"0\" role=\"offset\">0</Item>\n <Item "
+                      "name=\"who\">me</Item>\n</GDALMetadata>" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bn_terrain t;
@@ -191,7 +198,8 @@ START_TEST(bad_terrain_is_rejected)
     rejected(tiff(&(flavour){ .bare = true }), BN_CASE, "no tags that tell where it lies");
     rejected(tiff(&(flavour){ .samples = 2, .bits = 16, .format = SAMPLEFORMAT_INT }), BN_CASE, "one number a pixel");
     rejected(tiff(&(flavour){ .nodata = "none" }), BN_CASE, "tag 42113");
-    rejected(tiff(&(flavour){ .metadata = "<GDALMetadata><Item role=\"scale\">x</Item></GDALMetadata>" }), BN_CASE, "42112");
+    rejected(tiff(&(flavour){ .metadata = "<GDALMetadata><Item role=\"scale\">x</Item></GDALMetadata>" }), BN_CASE,
+             "42112");
     ck_assert_int_eq(truncate(tiff(&(flavour){ .bits = 0 }), 500), 0);
     rejected(path, BN_IO, "cut short");
 }

@@ -95,8 +95,8 @@ static const bn_key schema[] = {
       .help = "of discharge, of an opening in the floor" },
     { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of the source, the lowest is 1" },
-    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
-      .help = "its place" },
+    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .list = true, .help = "its place" },
     { .name = "source.radius", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "cells within it share the source; at least the nearest one" },
     { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
@@ -133,11 +133,15 @@ static const bn_key schema[] = {
       .help = "storey of a gauge" },
     { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
+    { .name = "gauge.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "of its column, such as that of a door; empty: gauge_N" },
+    { .name = "output.gauge_speeds", .type = BN_KEY_BOOL, .def = 0, .help = "write gauge_speeds.csv beside gauges.csv" },
     { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
-      .help = "write outlines/flooded-storeyN-STEP.wkt at output times: polygons (WKT) around what is deeper than this; "
-              "0: no" },
+      .help = "write outlines/flooded-storeyN-STEP.wkt at output times: polygons (WKT) around what is deeper than "
+              "this; 0: no" },
     { .name = "output.ugrid", .type = BN_KEY_BOOL, .def = 0,
-      .help = "write storeyN.nc: a mesh of each storey with depth and velocity at output times (UGRID NetCDF), for QGIS" },
+      .help = "write storeyN.nc: a mesh of each storey with depth and velocity at output times (UGRID NetCDF), for "
+              "QGIS" },
     { .name = "output.epsg", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e6,
       .help = "code of the coordinate system, for storeyN.nc; 0: that of the terrain, if it says" },
     { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
@@ -396,7 +400,9 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
-    const double height = s->storeys > 1 ? bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0) : 1;
+    double height = 1; /* from storey to storey, for pictures in space */
+    if (s->storeys > 1)
+        height = bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0);
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
                                        .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },

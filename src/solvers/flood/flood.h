@@ -112,7 +112,8 @@ typedef struct flood {
     double wish;                        /* time step that the last step would have liked */
     double start_volume, fed;           /* [m3] */
     size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
-    double *gauge_rows;                 /* time and depths; freed by teardown */
+    bool gauge_speeds;
+    double *gauge_rows;                 /* time, depths, and speeds if wanted; freed by teardown */
     unsigned long long time_steps;      /* since the start */
     void *reference;
 } flood;

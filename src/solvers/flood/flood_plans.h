@@ -1,4 +1,5 @@
-/* flood_plans.h: floor plans, from pictures (flood_storeys.c) and from polygons (flood_polygons.c), and what stands on them. */
+/* flood_plans.h: floor plans, from pictures (flood_storeys.c) and from polygons (flood_polygons.c), and what stands on
+ * them. */
 #ifndef BN_FLOOD_PLANS_H
 #define BN_FLOOD_PLANS_H
 
@@ -29,18 +30,21 @@ struct flood_plans {
 
 bool flood_blocks_water(const legend *);
 
+/* [[history]]: rows that contradict each other or the case reject it. */
+void flood_check_histories(const bn_case *, const flood *);
+
 /* Reads a storey's polygons and finds them in the legend. A meaning that isn't there rejects the case. */
 bn_status flood_read_shapes(const bn_case *, bn_plan *, flood *, size_t storey);
 
-/* Walls of a storey of polygons: cells whose middle is not open are solid, between two others nothing passes where the way
- * between their middles is not. */
+/* Walls of a storey of polygons: cells whose middle is not open are solid, between two others nothing passes where the
+ * way between their middles is not. */
 bn_status flood_code_shapes(const bn_case *, bn_plan *, flood *, size_t storey);
 
 /* Stairs, openings, sources and drains of a storey of polygons, each shape a patch. */
 bn_status flood_code_shape_patches(const bn_case *, bn_plan *, flood *, size_t storey);
 
-/* Gives the cells of a patch their item, and of a link the storey below its end; `where` names the patch in messages, NULL:
- * by pixels. */
+/* Gives the cells of a patch their item, and of a link the storey below its end; `where` names the patch in messages,
+ * NULL: by pixels. */
 void flood_code_patch(const bn_case *, flood *, size_t storey, const legend *, const size_t *list, size_t count,
                       const char *where);
 

@@ -1,5 +1,5 @@
-/* flood_polygons.c: floor plans of polygons: their meanings, walls between cells, stairs, openings, sources and drains. Later
- * shapes lie over earlier ones, as if drawn; the geometry is asked through the plan (sim/solver.h). */
+/* flood_polygons.c: floor plans of polygons: their meanings, walls between cells, stairs, openings, sources and drains.
+ * Later shapes lie over earlier ones, as if drawn; the geometry is asked through the plan (sim/solver.h). */
 #include "flood_plans.h"
 
 #include <math.h>
@@ -10,7 +10,8 @@
 static const char *const words[MEANINGS + 1] = { "floor",   "wall",   "obstacle", "door", "stair",
                                                  "opening", "source", "drain",    NULL };
 
-/* Place in the legend of a name; a word for a meaning is entered when it is first met. The number of entries: not there. */
+/* Place in the legend of a name; a word for a meaning is entered when it is first met. The number of entries: not
+ * there. */
 static size_t find(struct flood_plans *plans, const char *name)
 {
     for (size_t i = 0; i < plans->count; i++)
@@ -73,7 +74,8 @@ bn_status flood_read_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
         if (shape->open && kind != WALL && kind != OBSTACLE && kind != DOOR)
             return bn_case_reject_item(c, "storey.plan", storey, "draw a polygon",
                                        "storey %zu: %s, line %zu, shape %zu: a line can be a wall, no %s", storey + 1,
-                                       bn_case_item_text(c, "storey.plan", storey), shape->line, shape->number, words[kind]);
+                                       bn_case_item_text(c, "storey.plan", storey), shape->line, shape->number,
+                                       words[kind]);
         plans->meaning_of[storey][i] = (unsigned char)place;
     }
     plans->shapes[storey] = shapes;
@@ -106,7 +108,8 @@ static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const
 }
 
 /* Cells i0 <= i < i1 of the rows j0 <= j < j1: all at once where there is only floor or none, else in halves. */
-static void code_range(flood *s, int32_t *cell, const bn_plan_shapes *shapes, size_t i0, size_t i1, size_t j0, size_t j1)
+static void code_range(flood *s, int32_t *cell, const bn_plan_shapes *shapes, size_t i0, size_t i1, size_t j0,
+                       size_t j1)
 {
     double low[2], high[2];
     place(s, i0, j0, low);
@@ -194,8 +197,8 @@ static range around(const flood *s, const bn_plan_shape *shape)
                     clamp(ceil((shape->high[1] - s->origin[1]) / s->h[1]) + 1, s->ny) };
 }
 
-/* Marks the cells that a shape covers: owner = the shape + 1 where it is special, else none. A special shape that is smaller
- * than a cell has the nearest one. */
+/* Marks the cells that a shape covers: owner = the shape + 1 where it is special, else none. A special shape that is
+ * smaller than a cell has the nearest one. */
 static void own(const flood *s, const bn_plan_shapes *shapes, size_t which, bool special, uint32_t *owner)
 {
     const bn_plan_shape *shape = &shapes->shape[which];

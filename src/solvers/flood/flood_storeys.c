@@ -1,5 +1,5 @@
 /* flood_storeys.c: the storeys of a building from floor plans, a colour per meaning: walls between cells, doors,
- * stairs, openings, sources and drains; sources by their place; how strengths change with time. */
+ * stairs, openings, sources and drains; sources by their place. */
 #include "flood_plans.h"
 
 #include <math.h>
@@ -71,8 +71,7 @@ static bool find_colours(const bn_case *c, struct flood_plans *plans, size_t sto
     for (size_t at = 0; at < (size_t)plans->width * plans->height; at++) {
         const unsigned char *rgb = plans->rgb[storey] + 3 * at;
         size_t tried = 0;
-        while (tried < plans->count &&
-               !(plans->entry[last].coloured && memcmp(plans->entry[last].rgb, rgb, 3) == 0)) {
+        while (tried < plans->count && !(plans->entry[last].coloured && memcmp(plans->entry[last].rgb, rgb, 3) == 0)) {
             last = (last + 1) % plans->count;
             tried++;
         }
@@ -249,7 +248,8 @@ static void close_solids(flood *s)
         s->cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
         for (int e = 0; e < s->edges; e++)
             if (flood_beside(s, at % s->nx, at / s->nx % s->ny, e, &i, &j))
-                s->cell[at / layer * layer + (size_t)j * s->nx + (size_t)i] |= FLOOD_CLOSED << (e + s->edges / 2) % s->edges;
+                s->cell[at / layer * layer + (size_t)j * s->nx + (size_t)i] |= FLOOD_CLOSED
+                                                                               << (e + s->edges / 2) % s->edges;
     }
 }
 
@@ -335,9 +335,10 @@ void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l
     for (size_t n = 0; n < count; n++) {
         int32_t *code = &cell[list[n]];
         if (*code / FLOOD_ITEM & FLOOD_ITEMS) {
-            (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                      "storey %zu: the patch %s overlaps another source, a drain, a stair or an opening",
-                                      storey + 1, name_place(s, list[n], where, text));
+            (void)bn_case_reject_item(
+                c, "storey.plan", storey, NULL,
+                "storey %zu: the patch %s overlaps another source, a drain, a stair or an opening", storey + 1,
+                name_place(s, list[n], where, text));
             return;
         }
         *code |= s->items * FLOOD_ITEM | FLOOD_SPECIAL | (l->kind == DRAIN ? FLOOD_DRAIN : 0);
@@ -418,8 +419,9 @@ static void code_source(const bn_case *c, flood *s, size_t which)
         (void)bn_case_reject_item(c, "source.at", which, NULL, "source %zu: (%g m, %g m) lies outside of storey %lld",
                                   which + 1, asked[0], asked[1], storey);
     else if (cell[nearest] & FLOOD_SOLID)
-        (void)bn_case_reject_item(c, "source.at", which, NULL, "source %zu: (%g m, %g m) lies in a wall of storey %lld%s",
-                                  which + 1, asked[0], asked[1], storey, pixel);
+        (void)bn_case_reject_item(c, "source.at", which, NULL,
+                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s", which + 1, asked[0],
+                                  asked[1], storey, pixel);
     else if (!add_item(s, &item))
         (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
     if (bn_case_problems(c)[0])
@@ -442,60 +444,6 @@ static void code_source(const bn_case *c, flood *s, size_t which)
     }
 }
 
-/* [[history]]: rows of the list that tell how a source or a side changes, in the order of their times. */
-static void check_histories(const bn_case *c, const flood *s)
-{
-    for (size_t i = 0; i < bn_case_items(c, "history"); i++) {
-        const int of = bn_case_item_choice(c, "history.of", i);
-        const long long number = bn_case_item_int(c, "history.source", i);
-        if (of == FLOOD_SIDES && number > (long long)bn_case_items(c, "source"))
-            (void)bn_case_reject_item(c, "history.source", i, NULL, "there are only %zu sources",
-                                      bn_case_items(c, "source"));
-        if (of < FLOOD_SIDES && s->border[of] != FLOOD_INFLOW && s->border[of] != FLOOD_LEVEL)
-            (void)bn_case_reject_item(c, "history.of", i, NULL, "this side has neither a discharge nor a level");
-        for (size_t k = 0; k < i; k++)
-            if (bn_case_item_choice(c, "history.of", k) == of && bn_case_item_int(c, "history.source", k) == number &&
-                bn_case_item_real(c, "history.time", k) >= bn_case_item_real(c, "history.time", i)) {
-                (void)bn_case_reject_item(c, "history.time", i, NULL, "times must grow from one row to the next");
-                break;
-            }
-    }
-}
-
-/* Integral of the polygon through the rows of a history from 0 to t; constant before the first and after the last row.
- * False: there are none. */
-static bool history_integral(const bn_case *c, int of, long long source, double t, double *sum)
-{
-    double time = 0, value = 0;
-    bool any = false;
-    *sum = 0;
-    for (size_t i = 0; i < bn_case_items(c, "history"); i++) {
-        if (bn_case_item_choice(c, "history.of", i) != of || bn_case_item_int(c, "history.source", i) != source)
-            continue;
-        const double next = bn_case_item_real(c, "history.time", i), rises = bn_case_item_real(c, "history.value", i);
-        if (!any)
-            value = rises;
-        any = true;
-        const double end = fmin(next, t), share = next > time ? (end - time) / (next - time) : 0;
-        if (end > time)
-            *sum += (end - time) * (value + 0.5 * share * (rises - value));
-        time = next;
-        value = rises;
-        if (t <= next)
-            return true;
-    }
-    *sum += (t - time) * value;
-    return any;
-}
-
-double flood_mean(const bn_case *c, int of, long long source, double begin, double end, double constant)
-{
-    double before, after;
-    if (!history_integral(c, of, source, begin, &before) || !history_integral(c, of, source, end, &after))
-        return constant;
-    return (after - before) / (end - begin);
-}
-
 bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->nx * s->ny;
@@ -513,7 +461,7 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
             BN_TRY(code_patches(c, bn_plan_context(p), s, k));
         else if (s->plans->shapes[k])
             BN_TRY(flood_code_shape_patches(c, p, s, k));
-    check_histories(c, s);
+    flood_check_histories(c, s);
     bool solid = false;
     for (size_t at = 0; at < layer * s->storeys; at++) {
         solid = solid || (s->cell[at] & FLOOD_SOLID);

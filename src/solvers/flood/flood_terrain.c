@@ -159,7 +159,8 @@ static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
 {
     const bool named = bn_case_text(c, "bed.file")[0] != '\0';
     if (named != (s->bed_kind == FLOOD_TERRAIN))
-        return bn_case_reject(c, named ? "bed.file" : "bed.kind", named ? "bed.kind = \"terrain\"" : "bed.file = \"...\"",
+        return bn_case_reject(c, named ? "bed.file" : "bed.kind",
+                              named ? "bed.kind = \"terrain\"" : "bed.file = \"...\"",
                               named ? "only a terrain is read from a file" : "a terrain needs a file");
     if (!named)
         return BN_OK;
@@ -179,17 +180,18 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
     for (int k = 0; k < 2; k++)
         x[k] += s->origin[k] + s->terrain_shift[k];
     if (x[0] >= t->low[0] && x[1] >= t->low[1] && x[0] <= t->high[0] && x[1] <= t->high[1])
-        (void)bn_case_reject(c, "bed.file", "bed.nodata = \"wall\"",
-                             "the terrain has no data at or beside (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0],
-                             x[1], floor((x[0] - t->low[0]) / t->pixel[0]) + 1,
-                             floor((t->high[1] - x[1]) / t->pixel[1]) + 1);
+        (void)bn_case_reject(
+            c, "bed.file", "bed.nodata = \"wall\"",
+            "the terrain has no data at or beside (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0], x[1],
+            floor((x[0] - t->low[0]) / t->pixel[0]) + 1, floor((t->high[1] - x[1]) / t->pixel[1]) + 1);
     else
-        (void)bn_case_reject(c, "bed.file", "see bed.shift, grid.origin",
-                             "the terrain reaches from (%.10g m, %.10g m) to (%.10g m, %.10g m), the domain from (%.10g m, "
-                             "%.10g m) to (%.10g m, %.10g m)",
-                             t->low[0], t->low[1], t->high[0], t->high[1], s->origin[0] + s->terrain_shift[0],
-                             s->origin[1] + s->terrain_shift[1], s->origin[0] + s->terrain_shift[0] + s->size[0],
-                             s->origin[1] + s->terrain_shift[1] + s->size[1]);
+        (void)bn_case_reject(
+            c, "bed.file", "see bed.shift, grid.origin",
+            "the terrain reaches from (%.10g m, %.10g m) to (%.10g m, %.10g m), the domain from (%.10g m, "
+            "%.10g m) to (%.10g m, %.10g m)",
+            t->low[0], t->low[1], t->high[0], t->high[1], s->origin[0] + s->terrain_shift[0],
+            s->origin[1] + s->terrain_shift[1], s->origin[0] + s->terrain_shift[0] + s->size[0],
+            s->origin[1] + s->terrain_shift[1] + s->size[1]);
 }
 
 /* Cells without a height are walls where the case says so; elsewhere than in a wall of the plan they reject it. */

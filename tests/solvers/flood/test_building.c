@@ -277,8 +277,8 @@ START_TEST(a_program_can_walk_beside_a_flood)
     DRAW(1, 2, "##########", "#........#", "#........#", "##########");
     DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
     run r = begin(case_text(2,
-                            "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\n"
-                            "[[gauge]]\nstorey=2\nat=[4,2]\n[stop]\ntime=4\n"),
+                            "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\ngauge_speeds=true\n"
+                            "[[gauge]]\nstorey=2\nat=[4,2]\nname='door'\n[stop]\ntime=4\n"),
                   NULL, NULL);
     bn_flood_grid g;
     OK(bn_flood_describe(ctx, r.sim, &g));
@@ -316,11 +316,15 @@ START_TEST(a_program_can_walk_beside_a_flood)
     ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 0, &columns, &count, &rows), "gauges");
     ck_assert_uint_eq(count, 2);
     ck_assert_uint_eq(rows, 8);
-    OK(bn_flood_read(ctx, r.sim, 2, depth, NULL, cells));
+    OK(bn_flood_read(ctx, r.sim, 2, depth, speed, cells));
     ck_assert(bn_flood_find(&g, (const double[]){ 4, 2 }, &cell, &row));
     ck_assert_double_eq(columns[0].values[7], 4);
     ck_assert_double_eq(columns[1].values[7], depth[(size_t)row * g.cells + cell]);
-    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 1, &columns, &count, &rows), "heights");
+    ck_assert_str_eq(columns[1].name, "door");
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 1, &columns, &count, &rows), "gauge_speeds");
+    ck_assert_double_eq(columns[1].values[7], speed[(size_t)row * g.cells + cell]);
+    ck_assert_double_gt(columns[1].values[7], 0);
+    ck_assert_str_eq(bn_results_table_at(bn_sim_results(r.sim), 2, &columns, &count, &rows), "heights");
     double heights = 0;
     for (size_t i = 0; i < rows; i++)
         heights += columns[3].values[i] / 100 * g.spacing * g.row;

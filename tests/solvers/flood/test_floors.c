@@ -1,5 +1,6 @@
-/* test_floors.c: closed basins and floors of `flood`: Thacker's waves against their closed forms, a source on the square floors of
- * Bader and Meier (2015), a closed house over many steps. `make test-long` takes finer grids, larger floors and more steps. */
+/* test_floors.c: closed basins and floors of `flood`: Thacker's waves against their closed forms, a source on the
+ * square floors of Bader and Meier (2015), a closed house over many steps. `make test-long` takes finer grids, larger
+ * floors and more steps. */
 #include "support_case.h"
 
 #include "binnacle/flood.h"
@@ -31,10 +32,12 @@ static double depth_at(run *r, double x, double y, double radius)
     return sum / count;
 }
 
-/* --- Thacker's bowl: a = 1 m, h0 = 0.1 m (data: the closed forms of src/solvers/flood/flood_exact.c, Thacker 1981) --- */
+/* --- Thacker's bowl: a = 1 m, h0 = 0.1 m (data: the closed forms of src/solvers/flood/flood_exact.c, Thacker 1981) ---
+ */
 
-static const char radial[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[60,70]\nspacing=0.04\n[bed]\nkind='bowl'\n"
-                             "[initial]\nkind='radial'\nshift=0.8\n[solver]\norder=2\n[stop]\ntime=2.2428507327\n";
+static const char radial[] =
+    "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[60,70]\nspacing=0.04\n[bed]\nkind='bowl'\n"
+    "[initial]\nkind='radial'\nshift=0.8\n[solver]\norder=2\n[stop]\ntime=2.2428507327\n";
 
 /* Half a period: the depth in the middle has fallen from 0.125 to 0.08 m; a period: it is 0.125 m again. */
 static void oscillate(const char *cells, const char *spacing, bn_device *device, double tolerance, double error)
@@ -70,9 +73,11 @@ END_TEST
 
 START_TEST(planar_wave_in_a_bowl)
 {
-    /* After a period the water is where it was: 15 % off at first order with cells of 2 cm, 3 % at second, with 4 cm already. */
-    static const char planar[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[168,194]\nspacing=0.02\n[bed]\n"
-                                 "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
+    /* After a period the water is where it was: 15 % off at first order with cells of 2 cm, 3 % at second, with 4 cm
+     * already. */
+    static const char planar[] =
+        "[case]\nsolver='flood'\nprecision='double'\n[grid]\ncells=[168,194]\nspacing=0.02\n[bed]\n"
+        "kind='bowl'\n[initial]\nkind='planar'\n[stop]\ntime=4.4857014655\n";
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));
     for (int order = long_tests() ? 1 : 2; order <= 2; order++) {
@@ -92,13 +97,15 @@ END_TEST
 
 START_TEST(floors_of_several_sizes)
 {
-    /* Areas [m2] of about 4,100 to 120,000 m2, cells of 0.5 m; the water does not reach the sides, so all floors see the same. */
+    /* Areas [m2] of about 4,100 to 120,000 m2, cells of 0.5 m; the water does not reach the sides, so all floors see
+     * the same. */
     static const struct {
         int nx, ny, at; /* an even row and column in the middle: the source stands the same way to the cells */
     } floors[] = { { 128, 148, 64 }, { 252, 292, 126 }, { 692, 800, 346 } };
-    static const char text[] = "[case]\nsolver='flood'\nprecision='%s'\n[grid]\ncells=[%d,%d]\nspacing=0.5\n[fluid]\nmanning=0.013\n"
-                               "[initial]\nkind='dry'\n[[source]]\nat=[%.9f,%.9f]\nradius=1\nrate=0.1\n[time]\ninterval=1\n[stop]\n"
-                               "time=%g\n";
+    static const char text[] =
+        "[case]\nsolver='flood'\nprecision='%s'\n[grid]\ncells=[%d,%d]\nspacing=0.5\n[fluid]\nmanning=0.013\n"
+        "[initial]\nkind='dry'\n[[source]]\nat=[%.9f,%.9f]\nradius=1\nrate=0.1\n[time]\ninterval=1\n[stop]\n"
+        "time=%g\n";
     const double time = long_tests() ? 120 : 30, front = long_tests() ? 19.61 : 9.09, row = 0.5 * sqrt(0.75);
     double first = 0;
     bn_device *device;
@@ -111,7 +118,8 @@ START_TEST(floors_of_several_sizes)
         near(result(&r, "volume"), 0.1 * time, 1e-12 * 0.1 * time, "rate times time");
         near(sqrt(result(&r, "wet_area") / 3.14159265358979), front, 0.06 * front + 0.5, "front at 1 mm");
         const double ring = (depth_at(&r, x + 5, y, 0.6) + depth_at(&r, x - 5, y, 0.6) + depth_at(&r, x, y + 5, 0.6) +
-                             depth_at(&r, x, y - 5, 0.6)) / 4;
+                             depth_at(&r, x, y - 5, 0.6)) /
+                            4;
         near(ring, long_tests() ? 0.01665 : 0.01406, 0.05 * 0.01665, "depth at 5 m");
         if (k == 0)
             first = ring;
@@ -143,19 +151,23 @@ static void write_storey(int number, const char *rows)
 START_TEST(a_closed_house_keeps_its_water)
 {
     /* Two rooms a storey, a source in the upper one, a stair and a hole; 1/100 s a step. */
-    static const char text[] =
-        "[case]\nsolver='flood'\n[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[[storey]]\nplan='%s/1.csv'\n[[storey]]\nplan='%s/2.csv'\n"
-        "height=3\n[[legend]]\nname='stair'\nkind='stair'\nwidth=1.2\n[[legend]]\nname='source'\nkind='source'\nrate=0.01\n[initial]\n"
-        "kind='dry'\n[time]\ndt_max=0.01\ninterval=%g\n[stop]\ntime=%g\n";
+    static const char text[] = "[case]\nsolver='flood'\n[grid]\nspacing=0.4\n[fluid]\nmanning=0.013\n[[storey]]\nplan='"
+                               "%s/1.csv'\n[[storey]]\nplan='%s/2.csv'\n"
+                               "height=3\n[[legend]]\nname='stair'\nkind='stair'\nwidth=1.2\n[[legend]]\nname='source'"
+                               "\nkind='source'\nrate=0.01\n[initial]\n"
+                               "kind='dry'\n[time]\ndt_max=0.01\ninterval=%g\n[stop]\ntime=%g\n";
     const double time = long_tests() ? 1000 : 50;
     char config[1024];
     snprintf(folder, sizeof folder, "/tmp/bn-house-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    write_storey(1, "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"LINESTRING (4 0, 4 2, 4.5 5)\"\n"
-                    "door,\"POLYGON ((3.9 0.5, 4.1 0.5, 4.1 1.5, 3.9 1.5, 3.9 0.5))\"\n");
-    write_storey(2, "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"POLYGON ((5 0, 5.2 0, 5.2 5, 5 5, 5 0))\"\n"
-                    "door,\"POLYGON ((4.9 3, 5.3 3, 5.3 4, 4.9 4, 4.9 3))\"\nstair,\"POLYGON ((7 1, 8 1, 8 2, 7 2, 7 1))\"\n"
-                    "opening,\"POLYGON ((1 4, 1.8 4, 1.8 4.6, 1 4.6, 1 4))\"\nsource,\"POLYGON ((1 1, 2 1, 2 2, 1 2, 1 1))\"\n");
+    write_storey(1,
+                 "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"LINESTRING (4 0, 4 2, 4.5 5)\"\n"
+                 "door,\"POLYGON ((3.9 0.5, 4.1 0.5, 4.1 1.5, 3.9 1.5, 3.9 0.5))\"\n");
+    write_storey(
+        2,
+        "meaning,wkt\nfloor,\"POLYGON ((0 0, 9 0, 9 5, 0 5, 0 0))\"\nwall,\"POLYGON ((5 0, 5.2 0, 5.2 5, 5 5, 5 0))\"\n"
+        "door,\"POLYGON ((4.9 3, 5.3 3, 5.3 4, 4.9 4, 4.9 3))\"\nstair,\"POLYGON ((7 1, 8 1, 8 2, 7 2, 7 1))\"\n"
+        "opening,\"POLYGON ((1 4, 1.8 4, 1.8 4.6, 1 4.6, 1 4))\"\nsource,\"POLYGON ((1 1, 2 1, 2 2, 1 2, 1 1))\"\n");
     snprintf(config, sizeof config, text, folder, folder, time / 100, time);
     bn_device *device;
     OK(bn_device_open(ctx, "auto", false, &device));

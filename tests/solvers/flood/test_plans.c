@@ -1,5 +1,5 @@
-/* test_plans.c: storeys of polygons and ground from files: the same water as from pictures and formulas, coordinates that begin
- * anywhere, and plans that make no sense. */
+/* test_plans.c: storeys of polygons and ground from files: the same water as from pictures and formulas, coordinates
+ * that begin anywhere, and plans that make no sense. */
 #include "support_case.h"
 
 #include "binnacle/flood.h"
@@ -53,8 +53,12 @@ static double *depths(run *r, size_t *count)
 /* --- the same plan twice: each letter a square metre; # wall, . floor, s stair, o opening, w source, d drain --- */
 
 enum { PIXELS = 4 /* a metre */ };
-static const char *const low[] = { "############", "#....#.....#", "#....#...d.#", "#..........#", "#....#.....#", "############", NULL };
-static const char *const high[] = { "############", "#....#.....#", "#.w..#..s..#", "#..........#", "#....#.oo..#", "############", NULL };
+static const char *const low[] = {
+    "############", "#....#.....#", "#....#...d.#", "#..........#", "#....#.....#", "############", NULL
+};
+static const char *const high[] = {
+    "############", "#....#.....#", "#.w..#..s..#", "#..........#", "#....#.oo..#", "############", NULL
+};
 
 static void draw_picture(const char *name, const char *const *rows)
 {
@@ -85,8 +89,9 @@ static void draw_polygons(const char *name, const char *const *rows, double x0, 
     const int nx = (int)strlen(rows[0]);
     while (rows[ny])
         ny++;
-    size_t at = (size_t)snprintf(text, sizeof text, "meaning,wkt\nground,\"POLYGON ((%g %g, %g %g, %g %g, %g %g, %g %g))\"\n",
-                                 x0, y0, x0 + nx, y0, x0 + nx, y0 + ny, x0, y0 + ny, x0, y0);
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "meaning,wkt\nground,\"POLYGON ((%g %g, %g %g, %g %g, %g %g, %g %g))\"\n", x0, y0,
+                                 x0 + nx, y0, x0 + nx, y0 + ny, x0, y0 + ny, x0, y0);
     for (int j = 0; j < ny; j++)
         for (int i = 0, to; i < nx; i = to) {
             for (to = i + 1; to < nx && rows[j][to] == rows[j][i]; to++)
@@ -95,9 +100,13 @@ static void draw_polygons(const char *name, const char *const *rows, double x0, 
                 continue;
             const double a = x0 + i, b = x0 + to, c = y0 + ny - 1 - j, d = c + 1;
             const char kind = rows[j][i];
-            at += (size_t)snprintf(text + at, sizeof text - at, "%s,\"POLYGON ((%g %g, %g %g, %g %g, %g %g, %g %g))\"\n",
-                                   kind == '#' ? "wall" : kind == 's' ? "steps" : kind == 'o' ? "opening" : kind == 'w' ? "pipe"
-                                                                                                                   : "sink",
+            at += (size_t)snprintf(text + at, sizeof text - at,
+                                   "%s,\"POLYGON ((%g %g, %g %g, %g %g, %g %g, %g %g))\"\n",
+                                   kind == '#'   ? "wall"
+                                   : kind == 's' ? "steps"
+                                   : kind == 'o' ? "opening"
+                                   : kind == 'w' ? "pipe"
+                                                 : "sink",
                                    a, c, b, c, b, d, a, d, a, c);
         }
     write_file(name, text);
@@ -105,15 +114,18 @@ static void draw_polygons(const char *name, const char *const *rows, double x0, 
 
 static const char legend[] =
     "[[legend]]\ncolour='#2e0000'\nname='ground'\nkind='floor'\n[[legend]]\ncolour='#230000'\nkind='wall'\n[[legend]]\n"
-    "colour='#730000'\nname='steps'\nkind='stair'\nwidth=1.1\n[[legend]]\ncolour='#6f0000'\nkind='opening'\n[[legend]]\n"
-    "colour='#770000'\nname='pipe'\nkind='source'\nrate=0.5\n[[legend]]\ncolour='#640000'\nname='sink'\nkind='drain'\nrate=0.02\n";
+    "colour='#730000'\nname='steps'\nkind='stair'\nwidth=1.1\n[[legend]]\ncolour='#6f0000'\nkind='opening'\n[[legend]]"
+    "\n"
+    "colour='#770000'\nname='pipe'\nkind='source'\nrate=0.5\n[[legend]]\ncolour='#640000'\nname='sink'\nkind='drain'"
+    "\nrate=0.02\n";
 
 static const char *house(const char *ending, const char *rest)
 {
     static char text[4096];
-    snprintf(text, sizeof text, "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.23\n[plan]\npixel=0.25\n"
-                                "[[storey]]\nplan='%s/1.%s'\n[[storey]]\nplan='%s/2.%s'\nheight=3\n%s[initial]\nkind='dry'\n"
-                                "[stop]\ntime=10\n%s",
+    snprintf(text, sizeof text,
+             "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.23\n[plan]\npixel=0.25\n"
+             "[[storey]]\nplan='%s/1.%s'\n[[storey]]\nplan='%s/2.%s'\nheight=3\n%s[initial]\nkind='dry'\n"
+             "[stop]\ntime=10\n%s",
              folder, ending, folder, ending, legend, rest);
     return text;
 }
@@ -184,10 +196,12 @@ END_TEST
 
 START_TEST(walkable_areas_hold_water)
 {
-    /* As pedestrian tools write a floor: one polygon with holes. A small source in it, by a table over the same ground. */
+    /* As pedestrian tools write a floor: one polygon with holes. A small source in it, by a table over the same ground.
+     */
     write_file("1.wkt", "POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0), (3 0.5, 3.1 0.5, 3.1 5.9, 3 5.9, 3 0.5))\n");
-    static const char text[] = "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.wkt'\n"
-                               "[[source]]\nat=[1,5]\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=%g\n";
+    static const char text[] =
+        "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.wkt'\n"
+        "[[source]]\nat=[1,5]\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=%g\n";
     char config[512];
     snprintf(config, sizeof config, text, folder, 40.0);
     run r = RUN(config, NULL, "case.title=''");
@@ -195,10 +209,12 @@ START_TEST(walkable_areas_hold_water)
     near(result(&r, "wet_area"), 8 * 6 - 0.1 * 5.4, 1.5, "the area of the polygon");
     end_run(&r);
     /* A wall that is a line, and a plan without a floor: what is drawn stands on an open one. */
-    write_file("1.csv", "meaning,wkt\nwall,\"LINESTRING (4 -1, 4 2, 4.7 7)\"\n"
-                        "wall,\"LINEARRING (0 0, 8 0, 8 6, 0 6, 0 0)\"\nsource,\"POLYGON ((1 1, 1.01 1, 1.01 1.01, 1 1))\"\n");
-    snprintf(config, sizeof config, "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.csv'\n"
-                                    "[[legend]]\nname='source'\nkind='source'\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=20\n",
+    write_file("1.csv",
+               "meaning,wkt\nwall,\"LINESTRING (4 -1, 4 2, 4.7 7)\"\n"
+               "wall,\"LINEARRING (0 0, 8 0, 8 6, 0 6, 0 0)\"\nsource,\"POLYGON ((1 1, 1.01 1, 1.01 1.01, 1 1))\"\n");
+    snprintf(config, sizeof config,
+             "[case]\nsolver='flood'\nprecision='double'\n[grid]\nspacing=0.25\n[[storey]]\nplan='%s/1.csv'\n"
+             "[[legend]]\nname='source'\nkind='source'\nrate=0.2\n[initial]\nkind='dry'\n[stop]\ntime=20\n",
              folder);
     r = RUN(config, NULL, "case.title=''");
     near(result(&r, "volume"), 4, 1e-11, "rate times time");
@@ -224,7 +240,9 @@ static void rejected(const char *text, bn_status expected, const char *why)
 /* A plan of the upper storey over an open lower one with a wall; what is wrong with it. */
 static void wrong(const char *upper, const char *why)
 {
-    write_file("1.csv", "meaning,wkt\nfloor,\"POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0))\"\nwall,\"POLYGON ((5 0, 8 0, 8 6, 5 6, 5 0))\"\n");
+    write_file(
+        "1.csv",
+        "meaning,wkt\nfloor,\"POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0))\"\nwall,\"POLYGON ((5 0, 8 0, 8 6, 5 6, 5 0))\"\n");
     write_file("2.csv", upper);
     rejected(house("csv", ""), BN_CASE, why);
 }
@@ -233,7 +251,8 @@ static void wrong(const char *upper, const char *why)
 START_TEST(polygons_that_make_no_sense_are_rejected)
 {
     char where[160];
-    snprintf(where, sizeof where, "storey 2: %s/2.csv, line 3, shape 2: the meaning \"wal\" is not in the legend; did you mean `wall`?",
+    snprintf(where, sizeof where,
+             "storey 2: %s/2.csv, line 3, shape 2: the meaning \"wal\" is not in the legend; did you mean `wall`?",
              folder);
     wrong(FLOOR "wal,\"POLYGON ((1 1, 2 1, 2 2, 1 1))\"\n", where);
     snprintf(where, sizeof where, "%s/2.csv, line 3, shape 2 (wall): Self-intersection", folder);
@@ -257,8 +276,10 @@ START_TEST(polygons_that_make_no_sense_are_rejected)
     rejected(house("csv", "[[legend]]\nkind='wall'\n"), BN_CASE, "a legend needs a colour");
     rejected(house("csv", "[[legend]]\nname='pipe'\nkind='wall'\n"), BN_CASE, "this name stands in the legend twice");
     char text[512];
-    snprintf(text, sizeof text, "[case]\nsolver='flood'\n[grid]\norigin=[1,1]\ncells=[9,9]\n[[storey]]\nplan='%s/1.csv'\n"
-                                "[[legend]]\nname='pipe'\nkind='source'\n", folder);
+    snprintf(text, sizeof text,
+             "[case]\nsolver='flood'\n[grid]\norigin=[1,1]\ncells=[9,9]\n[[storey]]\nplan='%s/1.csv'\n"
+             "[[legend]]\nname='pipe'\nkind='source'\n",
+             folder);
     rejected(text, BN_CASE, "the polygons of the plans decide where the grid lies");
     rejected(text, BN_CASE, "the plans and grid.spacing decide how many cells there are");
     rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere/1.wkt'\n", BN_IO, "/nowhere/1.wkt");
@@ -270,25 +291,31 @@ END_TEST
 static void write_ground(int columns, int rows, double corner, bool hole)
 {
     char text[4096];
-    size_t at = (size_t)snprintf(text, sizeof text, "ncols %d\nnrows %d\nxllcorner %g\nyllcorner %g\ncellsize 1\n"
-                                                    "nodata_value -9\n", columns, rows, corner, corner);
+    size_t at = (size_t)snprintf(text, sizeof text,
+                                 "ncols %d\nnrows %d\nxllcorner %g\nyllcorner %g\ncellsize 1\n"
+                                 "nodata_value -9\n",
+                                 columns, rows, corner, corner);
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < columns; i++)
-            at += (size_t)snprintf(text + at, sizeof text - at, "%g ", hole && i == 3 && j == 3 ? -9 : 0.05 * (i + 0.5));
+            at += (size_t)snprintf(text + at, sizeof text - at, "%g ",
+                                   hole && i == 3 && j == 3 ? -9 : 0.05 * (i + 0.5));
     write_file("ground.asc", text);
 }
 
 static const char *ground(const char *rest)
 {
     static char text[1024];
-    snprintf(text, sizeof text, "[case]\nsolver='flood'\nprecision='double'\n[bed]\nkind='terrain'\nfile='%s/ground.asc'\n"
-                                "shift=[100,100]\n[grid]\nspacing=0.5\ncells=[20,22]\n[stop]\nsteps=1\n%s", folder, rest);
+    snprintf(text, sizeof text,
+             "[case]\nsolver='flood'\nprecision='double'\n[bed]\nkind='terrain'\nfile='%s/ground.asc'\n"
+             "shift=[100,100]\n[grid]\nspacing=0.5\ncells=[20,22]\n[stop]\nsteps=1\n%s",
+             folder, rest);
     return text;
 }
 
 START_TEST(ground_comes_from_a_file)
 {
-    /* An inclined plane from a file and by its formula: the same lake at rest, the same bed between the outermost pixels. */
+    /* An inclined plane from a file and by its formula: the same lake at rest, the same bed between the outermost
+     * pixels. */
     write_ground(14, 14, 98, false);
     static const char level[] = "[initial]\nkind='level'\nlevel=0.4\n";
     run a = RUN(ground(level), NULL, "stop.steps=5"), b = RUN(ground(level), NULL, "bed.scale=2", "bed.offset=-0.25");
@@ -319,10 +346,12 @@ START_TEST(ground_that_does_not_fit_is_rejected)
     write_ground(14, 14, 98, true);
     rejected(ground(""), BN_CASE, "the terrain has no data at or beside (100.875 m, 107.57");
     write_ground(9, 14, 98, false);
-    rejected(ground(""), BN_CASE, "the terrain reaches from (98 m, 98 m) to (107 m, 112 m), the domain from (100 m, 100 m) to (110 m,");
+    rejected(ground(""), BN_CASE,
+             "the terrain reaches from (98 m, 98 m) to (107 m, 112 m), the domain from (100 m, 100 m) to (110 m,");
     rejected(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE, "the terrain reaches from");
     write_ground(14, 14, 98, false);
-    rejected(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE, "storey 2: its floor at 0.3 m lies in the ground");
+    rejected(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE,
+             "storey 2: its floor at 0.3 m lies in the ground");
     rejected("[case]\nsolver='flood'\n[bed]\nkind='terrain'\n", BN_CASE, "a terrain needs a file");
     rejected("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "only a terrain is read from a file");
     rejected("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");
