@@ -34,6 +34,8 @@ expat          libexpat1-dev       | expat-devel        | expat                 
 libtiff-4      libtiff-dev         | libtiff-devel      | libtiff                | libtiff
 hdf5           libhdf5-dev         | hdf5-devel         | hdf5                   | hdf5
 libcrypto      libssl-dev          | openssl-devel      | openssl                | openssl
+geos           libgeos-dev         | geos-devel         | geos                   | geos
+netcdf         libnetcdf-dev       | netcdf-devel       | netcdf                 | netcdf
 check          check               | check-devel        | check                  | check
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
 rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
@@ -60,7 +62,7 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto'
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf'
 [ "$level" != test ] || libraries="$libraries check"
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
@@ -226,9 +228,9 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos netcdf)
 MPICC := $(command -v mpicc || true)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check)

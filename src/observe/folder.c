@@ -138,7 +138,7 @@ static void remove_animation(bn_folder *f, const char *picture)
 /* The number before the ending of NAME-000120.vti; of an HDF5 file it has no zeros before it. False: there is none. */
 static bool step_of(const char *name, unsigned long long *step)
 {
-    static const char *const endings[] = { ".vti", ".vtu", ".tif", ".png" };
+    static const char *const endings[] = { ".vti", ".vtu", ".tif", ".png", ".wkt" };
     const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
     bool ours = strncmp(name, "fields-", 7) == 0 && dot && strcmp(dot, ".h5") == 0;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
@@ -180,15 +180,15 @@ static void remove_where(bn_folder *f, const char *below, bool (*unwanted)(const
 
 static void remove_temporaries(bn_folder *f)
 {
-    static const char *const below[] = { "", "fields", "pictures", "checkpoint" };
+    static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         remove_where(f, below[i], temporary);
 }
 
 void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size_t count)
 {
-    static const char *const below[] = { "fields", "pictures" };
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const below[] = { "fields", "pictures", "outlines" };
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
         char *path = bn_path_join(f->path, below[i]);
         DIR *dir = path ? opendir(path) : NULL;
         unsigned long long step;
@@ -204,7 +204,7 @@ void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size
 /* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
 static void remove_old_run(bn_folder *f)
 {
-    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png" };
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png", "outlines.csv" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);
     char *path = bn_path_join(f->path, "pictures");

@@ -3,6 +3,7 @@
 #include "observe/output.h"
 #include "observe/export.h"
 #include "observe/past.h"
+#include "observe/layers.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -33,7 +34,8 @@ struct bn_output {
     bn_writer *writer;
     bn_csv_series *series;
     long long every, series_every;
-    bool vtk, tiff, hdf5, pictures, animation;
+    bool vtk, tiff, hdf5, pictures, animation, layered;
+    bn_layers *layers; /* NULL: none are wanted, or another rank writes them */
     atomic_bool saving;            /* a checkpoint is on its way to the disk */
     atomic_ullong safe_step;       /* of the last one that has come there; 0: none */
     double published;              /* when series.csv was last written */
@@ -134,6 +136,9 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
             if (st != BN_OK)
                 goto out;
         }
+    o->layered = bn_sim_plan(sim)->layers.name != NULL;
+    if (folder)
+        BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
     if (bn_sim_resumed(sim))
         BN_GO(take_up(o));
     else if (bn_case_bool(c, "output.first"))
@@ -151,6 +156,7 @@ void bn_output_destroy(bn_output **output)
         return;
     bn_output *o = *output;
     bn_writer_destroy(&o->writer);
+    bn_layers_destroy(&o->layers);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
     bn_past_release(&o->past);
@@ -171,6 +177,7 @@ typedef struct moment {
     size_t *field;
     char *vtk_path, *pvd_path; /* NULL: no VTK */
     char *tiff_path, *hdf5_path; /* the same */
+    bn_layers *layers;           /* the output's own */
     char **files;              /* for the .pvd, with times */
     double *times;
     size_t file_count;
@@ -374,8 +381,10 @@ static bn_status write_moment(bn_context *ctx, const moment *m, const void *cons
 {
     if (m->vtk_path)
         BN_TRY(write_vtk(ctx, m, values));
-    BN_TRY(bn_export_write(ctx, &(bn_export){ m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path,
-                                              m->hdf5_path }));
+    const bn_export e = { m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path, m->hdf5_path };
+    BN_TRY(bn_export_write(ctx, &e));
+    if (m->layers)
+        BN_TRY(bn_layers_write(ctx, m->layers, &e));
     for (size_t i = 0; i < m->plan->picture_count; i++)
         if (m->picture_path[i])
             BN_TRY(draw(ctx, m, values, i));
@@ -457,7 +466,8 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
     if (o->folder)
         BN_TRY(name_files(o, m, step));
     for (size_t i = 0; i < p->field_count; i++)
-        if (((o->vtk || o->tiff || o->hdf5) && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
+        if (((o->vtk || o->tiff || o->hdf5 || o->layered) && (p->fields[i].role & BN_OUTPUT)) ||
+            (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
             BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
             m->count++;
@@ -468,7 +478,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 bn_status bn_output_fields(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->past.fields_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
+    if (now.step == o->past.fields_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures && !o->layered))
         return BN_OK;
     const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
@@ -478,6 +488,7 @@ bn_status bn_output_fields(bn_output *o)
     m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
     m->time = now.time;
     m->step = now.step;
+    m->layers = o->layers;
     bn_status st = bn_sim_present(o->sim);
     if (st == BN_OK)
         st = prepare(o, m, now.step);
@@ -776,6 +787,9 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
     for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
+    if (o->layers && drained == BN_OK)
+        keep_first(&st, bn_layers_finish(o->layers));
+    for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;
     return st;

@@ -76,6 +76,8 @@ bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
     ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);
 }
 
+void bn_plan_layers(bn_plan *p, const bn_plan_layers_desc *desc) { p->layers = *desc; }
+
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
