@@ -789,7 +789,7 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
     if (o->layers && drained == BN_OK)
         keep_first(&st, bn_layers_finish(o->layers));
-    for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
+    for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;
     return st;
