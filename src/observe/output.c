@@ -786,7 +786,6 @@ bn_status bn_output_finish(bn_output *o, bool sound)
         keep_first(&st, draw_table(o, i));
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
-    for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
     if (o->layers && drained == BN_OK)
         keep_first(&st, bn_layers_finish(o->layers));
     for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
