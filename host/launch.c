@@ -283,6 +283,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
             if (d->boxes[b].device && split_box(k, b, reach, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
         BN_TRY(flush_all(d, k->desc->name));
+        BN_TRY(bn_exchange_carry(d));
         BN_TRY(bn_exchange_end(d, requests, request_count));
     }
     for (size_t b = 0; b < d->box_count; b++) {
