@@ -1,18 +1,12 @@
 # scaling.awk: the model of docs/scaling.md, as a table.   awk -f docs/scaling.awk
 # Per solver: updates a second of one device, updates of one device's share, launches with an exchange in a step, bytes that
 # cross a face in such a launch, time that a face costs all the same, time that the host waits for sums in a step.
-function predict(name, rate, share, launches, bytes, face, wait, dims, strong, devices,    own, k, f, t, interior, hidden, side) {
+function predict(name, rate, share, launches, bytes, face, wait, dims, strong, devices,    own, cuts, f, t, interior, hidden, shrink) {
     own = strong ? share / devices : share
-    # Faces of an inner box of the lattice, two for every dimension that is cut more than once.
-    f = 0
-    side = devices ^ (1 / dims)
-    for (k = 0; k < dims; k++)
-        f += devices == 1 ? 0 : (dims == 1 || side >= 2.99) ? 2 : 1
-    if (dims == 1)
-        f = devices == 1 ? 0 : devices == 2 ? 1 : 2
-    if (dims > 1 && side < 1.99)
-        f = devices == 1 ? 0 : devices < 4 ? 1 : 2
-    shrink = strong ? devices ^ (-(dims - 1) / dims) : 1
+    # Faces of an inner box, two for every dimension that is cut more than once.
+    cuts = devices <= 8 ? 1 : dims # up to eight in a row along the slowest dimension
+    f = devices == 1 ? 0 : devices == 2 ? 1 : 2 * cuts
+    shrink = strong ? devices ^ (-(cuts - 1) / cuts) : 1
     interior = own / rate
     hidden = launches * f * (bytes * shrink / BANDWIDTH * 2 + LATENCY * 2)
     t = interior + launches * f * face + (devices > 1 ? wait : 0) + (hidden > interior ? hidden - interior : 0)
