@@ -51,11 +51,11 @@ static long box_at(const bn_domain *d, const bn_box *box, const int step[3])
     return place[0] + (long)d->lattice[0] * (place[1] + (long)d->lattice[1] * place[2]);
 }
 
-/* Whether a reader that steps over periodic sides by itself has no use for what lies that way. */
-static bool wrapped(const bn_domain *d, const int step[3])
+/* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there. */
+static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
 {
     for (int k = 0; k < 3; k++)
-        if (step[k] != 0 && d->lattice[k] == 1)
+        if ((r->wraps && step[k] != 0 && d->lattice[k] == 1) || (r->side != 0 && step[k] == -r->side))
             return true;
     return false;
 }
@@ -165,7 +165,7 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
             int step[3];
             long source[3], target[3], n[3];
             if (!direction(v, step) || box_at(d, &d->boxes[l->to], step) != (long)l->from ||
-                (requests[r].wraps && wrapped(d, step)))
+                unwanted(d, &requests[r], step))
                 continue;
             block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
             const size_t bytes = bn_halo_block_bytes(requests[r].field, n);
@@ -272,7 +272,7 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
         const bn_device *from = d->boxes[l->from].device;
-        if (!from)
+        if (!from || l->bytes == 0)
             continue;
         cl_event packed = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
@@ -289,7 +289,7 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
                 continue;
             for (size_t r = 0; r < count; r++) {
                 long source[3], target[3], n[3];
-                if (requests[r].wraps && wrapped(d, step))
+                if (unwanted(d, &requests[r], step))
                     continue;
                 block_of(d, (size_t)other, b, step, requests[r].reach, source, target, n);
                 BN_TRY(bn_halo_copy(requests[r].field, (size_t)other, source, b, target, n));
@@ -305,17 +305,17 @@ bn_status bn_exchange_carry(bn_domain *d)
     bn_exchange *x = d->exchange;
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
-        if (d->boxes[l->from].device)
+        if (d->boxes[l->from].device || l->bytes == 0)
             continue;
         BN_TRY(wait_for(d->boxes[l->to].device, l->written)); /* the memory may still be on its way to the device */
         const bn_message m = message_of(d, l, l->from);
         ops->receive(&m);
     }
     for (size_t i = 0; i < x->count; i++)
-        if (d->boxes[x->links[i].from].device)
+        if (d->boxes[x->links[i].from].device && x->links[i].bytes > 0)
             BN_TRY(read_out(d, &x->links[i], in_one_context(d, &x->links[i])));
     for (size_t i = 0; i < x->count; i++)
-        if (in_one_context(d, &x->links[i]))
+        if (in_one_context(d, &x->links[i]) && x->links[i].bytes > 0)
             BN_TRY(write_in(d, &x->links[i], x->links[i].read));
     return BN_OK;
 }
@@ -327,7 +327,7 @@ bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t 
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
         const bn_device *from = d->boxes[l->from].device, *to = d->boxes[l->to].device;
-        if (!from || in_one_context(d, l))
+        if (!from || l->bytes == 0 || in_one_context(d, l))
             continue;
         BN_TRY(wait_for(from, l->read));
         if (to) {
@@ -344,7 +344,7 @@ bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t 
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
         const bn_device *to = d->boxes[l->to].device;
-        if (!to)
+        if (!to || l->bytes == 0)
             continue;
         if (!d->boxes[l->from].device)
             BN_TRY(write_in(d, l, NULL));
@@ -354,9 +354,14 @@ bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t 
         l->unpacked = unpacked;
     }
     for (size_t r = 0; r < count; r++) {
-        requests[r].field->halo_unwrapped = requests[r].reach;
-        if (!requests[r].wraps)
-            requests[r].field->halo_valid = requests[r].reach;
+        bn_field *f = requests[r].field;
+        for (int side = 0; side < 2; side++)
+            if (requests[r].side != (side ? -1 : 1))
+                f->halo_side[side] = requests[r].reach;
+        if (requests[r].side == 0)
+            f->halo_unwrapped = requests[r].reach;
+        if (requests[r].side == 0 && !requests[r].wraps)
+            f->halo_valid = requests[r].reach;
     }
     return BN_OK;
 }

@@ -102,6 +102,11 @@ void bn_field_swap(bn_field *a, bn_field *b)
     a->host = b->host;
     a->halo_valid = b->halo_valid;
     a->halo_unwrapped = b->halo_unwrapped;
+    for (int i = 0; i < 2; i++) {
+        const int side = a->halo_side[i];
+        a->halo_side[i] = b->halo_side[i];
+        b->halo_side[i] = side;
+    }
     b->buffers = buffers;
     b->host = host;
     b->halo_valid = valid;

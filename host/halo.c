@@ -24,6 +24,11 @@ static const bn_kernel_desc fill_kernels[] = {
     { "halo_fill_16", BN_PER_CELL, { 0, 1, 0 } },
 };
 
+void bn_halo_set(bn_field *f, int valid)
+{
+    f->halo_valid = f->halo_unwrapped = f->halo_side[0] = f->halo_side[1] = valid;
+}
+
 static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_kernel **out)
 {
     bn_domain *d = f->domain;
@@ -153,7 +158,7 @@ bn_status bn_halo_exchange(bn_field *f, int reach)
                 from[dim] = side < 0 ? (long)d->boxes[other].n[dim] - reach : 0;
                 BN_TRY(bn_halo_copy(f, (size_t)other, from, b, to, n));
             }
-    f->halo_valid = f->halo_unwrapped = reach;
+    bn_halo_set(f, reach);
     return BN_OK;
 }
 
@@ -194,6 +199,6 @@ bn_status bn_field_clear(bn_field *f)
         const bn_block own = { { 0, 0, 0 }, { n[0], n[1], n[2] } };
         BN_TRY(fill_block(f, b, &own, 0));
     }
-    f->halo_valid = f->halo_unwrapped = 0;
+    bn_halo_set(f, 0);
     return BN_OK;
 }

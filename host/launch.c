@@ -196,9 +196,10 @@ static bn_part whole_box(const bn_box *box)
     return (bn_part){ { 0, 0, 0 }, { box->n[0], box->n[1], box->n[2] } };
 }
 
-/* Splits a box into what reads no other box's cells within `reach`, and the rest in at most six slabs. Cuts lie at multiples
+/* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts lie at multiples
  * of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside. */
-static bool split_box(const bn_kernel *k, size_t b, int reach, bn_part *inside, bn_part slabs[6], size_t *slab_count)
+static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *requests, size_t count, bn_part *inside,
+                      bn_part slabs[6], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
     const bool segments = k->desc->range == BN_PER_SEGMENT, tiles = k->desc->range == BN_PER_TILE;
@@ -212,8 +213,13 @@ static bool split_box(const bn_kernel *k, size_t b, int reach, bn_part *inside, 
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
         const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : tiles ? d->tile_layers : k->group[dim];
         const size_t n = rest.n[dim];
-        const size_t low = bn_has_neighbour(d, b, dim, -1) ? ((size_t)reach + unit - 1) / unit * unit : 0;
-        const size_t keep = bn_has_neighbour(d, b, dim, 1) ? (size_t)reach : 0;
+        size_t reach[2] = { 0, 0 }; /* towards lower and higher indices */
+        for (size_t r = 0; r < count; r++)
+            for (int side = 0; side < 2; side++)
+                if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
+                    reach[side] = (size_t)requests[r].reach;
+        const size_t low = bn_has_neighbour(d, b, dim, -1) ? (reach[0] + unit - 1) / unit * unit : 0;
+        const size_t keep = bn_has_neighbour(d, b, dim, 1) ? reach[1] : 0;
         if (n <= low + keep)
             return false;
         const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
@@ -262,7 +268,7 @@ static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
 
 /* Over every box here; with `requests` the inside of boxes while these halos travel, and then the rest. */
 static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, const bn_halo_request *requests,
-                              size_t request_count, int reach)
+                              size_t request_count)
 {
     bn_domain *d = k->program->domain;
     bn_part inside, slabs[6];
@@ -284,7 +290,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
             BN_TRY(set_args(k, b, args, count));
     if (request_count > 0) {
         for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device && split_box(k, b, reach, &inside, slabs, &slab_count))
+            if (d->boxes[b].device && split_box(k, b, requests, request_count, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
         BN_TRY(flush_all(d, k->desc->name));
         BN_TRY(bn_exchange_carry(d));
@@ -293,7 +299,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
-        if (request_count == 0 || !split_box(k, b, reach, &inside, slabs, &slab_count)) {
+        if (request_count == 0 || !split_box(k, b, requests, request_count, &inside, slabs, &slab_count)) {
             slabs[0] = whole_box(&d->boxes[b]);
             slab_count = 1;
         }
@@ -334,11 +340,20 @@ static bn_status note_changes(bn_domain *d, const bn_arg *a)
     else if (a->access == BN_A_COUNTERS)
         return bn_counters_clear(a->table);
     else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE) {
-        a->field->halo_valid = a->field->halo_unwrapped = 0;
+        bn_halo_set(a->field, 0);
         if (bn_context_debug(d->ctx))
             return bn_halo_poison(a->field);
     }
     return BN_OK;
+}
+
+/* Cells of the halo that are right as far as this argument is concerned. */
+static int valid_for(const bn_domain *d, const bn_arg *a)
+{
+    const bn_field *f = a->field;
+    if (!a->wraps || !d->spread)
+        return f->halo_valid;
+    return a->side == 0 ? f->halo_unwrapped : f->halo_side[a->side > 0];
 }
 
 bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
@@ -346,14 +361,12 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_domain *d = k->program->domain;
     bn_halo_request requests[BN_HALO_REQUESTS];
     size_t request_count = 0;
-    int reach = 0;
     BN_TRY(check_args(k, args, count));
     BN_TRY(check_kernel(k));
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) ||
-            a->reach <= (a->wraps && d->spread ? a->field->halo_unwrapped : a->field->halo_valid) ||
-            (a->wraps && d->box_count == 1))
+            a->reach <= valid_for(d, a) || (a->wraps && d->box_count == 1))
             continue;
         if (!d->spread) {
             BN_TRY(bn_halo_exchange(a->field, a->reach));
@@ -364,16 +377,16 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
             if (requests[r].field == a->field) {
                 requests[r].reach = a->reach > requests[r].reach ? a->reach : requests[r].reach;
                 requests[r].wraps = requests[r].wraps && a->wraps;
+                requests[r].side = requests[r].wraps && requests[r].side == a->side ? a->side : 0;
                 known = true;
             }
         if (!known && request_count == BN_HALO_REQUESTS)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", k->desc->name,
                            (int)BN_HALO_REQUESTS);
         if (!known)
-            requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps };
-        reach = a->reach > reach ? a->reach : reach;
+            requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps ? a->side : 0, a->wraps };
     }
-    BN_TRY(launch_boxes(k, args, count, requests, request_count, reach));
+    BN_TRY(launch_boxes(k, args, count, requests, request_count));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;

@@ -100,7 +100,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
     if (wait && !write)
         BN_TRY(complete(f, count, eb, values));
     if (write) {
-        f->halo_valid = f->halo_unwrapped = 0;
+        bn_halo_set(f, 0);
         if (bn_context_debug(d->ctx))
             BN_TRY(bn_halo_poison(f));
     }

@@ -17,6 +17,7 @@ typedef struct bn_arg {
     bn_partials *partials;
     bn_scalars *scalars;
     bn_table *table;
+    int side; /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower ones; 0: both */
     int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
     bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
     bool foreign; /* the field may belong to another domain of the same device; both have one box */
@@ -37,6 +38,10 @@ typedef struct bn_arg {
 #define BN_READ_WRAPPED(f, reach_)                                           \
     {                                                                        \
         .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true \
+    }
+#define BN_READ_WRAPPED_SIDE(f, reach_, side_)                                                  \
+    {                                                                                           \
+        .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true, .side = (side_)    \
     }
 #define BN_WRITE(f)                        \
     {                                      \

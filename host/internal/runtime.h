@@ -100,6 +100,7 @@ struct bn_field {
     void *host;          /* reference only */
     int halo_valid;      /* cells of the halo that hold the neighbours' present values */
     int halo_unwrapped;  /* the same but for what lies across a periodic side that no cut divides */
+    int halo_side[2];    /* the same of the sides of lower, of higher indices alone */
 };
 
 struct bn_partials {
@@ -191,13 +192,14 @@ enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
     int reach;
+    int side;   /* 0: both; -1, 1: only what lies towards lower, towards higher indices */
     bool wraps; /* the reader finds what lies across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
 BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
 BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
 BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
 void bn_exchange_destroy(bn_domain *);
-/* Whether cells at this side of a box (-1, +1 along dim) read what another box has. */
+/* Whether cells at this side of a box (-1, +1 along dim) read what a box on another device has. */
 bool bn_has_neighbour(const bn_domain *, size_t box, int dim, int side);
 BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
                                   const long n[3]);
@@ -212,6 +214,7 @@ BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t
 /* Makes every member have the sum of all members' counters; makes them zero. */
 BN_CHECKED bn_status bn_counters_merge(bn_table *);
 BN_CHECKED bn_status bn_counters_clear(bn_table *);
+void bn_halo_set(bn_field *, int valid); /* so many cells of the halo are right from now on */
 BN_CHECKED bn_status bn_halo_poison(bn_field *);
 BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest untouched */
 

@@ -137,11 +137,11 @@ static bn_status step_compact(maxwell *s, bool watched)
     const bool rows = s->sweep == MAXWELL_ROWS;
     if (s->fuse && !watched && bn_kernel_fits(s->fused))
         return step_fused(s);
-    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED(s->E, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
+    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED_SIDE(s->E, 1, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)
-        return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED(s->H, 1), BN_READ(s->edges, 0), BN_TABLE(s->table_E),
+        return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0), BN_TABLE(s->table_E),
                        BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
-    return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED(s->H, 1), BN_READ(s->edges, 0), BN_TABLE(s->table_E), BN_UPDATE(s->E),
+    return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0), BN_TABLE(s->table_E), BN_UPDATE(s->E),
                    BN_UPDATE(s->part_E));
 }
 
