@@ -130,6 +130,12 @@ expect 0 'kernels have changed' 'other kernels: a warning' env BINNACLE_KERNEL_P
 expect 2 'time.interval is 0.059.*, but 0.029' 'what follows from [stop]' "$b" run "$cases/flood-street.toml" \
     --out "$work/flood2" -q --resume="$work/flood" --set time.interval=0 --set stop.time=6
 
+mkdir "$work/house" && cp "$root"/data/cases/flood/house*.png "$root/data/cases/flood/house.toml" "$work/house"
+"$b" run "$work/house/house.toml" --out "$work/house/out" -q --steps 1 --checkpoint-every 1 >"$work/log" 2>&1
+cp "$work/house/house-1.png" "$work/house/house-2.png"
+expect 2 'house-2.png has changed since' 'a picture that the case names' "$b" run "$work/house/house.toml" --out "$work/house/out" \
+    -q --steps 2 --resume
+
 # ---- damage: every region of every file
 if [ -n "$long" ]; then step=1; else step=7; fi
 ok 'damage is detected wherever it is' python3 "$cases/damage.py" "$b" "$cases/flow.toml" "$work/half/checkpoint" "$work/damage" $step
