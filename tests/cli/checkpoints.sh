@@ -83,15 +83,14 @@ done
 [ -z "${CK_ONLY:-}" ] || { finish; exit; }
 
 # ---- stopped by signals, gone on with in another number of boxes
-stopped()
+stopped() # CASE SIGNAL CODE WORD FILE [OPTION...]: as soon as FILE is there
 {
-    case=$1 signal=$2 code=$3 word=$4 out=$work/stopped-$1
-    shift 4
+    case=$1 signal=$2 code=$3 word=$4 file=$5 out=$work/stopped-$1
+    shift 5
     rm -rf "$out"
     "$b" run "$cases/$case.toml" --out "$out" -q >"$work/log" 2>&1 &
     pid=$!
-    begun "$out" series.csv
-    sleep "$(random 0.01 0.1)"
+    begun "$out" "$file"
     kill -"$signal" $pid
     wait $pid
     got=$?
@@ -102,8 +101,9 @@ stopped()
     ok "... from which it goes on $*" "$b" run "$cases/$case.toml" --out "$out" -q --resume "$@"
     same "... to the same files" "$work/whole-$case" "$out"
 }
-stopped flow TERM 143 terminated --boxes 3
-stopped xray INT 130 interrupted
+stopped flow TERM 143 terminated series.csv --boxes 3
+stopped xray INT 130 interrupted series.csv
+stopped bpm-mode TERM 143 terminated case.toml # before the first step, likely
 
 # ---- a run from which something can be gone on with is not overwritten by accident
 "$b" run "$cases/flow.toml" --out "$work/half" -q --steps 40 --checkpoint-every 10 >"$work/log" 2>&1
