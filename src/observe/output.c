@@ -574,7 +574,7 @@ bool bn_output_saving(const bn_output *o) { return atomic_load(&o->saving); }
 bn_status bn_output_checkpoint(bn_output *o)
 {
     const unsigned long long step = bn_sim_now(o->sim).step;
-    if (step == o->saved_step || step == 0)
+    if (step == o->saved_step)
         return BN_OK;
     const double start = bn_seconds_now();
     char *path = NULL;

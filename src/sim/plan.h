@@ -12,6 +12,13 @@ typedef struct bn_plan_number {
     double value;
 } bn_plan_number;
 
+/* What was read from a file that the case names: a checkpoint tells by it whether the file is still the same. */
+typedef struct bn_plan_input {
+    char *name;
+    const void *values; /* lent while the plan lives */
+    size_t bytes;
+} bn_plan_input;
+
 /* Names and units are lent by the solver: literals, or texts that live as long as the case. */
 struct bn_plan {
     bn_context *ctx;
@@ -29,6 +36,8 @@ struct bn_plan {
     bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     struct bn_kept *kept;                 /* memory lent to the solver */
+    bn_plan_input *inputs;
+    size_t input_count;
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count;
     double effort_steps, effort_kernels;
     double tolerance; /* > 0: the case asks for convergence to it */

@@ -36,6 +36,21 @@ bn_status bn_plan_keep_object(bn_plan *p, void *data, void (*release)(void *))
 
 static bn_status keep(bn_plan *p, void *data) { return bn_plan_keep_object(p, data, free); }
 
+/* Enters what a file gave. */
+static bn_status note_input(bn_plan *p, const char *name, const void *values, size_t bytes)
+{
+    bn_plan_input *grown = realloc(p->inputs, (p->input_count + 1) * sizeof *grown);
+    char *copy = strdup(name);
+    if (grown)
+        p->inputs = grown;
+    if (!grown || !copy) {
+        free(copy);
+        return bn_fail(p->ctx, BN_MEMORY, "no memory for the list of files of the case");
+    }
+    p->inputs[p->input_count++] = (bn_plan_input){ copy, values, bytes };
+    return BN_OK;
+}
+
 bn_status bn_plan_keep(bn_plan *p, size_t bytes, void **out)
 {
     void *data = calloc(1, bytes ? bytes : 1);
@@ -53,6 +68,11 @@ void bn_plan_free_kept(bn_plan *p)
         free(p->kept);
         p->kept = next;
     }
+    for (size_t i = 0; i < p->input_count; i++)
+        free(p->inputs[i].name);
+    free(p->inputs);
+    p->inputs = NULL;
+    p->input_count = 0;
 }
 
 bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
@@ -80,7 +100,7 @@ static bn_status read_pixels(bn_plan *p, const bn_case *c, const char *key, cons
     }
     BN_TRY(keep(p, values));
     *pixels = values;
-    return BN_OK;
+    return note_input(p, name, values, (size_t)*width * *height * (read == bn_png_read_rgb ? 3 : 1));
 }
 
 bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
@@ -154,6 +174,7 @@ bn_status bn_plan_numbers(bn_plan *p, const bn_case *c, const char *name, const 
     }
     BN_GO(bn_csv_parse(p->ctx, own ? name : path, own ? own : text, &t));
     BN_GO(keep_numbers(p, &t, out));
+    BN_GO(note_input(p, name, (*out)->values, (*out)->columns * (*out)->rows * sizeof *(*out)->values));
 out:
     bn_csv_table_free(&t);
     free(text);
@@ -173,7 +194,7 @@ bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const c
     }
     BN_TRY(keep(p, v.values));
     *out = (bn_volume_numbers){ { v.n[0], v.n[1], v.n[2] }, { v.h[0], v.h[1], v.h[2] }, v.values };
-    return BN_OK;
+    return note_input(p, name, v.values, (size_t)v.n[0] * v.n[1] * v.n[2] * sizeof *v.values);
 }
 
 /* FOLDER/NAME.vti, the folder that `key` names. */
@@ -216,6 +237,7 @@ bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const cha
         for (size_t i = 0; i < count; i++)
             values[i] = value_of(&image.arrays[0], i);
         *out = (bn_image_numbers){ { image.n[0], image.n[1], image.n[2] }, image.arrays[0].components, values };
+        st = note_input(p, path, values, count * sizeof *values);
     }
     bn_vtk_free(&image);
     return st;

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ struct bn_sim {
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
     bn_checkpoint *resumed; /* what it went on from */
+    char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */
 };
 
 static bn_status create_fields(bn_sim *sim)
@@ -209,6 +211,7 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_plan_destroy(&sim->plan);
     bn_tuning_release(&sim->tuning);
     bn_checkpoint_close(&sim->resumed);
+    free(sim->inputs);
     free(sim->fields);
     free(sim->infos);
     free(sim->kernels);
@@ -311,6 +314,45 @@ bn_status bn_sim_present(bn_sim *sim)
     return BN_OK;
 }
 
+/* A line for every file that the plan has read. */
+static bn_status list_inputs(bn_sim *sim)
+{
+    const bn_plan *p = sim->plan;
+    size_t bytes = 1, at = 0;
+    for (size_t i = 0; i < p->input_count; i++)
+        bytes += BN_SHA256_TEXT + 1 + strlen(p->inputs[i].name);
+    char *text = calloc(bytes, 1);
+    if (!text)
+        return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of files of the case");
+    sim->inputs = text;
+    for (size_t i = 0; i < p->input_count; i++) {
+        char sum[BN_SHA256_TEXT];
+        BN_TRY(bn_sha256(sim->ctx, p->inputs[i].values, p->inputs[i].bytes, sum));
+        at += (size_t)snprintf(text + at, bytes - at, "%s %s\n", sum, p->inputs[i].name);
+    }
+    return BN_OK;
+}
+
+/* The files that the case names; going on, they must hold what they held. */
+static bn_status keep_inputs(bn_sim *sim, bn_keeper *k)
+{
+    if (!sim->inputs)
+        BN_TRY(list_inputs(sim));
+    const char *text = sim->inputs, *mine = sim->inputs;
+    size_t bytes = strlen(text);
+    BN_TRY(bn_keep_text(k, "inputs", &text, &bytes));
+    for (size_t i = 0; i < sim->plan->input_count; i++) {
+        const size_t length = strcspn(mine, "\n") + 1;
+        if (strncmp(mine, text, BN_SHA256_TEXT) != 0)
+            return bn_fail(sim->ctx, BN_CASE, "%s: %s has changed since the checkpoint %s was written",
+                           bn_case_path(sim->config), sim->plan->inputs[i].name, k->path);
+        mine += length;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return BN_OK;
+}
+
 bn_status bn_sim_keep(bn_sim *sim, bn_keeper *k)
 {
     bn_sim_state *now = &sim->now;
@@ -329,6 +371,7 @@ bn_status bn_sim_keep(bn_sim *sim, bn_keeper *k)
     now->residual = reals[1];
     last->dt = reals[2];
     last->residual = reals[3];
+    BN_TRY(keep_inputs(sim, k));
     bn_keeper_group(k, "solver");
     if (sim->solver->keep)
         BN_TRY(sim->solver->keep(sim, sim->state, k));
