@@ -207,6 +207,8 @@ void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, s
     }
 }
 
+static bn_status reject(const bn_case *, const bn_value *, const char *hint, const char *format, va_list)
+    BN_PRINTF(4, 0);
 static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, const char *format, va_list args)
 {
     bn_builder b = { 0 };
