@@ -109,8 +109,7 @@ bool bn_case_prefer(bn_case *c, const char *key, const char *value)
     const long long before = number ? v->is.integer[0] : v->is.choice,
                     wanted = number ? strtoll(value, &end, 10) : bn_choice_find(v->key, value);
     if (number && (end == value || *end != '\0' ||
-                   (v->key->min < v->key->max &&
-                    ((double)wanted < v->key->min || (double)wanted > v->key->max))))
+                   (v->key->min < v->key->max && ((double)wanted < v->key->min || (double)wanted > v->key->max))))
         return false;
     if (!number && wanted < 0)
         return false;
