@@ -84,7 +84,9 @@ $(STAMP): FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 # ------------------------------------------------------------------------------------------------------------- sources
-LIB_C   := $(sort $(wildcard host/*.c $(foreach d,case io numerics sim observe,src/$d/*.c) src/solvers/*/*.c))
+# MPI is known to one file, which becomes a library of its own where mpicc is: the program loads it when mpirun started it.
+MPI_C   := host/comm_mpi.c
+LIB_C   := $(sort $(filter-out $(MPI_C),$(wildcard host/*.c) $(wildcard $(foreach d,case io numerics sim observe,src/$d/*.c) src/solvers/*/*.c)))
 LIB_CXX := $(sort $(wildcard host/*.cpp src/case/*.cpp))
 REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
@@ -100,8 +102,9 @@ CLI_O   := $(patsubst %.c,$(OBJ)/%.o,$(CLI_C))
 BINNACLE := $(BUILD)/binnacle
 STATIC   := $(BUILD)/libbinnacle.a
 SHARED   := $(BUILD)/libbinnacle.so
+MPI      := $(if $(MPICC),$(BUILD)/binnacle-mpi.so)
 
-all: $(BINNACLE) $(STATIC) $(SHARED) ## program and libraries, in build/ (the default)
+all: $(BINNACLE) $(STATIC) $(SHARED) $(MPI) ## program and libraries, in build/ (the default)
 
 $(BINNACLE): $(CLI_O) $(STATIC)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
@@ -113,6 +116,10 @@ $(SHARED): $(SHARED).$(VERSION)
 	$(Q)ln -sf $(<F) $(SHARED).$(SOVERSION) && ln -sf $(<F) $@
 $(SHARED).$(VERSION): $(LIB_O) $(BUILD)/objects.list
 	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,$(notdir $(SHARED)).$(SOVERSION) -o $@ $(LIB_O) $(LIBS)
+
+$(BUILD)/binnacle-mpi.so: $(MPI_C) host/internal/comm.h include/binnacle/context.h $(STAMP) $(ROOMED)
+	$(call say,MPI,$@)$(MPICC) $(filter-out -MMD -MP -Wpedantic,$(C_FLAGS)) -I$(BUILD)/rooms/host -Iinclude -shared -o $@ $< \
+	  $(LDFLAGS)
 
 # Lists that change when a file comes or goes: a removed one must not stay in an archive.
 LIST_objects  = $(LIB_O) $(CLI_O) $(SUPPORT_O)

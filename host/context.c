@@ -65,6 +65,7 @@ bn_status bn_context_create(const bn_context_desc *desc, bn_context **out)
     ctx->log = desc && desc->log ? desc->log : log_to_stderr;
     ctx->user = desc ? desc->user : NULL;
     ctx->debug = desc && desc->debug;
+    ctx->comm.ranks = ctx->comm.local_ranks = 1;
     ctx->cache_dir = wished_cache_dir(desc);
     const char *kernels = desc && desc->kernel_dir ? desc->kernel_dir : getenv("BINNACLE_KERNEL_PATH");
     if (kernels && kernels[0] && !(ctx->kernel_dir = strdup(kernels))) {

@@ -52,6 +52,17 @@ static bool has_word(const char *list, const char *word)
 
 #define NUMBER(id, what, target) (void)clGetDeviceInfo((id), (what), sizeof(target), &(target), NULL)
 
+/* BINNACLE_DEVICE_BYTES: a device says that it has no more memory than that. For tests of what does not fit. */
+static void limit_memory(bn_device_info *info)
+{
+    const char *text = getenv("BINNACLE_DEVICE_BYTES");
+    const uint64_t limit = text ? strtoull(text, NULL, 10) : 0;
+    if (limit > 0 && limit < info->bytes)
+        info->bytes = limit;
+    if (limit > 0 && limit < info->largest_buffer)
+        info->largest_buffer = limit;
+}
+
 static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
                           struct bn_device_entry *entry)
 {
@@ -93,7 +104,8 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     for (int i = 0; i < 3; i++)
         if (info->max_work_item[i] < 1)
             info->max_work_item[i] = 1;
-    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8 };
+    limit_memory(info);
+    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8, false };
     entry->quirks.exact_division_flag = info->exact_division;
     info->bandwidth = bn_bandwidth_known(ctx, info);
     free(extensions);
@@ -110,6 +122,37 @@ static void free_texts(bn_device_info *info)
     *info = (bn_device_info){ 0 };
 }
 
+/* BINNACLE_PARTITION=4: the platform's CPU, if it is its only device, stands for four, each with a share of its cores; where
+ * there are not so many cores they share them. For trying out several devices on one. True: the parts have to be released. */
+static bool part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
+{
+    const char *text = getenv("BINNACLE_PARTITION");
+    const long parts = text ? strtol(text, NULL, 10) : 0;
+    cl_device_type type = 0;
+    cl_uint units = 0, made = 0;
+    if (parts < 2 || parts > BN_DEVICES_MAX || *count != 1)
+        return false;
+    NUMBER(ids[0], CL_DEVICE_TYPE, type);
+    NUMBER(ids[0], CL_DEVICE_MAX_COMPUTE_UNITS, units);
+    if (!(type & CL_DEVICE_TYPE_CPU))
+        return false;
+    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)(units / parts),
+                                                     0 };
+    *count = (cl_uint)parts;
+    if (units >= (cl_uint)parts) {
+        cl_device_id part[BN_DEVICES_MAX];
+        if (clCreateSubDevices(ids[0], equally, BN_DEVICES_MAX, part, &made) == CL_SUCCESS && made >= (cl_uint)parts) {
+            for (cl_uint i = (cl_uint)parts; i < made; i++)
+                clReleaseDevice(part[i]);
+            memcpy(ids, part, (size_t)parts * sizeof *ids);
+            return true;
+        }
+    }
+    for (long i = 1; i < parts; i++)
+        ids[i] = ids[0];
+    return false;
+}
+
 /* Adds the devices of one platform; one that fails or has none is skipped. */
 static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index)
 {
@@ -123,9 +166,13 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
         free(name);
         return BN_OK;
     }
-    for (size_t i = 0; i < count && i < BN_DEVICES_MAX && list->count < BN_DEVICES_MAX; i++) {
+    if (count > BN_DEVICES_MAX)
+        count = BN_DEVICES_MAX;
+    const bool parted = part_cpu(ids, &count);
+    for (size_t i = 0; i < count && list->count < BN_DEVICES_MAX; i++) {
         bn_device_info *info = &list->info[list->count];
         BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));
+        list->entry[list->count].part = parted;
         if (list->entry[list->count].quirks.excluded) {
             bn_log(ctx, BN_LOG_INFO, "%s (%s) is left out: %s", info->name, info->platform,
                    list->entry[list->count].quirks.why_excluded);
@@ -179,6 +226,9 @@ void bn_device_list_destroy(bn_device_list **list)
         return;
     for (size_t i = 0; (*list)->info && i < BN_DEVICES_MAX; i++)
         free_texts(&(*list)->info[i]);
+    for (size_t i = 0; (*list)->entry && i < (*list)->count; i++)
+        if ((*list)->entry[i].part)
+            clReleaseDevice((*list)->entry[i].id);
     free((*list)->info);
     free((*list)->entry);
     free(*list);
@@ -196,22 +246,17 @@ bn_status bn_devices(bn_context *ctx, const bn_device_info **lent, size_t *count
     return BN_OK;
 }
 
-bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn_device **out)
+/* One device, in the context of those of the same platform among `mates`, or a new one that they all can share: then events
+ * order what happens on several of them, and none waits for the host. */
+static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t index, bool profile, const bn_device *const *mates,
+                          size_t mate_count, const size_t *indices, size_t count, bn_device **out)
 {
-    *out = NULL;
-    size_t index, count;
-    const bn_device_list *list;
-    BN_TRY(bn_device_select(ctx, selector, &index, 1, &count, NULL));
-    if (count != 1)
-        return bn_fail(ctx, BN_USAGE, "--device %s names %zu devices; one at a time is possible so far", selector,
-                       count);
-    BN_TRY(bn_device_list_get(ctx, &list));
+    const struct bn_device_entry *entry = &list->entry[index];
     bn_status st = BN_OK;
-    cl_int status;
+    cl_int status = CL_SUCCESS;
     bn_device *d = calloc(1, sizeof *d);
     if (!d)
         return bn_fail(ctx, BN_MEMORY, "no memory to open %s", list->info[index].name);
-    const struct bn_device_entry *entry = &list->entry[index];
     *d = (bn_device){ .ctx = ctx,
                       .info = list->info[index],
                       .quirks = entry->quirks,
@@ -219,18 +264,36 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
                       .id = entry->id,
                       .profile = profile,
                       .align_bytes = entry->align_bytes };
-    const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
-    d->cl = clCreateContext(properties, 1, &d->id, NULL, NULL, &status);
+    for (size_t i = 0; i < mate_count && !d->cl; i++)
+        if (mates[i]->platform == d->platform && clRetainContext(mates[i]->cl) == CL_SUCCESS)
+            d->cl = mates[i]->cl;
+    if (!d->cl) {
+        const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
+        cl_device_id ids[BN_DEVICES_MAX];
+        cl_uint n = 0;
+        for (size_t i = 0; i < count; i++) {
+            const cl_device_id id = list->entry[indices[i]].id;
+            bool there = list->entry[indices[i]].platform != d->platform;
+            for (cl_uint k = 0; k < n; k++)
+                there = there || ids[k] == id;
+            if (!there)
+                ids[n++] = id;
+        }
+        d->cl = clCreateContext(properties, n, ids, NULL, NULL, &status);
+    }
     if (status != CL_SUCCESS) {
         d->cl = NULL;
         st = bn_cl_fail(d, status, "clCreateContext", NULL);
         goto out;
     }
-    d->queue = clCreateCommandQueue(d->cl, d->id, profile ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
-    if (status != CL_SUCCESS) {
-        d->queue = NULL;
-        st = bn_cl_fail(d, status, "clCreateCommandQueue", NULL);
-        goto out;
+    cl_command_queue *const queues[] = { &d->queue, &d->outgoing, &d->incoming };
+    for (size_t i = 0; i < (count > 1 || ctx->comm.ranks > 1 ? 3u : 1u); i++) {
+        *queues[i] = clCreateCommandQueue(d->cl, d->id, profile && i == 0 ? CL_QUEUE_PROFILING_ENABLE : 0, &status);
+        if (status != CL_SUCCESS) {
+            *queues[i] = NULL;
+            st = bn_cl_fail(d, status, "clCreateCommandQueue", NULL);
+            goto out;
+        }
     }
     *out = d;
     d = NULL;
@@ -239,20 +302,107 @@ out:
     return st;
 }
 
+/* Ranks of one machine share out its devices: as many to each as there are, or one that others have too. "auto" then means
+ * all devices like the best one. */
+static void take_share(const bn_context *ctx, const bn_device_list *list, const char *selector, size_t *indices, size_t *count)
+{
+    const size_t local = (size_t)ctx->comm.local_rank, ranks = (size_t)ctx->comm.local_ranks;
+    if (ranks <= 1)
+        return;
+    if (!selector || !selector[0])
+        selector = getenv("BINNACLE_DEVICE");
+    if (*count == 1 && (!selector || !selector[0] || strcmp(selector, "auto") == 0)) {
+        const bn_device_info best = list->info[indices[0]];
+        *count = 0;
+        for (size_t i = 0; i < list->count; i++)
+            if (strcmp(list->info[i].name, best.name) == 0 && strcmp(list->info[i].platform, best.platform) == 0)
+                indices[(*count)++] = i;
+    }
+    const size_t each = *count / ranks > 0 ? *count / ranks : 1;
+    size_t mine[BN_DEVICES_MAX];
+    for (size_t i = 0; i < each; i++)
+        mine[i] = indices[(local * each + i) % *count];
+    memcpy(indices, mine, each * sizeof *mine);
+    *count = each;
+}
+
+/* How many devices all ranks have together, and where this one's begin. */
+static bn_status count_slots(bn_device *d)
+{
+    const bn_comm *comm = &d->ctx->comm;
+    const uint64_t mine = d->team_count;
+    d->slots = d->team_count;
+    d->first_slot = 0;
+    if (!comm->ops)
+        return BN_OK;
+    uint64_t *all = calloc((size_t)comm->ranks, sizeof *all);
+    if (!all)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the devices of %d ranks", comm->ranks);
+    comm->ops->gather(&mine, sizeof mine, all);
+    d->slots = 0;
+    for (int r = 0; r < comm->ranks; r++) {
+        if (r == comm->rank)
+            d->first_slot = d->slots;
+        d->slots += all[r];
+    }
+    free(all);
+    return BN_OK;
+}
+
+bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn_device **out)
+{
+    *out = NULL;
+    size_t indices[BN_DEVICES_MAX], count;
+    const bn_device_list *list;
+    BN_TRY(bn_device_select(ctx, selector, indices, BN_DEVICES_MAX, &count, NULL));
+    BN_TRY(bn_device_list_get(ctx, &list));
+    take_share(ctx, list, selector, indices, &count);
+    bn_status st = BN_OK;
+    bn_device *lead = NULL;
+    bn_device **team = calloc(count, sizeof(bn_device *));
+    if (!team)
+        return bn_fail(ctx, BN_MEMORY, "no memory to open %zu devices", count);
+    size_t opened = 0;
+    for (; opened < count; opened++)
+        BN_GO(open_one(ctx, list, indices[opened], profile, (const bn_device *const *)team, opened, indices, count,
+                       &team[opened]));
+    lead = team[0];
+    lead->team = team;
+    lead->team_count = count;
+    team = NULL;
+    BN_GO(count_slots(lead));
+    *out = lead;
+    lead = NULL;
+out:
+    for (size_t i = 0; team && i < opened; i++)
+        bn_device_close(&team[i]);
+    free(team);
+    bn_device_close(&lead);
+    return st;
+}
+
 void bn_device_close(bn_device **device)
 {
     if (!device || !*device)
         return;
     bn_device *d = *device;
-    if (d->queue) {
-        clFinish(d->queue); /* some implementations abort when the process ends with work in flight */
-        clReleaseCommandQueue(d->queue);
-    }
+    for (size_t i = 1; i < d->team_count; i++)
+        bn_device_close(&d->team[i]);
+    const cl_command_queue queues[] = { d->queue, d->outgoing, d->incoming };
+    for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
+        if (queues[i]) {
+            clFinish(queues[i]); /* some implementations abort when the process ends with work in flight */
+            clReleaseCommandQueue(queues[i]);
+        }
     if (d->cl)
         clReleaseContext(d->cl);
+    free(d->team);
     free(d);
     *device = NULL;
 }
 
+size_t bn_device_team(const bn_device *d) { return d->team_count; }
+size_t bn_device_slots(const bn_device *d) { return d->slots; }
+const bn_device_info *bn_device_member(const bn_device *d, size_t i) { return &d->team[i]->info; }
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }

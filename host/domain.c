@@ -1,4 +1,5 @@
 /* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
+#include "internal/context.h"
 #include "internal/runtime.h"
 
 #include <limits.h>
@@ -102,6 +103,42 @@ static uint32_t tile_layers(const bn_domain_desc *desc)
     return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
 }
 
+/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours together. */
+static bn_status place_boxes(bn_domain *d)
+{
+    const bn_comm *comm = &d->ctx->comm;
+    uint64_t first = d->device ? d->device->first_slot : 0, *starts = NULL;
+    d->members = d->spread ? d->device->team_count : d->device ? 1 : 0;
+    if (d->members && !(d->lead = calloc(d->members, sizeof *d->lead)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+    for (size_t b = 0; b < d->box_count; b++) {
+        d->boxes[b].device = d->device;
+        d->boxes[b].rank = comm->rank;
+    }
+    if (!d->spread)
+        return BN_OK;
+    if (!(starts = calloc((size_t)comm->ranks, sizeof *starts)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+    starts[0] = 0;
+    if (comm->ops)
+        comm->ops->gather(&first, sizeof first, starts);
+    for (size_t b = d->box_count; b-- > 0;) {
+        const size_t slot = b * d->device->slots / d->box_count;
+        bn_box *box = &d->boxes[b];
+        box->rank = comm->ranks - 1;
+        while (starts[box->rank] > slot)
+            box->rank--;
+        box->device = NULL;
+        if (box->rank == comm->rank) {
+            box->member = slot - first;
+            box->device = d->device->team[box->member];
+            d->lead[box->member] = b;
+        }
+    }
+    free(starts);
+    return BN_OK;
+}
+
 static bn_status cut_boxes(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
@@ -110,6 +147,7 @@ static bn_status cut_boxes(bn_domain *d)
     d->shapes = calloc(d->box_count, sizeof *d->shapes);
     if (!d->boxes || !d->shapes)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for %zu boxes", d->box_count);
+    BN_TRY(place_boxes(d));
     for (size_t b = 0; b < d->box_count; b++) {
         bn_box *box = &d->boxes[b];
         box->place[0] = (int)(b % (size_t)d->lattice[0]);
@@ -119,7 +157,7 @@ static bn_status cut_boxes(bn_domain *d)
             box->offset[k] = cut(d, k, box->place[k]);
             box->n[k] = cut(d, k, box->place[k] + 1) - box->offset[k];
         }
-        size_t s = 0;
+        size_t s = d->spread ? b : 0; /* a program of its own then, which knows the box's place */
         while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
             s++;
         if (s == d->shape_count) {
@@ -174,6 +212,11 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
     d->desc = *desc;
     d->index_bits = 32;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
+    d->spread = d->desc.boxes > 1 && desc->device->slots > 1;
+    if (d->spread && (size_t)d->desc.boxes < desc->device->slots) {
+        st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes, desc->device->slots);
+        goto out;
+    }
     d->segments = units_along(d, 0);
     d->tile_layers = tile_layers(desc);
     d->partials = (size_t)d->segments * units_along(d, 1) * desc->grid.n[2];
@@ -198,13 +241,21 @@ out:
     return st;
 }
 
+/* Before things go: what they were waiting for has been told already. */
+static void finish_quietly(bn_domain *d)
+{
+    if (bn_finish_all(d, "ending") != BN_OK)
+        bn_log(d->ctx, BN_LOG_DEBUG, "a domain ends with work that failed");
+}
+
 void bn_domain_destroy(bn_domain **domain)
 {
     if (!domain || !*domain)
         return;
     bn_domain *d = *domain;
-    if (d->device)
-        clFinish(d->device->queue);
+    finish_quietly(d);
+    bn_exchange_destroy(d);
+    bn_pinned_free(&d->gathered);
     bn_program_destroy(&d->services);
     bn_program_destroy(&d->reductions);
     bn_partials_destroy(&d->reduce_partials[0]);
@@ -214,6 +265,7 @@ void bn_domain_destroy(bn_domain **domain)
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
     pthread_mutex_destroy(&d->lock);
+    free(d->lead);
     free(d->boxes);
     free(d->shapes);
     free(d);
@@ -240,13 +292,23 @@ bn_place bn_domain_place(const bn_domain *d)
     return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
 }
 
-bn_status bn_domain_finish(bn_domain *d)
+bn_status bn_finish_all(bn_domain *d, const char *what)
 {
-    if (d->device) {
-        BN_CL(d->device, "waiting for the steps launched so far", clFinish, d->device->queue);
-        d->device->counts.waits++;
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = d->spread ? d->device->team[m] : d->device;
+        const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
+        for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
+            if (queues[q])
+                BN_CL(device, what, clFinish, queues[q]);
     }
     return BN_OK;
+}
+
+bn_status bn_domain_finish(bn_domain *d)
+{
+    if (d->device)
+        d->device->counts.waits++;
+    return bn_finish_all(d, "waiting for the steps launched so far");
 }
 
 uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int components, uint64_t *largest_buffer)

@@ -178,8 +178,8 @@ static bn_status create_on_device(bn_fft *f)
     BN_TRY(bn_program_build(d, "fft", defines, sizeof defines / sizeof *defines, &f->program));
     for (int k = 0; k < FFT_KERNELS; k++)
         BN_TRY(bn_kernel_find(f->program, &kernel_table[k], &f->kernels[k]));
-    BN_TRY(bn_buffer_create(d, "Fourier transform, input", bytes, &f->from));
-    BN_TRY(bn_buffer_create(d, "Fourier transform, output", bytes, &f->to));
+    BN_TRY(bn_buffer_create(d, d->device, "Fourier transform, input", bytes, &f->from));
+    BN_TRY(bn_buffer_create(d, d->device, "Fourier transform, output", bytes, &f->to));
     const double start = bn_host_seconds();
     BN_TRY(bn_clfft_create(d->device, f->m, d->desc.grid.dims, d->desc.precision, &f->plan));
     f->bake_seconds = bn_host_seconds() - start;

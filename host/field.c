@@ -50,11 +50,13 @@ bn_status bn_field_create(bn_domain *d, const bn_field_desc *desc, bn_field **ou
         }
         for (size_t b = 0; b < d->box_count; b++) {
             size_t bytes;
+            if (!d->boxes[b].device)
+                continue;
             if (__builtin_mul_overflow(d->shapes[d->boxes[b].shape].layout.plane, per_point, &bytes)) {
                 st = bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name);
                 goto out;
             }
-            BN_GO(bn_buffer_create(d, desc->name, bytes, &f->buffers[b]));
+            BN_GO(bn_buffer_create(d, d->boxes[b].device, desc->name, bytes, &f->buffers[b]));
         }
         if (bn_context_debug(d->ctx)) /* the paint stays in padding and halo */
             BN_GO(bn_field_clear(f));
@@ -95,13 +97,15 @@ void bn_field_swap(bn_field *a, bn_field *b)
 {
     bn_buffer **buffers = a->buffers;
     void *host = a->host;
-    int valid = a->halo_valid;
+    int valid = a->halo_valid, unwrapped = a->halo_unwrapped;
     a->buffers = b->buffers;
     a->host = b->host;
     a->halo_valid = b->halo_valid;
+    a->halo_unwrapped = b->halo_unwrapped;
     b->buffers = buffers;
     b->host = host;
     b->halo_valid = valid;
+    b->halo_unwrapped = unwrapped;
 }
 
 static bn_status check_size(const bn_field *f, size_t given, size_t wanted, const char *what)

@@ -47,7 +47,8 @@ static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout
     return BN_OK;
 }
 
-static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f)
+static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f, cl_uint waits,
+                                    const cl_event *wait, cl_event *done)
 {
     const long width = together(f);
     const int components = (f->desc.role & BN_INTERLEAVED) ? 1 : f->desc.components;
@@ -64,11 +65,11 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
     for (int i = 0; i < 3; i++)
         global[i] = (items[i] + local[i] - 1) / local[i] * local[i];
     k->calls++;
-    return bn_enqueue(k, box, none, global, local);
+    return bn_enqueue_after(k, box, none, global, local, waits, wait, done);
 }
 
-static bn_status copy_block(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
-                            const long n[3])
+bn_status bn_halo_copy(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
+                       const long n[3])
 {
     bn_domain *d = f->domain;
     bn_kernel *k;
@@ -77,7 +78,31 @@ static bn_status copy_block(bn_field *f, size_t from, const long from_first[3], 
     BN_TRY(bn_set_arg(k, to, 1, sizeof(cl_mem), &f->buffers[to]->mem));
     BN_TRY(set_place(k, to, 2, &d->shapes[d->boxes[from].shape].layout, from_first, together(f)));
     BN_TRY(set_place(k, to, 6, &d->shapes[d->boxes[to].shape].layout, to_first, together(f)));
-    return set_extent_and_run(k, to, 10, n, f);
+    return set_extent_and_run(k, to, 10, n, f, 0, NULL, NULL);
+}
+
+size_t bn_halo_block_bytes(const bn_field *f, const long n[3])
+{
+    enum { ALIGN = 16 }; /* the largest element */
+    const size_t bytes = (size_t)(n[0] * n[1] * n[2]) * (size_t)f->desc.components * f->element_bytes;
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer, size_t at_bytes,
+                       bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
+{
+    bn_domain *d = f->domain;
+    bn_kernel *k;
+    BN_TRY(find_service(f, copy_kernels, &k));
+    const cl_mem *from = unpack ? &buffer->mem : &f->buffers[box]->mem, *to = unpack ? &f->buffers[box]->mem : &buffer->mem;
+    const cl_long row = n[0] * together(f);
+    const cl_long dense[4] = { (cl_long)(at_bytes / f->element_bytes), row, row * n[1], row * n[1] * n[2] };
+    BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), from));
+    BN_TRY(bn_set_arg(k, box, 1, sizeof(cl_mem), to));
+    BN_TRY(set_place(k, box, unpack ? 6 : 2, &d->shapes[d->boxes[box].shape].layout, first, together(f)));
+    for (cl_uint i = 0; i < 4; i++)
+        BN_TRY(bn_set_arg(k, box, (unpack ? 2 : 6) + i, sizeof dense[i], &dense[i]));
+    return set_extent_and_run(k, box, 10, n, f, waits, wait, done);
 }
 
 static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)
@@ -90,7 +115,7 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &f->buffers[box]->mem));
     BN_TRY(bn_set_arg(k, box, 1, sizeof paint, &paint));
     BN_TRY(set_place(k, box, 2, &d->shapes[d->boxes[box].shape].layout, block->first, together(f)));
-    return set_extent_and_run(k, box, 6, block->n, f);
+    return set_extent_and_run(k, box, 6, block->n, f, 0, NULL, NULL);
 }
 
 /* The box next to `box` along `dim` (side -1 or +1), or -1 at a border that isn't periodic. */
@@ -126,9 +151,9 @@ bn_status bn_halo_exchange(bn_field *f, int reach)
                 n[dim] = reach;
                 to[dim] = side < 0 ? -reach : (long)box->n[dim];
                 from[dim] = side < 0 ? (long)d->boxes[other].n[dim] - reach : 0;
-                BN_TRY(copy_block(f, (size_t)other, from, b, to, n));
+                BN_TRY(bn_halo_copy(f, (size_t)other, from, b, to, n));
             }
-    f->halo_valid = reach;
+    f->halo_valid = f->halo_unwrapped = reach;
     return BN_OK;
 }
 
@@ -138,7 +163,7 @@ bn_status bn_halo_poison(bn_field *f)
     bn_domain *d = f->domain;
     const int *halo = d->shapes[0].layout.halo;
     for (size_t b = 0; b < d->box_count; b++)
-        for (int dim = 0; dim < d->desc.grid.dims; dim++)
+        for (int dim = 0; d->boxes[b].device && dim < d->desc.grid.dims; dim++)
             for (int side = -1; side <= 1; side += 2) {
                 bn_block block;
                 for (int k = 0; k < 3; k++) {
@@ -157,8 +182,11 @@ bn_status bn_field_clear(bn_field *f)
     bn_domain *d = f->domain;
     const cl_uint nothing = 0;
     for (size_t b = 0; b < d->box_count; b++) {
+        if (!d->boxes[b].device)
+            continue;
         if (!bn_context_debug(d->ctx)) { /* halos and padding too: no kernel has to be built for it */
-            BN_CL(d->device, f->desc.name, clEnqueueFillBuffer, d->device->queue, f->buffers[b]->mem, &nothing,
+            const bn_device *device = d->boxes[b].device;
+            BN_CL(device, f->desc.name, clEnqueueFillBuffer, device->queue, f->buffers[b]->mem, &nothing,
                   f->buffers[b]->bytes % sizeof nothing ? 1 : sizeof nothing, 0, f->buffers[b]->bytes, 0, NULL, NULL);
             continue;
         }
@@ -166,6 +194,6 @@ bn_status bn_field_clear(bn_field *f)
         const bn_block own = { { 0, 0, 0 }, { n[0], n[1], n[2] } };
         BN_TRY(fill_block(f, b, &own, 0));
     }
-    f->halo_valid = 0;
+    f->halo_valid = f->halo_unwrapped = 0;
     return BN_OK;
 }

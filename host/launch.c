@@ -50,27 +50,43 @@ static bn_status collect_events(bn_kernel *k)
     return st;
 }
 
-bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3])
+static bn_status flush_all(bn_domain *d, const char *what)
+{
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = d->boxes[d->lead[m]].device;
+        BN_CL(device, what, clFlush, device->queue);
+    }
+    return BN_OK;
+}
+
+bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3],
+                           cl_uint waits, const cl_event *wait, cl_event *done)
 {
     bn_domain *d = k->program->domain;
-    bool profile = d->device->profile;
+    const bn_device *device = d->boxes[box].device;
+    bool profile = device->profile;
     if (profile && k->pending_count == BN_PENDING_EVENTS)
         BN_TRY(collect_events(k));
-    cl_int status = clEnqueueNDRangeKernel(d->device->queue, k->cl[box], 3, offset, global, local, 0, NULL,
-                                           profile ? &k->pending[k->pending_count] : NULL);
+    cl_event *event = profile ? &k->pending[k->pending_count] : done;
+    cl_int status = clEnqueueNDRangeKernel(device->queue, k->cl[box], 3, offset, global, local, waits, waits ? wait : NULL,
+                                           event);
+    if (status == CL_SUCCESS && profile && done && (status = clRetainEvent(*event)) == CL_SUCCESS)
+        *done = *event;
     if (status != CL_SUCCESS) {
-        bn_cl_fail(d->device, status, "clEnqueueNDRangeKernel", k->desc->name);
+        bn_cl_fail(device, status, "clEnqueueNDRangeKernel", k->desc->name);
         bn_note(d->ctx, "while launching kernel %s over %zu x %zu x %zu work-items in groups of %zu x %zu x %zu",
                 k->desc->name, global[0], global[1], global[2], local[0], local[1], local[2]);
         return bn_error_status(d->ctx);
     }
     k->pending_count += profile;
     d->device->counts.launches++;
-    if (++d->unflushed >= BN_FLUSH_AFTER) {
-        d->unflushed = 0;
-        BN_CL(d->device, k->desc->name, clFlush, d->device->queue);
-    }
-    return BN_OK;
+    return ++d->unflushed >= BN_FLUSH_AFTER ? flush_all(d, k->desc->name) : BN_OK;
+}
+
+bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3])
+{
+    return bn_enqueue_after(k, box, offset, global, local, 0, NULL, NULL);
 }
 
 static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
@@ -108,6 +124,7 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
 static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t count)
 {
     bool is_double = k->program->domain->desc.precision == BN_DOUBLE;
+    const size_t member = k->program->domain->boxes[box].member;
     for (cl_uint i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         float single = (float)a->value.r;
@@ -119,13 +136,13 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
         } else if (a->field)
             value = &a->field->buffers[box]->mem;
         else if (a->table)
-            value = &a->table->buffer->mem;
+            value = &a->table->buffer[member]->mem;
         else if (a->access == BN_A_TOTALS && a->partials->packed)
-            value = &a->partials->packed->mem;
+            value = &a->partials->packed[member]->mem;
         else if (a->partials)
-            value = &a->partials->buffer->mem;
+            value = &a->partials->buffer[member]->mem;
         else if (a->scalars)
-            value = &a->scalars->buffer->mem;
+            value = &a->scalars->buffer[member]->mem;
         else if (a->kind == BN_V_REAL) {
             value = is_double ? (const void *)&a->value.r : &single;
             bytes = is_double ? sizeof(double) : sizeof(float);
@@ -138,12 +155,17 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
     return BN_OK;
 }
 
-/* Offset, global and local size of one box; see bn_range. */
-static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3], size_t global[3])
+/* A part of a box, in its own cells. */
+typedef struct bn_part {
+    size_t first[3], n[3];
+} bn_part;
+
+/* Offset, global and local size of a part of a box; see bn_range. */
+static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, size_t offset[3], size_t global[3])
 {
     for (int i = 0; i < 3; i++) {
-        offset[i] = k->desc->range == BN_ONCE ? 0 : box->offset[i];
-        size_t items = k->desc->range == BN_ONCE ? 1 : box->n[i];
+        offset[i] = k->desc->range == BN_ONCE ? 0 : box->offset[i] + part->first[i];
+        size_t items = k->desc->range == BN_ONCE ? 1 : part->n[i];
         if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_SEGMENT)
@@ -151,7 +173,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3]
         if (i == 0 && k->desc->range == BN_PER_ROW)
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
-            items = i != 0 ? 1 : (box->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
+            items = i != 0 ? 1 : (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
         if (k->desc->range == BN_PER_TILE) {
             const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
@@ -162,17 +184,124 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, size_t offset[3]
     }
 }
 
-bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
+static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
 {
-    bn_domain *d = k->program->domain;
-    BN_TRY(check_args(k, args, count));
-    for (size_t i = 0; i < count; i++)
-        if ((args[i].access == BN_A_READ || args[i].access == BN_A_IMAGE) &&
-            args[i].reach > args[i].field->halo_valid && !(args[i].wraps && d->box_count == 1))
-            BN_TRY(bn_halo_exchange(args[i].field, args[i].reach));
+    size_t offset[3], global[3];
+    shape_launch(k, &k->program->domain->boxes[b], part, offset, global);
+    return bn_enqueue(k, b, offset, global, k->group);
+}
+
+static bn_part whole_box(const bn_box *box)
+{
+    return (bn_part){ { 0, 0, 0 }, { box->n[0], box->n[1], box->n[2] } };
+}
+
+/* Splits a box into what reads no other box's cells within `reach`, and the rest in at most six slabs. Cuts lie at multiples
+ * of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside. */
+static bool split_box(const bn_kernel *k, size_t b, int reach, bn_part *inside, bn_part slabs[6], size_t *slab_count)
+{
+    const bn_domain *d = k->program->domain;
+    const bool segments = k->desc->range == BN_PER_SEGMENT;
+    bn_part rest = whole_box(&d->boxes[b]);
+    *slab_count = 0;
+    if (!segments && (k->desc->range != BN_PER_CELL || k->layers > 1))
+        return false;
+    for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
+        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : k->group[dim], n = rest.n[dim];
+        const size_t low = bn_has_neighbour(d, b, dim, -1) ? ((size_t)reach + unit - 1) / unit * unit : 0;
+        const size_t keep = bn_has_neighbour(d, b, dim, 1) ? (size_t)reach : 0;
+        if (n <= low + keep)
+            return false;
+        const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
+        if (middle == 0)
+            return false;
+        const size_t starts[2] = { 0, low + middle }, counts[2] = { low, n - low - middle };
+        for (int side = 0; side < 2; side++)
+            if (counts[side] > 0) {
+                bn_part *slab = &slabs[(*slab_count)++];
+                *slab = rest;
+                slab->first[dim] = starts[side];
+                slab->n[dim] = counts[side];
+            }
+        rest.first[dim] = low;
+        rest.n[dim] = middle;
+    }
+    *inside = rest;
+    return true;
+}
+
+/* What arguments other than fields need before a launch where several devices have copies of them. */
+static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
+{
+    bn_partials *partials[BN_TOGETHER];
+    bn_scalars *scalars[BN_TOGETHER];
+    size_t p = 0, s = 0;
+    for (size_t i = 0; d->spread && i < count; i++) {
+        const bn_arg *a = &args[i];
+        bool known = false; /* a kernel may be given the same one twice */
+        for (size_t k = 0; k < i; k++)
+            known = known || (args[k].partials == a->partials && args[k].scalars == a->scalars);
+        if (!known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared) && p < BN_TOGETHER)
+            partials[p++] = a->partials;
+        if (!known && a->scalars && s < BN_TOGETHER)
+            scalars[s++] = a->scalars;
+        if (a->access == BN_A_COUNTERS)
+            BN_TRY(bn_counters_merge(a->table));
+    }
+    if (p + s > 0)
+        BN_TRY(bn_bring_together(d, partials, p, scalars, s));
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TOTALS)
             BN_TRY(bn_partials_pack(args[i].partials));
+    return BN_OK;
+}
+
+/* Over every box here; with `requests` the inside of boxes while these halos travel, and then the rest. */
+static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, const bn_halo_request *requests,
+                              size_t request_count, int reach)
+{
+    bn_domain *d = k->program->domain;
+    bn_part inside, slabs[6];
+    size_t slab_count;
+    /* First, since it goes on while the host waits for the rest. */
+    if (request_count > 0)
+        BN_TRY(bn_exchange_begin(d, requests, request_count));
+    BN_TRY(bring_together(d, args, count));
+    if (k->desc->range == BN_ONCE) {
+        for (size_t m = 0; m < d->members; m++) {
+            const bn_part part = whole_box(&d->boxes[d->lead[m]]);
+            BN_TRY(set_args(k, d->lead[m], args, count));
+            BN_TRY(launch_part(k, d->lead[m], &part));
+        }
+        return BN_OK;
+    }
+    for (size_t b = 0; b < d->box_count; b++)
+        if (d->boxes[b].device)
+            BN_TRY(set_args(k, b, args, count));
+    if (request_count > 0) {
+        for (size_t b = 0; b < d->box_count; b++)
+            if (d->boxes[b].device && split_box(k, b, reach, &inside, slabs, &slab_count))
+                BN_TRY(launch_part(k, b, &inside));
+        BN_TRY(flush_all(d, k->desc->name));
+        BN_TRY(bn_exchange_carry(d));
+        BN_TRY(bn_exchange_end(d, requests, request_count));
+    }
+    for (size_t b = 0; b < d->box_count; b++) {
+        if (!d->boxes[b].device)
+            continue;
+        if (request_count == 0 || !split_box(k, b, reach, &inside, slabs, &slab_count)) {
+            slabs[0] = whole_box(&d->boxes[b]);
+            slab_count = 1;
+        }
+        for (size_t s = 0; s < slab_count; s++)
+            BN_TRY(launch_part(k, b, &slabs[s]));
+    }
+    return BN_OK;
+}
+
+static bn_status check_kernel(const bn_kernel *k)
+{
+    const bn_domain *d = k->program->domain;
     if (!k->fits && k->local_bytes > d->device->info.local_bytes)
         return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", k->desc->name,
                        (unsigned long long)k->local_bytes, d->device->info.name,
@@ -185,25 +314,68 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);
-    size_t boxes = k->desc->range == BN_ONCE ? 1 : d->box_count;
-    for (size_t b = 0; b < boxes; b++) {
-        size_t offset[3], global[3];
-        BN_TRY(set_args(k, b, args, count));
-        shape_launch(k, &d->boxes[b], offset, global);
-        BN_TRY(bn_enqueue(k, b, offset, global, k->group));
+    return BN_OK;
+}
+
+/* And what is true of it afterwards. */
+static bn_status note_changes(bn_domain *d, const bn_arg *a)
+{
+    if (a->access == BN_A_PARTIALS) {
+        bn_partials *p = a->partials;
+        p->stale = p->apart = true;
+        p->changed |= a->component > 0 && a->component < 64 ? (uint64_t)1 << (a->component - 1) : ~(uint64_t)0;
     }
+    if (a->scalars && a->scalars->shared)
+        a->scalars->apart = true;
+    else if (a->access == BN_A_COUNTERS)
+        return bn_counters_clear(a->table);
+    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE) {
+        a->field->halo_valid = a->field->halo_unwrapped = 0;
+        if (bn_context_debug(d->ctx))
+            return bn_halo_poison(a->field);
+    }
+    return BN_OK;
+}
+
+bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
+{
+    bn_domain *d = k->program->domain;
+    bn_halo_request requests[BN_HALO_REQUESTS];
+    size_t request_count = 0;
+    int reach = 0;
+    BN_TRY(check_args(k, args, count));
+    BN_TRY(check_kernel(k));
+    for (size_t i = 0; i < count; i++) {
+        const bn_arg *a = &args[i];
+        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) ||
+            a->reach <= (a->wraps && d->spread ? a->field->halo_unwrapped : a->field->halo_valid) ||
+            (a->wraps && d->box_count == 1))
+            continue;
+        if (!d->spread) {
+            BN_TRY(bn_halo_exchange(a->field, a->reach));
+            continue;
+        }
+        bool known = false;
+        for (size_t r = 0; r < request_count; r++)
+            if (requests[r].field == a->field) {
+                requests[r].reach = a->reach > requests[r].reach ? a->reach : requests[r].reach;
+                requests[r].wraps = requests[r].wraps && a->wraps;
+                known = true;
+            }
+        if (!known && request_count == BN_HALO_REQUESTS)
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", k->desc->name,
+                           (int)BN_HALO_REQUESTS);
+        if (!known)
+            requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps };
+        reach = a->reach > reach ? a->reach : reach;
+    }
+    BN_TRY(launch_boxes(k, args, count, requests, request_count, reach));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_PARTIALS)
-            args[i].partials->stale = true;
-        else if (args[i].access == BN_A_WRITE || args[i].access == BN_A_UPDATE) {
-            args[i].field->halo_valid = 0;
-            if (bn_context_debug(d->ctx))
-                BN_TRY(bn_halo_poison(args[i].field));
-        }
+        BN_TRY(note_changes(d, &args[i]));
     return BN_OK;
 }
 

@@ -12,12 +12,14 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26 };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3 };
 
-static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_OWN_DEFINES])
+/* Where boxes lie on several devices, each has a program that knows its place too. Gives how many there are. */
+static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box,
+                          bn_define out[BN_OWN_DEFINES + BN_PLACE_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
-    const bn_device_info *info = &d->device->info;
+    const bn_device_info *info = &box->device->info;
     const struct {
         const char *name;
         long long value;
@@ -51,19 +53,26 @@ static void own_defines(const bn_domain *d, const bn_shape *s, bn_define out[BN_
     };
     for (size_t i = 0; i < BN_OWN_DEFINES; i++)
         out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
+    static const char *const places[BN_PLACE_DEFINES] = { "OFFSET_X", "OFFSET_Y", "OFFSET_Z" };
+    for (size_t i = 0; d->spread && i < BN_PLACE_DEFINES; i++)
+        out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
+    return BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
 }
 
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
-static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_define *given, size_t count, bn_define **out)
+static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given, size_t *count_of,
+                             bn_define **out)
 {
-    bn_define *all = calloc(BN_OWN_DEFINES + count, sizeof *all);
+    const size_t count = *count_of;
+    bn_define *all = calloc(BN_OWN_DEFINES + BN_PLACE_DEFINES + count, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
-    own_defines(d, s, all);
+    const size_t own = own_defines(d, s, box, all);
     if (count > 0)
-        memcpy(all + BN_OWN_DEFINES, given, count * sizeof *given);
-    qsort(all, BN_OWN_DEFINES + count, sizeof *all, by_name);
-    for (size_t i = 1; i < BN_OWN_DEFINES + count; i++)
+        memcpy(all + own, given, count * sizeof *given);
+    *count_of = own + count;
+    qsort(all, *count_of, sizeof *all, by_name);
+    for (size_t i = 1; i < *count_of; i++)
         if (strcmp(all[i - 1].name, all[i].name) == 0) {
             bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is defined twice", all[i].name);
             free(all);
@@ -99,19 +108,23 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
         goto out;
     }
     p->domain = d;
-    for (size_t s = 0; s < d->shape_count; s++) {
-        BN_GO(all_defines(d, &d->shapes[s], defines, count, &all));
-        BN_GO(bn_kernel_text(d->ctx, file, all, BN_OWN_DEFINES + count, d->desc.precision, &text, &options));
-        cl_program same = built_before(d, file, s, options);
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_box *box = &d->boxes[b];
+        size_t all_count = count;
+        if (p->cl[box->shape] || !box->device)
+            continue;
+        BN_GO(all_defines(d, &d->shapes[box->shape], box, defines, &all_count, &all));
+        BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
+        cl_program same = built_before(d, file, box->shape, options);
         if (same && clRetainProgram(same) == CL_SUCCESS) {
-            p->cl[s] = same;
+            p->cl[box->shape] = same;
         } else {
             bool cached = false;
-            BN_GO(bn_cl_build(d->device, file, text, options, &p->cl[s], &cached));
+            BN_GO(bn_cl_build(box->device, file, text, options, &p->cl[box->shape], &cached));
             d->build.built++;
             d->build.cached += cached;
         }
-        p->options[s] = options;
+        p->options[box->shape] = options;
         free(text);
         free(all);
         text = options = NULL;
@@ -239,22 +252,25 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
     p->kernels = k; /* from here on the program frees it */
     for (size_t b = 0; b < d->box_count; b++) {
         cl_int status;
+        bn_device *device = d->boxes[b].device;
+        if (!device)
+            continue;
         k->cl[b] = clCreateKernel(p->cl[d->boxes[b].shape], desc->name, &status);
         if (status != CL_SUCCESS) {
             k->cl[b] = NULL;
-            bn_cl_fail(d->device, status, "clCreateKernel", desc->name);
+            bn_cl_fail(device, status, "clCreateKernel", desc->name);
             bn_note(d->ctx, "while looking for kernel %s in kernels/%s.cl", desc->name, p->file);
             return bn_error_status(d->ctx);
         }
         size_t group = 0, multiple = 0;
         cl_ulong local = 0;
-        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_WORK_GROUP_SIZE,
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id, CL_KERNEL_WORK_GROUP_SIZE,
               sizeof group, &group, NULL);
-        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id, CL_KERNEL_LOCAL_MEM_SIZE,
               sizeof local, &local, NULL);
-        BN_CL(d->device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], d->device->id,
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id,
               CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple, NULL);
-        BN_CL(d->device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
+        BN_CL(device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
               &k->argument_count, NULL);
         if (group < 1)
             group = 1;
@@ -265,10 +281,10 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
             k->local_bytes = local;
         /* Some implementations abort at the launch instead. Where times are taken, kernels are looked at that are never
          * launched: bn_launch refuses it then. */
-        if (local > d->device->info.local_bytes && !d->device->profile)
+        if (local > device->info.local_bytes && !device->profile)
             return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
-                           (unsigned long long)local, d->device->info.name,
-                           (unsigned long long)d->device->info.local_bytes);
+                           (unsigned long long)local, device->info.name,
+                           (unsigned long long)device->info.local_bytes);
     }
     k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
     if (!k->set)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BN_SUM_REAL float
 #define BN_SUM_NAME(name) single_##name
@@ -23,9 +24,9 @@ bn_status bn_partials_create(bn_domain *d, const char *name, int components, uns
     p->maxima = maxima;
     p->stale = true;
     const size_t bytes = (size_t)components * bn_domain_real_bytes(d);
-    bn_status st = bn_buffer_create(d, name, d->partials * bytes, &p->buffer);
+    bn_status st = bn_copies_create(d, name, d->partials * bytes, &p->buffer);
     if (st == BN_OK && d->totals != d->partials)
-        st = bn_buffer_create(d, name, d->totals * bytes, &p->packed);
+        st = bn_copies_create(d, name, d->totals * bytes, &p->packed);
     if (st != BN_OK)
         bn_partials_destroy(&p);
     *out = p;
@@ -36,8 +37,8 @@ void bn_partials_destroy(bn_partials **partials)
 {
     if (!partials || !*partials)
         return;
-    bn_buffer_destroy((*partials)->domain, &(*partials)->buffer);
-    bn_buffer_destroy((*partials)->domain, &(*partials)->packed);
+    bn_copies_destroy((*partials)->domain, &(*partials)->buffer);
+    bn_copies_destroy((*partials)->domain, &(*partials)->packed);
     free(*partials);
     *partials = NULL;
 }
@@ -58,11 +59,14 @@ bn_status bn_partials_pack(bn_partials *p)
     BN_TRY(find_reductions(d));
     BN_TRY(bn_kernel_find(d->reductions, &pack_kernel, &k));
     const cl_int maxima = (cl_int)p->maxima;
-    BN_TRY(bn_set_arg(k, 0, 0, sizeof(cl_mem), &p->buffer->mem));
-    BN_TRY(bn_set_arg(k, 0, 1, sizeof maxima, &maxima));
-    BN_TRY(bn_set_arg(k, 0, 2, sizeof(cl_mem), &p->packed->mem));
     const size_t none[3] = { 0, 0, 0 }, global[3] = { d->totals * k->group[0], (size_t)p->components, 1 };
-    BN_TRY(bn_enqueue(k, 0, none, global, (const size_t[]){ k->group[0], 1, 1 }));
+    for (size_t m = 0; m < d->members; m++) {
+        const size_t box = d->lead[m];
+        BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &p->buffer[m]->mem));
+        BN_TRY(bn_set_arg(k, box, 1, sizeof maxima, &maxima));
+        BN_TRY(bn_set_arg(k, box, 2, sizeof(cl_mem), &p->packed[m]->mem));
+        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }));
+    }
     k->calls++;
     p->stale = false;
     return BN_OK;
@@ -76,7 +80,7 @@ bn_status bn_scalars_create(bn_domain *d, const char *name, size_t count, bn_sca
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
     s->domain = d;
     s->count = count;
-    bn_status st = bn_buffer_create(d, name, count * bn_domain_real_bytes(d), &s->buffer);
+    bn_status st = bn_copies_create(d, name, count * bn_domain_real_bytes(d), &s->buffer);
     double *zero = st == BN_OK ? calloc(count, sizeof *zero) : NULL;
     if (st == BN_OK)
         st = zero ? bn_scalars_write(s, zero, count) : bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
@@ -91,7 +95,8 @@ void bn_scalars_destroy(bn_scalars **scalars)
 {
     if (!scalars || !*scalars)
         return;
-    bn_buffer_destroy((*scalars)->domain, &(*scalars)->buffer);
+    bn_copies_destroy((*scalars)->domain, &(*scalars)->buffer);
+    free((*scalars)->before);
     free(*scalars);
     *scalars = NULL;
 }
@@ -113,10 +118,11 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
     for (size_t r = 0; r < count; r++) {
         const bn_scalars_request *q = &requests[r];
         if (q->scalars->domain != d || q->count > q->scalars->count || q->count > BN_SCALARS_MAX)
-            return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer->name,
+            return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer[0]->name,
                            q->scalars->count, q->count);
+        BN_TRY(bn_bring_together(d, NULL, 0, &q->scalars, 1));
         /* The queue is in order: the last read waits for all. */
-        BN_CL(d->device, q->scalars->buffer->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer->mem,
+        BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
               is_double ? (void *)q->values : single[r], 0, NULL, NULL);
     }
@@ -139,14 +145,32 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
     float single[BN_SCALARS_MAX];
     bool is_double = d->desc.precision == BN_DOUBLE;
     if (count > s->count || count > BN_SCALARS_MAX)
-        return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", s->buffer->name, s->count, count);
+        return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", s->buffer[0]->name, s->count, count);
     for (size_t i = 0; i < count; i++)
         single[i] = (float)values[i];
-    BN_CL(d->device, s->buffer->name, clEnqueueWriteBuffer, d->device->queue, s->buffer->mem, CL_TRUE, 0,
-          count * bn_domain_real_bytes(d), is_double ? (const void *)values : single, 0, NULL, NULL);
-    d->device->counts.waits++;
+    const void *own = is_double ? (const void *)values : single;
+    const size_t bytes = count * bn_domain_real_bytes(d);
+    BN_TRY(bn_bring_together(d, NULL, 0, &s, 1));
+    if (s->before)
+        memcpy(s->before, own, bytes);
+    return bn_copies_write(d, s->buffer, own, bytes, true);
+}
+
+bn_status bn_scalars_share(bn_scalars *s)
+{
+    bn_domain *d = s->domain;
+    if (!d->spread || s->before)
+        return BN_OK;
+    const size_t bytes = s->count * bn_domain_real_bytes(d);
+    if (!(s->before = malloc(bytes)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
+    s->shared = true;
+    BN_CL(d->device, s->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, s->buffer[0]->mem, CL_TRUE, 0, bytes,
+          s->before, 0, NULL, NULL);
     return BN_OK;
 }
+
+void bn_partials_share(bn_partials *p) { p->shared = true; }
 
 static const bn_kernel_desc partial_kernels[] = {
     [BN_SUM] = { "reduce_sum", BN_PER_SEGMENT, { 1, 0, 1 } },

@@ -140,6 +140,11 @@ static bn_status select_one(bn_context *ctx, const bn_device_list *list, const c
     return BN_OK;
 }
 
+static bool alike(const bn_device_info *a, const bn_device_info *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
+}
+
 bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indices, size_t room, size_t *count,
                            const char **reason)
 {
@@ -166,8 +171,12 @@ bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indice
             if (*count >= room)
                 return bn_fail(ctx, BN_USAGE, "--device %s names more than %zu device%s", selector, room,
                                room == 1 ? "" : "s");
+            const size_t first = *count;
             BN_TRY(select_one(ctx, list, word, &indices[*count], &why));
             (*count)++;
+            for (size_t i = 0; same_word(word, "gpu") && i < list->count && *count < room; i++)
+                if (i != indices[first] && alike(&list->info[i], &list->info[indices[first]]))
+                    indices[(*count)++] = i;
         }
     }
     if (reason)

@@ -1,6 +1,7 @@
 /* snapshot.c: copies of fields in pinned memory, made without stopping the steps. The copy is enqueued behind the steps
  * launched so far (the queue is in order), and whoever wants the data waits for its event, on any thread. Pinned memory
  * is kept and used again: getting it costs more than a step. */
+#include "internal/context.h"
 #include "internal/runtime.h"
 
 #include <stdlib.h>
@@ -8,32 +9,22 @@
 
 struct bn_staging {
     bn_staging *next;
-    cl_mem mem; /* CL_MEM_ALLOC_HOST_PTR, kept mapped at `data` */
-    void *data;
-    size_t bytes;
+    bn_pinned memory;
 };
 
 struct bn_snapshot {
     bn_domain *domain;
     bn_staging *staging; /* devices */
-    cl_event ready;
-    void *copy; /* reference */
+    cl_event *ready;     /* one a device */
+    void *copy;          /* reference */
 };
-
-static void staging_free(bn_domain *d, bn_staging *s)
-{
-    if (s->data)
-        clEnqueueUnmapMemObject(d->device->queue, s->mem, s->data, 0, NULL, NULL);
-    if (s->mem)
-        clReleaseMemObject(s->mem);
-    free(s);
-}
 
 void bn_staging_free_all(bn_domain *d)
 {
     while (d->idle) {
         bn_staging *next = d->idle->next;
-        staging_free(d, d->idle);
+        bn_pinned_free(&d->idle->memory);
+        free(d->idle);
         d->idle = next;
     }
 }
@@ -44,7 +35,7 @@ static bn_status staging_get(bn_domain *d, size_t bytes, bn_staging **out)
     *out = NULL;
     pthread_mutex_lock(&d->lock);
     for (bn_staging **at = &d->idle; *at; at = &(*at)->next)
-        if ((*at)->bytes == bytes) {
+        if ((*at)->memory.bytes == bytes) {
             *out = *at;
             *at = (*at)->next;
             break;
@@ -55,20 +46,10 @@ static bn_status staging_get(bn_domain *d, size_t bytes, bn_staging **out)
     bn_staging *s = calloc(1, sizeof *s);
     if (!s)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot");
-    cl_int status;
-    s->bytes = bytes;
-    s->mem = clCreateBuffer(d->device->cl, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &status);
-    if (status != CL_SUCCESS)
-        s->mem = NULL;
-    else
-        s->data = clEnqueueMapBuffer(d->device->queue, s->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
-                                     NULL, &status);
-    if (status != CL_SUCCESS) {
-        s->data = NULL;
-        staging_free(d, s);
-        bn_cl_fail(d->device, status, "clEnqueueMapBuffer", "pinned memory for output");
-        bn_note(d->ctx, "while allocating %.1f MiB of pinned host memory", (double)bytes / 0x1p20);
-        return bn_error_status(d->ctx);
+    const bn_status st = bn_pinned_need(d, d->device, &s->memory, bytes);
+    if (st != BN_OK) {
+        free(s);
+        return st;
     }
     *out = s;
     return BN_OK;
@@ -90,12 +71,21 @@ bn_status bn_snapshot_begin(bn_field *f, bn_snapshot **out)
         }
         memcpy(s->copy, f->host, bn_field_bytes(f));
     } else {
+        /* Ranks exchange their parts at once: only the thread that steps may. */
+        const bool together = d->spread && d->ctx->comm.ops;
         BN_GO(staging_get(d, bn_field_bytes(f), &s->staging));
-        BN_GO(bn_field_transfer(f, 0, f->desc.components, s->staging->data, false, false, &s->ready));
-        cl_int status = clFlush(d->device->queue);
-        if (status != CL_SUCCESS) {
-            st = bn_cl_fail(d->device, status, "clFlush", f->desc.name);
+        if (!together && !(s->ready = calloc(d->members, sizeof(cl_event)))) {
+            st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
             goto out;
+        }
+        BN_GO(bn_field_transfer(f, 0, f->desc.components, s->staging->memory.data, false, together, s->ready));
+        for (size_t m = 0; m < d->members; m++) {
+            const bn_device *device = d->boxes[d->lead[m]].device;
+            cl_int status = clFlush(device->queue);
+            if (status != CL_SUCCESS) {
+                st = bn_cl_fail(device, status, "clFlush", f->desc.name);
+                goto out;
+            }
         }
     }
     *out = s;
@@ -107,13 +97,13 @@ out:
 
 bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, const void **data)
 {
-    if (s->ready) {
-        cl_int status = clWaitForEvents(1, &s->ready);
+    for (size_t m = 0; s->ready && m < s->domain->members; m++) {
+        cl_int status = clWaitForEvents(1, &s->ready[m]);
         if (status != CL_SUCCESS)
-            return bn_fail(ctx, BN_DEVICE, "copying a field from %s failed: %s", s->domain->device->info.name,
-                           bn_cl_name(status));
+            return bn_fail(ctx, BN_DEVICE, "copying a field from %s failed: %s",
+                           s->domain->boxes[s->domain->lead[m]].device->info.name, bn_cl_name(status));
     }
-    *data = s->staging ? s->staging->data : s->copy;
+    *data = s->staging ? s->staging->memory.data : s->copy;
     return BN_OK;
 }
 
@@ -122,10 +112,12 @@ void bn_snapshot_release(bn_snapshot **snapshot)
     if (!snapshot || !*snapshot)
         return;
     bn_snapshot *s = *snapshot;
-    if (s->ready) {
-        clWaitForEvents(1, &s->ready); /* nobody may write into memory that goes back */
-        clReleaseEvent(s->ready);
-    }
+    for (size_t m = 0; s->ready && m < s->domain->members; m++)
+        if (s->ready[m]) {
+            clWaitForEvents(1, &s->ready[m]); /* nobody may write into memory that goes back */
+            clReleaseEvent(s->ready[m]);
+        }
+    free(s->ready);
     if (s->staging) {
         pthread_mutex_lock(&s->domain->lock);
         s->staging->next = s->domain->idle;

@@ -11,13 +11,8 @@ static bn_status create(bn_domain *d, const char *name, const void *values, size
     if (!t)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
     t->domain = d;
-    BN_GO(bn_buffer_create(d, name, bytes, &t->buffer));
-    const cl_int status = clEnqueueWriteBuffer(d->device->queue, t->buffer->mem, CL_TRUE, 0, bytes, values, 0, NULL,
-                                               NULL);
-    if (status != CL_SUCCESS) {
-        st = bn_cl_fail(d->device, status, "clEnqueueWriteBuffer", name);
-        goto out;
-    }
+    BN_GO(bn_copies_create(d, name, bytes, &t->buffer));
+    BN_GO(bn_copies_write(d, t->buffer, values, bytes, true));
     *out = t;
     t = NULL;
 out:
@@ -49,19 +44,18 @@ bn_status bn_table_reals(bn_domain *d, const char *name, const double *values, s
 
 bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
 {
-    const bn_domain *d = t->domain;
+    bn_domain *d = t->domain;
     const bool is_double = d->desc.precision == BN_DOUBLE;
     const size_t bytes = count * bn_domain_real_bytes(d);
-    if (bytes != t->buffer->bytes)
-        return bn_fail(d->ctx, BN_USAGE, "the table %s has %zu bytes, not %zu", t->buffer->name, t->buffer->bytes, bytes);
+    const char *name = t->buffer[0]->name;
+    if (bytes != t->buffer[0]->bytes)
+        return bn_fail(d->ctx, BN_USAGE, "the table %s has %zu bytes, not %zu", name, t->buffer[0]->bytes, bytes);
     float *single = is_double ? NULL : rounded(values, count);
     if (!is_double && !single)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", t->buffer->name);
-    const cl_int status = clEnqueueWriteBuffer(d->device->queue, t->buffer->mem, CL_TRUE, 0, bytes,
-                                               is_double ? (const void *)values : single, 0, NULL, NULL);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+    const bn_status st = bn_copies_write(d, t->buffer, is_double ? (const void *)values : single, bytes, true);
     free(single);
-    d->device->counts.waits++;
-    return status == CL_SUCCESS ? BN_OK : bn_cl_fail(d->device, status, "clEnqueueWriteBuffer", t->buffer->name);
+    return st;
 }
 
 bn_status bn_table_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_table **out)
@@ -77,6 +71,8 @@ bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_tab
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", name);
     const bn_status st = create(d, name, zeros, count * sizeof *zeros, out);
     free(zeros);
+    if (st == BN_OK)
+        (*out)->counters = true;
     return st;
 }
 
@@ -84,7 +80,7 @@ void bn_table_destroy(bn_table **table)
 {
     if (!table || !*table)
         return;
-    bn_buffer_destroy((*table)->domain, &(*table)->buffer);
+    bn_copies_destroy((*table)->domain, &(*table)->buffer);
     free(*table);
     *table = NULL;
 }

@@ -102,7 +102,7 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
 
 /* What follows from r.r and r.z: the state, and beta. For every work-group the same; the first writes it down. */
 #define KEEP_SCALARS(next, first_)                            \
-    if (partial_index() == 0 && get_local_id(0) == 0) {       \
+    if (first_group() && get_local_id(0) == 0) {              \
         for (int c_ = 0; c_ < CG_SCALARS; c_++)               \
             (next)[c_] = s[c_];                               \
         first_                                                \
@@ -215,7 +215,7 @@ static inline real real_of(uint4 two, int which) { return as_double(which ? two.
 kernel void dia_spmv(global const real *restrict A, global const int *restrict offsets, VECTOR_ARGUMENT,
                      global real *restrict y, global const real *restrict s)
 {
-    const int i = (int)(get_global_id(0) - get_global_offset(0)), j = (int)(get_global_id(1) - get_global_offset(1));
+    const int i = (int)get_global_id(0) - X0, j = (int)get_global_id(1) - Y0;
 #if SPMV == SPMV_NAIVE
 #define OFFSET(c) offsets[c]
 #else

@@ -320,7 +320,7 @@ static inline real step_of(global const real *clock, int slot, real refill, real
 /* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
 static inline int block_beside(int dx, int dy)
 {
-    int x = X0 / SEGMENT + (int)get_group_id(0) + dx, y = Y0 / SEGMENT_ROWS + (int)get_group_id(1) + dy;
+    int x = (X0 + block_first()) / SEGMENT + dx, y = (Y0 + block_top()) / SEGMENT_ROWS + dy;
     if (PERIODIC_X)
         x = x < 0 ? x + SEGMENTS : x >= SEGMENTS ? x - SEGMENTS : x;
     if (PERIODIC_Y)
@@ -559,8 +559,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     fold_max(speeds, LANES);
     if (stage + 1 == ORDER && get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
-    if (stage + 1 == ORDER && get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
-        get_group_id(2) == 0) {
+    if (stage + 1 == ORDER && get_local_id(0) == 0 && partial_index() == 0) {
         global real *now = clock + slot * SLOT, *next = clock + next_slot * SLOT;
         const real steps = refill > 0 ? 0 : now[2];
         next[1] = after;

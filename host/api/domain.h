@@ -26,7 +26,9 @@ typedef struct bn_domain_desc {
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
     int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
-    bn_device *device;      /* NULL: a domain of the CPU reference, one box in host memory */
+    /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
+     * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
+    bn_device *device;
     size_t work_group[3];   /* {0}: default shape */
     const bn_kernel_group *groups; /* shapes of single kernels, which go before work_group; lent while the domain lives */
     size_t group_count;

@@ -7,7 +7,7 @@
 #include "api/reduce.h"
 #include "api/table.h"
 
-typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_IMAGE } bn_access;
+typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
@@ -17,6 +17,7 @@ typedef struct bn_arg {
     bn_partials *partials;
     bn_scalars *scalars;
     bn_table *table;
+    int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
     bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
     bool foreign; /* the field may belong to another domain of the same device; both have one box */
     bn_value_kind kind;
@@ -49,6 +50,11 @@ typedef struct bn_arg {
     {                                            \
         .access = BN_A_PARTIALS, .partials = (p) \
     }
+/* The same for a kernel that writes one component of several. */
+#define BN_PARTIALS_OF(p, c)                                             \
+    {                                                                    \
+        .access = BN_A_PARTIALS, .partials = (p), .component = (c) + 1   \
+    }
 /* Partial sums to be added up: total_sum in the kernel. */
 #define BN_TOTALS(p)                           \
     {                                          \
@@ -61,6 +67,12 @@ typedef struct bn_arg {
 #define BN_TABLE(t)                        \
     {                                      \
         .access = BN_A_TABLE, .table = (t) \
+    }
+/* Counters that the kernel takes: it sees what work-items of all boxes have added up, in its own cells; afterwards all
+ * counters are zero. */
+#define BN_COUNTERS(t)                        \
+    {                                         \
+        .access = BN_A_COUNTERS, .table = (t) \
     }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, reach_)                                   \

@@ -18,11 +18,19 @@ BN_CHECKED bn_status bn_partials_create(bn_domain *, const char *name, int compo
                                         bn_partials **out);
 void bn_partials_destroy(bn_partials **);
 
+/* Kernels of range BN_PER_SEGMENT read partial sums of earlier launches in other blocks. */
+void bn_partials_share(bn_partials *);
+
 /* `count` reals, zero at first. Reading waits; reads a few dozen bytes. */
 BN_CHECKED bn_status bn_scalars_create(bn_domain *, const char *name, size_t count, bn_scalars **out);
 void bn_scalars_destroy(bn_scalars **);
 BN_CHECKED bn_status bn_scalars_read(bn_scalars *, double *values, size_t count);
 BN_CHECKED bn_status bn_scalars_write(bn_scalars *, const double *values, size_t count);
+
+/* Work-groups of range BN_PER_SEGMENT write to them: each value only by one of them, or by atomic_max of non-negative
+ * numbers. Without it a kernel may write scalars only if every box's launch writes the same: in range BN_ONCE, or in the
+ * first_group() of kernels/lib/reduce.h. */
+BN_CHECKED bn_status bn_scalars_share(bn_scalars *);
 
 /* Several of one domain in one wait. */
 typedef struct bn_scalars_request {

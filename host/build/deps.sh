@@ -33,12 +33,16 @@ kissfft-float  libkissfft-dev      | kiss-fft-devel     | kissfft               
 expat          libexpat1-dev       | expat-devel        | expat                  | expat
 libtiff-4      libtiff-dev         | libtiff-devel      | libtiff                | libtiff
 hdf5           libhdf5-dev         | hdf5-devel         | hdf5                   | hdf5
+libcrypto      libssl-dev          | openssl-devel      | openssl                | openssl
+geos           libgeos-dev         | geos-devel         | geos                   | geos
+netcdf         libnetcdf-dev       | netcdf-devel       | netcdf                 | netcdf
 check          check               | check-devel        | check                  | check
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
 rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
+mpi            libopenmpi-dev openmpi-bin | openmpi-devel | openmpi          | open-mpi
 '
 
 # The packages that column $1 (2 apt, 3 dnf, 4 pacman, 5 brew) lists for the things named after it.
@@ -58,7 +62,7 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5'
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf'
 [ "$level" != test ] || libraries="$libraries check"
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
@@ -100,6 +104,7 @@ look()
     ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
     have oclgrind || want="$want oclgrind"
     have strace || want="$want strace"
+    { have mpicc && have mpirun; } || want="$want mpi"
     have clang || ls /usr/bin/clang-1[4-9] /usr/bin/clang-[2-9]? >/dev/null 2>&1 || want="$want clang"
     has_vtk python3 || has_vtk /usr/bin/python3 || want="$want vtk"
 }
@@ -223,8 +228,9 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos netcdf)
+MPICC := $(command -v mpicc || true)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check)

@@ -47,6 +47,7 @@ install)
     put 755 "$BUILD/libbinnacle.so.$VERSION" "lib/libbinnacle.so.$VERSION"
     put_link "libbinnacle.so.$VERSION" "lib/libbinnacle.so.$SOVERSION"
     put_link "libbinnacle.so.$SOVERSION" lib/libbinnacle.so
+    [ ! -f "$BUILD/binnacle-mpi.so" ] || put 755 "$BUILD/binnacle-mpi.so" lib/binnacle/binnacle-mpi.so
     sed -e "s|@PREFIX@|$PREFIX|" -e "s|@VERSION@|$VERSION|" -e "s|@LIBS@|$LIBS|" host/build/binnacle.pc.in \
         >"$BUILD/binnacle.pc"
     put 644 "$BUILD/binnacle.pc" lib/pkgconfig/binnacle.pc

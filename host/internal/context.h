@@ -3,6 +3,7 @@
 #define BN_INTERNAL_CONTEXT_H
 
 #include "binnacle/context.h"
+#include "internal/comm.h"
 #include <pthread.h>
 
 typedef struct bn_device_list bn_device_list;
@@ -20,6 +21,7 @@ struct bn_context {
     enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
     char *kernel_dir;
     bn_device_list *devices; /* found once */
+    bn_comm comm;            /* the only rank, unless it has joined others */
 };
 
 /* context.c: seconds of the monotonic clock. */

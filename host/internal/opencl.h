@@ -31,6 +31,13 @@ struct bn_device {
     cl_device_id id;
     cl_context cl;
     cl_command_queue queue; /* in order; everything that computes */
+    /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
+     * others. */
+    cl_command_queue outgoing, incoming;
+    /* The devices of this process that work together, this one first; only the first one knows them. `slots`: devices of
+     * all processes, of which this process has those from `first_slot`. */
+    struct bn_device **team;
+    size_t team_count, slots, first_slot;
     bool profile;           /* the queue takes event times */
     cl_uint align_bytes;    /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bn_queue_counts counts;

@@ -27,6 +27,9 @@ typedef struct bn_box {
     uint32_t offset[3], n[3];
     int place[3]; /* in the lattice of boxes */
     size_t shape; /* index into bn_domain.shapes */
+    bn_device *device; /* where it lies; NULL: on another rank, or the reference */
+    size_t member;     /* that device's number in the team */
+    int rank;
 } bn_box;
 
 typedef struct bn_shape {
@@ -39,15 +42,34 @@ typedef struct bn_buffer {
     char *name;
     cl_mem mem;
     cl_mem image; /* the same memory as a one-dimensional image; NULL until a kernel asks for it */
+    bn_device *device;
     size_t bytes; /* without the canary */
 } bn_buffer;
 
 typedef struct bn_staging bn_staging;
 
+/* Host memory that a device copies to and from at full speed, kept mapped. */
+typedef struct bn_pinned {
+    bn_device *device;
+    cl_mem mem;
+    void *data;
+    size_t bytes;
+} bn_pinned;
+
+typedef struct bn_exchange bn_exchange;
+
 struct bn_domain {
     bn_context *ctx;
-    bn_device *device; /* NULL: reference */
+    bn_device *device; /* of the first box here; NULL: reference */
     bn_domain_desc desc;
+    /* Several devices, perhaps of several ranks, have boxes: `members` of this rank's team. What is no field has a copy on
+     * each of them. A domain of one box is whole on every rank instead, and every rank computes all of it. */
+    bool spread;
+    size_t members;
+    size_t *lead; /* the first box on each member */
+    bn_exchange *exchange;
+    bn_pinned gathered; /* where partial sums come together */
+    unsigned gather_turn;
     int lattice[3]; /* boxes along x, y, z */
     bn_box *boxes;
     size_t box_count;
@@ -74,26 +96,34 @@ struct bn_field {
     bn_domain *domain;
     bn_field_desc desc; /* name and unit are own copies */
     size_t element_bytes;
-    bn_buffer **buffers; /* one per box; NULL for the reference */
+    bn_buffer **buffers; /* one per box, NULL for a box of another rank; all NULL for the reference */
     void *host;          /* reference only */
     int halo_valid;      /* cells of the halo that hold the neighbours' present values */
+    int halo_unwrapped;  /* the same but for what lies across a periodic side that no cut divides */
 };
 
 struct bn_partials {
     bn_domain *domain;
-    bn_buffer *buffer, *packed; /* packed: NULL when there are few enough to be added up at once */
+    bn_buffer **buffer, **packed; /* one per member; packed: NULL when there are few enough to be added up at once */
     int components;
     unsigned maxima; /* bit c: component c is a maximum */
     bool stale;      /* packed does not hold the present partial sums */
+    bool apart;      /* every member has those of its own boxes only, of the components that are set in `changed` */
+    uint64_t changed;
+    bool shared;     /* kernels read those of other boxes */
 };
 struct bn_table {
     bn_domain *domain;
-    bn_buffer *buffer;
+    bn_buffer **buffer; /* one per member */
+    bool counters;
 };
 struct bn_scalars {
     bn_domain *domain;
-    bn_buffer *buffer;
+    bn_buffer **buffer; /* one per member */
     size_t count;
+    bool apart;   /* members may have different values */
+    bool shared;  /* work-groups of one launch write to them together */
+    void *before; /* shared: the values when they were last the same everywhere */
 };
 
 typedef struct bn_pending_event {
@@ -137,13 +167,51 @@ struct bn_program {
 };
 
 /* buffer.c */
-BN_CHECKED bn_status bn_buffer_create(bn_domain *, const char *name, size_t bytes, bn_buffer **out);
+BN_CHECKED bn_status bn_buffer_create(bn_domain *, bn_device *, const char *name, size_t bytes, bn_buffer **out);
+/* One on each member; NULL or an array to be destroyed with the other. */
+BN_CHECKED bn_status bn_copies_create(bn_domain *, const char *name, size_t bytes, bn_buffer ***out);
+void bn_copies_destroy(bn_domain *, bn_buffer ***);
+/* The same bytes to every member's copy; waits, or the host memory must stay as it is. */
+BN_CHECKED bn_status bn_copies_write(bn_domain *, bn_buffer *const *, const void *data, size_t bytes, bool wait);
+
+/* Grows to at least so many bytes; contents are lost. */
+BN_CHECKED bn_status bn_pinned_need(bn_domain *, bn_device *, bn_pinned *, size_t bytes);
+void bn_pinned_free(bn_pinned *);
 void bn_buffer_destroy(bn_domain *, bn_buffer **);
 /* Views the buffer as an image of reals, for kernels that read through the texture path. */
 BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 
 /* halo.c */
 BN_CHECKED bn_status bn_halo_exchange(bn_field *, int reach);
+
+/* exchange.c: halos of boxes on different devices. What goes from one to another box travels as one message, corners
+ * included. `begin` packs what the neighbours need of all these fields, `carry` sends it on its way; kernels launched between
+ * them run meanwhile, as long as they read no halo. `end` puts what has come into the halos. */
+enum { BN_HALO_REQUESTS = 24 };
+typedef struct bn_halo_request {
+    bn_field *field;
+    int reach;
+    bool wraps; /* the reader finds what lies across a periodic side by itself, if no cut divides that dimension */
+} bn_halo_request;
+BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
+BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
+BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
+void bn_exchange_destroy(bn_domain *);
+/* Whether cells at this side of a box (-1, +1 along dim) read what another box has. */
+bool bn_has_neighbour(const bn_domain *, size_t box, int dim, int side);
+BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
+                                  const long n[3]);
+/* Between the field's box and a dense block `at` elements into a buffer of the same device. */
+BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at_bytes,
+                                  bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
+size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
+/* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round, the
+ * only one in which the host waits. NULL entries are left out. */
+enum { BN_TOGETHER = 8 };
+BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *, size_t scalars);
+/* Makes every member have the sum of all members' counters; makes them zero. */
+BN_CHECKED bn_status bn_counters_merge(bn_table *);
+BN_CHECKED bn_status bn_counters_clear(bn_table *);
 BN_CHECKED bn_status bn_halo_poison(bn_field *);
 BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest untouched */
 
@@ -155,6 +223,8 @@ size_t bn_domain_real_bytes(const bn_domain *);
 /* Enqueues one prepared kernel of one box. */
 BN_CHECKED bn_status bn_enqueue(bn_kernel *, size_t box, const size_t offset[3], const size_t global[3],
                                 const size_t local[3]);
+BN_CHECKED bn_status bn_enqueue_after(bn_kernel *, size_t box, const size_t offset[3], const size_t global[3],
+                                      const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done);
 BN_CHECKED bn_status bn_set_arg(bn_kernel *, size_t box, cl_uint index, size_t bytes, const void *value);
 
 /* snapshot.c */
@@ -163,5 +233,7 @@ void bn_staging_free_all(bn_domain *);
 /* transfer.c: moves components [first, first + count) between host memory in C order and the boxes' own cells. */
 BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, void *values, bool write, bool wait,
                                        cl_event *last);
+/* Waits for all queues of the domain's devices. */
+BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 
 #endif

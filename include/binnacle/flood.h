@@ -13,6 +13,7 @@ typedef struct bn_flood_grid {
     unsigned cells, rows, storeys; /* along x, along y, one above the other */
     double spacing, row;           /* between the centres in a row, and from row to row [m] */
     bool hexagons;                 /* every odd row stands half a cell further to the east */
+    double origin[2];              /* lower left corner [m], grid.origin of the case or that of its polygons */
 } bn_flood_grid;
 
 /* BN_USAGE unless the simulation is one of flood. */

@@ -19,6 +19,7 @@ typedef struct bn_sim_desc {
     /* Shapes of single kernels, copied; they go before work_group. */
     const bn_kernel_group *groups;
     size_t group_count;
+    const char *resume; /* a checkpoint to go on from: its manifest or its folder; NULL: what the case says */
     bool tuned; /* without any of these: the shapes that `binnacle tune` has found for such a case on the device, if any */
 } bn_sim_desc;
 
@@ -51,6 +52,9 @@ void bn_sim_destroy(bn_sim **);
 BN_CHECKED bn_status bn_sim_step(bn_sim *);
 bool bn_sim_done(const bn_sim *); /* converged, complete, or stop.steps or stop.time reached */
 bn_sim_state bn_sim_now(const bn_sim *);
+
+/* Writes a checkpoint of the present state into `folder`, beside the last one (docs/checkpoints.md). */
+BN_CHECKED bn_status bn_sim_save(bn_sim *, const char *folder);
 
 /* Fills in the scalars and tables of the results from the present fields. */
 BN_CHECKED bn_status bn_sim_measure(bn_sim *);

@@ -16,7 +16,8 @@ extern "C" {
     X(DIVERGED, 4, "diverged or not converged")        \
     X(MISMATCH, 5, "verification or self-test failed") \
     X(IO, 6, "input or output failed")                 \
-    X(INTERRUPTED, 130, "interrupted")
+    X(INTERRUPTED, 130, "interrupted")                 \
+    X(TERMINATED, 143, "terminated")
 
 #define BN_ENUM(name, code, text) BN_##name,
 typedef enum bn_status { BN_STATUS_LIST(BN_ENUM) BN_STATUS_COUNT } bn_status;
@@ -45,7 +46,7 @@ typedef enum bn_status { BN_STATUS_LIST(BN_ENUM) BN_STATUS_COUNT } bn_status;
             goto out;               \
     } while (0)
 
-/* The process exit code that stands for a status (documented in the manual: 0, 1, 2, 3, 4, 5, 6, 130). */
+/* The process exit code that stands for a status (documented in the manual: 0, 1, 2, 3, 4, 5, 6, 130, 143). */
 int bn_exit_code(bn_status status);
 
 /* A short English text for a status; never NULL, static storage. */

@@ -11,7 +11,7 @@
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
- * shape share one program.
+ * shape on one device share one program.
  *
  *   one component of one box, HALO = 1:        o o o o o o          o halo or padding
  *                                              o c c c c o          c cells, x fastest
@@ -28,21 +28,35 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* The box's first cell in the whole grid. */
+/* The box's first cell in the whole grid. Where boxes lie on several devices each has a program of its own, which knows its
+ * place (OFFSET_X ...): a launch may then cover a part of the box, the rest waiting for a halo. LAUNCH_X ...: where that part
+ * begins in the box. */
+#ifdef OFFSET_X
+#define X0 OFFSET_X
+#define Y0 OFFSET_Y
+#define Z0 OFFSET_Z
+#define LAUNCH_X ((int)get_global_offset(0) - X0)
+#define LAUNCH_Y ((int)get_global_offset(1) - Y0)
+#define LAUNCH_Z ((int)get_global_offset(2) - Z0)
+#else
 #define X0 ((int)get_global_offset(0))
 #define Y0 ((int)get_global_offset(1))
 #define Z0 ((int)get_global_offset(2))
+#define LAUNCH_X 0
+#define LAUNCH_Y 0
+#define LAUNCH_Z 0
+#endif
 
 /* This work-item's cell; returns from the kernel outside the box, so that any work-group shape is right. No
  * barrier after it. */
 #define CELL(i, j)                                             \
-    const int i = (int)(get_global_id(0) - get_global_offset(0)); \
-    const int j = (int)(get_global_id(1) - get_global_offset(1)); \
+    const int i = (int)get_global_id(0) - X0;                  \
+    const int j = (int)get_global_id(1) - Y0;                  \
     if (i >= NX || j >= NY)                                    \
     return
 #define CELL3(i, j, k)                                         \
-    const int i = (int)(get_global_id(0) - get_global_offset(0)); \
-    const int j = (int)(get_global_id(1) - get_global_offset(1)); \
-    const int k = (int)(get_global_id(2) - get_global_offset(2)); \
+    const int i = (int)get_global_id(0) - X0;                  \
+    const int j = (int)get_global_id(1) - Y0;                  \
+    const int k = (int)get_global_id(2) - Z0;                  \
     if (i >= NX || j >= NY || k >= NZ)                         \
     return

@@ -21,9 +21,12 @@
 #define FINISH_LANES 256
 
 /* Block of this work-group, in the box. */
-#define block_k() ((int)get_group_id(2))
-#define block_top() ((int)get_group_id(1) * SEGMENT_ROWS)
-#define block_first() ((int)get_group_id(0) * SEGMENT)
+#define block_k() ((int)get_group_id(2) + LAUNCH_Z)
+#define block_top() ((int)get_group_id(1) * SEGMENT_ROWS + LAUNCH_Y)
+#define block_first() ((int)get_group_id(0) * SEGMENT + LAUNCH_X)
+
+/* Whether this is the work-group that writes down what all find alike: the first of a launch. */
+#define first_group() (get_group_id(0) == 0 && get_group_id(1) == 0 && get_group_id(2) == 0)
 
 /* Lanes of this work-item. */
 #define FOR_LANES(lane, count) for (int lane = (int)get_local_id(0); lane < (count); lane += (int)get_local_size(0))
@@ -54,8 +57,7 @@
 /* Place of this work-group's block among those of the whole grid. */
 static inline int partial_index(void)
 {
-    return ((Z0 + block_k()) * BLOCK_ROWS + Y0 / SEGMENT_ROWS + (int)get_group_id(1)) * SEGMENTS + X0 / SEGMENT +
-           (int)get_group_id(0);
+    return ((Z0 + block_k()) * BLOCK_ROWS + (Y0 + block_top()) / SEGMENT_ROWS) * SEGMENTS + (X0 + block_first()) / SEGMENT;
 }
 
 static inline acc larger(acc a, acc b)

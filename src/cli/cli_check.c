@@ -45,7 +45,7 @@ static needs needs_of(const bn_plan *p, const bn_case *c)
 /* Whether the plan fits; the message of the one who says no is dropped. */
 static bool fits(bn_context *ctx, const bn_plan *p, const bn_device_info *info)
 {
-    bool ok = bn_plan_check_memory(ctx, p, info) == BN_OK;
+    bool ok = bn_plan_check_memory(ctx, p, info, 1) == BN_OK;
     if (!ok)
         bn_error_clear(ctx);
     return ok;
@@ -178,7 +178,7 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
             printf("device: no OpenCL device was found (binnacle devices --check says why)\n");
         print_rest(&n, on_host);
     }
-    return anywhere ? BN_OK : bn_plan_check_memory(cli->ctx, p, count > 0 ? &all[indices[0]] : NULL);
+    return anywhere ? BN_OK : bn_plan_check_memory(cli->ctx, p, count > 0 ? &all[indices[0]] : NULL, 1);
 }
 
 bn_status bn_cli_check(const bn_cli *cli)

@@ -1,5 +1,6 @@
 /* main.c: the program: its commands, signals, and how an outcome becomes messages and an exit code. */
 #include "cli/commands.h"
+#include "observe/run.h"
 
 #include <cairo.h>
 #include <errno.h>
@@ -8,14 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
 const bn_command bn_commands[] = {
     { "run", "CASE", "run a case",
-      "While it runs: Ctrl-C ends after the step (twice: at once), SIGUSR1 prints the status, a file STOP in the "
-      "output folder\n"
-      "ends the run. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
+      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 prints "
+      "the\n"
+      "status, a file STOP in the output folder ends the run. --resume goes on from the newest checkpoint in the output "
+      "folder,\n"
+      "--resume=FILE from another one. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
       BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
       "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
@@ -47,15 +51,18 @@ const bn_command bn_commands[] = {
     { 0 },
 };
 
-/* The two words that a signal handler can reach. */
+/* What a signal handler can reach. */
 static volatile sig_atomic_t stop_wanted, status_wanted;
+static bn_last_words last_words;
 
 static void on_stop(int number)
 {
-    (void)number;
+    const char *words = last_words.text[last_words.which];
+    if (words[0] && !stop_wanted && write(STDERR_FILENO, words, strlen(words)) < 0)
+        _exit(128 + number);
     if (stop_wanted)
-        _exit(130);
-    stop_wanted = 1;
+        _exit(128 + number);
+    stop_wanted = number;
 }
 
 static void on_status(int number)
@@ -108,7 +115,9 @@ static void log_line(void *user, int level, const char *text)
 
 static void print_version(void)
 {
+    char library[4096];
     printf("binnacle %s\n", bn_version());
+    printf("with MPI: %s\n", bn_context_library(library, sizeof library) ? library : "no");
 #if defined(__clang__)
     printf("compiled by clang %s\n", __clang_version__);
 #elif defined(__GNUC__)
@@ -121,6 +130,13 @@ static void print_version(void)
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
+    const bool alike = st == BN_CASE || st == BN_USAGE || st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
+    if (bn_context_rank(ctx) > 0 && alike) { /* every rank has met it, the first one tells it */
+        (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+        return;
+    }
+    if (bn_context_ranks(ctx) > 1)
+        fprintf(stderr, "binnacle: rank %d of %d:\n", bn_context_rank(ctx), bn_context_ranks(ctx));
     if (st == BN_CASE && text[0])
         fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
     else
@@ -145,7 +161,8 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
                              .options = o,
                              .program = known ? path : argv0,
                              .stop = &stop_wanted,
-                             .status_wanted = &status_wanted });
+                             .status_wanted = &status_wanted,
+                             .last_words = &last_words });
 }
 
 int main(int argc, char **argv)
@@ -168,6 +185,8 @@ int main(int argc, char **argv)
     bool no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0]);
+    if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
+        st = BN_TERMINATED; /* commands ask only whether they are to stop */
     errno = 0;
     bool failed_before = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)
@@ -176,6 +195,9 @@ int main(int argc, char **argv)
     if (st != BN_OK && !no_command && !options.child)
         print_error(ctx, st);
     bn_options_release(&options);
+    /* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
+    const bool together = st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
+    bn_context_leave(ctx, together ? 0 : bn_exit_code(st));
     bn_context_destroy(&ctx);
     return bn_exit_code(st);
 }

@@ -14,7 +14,7 @@
 enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
 /* How the text behind an option becomes a member of bn_options. */
-typedef enum option_kind { FLAG, TEXT, SET, STEPS, BOXES, SIZE, WORK_GROUP, PRECISION } option_kind;
+typedef enum option_kind { FLAG, TEXT, PERHAPS, SET, STEPS, BOXES, SIZE, WORK_GROUP, PRECISION, EVERY } option_kind;
 
 typedef struct option_row {
     const char *name;
@@ -35,6 +35,10 @@ static const option_row rows[] = {
     { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false, "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
+    { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
+      "steps, seconds or minutes between checkpoints (10min, 30s, 2h, 5000)" },
+    { "resume", 0, PERHAPS, "[=FILE]", AT(resume), BN_CMD_RUN, false,
+      "go on from the newest checkpoint in the output folder, or from FILE" },
     { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "cut the domain into pieces; the bits stay the same" },
@@ -129,15 +133,39 @@ static bn_status set_precision(bn_context *ctx, const char *text, bn_precision_w
     return bn_fail(ctx, BN_USAGE, "--precision %s: expected single, double or both", text);
 }
 
+/* "5000": steps; "30s", "10min", "1.5h": time by the clock. */
+static bn_status set_every(bn_context *ctx, const char *text, bn_options *o)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
+    const char *end = text;
+    char *stop = NULL;
+    if (read_number(text, &end, 1, LLONG_MAX, &o->checkpoint_steps) && *end == '\0')
+        return BN_OK;
+    o->checkpoint_steps = 0;
+    const double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &stop) : 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (stop && value > 0 && value < 1e9 && strcmp(stop, units[i].unit) == 0) {
+            o->checkpoint_seconds = value * units[i].seconds;
+            return BN_OK;
+        }
+    return bn_fail(ctx, BN_USAGE, "--checkpoint-every %s: expected steps or a time, like 5000, 30s, 10min or 2h", text);
+}
+
 static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, const char *text)
 {
     unsigned char *member = (unsigned char *)o + row->offset;
     long long value = 0;
-    if (row->argument && text[0] == '\0')
+    if (row->kind == PERHAPS && !text)
+        text = "";
+    else if (row->argument && text[0] == '\0')
         return bn_fail(ctx, BN_USAGE, "--%s: the text behind it is empty", row->name);
     switch (row->kind) {
     case FLAG: memcpy(member, &(bool){ true }, sizeof(bool)); return BN_OK;
-    case TEXT: memcpy(member, &text, sizeof text); return BN_OK;
+    case TEXT:
+    case PERHAPS: memcpy(member, &text, sizeof text); return BN_OK;
     case SET: return set_override(ctx, o, text);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->steps);
     case BOXES:
@@ -150,6 +178,7 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
         return BN_OK;
     case WORK_GROUP: return set_work_group(ctx, text, o->work_group);
     case PRECISION: return set_precision(ctx, text, &o->precision);
+    case EVERY: return set_every(ctx, text, o);
     }
     return BN_OK;
 }
@@ -225,7 +254,9 @@ bn_status bn_options_parse(bn_context *ctx, int argc, char **argv, bn_options *o
     memset(longs, 0, sizeof longs);
     for (size_t i = 0; i < ROWS; i++) {
         longs[i] = (struct option){ .name = rows[i].name,
-                                    .has_arg = rows[i].argument ? required_argument : no_argument,
+                                    .has_arg = rows[i].kind == PERHAPS ? optional_argument
+                                               : rows[i].argument      ? required_argument
+                                                                       : no_argument,
                                     .val = LONG_BASE + (int)i };
         if (rows[i].letter) {
             shorts[at++] = rows[i].letter;
@@ -271,7 +302,8 @@ static void help_of_options(FILE *to, unsigned commands)
         char name[64];
         if (r->hidden || !(r->commands & commands))
             continue;
-        snprintf(name, sizeof name, "--%s%s%s", r->name, r->argument ? " " : "", r->argument ? r->argument : "");
+        snprintf(name, sizeof name, "--%s%s%s", r->name, r->argument && r->kind != PERHAPS ? " " : "",
+                 r->argument ? r->argument : "");
         fprintf(to, "  %c%c%c %-19s %s\n", r->letter ? '-' : ' ', r->letter ? r->letter : ' ', r->letter ? ',' : ' ',
                 name, r->help);
     }
@@ -311,7 +343,7 @@ void bn_options_help(const bn_command *c, bool to_stderr)
     fprintf(
         to,
         "\nExit: 0 ok; 1 usage; 2 case file; 3 device or build; 4 diverged or not converged; 5 verification failed; "
-        "6 input or output;\n      130 interrupted\n");
+        "6 input or output;\n      130 interrupted (SIGINT); 143 terminated (SIGTERM)\n");
 }
 
 bn_status bn_cli_completion(const bn_cli *cli)

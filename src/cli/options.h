@@ -27,6 +27,9 @@ typedef struct bn_options {
     const char *device, *out, *field; /* NULL: not given */
     const char *suite, *compare;      /* of bench */
     const char *kernel, *plan;        /* of tune; NULL: not given */
+    const char *resume;               /* "": the newest checkpoint in the output folder; NULL: not given */
+    long long checkpoint_steps;       /* 0: not given */
+    double checkpoint_seconds;        /* 0: not given */
     const char **set;                 /* key=value texts, in the order given */
     size_t set_count;
     long long steps;      /* < 0: not given */
@@ -46,6 +49,7 @@ typedef struct bn_cli {
     const char *program;                  /* path of this binary, for child processes */
     const volatile sig_atomic_t *stop;    /* non-zero: end soon (SIGINT, SIGTERM) */
     volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1) */
+    struct bn_last_words *last_words;     /* what a signal handler says when it may be too late for more */
 } bn_cli;
 
 typedef struct bn_command {

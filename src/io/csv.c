@@ -12,7 +12,7 @@
 struct bn_csv_series {
     bn_context *ctx;
     char *path, *text; /* the whole file so far: the heads, then the rows */
-    size_t columns, used, room;
+    size_t columns, used, room, head; /* head: bytes of the line of heads */
     bool changed; /* there is something that `path` does not hold yet */
 };
 
@@ -87,6 +87,7 @@ bn_status bn_csv_series_open(bn_context *ctx, const char *path, const bn_column 
         BN_GO(append_head(s, &heads[c]));
         BN_GO(append(s, c + 1 < count ? "," : "\n", 1));
     }
+    s->head = s->used;
     *out = s;
     s = NULL;
 out:
@@ -118,9 +119,24 @@ bn_status bn_csv_series_add(bn_csv_series *s, const double *row)
     return st;
 }
 
+void bn_csv_series_text(const bn_csv_series *s, const char **text, size_t *bytes)
+{
+    *text = s->text;
+    *bytes = s->used;
+}
+
+bn_status bn_csv_series_set(bn_csv_series *s, const char *text, size_t bytes)
+{
+    if (bytes < s->head || memcmp(text, s->text, s->head) != 0)
+        return bn_fail(s->ctx, BN_IO, "%s cannot go on: its earlier rows have other columns", s->path);
+    s->used = s->head;
+    s->changed = true;
+    return append(s, text + s->head, bytes - s->head);
+}
+
 bn_status bn_csv_series_publish(bn_csv_series *s)
 {
-    if (!s->changed)
+    if (!s->changed || !s->path[0])
         return BN_OK;
     BN_TRY(bn_file_write(s->ctx, s->path, s->text, s->used));
     s->changed = false;

@@ -2,13 +2,13 @@
 #include "io/volume.h"
 
 #include "io/file.h"
+#include "io/tiff_parts.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tiffio.h>
 #include <unistd.h>
 
 static _Thread_local char complaint[256]; /* what libtiff said last */
@@ -19,28 +19,25 @@ __attribute__((format(printf, 2, 0))) static void complain(const char *module, c
     vsnprintf(complaint, sizeof complaint, format, args);
 }
 
-static void listen(void)
+void bn_tiff_listen(void)
 {
     complaint[0] = '\0';
     TIFFSetErrorHandler(complain);
     TIFFSetWarningHandler(NULL);
 }
 
-typedef struct page {
-    uint32_t width, height;
-    uint16_t bits, samples, format;
-} page;
+const char *bn_tiff_complaint(void) { return complaint; }
 
-static bool page_of(TIFF *t, page *p)
+bool bn_tiff_page(TIFF *t, tiff_page *p)
 {
-    *p = (page){ 0 };
+    *p = (tiff_page){ 0 };
     return TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &p->width) && TIFFGetField(t, TIFFTAG_IMAGELENGTH, &p->height) &&
            TIFFGetFieldDefaulted(t, TIFFTAG_BITSPERSAMPLE, &p->bits) &&
            TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &p->samples) &&
            TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLEFORMAT, &p->format);
 }
 
-static double number(const page *p, const unsigned char *row, uint32_t x)
+double bn_tiff_number(const tiff_page *p, const unsigned char *row, uint32_t x)
 {
     union {
         uint8_t u8;
@@ -57,7 +54,7 @@ static double number(const page *p, const unsigned char *row, uint32_t x)
     return p->bits == 8 ? v.u8 : p->bits == 16 ? v.u16 : v.u32;
 }
 
-static bool known(const page *p)
+bool bn_tiff_numbers(const tiff_page *p)
 {
     const bool real = p->format == SAMPLEFORMAT_IEEEFP && (p->bits == 32 || p->bits == 64);
     const bool whole = (p->format == SAMPLEFORMAT_UINT || p->format == SAMPLEFORMAT_INT) &&
@@ -67,16 +64,16 @@ static bool known(const page *p)
 
 static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volume *out)
 {
-    page first, here;
+    tiff_page first, here;
     bn_status st = BN_OK;
     unsigned char *row = NULL;
     const uint32_t pages = TIFFNumberOfDirectories(t);
     if (complaint[0]) /* the list of pictures ends in nothing */
         return bn_fail(ctx, BN_IO, "cannot read %s: after picture %u: %s; the file is damaged or cut short", path,
                        pages, complaint);
-    if (!TIFFSetDirectory(t, 0) || !page_of(t, &first))
+    if (!TIFFSetDirectory(t, 0) || !bn_tiff_page(t, &first))
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, complaint[0] ? complaint : "no picture in it");
-    if (!known(&first) || TIFFIsTiled(t))
+    if (!bn_tiff_numbers(&first) || TIFFIsTiled(t))
         return bn_fail(ctx, BN_IO,
                        "cannot read %s: %u numbers a pixel of %u bits%s: one is wanted, of 8, 16, 32 bits or a float",
                        path, first.samples, first.bits, TIFFIsTiled(t) ? ", in tiles" : "");
@@ -85,7 +82,7 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
         !(row = malloc((size_t)TIFFScanlineSize64(t))))
         return bn_fail(ctx, BN_MEMORY, "no memory for a row of %s", path);
     for (uint32_t z = 0; z < pages && st == BN_OK; z++) {
-        if (!TIFFSetDirectory(t, (tdir_t)z) || !page_of(t, &here))
+        if (!TIFFSetDirectory(t, (tdir_t)z) || !bn_tiff_page(t, &here))
             st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u: %s", path, z, complaint);
         else if (memcmp(&here, &first, sizeof here) != 0 || TIFFIsTiled(t))
             st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u differs in size or kind from the first", path, z);
@@ -95,7 +92,7 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
                              path, z, y, complaint);
             double *to = out->values + ((size_t)z * first.height + y) * first.width;
             for (uint32_t x = 0; x < first.width && st == BN_OK; x++)
-                to[x] = number(&first, row, x);
+                to[x] = bn_tiff_number(&first, row, x);
         }
     }
     free(row);
@@ -105,7 +102,7 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
 bn_status bn_tiff_read(bn_context *ctx, const char *path, bn_volume *out)
 {
     *out = (bn_volume){ .values = NULL };
-    listen();
+    bn_tiff_listen();
     if (access(path, R_OK) != 0)
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
     TIFF *t = TIFFOpen(path, "r");
@@ -136,7 +133,7 @@ static bool write_page(TIFF *t, const uint32_t n[3], uint32_t z, const float *va
 bn_status bn_tiff_write(bn_context *ctx, const char *path, const uint32_t n[3], const float *values,
                         const char *description)
 {
-    listen();
+    bn_tiff_listen();
     if ((double)n[0] * n[1] * n[2] * sizeof *values > 4e9)
         return bn_fail(ctx, BN_IO,
                        "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);

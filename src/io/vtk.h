@@ -31,7 +31,7 @@ BN_CHECKED bn_status bn_vtk_write(bn_context *, const char *path, const bn_vtk_i
 /* The same for hexagons: points of storey after storey, three planes x, y, z of as many values as bn_vtk_hexagon_points
  * gives; six numbers of points for each cell, counter-clockwise from the lower left. */
 size_t bn_vtk_hexagon_points(const bn_vtk_image *);
-void bn_vtk_hexagons(const bn_vtk_image *, float *points, int32_t *corners);
+void bn_vtk_hexagons(const bn_vtk_image *, double *points, int32_t *corners);
 
 /* Reads a .vti that this program wrote. The image owns its memory until bn_vtk_free; arrays back in planes (component
  * slowest). */

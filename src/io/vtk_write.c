@@ -249,7 +249,7 @@ size_t bn_vtk_hexagon_points(const bn_vtk_image *image)
     return corners_of_line(image) * ((size_t)image->n[1] + 1) * (image->dims > 2 ? image->n[2] : 1);
 }
 
-void bn_vtk_hexagons(const bn_vtk_image *image, float *points, int32_t *corners)
+void bn_vtk_hexagons(const bn_vtk_image *image, double *points, int32_t *corners)
 {
     const size_t line = corners_of_line(image), nx = image->n[0], ny = image->n[1], all = bn_vtk_hexagon_points(image);
     const size_t layers = image->dims > 2 ? image->n[2] : 1;
@@ -258,15 +258,31 @@ void bn_vtk_hexagons(const bn_vtk_image *image, float *points, int32_t *corners)
         const size_t m = at % line, j = at / line % (ny + 1), k = at / line / (ny + 1);
         const bool top = j == ny, far = (m + (top ? j - 1 : j)) % 2 != 0;
         const double middle = image->origin[1] + ((double)(top ? j - 1 : j) + 0.5) * image->h[1];
-        points[at] = (float)(image->origin[0] + 0.5 * (double)m * image->h[0]);
-        points[at + all] = (float)(middle + (top ? 1 : -1) * (far ? 1 : 0.5) * radius);
-        points[at + 2 * all] = (float)(image->dims > 2 ? image->origin[2] + (double)k * image->h[2] : 0);
+        points[at] = image->origin[0] + 0.5 * (double)m * image->h[0];
+        points[at + all] = middle + (top ? 1 : -1) * (far ? 1 : 0.5) * radius;
+        points[at + 2 * all] = image->dims > 2 ? image->origin[2] + (double)k * image->h[2] : 0;
     }
     for (size_t at = 0; at < nx * ny * layers; at++) {
         const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny, below = (k * (ny + 1) + j) * line + 2 * i + j % 2;
         const size_t ring[6] = { below, below + 1, below + 2, below + line + 2, below + line + 1, below + line };
         for (int c = 0; c < 6; c++)
             corners[6 * at + (size_t)c] = (int32_t)ring[c];
+    }
+}
+
+/* Places so far from zero that single precision would bend hexagons: map coordinates, mostly. */
+static bool far_away(const bn_vtk_image *image)
+{
+    const double most = 1 << 14;
+    return fabs(image->origin[0]) > most * image->h[0] || fabs(image->origin[1]) > most * image->h[1];
+}
+
+/* In place: the first halves of the memory of `count` doubles hold them as floats. */
+static void make_single(double *place, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const float single = (float)place[i];
+        memcpy((char *)place + i * sizeof single, &single, sizeof single);
     }
 }
 
@@ -280,7 +296,8 @@ static bn_status write_hexagons(vtk_writer *w, const bn_vtk_image *image)
     FILE *s = w->stream;
     if (points > INT32_MAX || cells > INT32_MAX / 6)
         return bn_fail(w->ctx, BN_USAGE, "cannot write %s: %zu hexagons are too many", w->path, cells);
-    float *place = malloc(3 * points * sizeof *place);
+    const bool wide = far_away(image);
+    double *place = malloc(3 * points * sizeof *place);
     int32_t *corners = malloc(6 * cells * sizeof *corners), *ends = malloc(cells * sizeof *ends);
     uint8_t *kinds = malloc(cells);
     if (!place || !corners || !ends || !kinds) {
@@ -288,12 +305,15 @@ static bn_status write_hexagons(vtk_writer *w, const bn_vtk_image *image)
         goto out;
     }
     bn_vtk_hexagons(image, place, corners);
+    if (!wide)
+        make_single(place, 3 * points);
     for (size_t at = 0; at < cells; at++) {
         ends[at] = (int32_t)(6 * (at + 1));
         kinds[at] = POLYGON;
     }
     fputs("      <Points>\n", s);
-    BN_GO(write_array(w, &(bn_vtk_array){ "Points", "m", "Float32", 3, place }, 3 * points * sizeof *place));
+    BN_GO(write_array(w, &(bn_vtk_array){ "Points", "m", wide ? "Float64" : "Float32", 3, place },
+                      3 * points * (wide ? sizeof(double) : sizeof(float))));
     fputs("      </Points>\n      <Cells>\n", s);
     BN_GO(write_array(w, &(bn_vtk_array){ "connectivity", "", "Int32", 1, corners }, 6 * cells * sizeof *corners));
     BN_GO(write_array(w, &(bn_vtk_array){ "offsets", "", "Int32", 1, ends }, cells * sizeof *ends));

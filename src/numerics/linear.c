@@ -173,6 +173,21 @@ bn_status bn_linear_solve(bn_linear *l, bn_field *x, bn_field *b, const bn_cg_ta
     return bn_cg_check(l->cg, x, b, target);
 }
 
+unsigned long long bn_linear_solves(const bn_linear *l)
+{
+    return l->gathered ? bn_linear_solves(l->gathered->linear) : l->solves;
+}
+
+void bn_linear_resume(bn_linear *l, unsigned long long solves, const bn_cg_report *report)
+{
+    if (l->gathered) {
+        bn_linear_resume(l->gathered->linear, solves, report);
+        return;
+    }
+    l->solves = solves;
+    l->report = *report;
+}
+
 bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size_t count, bn_scalars *scalars,
                             double *values, size_t value_count)
 {

@@ -48,4 +48,9 @@ BN_CHECKED bn_status bn_linear_report(bn_linear *, bn_cg_report *);
 BN_CHECKED bn_status bn_linear_reports(bn_linear *const *, bn_cg_report *, size_t count, bn_scalars *scalars,
                                        double *values, size_t value_count);
 
+/* How many solves there were decides which of them are looked at: a run that goes on elsewhere sets it, with the last
+ * report. */
+unsigned long long bn_linear_solves(const bn_linear *);
+void bn_linear_resume(bn_linear *, unsigned long long solves, const bn_cg_report *);
+
 #endif

@@ -526,3 +526,11 @@ bn_status BN_PRECISE(linear_reference_solve)(bn_linear_reference *l, real *x, co
     }
     return bn_cg_judge(l->ctx, l->desc.name, target, report);
 }
+
+unsigned long long BN_PRECISE(linear_reference_solves)(const bn_linear_reference *l) { return l->solves; }
+
+void BN_PRECISE(linear_reference_resume)(bn_linear_reference *l, unsigned long long solves, const bn_cg_report *report)
+{
+    l->solves = solves;
+    l->checked = *report;
+}

@@ -16,4 +16,8 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **);
 BN_CHECKED bn_status BN_PRECISE(linear_reference_solve)(bn_linear_reference *, real *x, const real *b,
                                                         const bn_cg_target *, bn_cg_report *);
 
+/* As bn_linear_solves and bn_linear_resume. */
+unsigned long long BN_PRECISE(linear_reference_solves)(const bn_linear_reference *);
+void BN_PRECISE(linear_reference_resume)(bn_linear_reference *, unsigned long long solves, const bn_cg_report *);
+
 #endif

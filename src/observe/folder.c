@@ -3,6 +3,7 @@
 
 #include "io/file.h"
 #include "io/png_animation.h"
+#include "sim/checkpoint.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -134,26 +135,91 @@ static void remove_animation(bn_folder *f, const char *picture)
     free(path);
 }
 
-/* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
-static void remove_old_run(bn_folder *f)
+/* The number before the ending of NAME-000120.vti; of an HDF5 file it has no zeros before it. False: there is none. */
+static bool step_of(const char *name, unsigned long long *step)
 {
-    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png" };
-    static const char *const below[][2] = { { "fields", ".vti" }, { "pictures", ".png" } };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        remove_file(f, "", known[i]);
+    static const char *const endings[] = { ".vti", ".vtu", ".tif", ".png", ".wkt" };
+    const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
+    bool ours = strncmp(name, "fields-", 7) == 0 && dot && strcmp(dot, ".h5") == 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        ours = ours || numbered(name, endings[i]);
+    if (!ours || !dash || dash[1] < '0' || dash[1] > '9')
+        return false;
+    char *end;
+    *step = strtoull(dash + 1, &end, 10);
+    return end == dot;
+}
+
+static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == step)
+            return true;
+    return false;
+}
+
+/* A file that a run was about to write when it was killed. The lock is ours: nobody else's are here. */
+static bool temporary(const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(name, ".binnacle-", 10) == 0 && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
+}
+
+/* Removes the files of a folder below ("": the folder itself) that `unwanted` picks. */
+static void remove_where(bn_folder *f, const char *below, bool (*unwanted)(const char *name))
+{
+    char *path = below[0] ? bn_path_join(f->path, below) : strdup(f->path);
+    DIR *dir = path ? opendir(path) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (unwanted(e->d_name))
+            remove_file(f, below, e->d_name);
+    if (dir)
+        closedir(dir);
+    free(path);
+}
+
+static void remove_temporaries(bn_folder *f)
+{
+    static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        remove_where(f, below[i], temporary);
+}
+
+void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size_t count)
+{
+    static const char *const below[] = { "fields", "pictures", "outlines" };
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-        char *path = bn_path_join(f->path, below[i][0]);
+        char *path = bn_path_join(f->path, below[i]);
         DIR *dir = path ? opendir(path) : NULL;
+        unsigned long long step;
         for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-            if (numbered(e->d_name, below[i][1])) {
-                remove_file(f, below[i][0], e->d_name);
-                if (strcmp(below[i][1], ".png") == 0)
-                    remove_animation(f, e->d_name);
-            }
+            if (step_of(e->d_name, &step) && !listed(step, steps, count))
+                remove_file(f, below[i], e->d_name);
         if (dir)
             closedir(dir);
         free(path);
     }
+}
+
+/* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
+static void remove_old_run(bn_folder *f)
+{
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png", "outlines.csv" };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        remove_file(f, "", known[i]);
+    char *path = bn_path_join(f->path, "pictures");
+    DIR *dir = path ? opendir(path) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (numbered(e->d_name, ".png"))
+            remove_animation(f, e->d_name);
+    if (dir)
+        closedir(dir);
+    free(path);
+    bn_folder_remove_others(f, NULL, 0);
+    remove_temporaries(f);
+    if (bn_folder_name(f, &path, "checkpoint") == BN_OK)
+        bn_checkpoint_remove(f->ctx, path);
+    free(path);
 }
 
 static bn_status write_case(bn_folder *f, const bn_case *c)
@@ -176,7 +242,7 @@ out:
     return st;
 }
 
-bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bool force, bn_folder **out)
+bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn_folder_use use, bn_folder **out)
 {
     *out = NULL;
     bool empty, ours, finished;
@@ -184,7 +250,12 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bo
     if (!empty && !ours)
         return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
                        path);
-    if (finished && !force)
+    if (use == BN_FOLDER_NEW && !finished && bn_checkpoint_exists(path))
+        return bn_fail(ctx, BN_IO,
+                       "%s holds a checkpoint of a run that was stopped; --resume goes on from it, --force begins anew, "
+                       "--out takes another folder",
+                       path);
+    if (use == BN_FOLDER_NEW && finished)
         return bn_fail(ctx, BN_IO,
                        "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
                        path);
@@ -202,8 +273,12 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bo
         f->lock = NULL;
         goto out;
     }
-    if (ours && force)
+    if (ours && use == BN_FOLDER_FORCE)
         remove_old_run(f);
+    else if (ours)
+        remove_temporaries(f);
+    if (ours && use == BN_FOLDER_GO_ON)
+        remove_file(f, "", "summary.json");
     BN_GO(write_case(f, c));
     *out = f;
     f = NULL;

@@ -6,9 +6,18 @@
 
 typedef struct bn_folder bn_folder;
 
-/* Makes or takes over `path`: refused (BN_IO) when it holds what Binnacle did not write, when a finished run is in it
- * (unless `force`: then its output is removed), or when another run is at work there. Writes case.toml. */
-BN_CHECKED bn_status bn_folder_open(bn_context *, const char *path, const bn_case *, bool force, bn_folder **out);
+typedef enum bn_folder_use {
+    BN_FOLDER_NEW,    /* refused when results or a checkpoint of an earlier run are there */
+    BN_FOLDER_FORCE,  /* they are removed */
+    BN_FOLDER_GO_ON   /* they stay, but for the summary */
+} bn_folder_use;
+
+/* Makes or takes over `path`: refused (BN_IO) when it holds what Binnacle did not write, or when another run is at work there.
+ * Writes case.toml. */
+BN_CHECKED bn_status bn_folder_open(bn_context *, const char *path, const bn_case *, bn_folder_use, bn_folder **out);
+
+/* Removes numbered fields and pictures of all steps but these: what a run wrote after its checkpoint. */
+void bn_folder_remove_others(bn_folder *, const unsigned long long *steps, size_t count);
 
 /* Lets the next run in. Accepts NULL. */
 void bn_folder_close(bn_folder **);

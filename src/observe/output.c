@@ -2,6 +2,8 @@
  * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
 #include "observe/output.h"
 #include "observe/export.h"
+#include "observe/past.h"
+#include "observe/layers.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -12,9 +14,11 @@
 #include "io/writer.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     BN_SERIES_FIXED = 3,    /* step, time, residual */
@@ -30,17 +34,13 @@ struct bn_output {
     bn_writer *writer;
     bn_csv_series *series;
     long long every, series_every;
-    bool vtk, tiff, hdf5, pictures, animation;
-    unsigned long long written_step; /* of the last fields; ULLONG_MAX: none yet */
-    unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
-    size_t drawn_count;
-    unsigned long long row_step; /* of the last row of the series; 0: none yet */
-    double published;            /* when series.csv was last written */
-    char **files;                /* relative to the folder, with their times: for the .pvd */
-    double *times;
-    size_t file_count;
-    double *steps_seen, *residuals; /* for the chart */
-    size_t seen;
+    bool vtk, tiff, hdf5, pictures, animation, layered;
+    bn_layers *layers; /* NULL: none are wanted, or another rank writes them */
+    atomic_bool saving;            /* a checkpoint is on its way to the disk */
+    atomic_ullong safe_step;       /* of the last one that has come there; 0: none */
+    double published;              /* when series.csv was last written */
+    unsigned long long saved_step; /* of the last checkpoint; BN_PAST_NEVER: none yet */
+    bn_past past;
     double seconds;
 };
 
@@ -53,8 +53,54 @@ static bn_status open_series(bn_output *o)
     for (size_t i = 0; i < p->series_count; i++)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
     char *path = NULL;
-    BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
-    bn_status st = bn_csv_series_open(o->ctx, path, heads, BN_SERIES_FIXED + p->series_count, &o->series);
+    if (o->folder)
+        BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
+    bn_status st = bn_csv_series_open(o->ctx, path ? path : "", heads, BN_SERIES_FIXED + p->series_count, &o->series);
+    free(path);
+    return st;
+}
+
+static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
+{
+    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
+}
+
+/* Forgets pictures that are not in the folder: a run may go on in another one. */
+static void trim_drawn(bn_output *o)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < o->past.drawn_count; i++) {
+        bool there = o->pictures;
+        for (size_t k = 0; there && k < bn_sim_plan(o->sim)->picture_count; k++) {
+            char *path = NULL;
+            there = picture_name(o, &path, k, o->past.drawn_steps[i]) == BN_OK && access(path, F_OK) == 0;
+            free(path);
+        }
+        if (there)
+            o->past.drawn_steps[left++] = o->past.drawn_steps[i];
+    }
+    o->past.drawn_count = left;
+}
+
+/* Goes on where the run that wrote the checkpoint was: its rows and lists, and no file that it wrote later. */
+static bn_status take_up(bn_output *o)
+{
+    bn_checkpoint *c = bn_sim_resumed(o->sim);
+    BN_TRY(bn_past_keep(&o->past, o->series, bn_checkpoint_keeper(c)));
+    o->saved_step = bn_sim_now(o->sim).step;
+    atomic_store(&o->safe_step, o->saved_step);
+    if (!o->folder)
+        return BN_OK;
+    bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
+    bn_past_trim(&o->past, o->folder);
+    trim_drawn(o);
+    BN_TRY(bn_csv_series_publish(o->series));
+    if (!o->vtk || o->past.file_count == 0)
+        return BN_OK;
+    char *path = NULL;
+    BN_TRY(bn_folder_name(o->folder, &path, "fields.pvd"));
+    const bn_status st = bn_vtk_collection_write(o->ctx, path, (const char *const *)o->past.files, o->past.times,
+                                                 o->past.file_count);
     free(path);
     return st;
 }
@@ -77,11 +123,11 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
     o->hdf5 = bn_case_bool(c, "output.hdf5");
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
-    o->written_step = ~0ull;
+    o->past.fields_step = o->saved_step = BN_PAST_NEVER;
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; folder && i < 2; i++)
         if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
             char *path = NULL;
             BN_GO(bn_folder_name(folder, &path, "%s", below[i]));
@@ -90,7 +136,12 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
             if (st != BN_OK)
                 goto out;
         }
-    if (bn_case_bool(c, "output.first"))
+    o->layered = bn_sim_plan(sim)->layers.name != NULL;
+    if (folder)
+        BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
+    if (bn_sim_resumed(sim))
+        BN_GO(take_up(o));
+    else if (bn_case_bool(c, "output.first"))
         BN_GO(bn_output_fields(o));
     *out = o;
     o = NULL;
@@ -105,15 +156,10 @@ void bn_output_destroy(bn_output **output)
         return;
     bn_output *o = *output;
     bn_writer_destroy(&o->writer);
+    bn_layers_destroy(&o->layers);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
-    for (size_t i = 0; i < o->file_count; i++)
-        free(o->files[i]);
-    free(o->files);
-    free(o->times);
-    free(o->drawn_steps);
-    free(o->steps_seen);
-    free(o->residuals);
+    bn_past_release(&o->past);
     free(o);
     *output = NULL;
 }
@@ -131,6 +177,7 @@ typedef struct moment {
     size_t *field;
     char *vtk_path, *pvd_path; /* NULL: no VTK */
     char *tiff_path, *hdf5_path; /* the same */
+    bn_layers *layers;           /* the output's own */
     char **files;              /* for the .pvd, with times */
     double *times;
     size_t file_count;
@@ -334,8 +381,10 @@ static bn_status write_moment(bn_context *ctx, const moment *m, const void *cons
 {
     if (m->vtk_path)
         BN_TRY(write_vtk(ctx, m, values));
-    BN_TRY(bn_export_write(ctx, &(bn_export){ m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path,
-                                              m->hdf5_path }));
+    const bn_export e = { m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path, m->hdf5_path };
+    BN_TRY(bn_export_write(ctx, &e));
+    if (m->layers)
+        BN_TRY(bn_layers_write(ctx, m->layers, &e));
     for (size_t i = 0; i < m->plan->picture_count; i++)
         if (m->picture_path[i])
             BN_TRY(draw(ctx, m, values, i));
@@ -374,57 +423,36 @@ static bool drawn(const bn_plan *p, const char *name)
     return false;
 }
 
-/* Enters the next file into the list for the .pvd. */
-static bn_status add_file(bn_output *o, const char *name, double time)
-{
-    char **files = realloc(o->files, (o->file_count + 1) * sizeof *files);
-    if (files)
-        o->files = files;
-    double *times = realloc(o->times, (o->file_count + 1) * sizeof *times);
-    if (times)
-        o->times = times;
-    char *copy = strdup(name);
-    if (!files || !times || !copy) {
-        free(copy);
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
-    }
-    o->files[o->file_count] = copy;
-    o->times[o->file_count++] = time;
-    return BN_OK;
-}
-
 static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
 {
     char name[256];
     snprintf(name, sizeof name, "fields/%s-%06llu.%s", m->plan->solver->name, step,
              m->plan->grid.kind == BN_HEXAGONAL && !m->plan->grid.nodes ? "vtu" : "vti");
-    BN_TRY(add_file(o, name, m->time));
+    BN_TRY(bn_past_file(o->ctx, &o->past, name, m->time));
     BN_TRY(bn_folder_name(o->folder, &m->vtk_path, "%s", name));
     BN_TRY(bn_folder_name(o->folder, &m->pvd_path, "fields.pvd"));
-    m->files = calloc(o->file_count, sizeof *m->files);
-    m->times = calloc(o->file_count, sizeof *m->times);
+    m->files = calloc(o->past.file_count, sizeof *m->files);
+    m->times = calloc(o->past.file_count, sizeof *m->times);
     if (!m->files || !m->times)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
-    for (; m->file_count < o->file_count; m->file_count++) {
-        m->times[m->file_count] = o->times[m->file_count];
-        if (!(m->files[m->file_count] = strdup(o->files[m->file_count])))
+    for (; m->file_count < o->past.file_count; m->file_count++) {
+        m->times[m->file_count] = o->past.times[m->file_count];
+        if (!(m->files[m->file_count] = strdup(o->past.files[m->file_count])))
             return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
     }
     return BN_OK;
 }
 
-static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
+static bn_status name_files(bn_output *o, moment *m, unsigned long long step)
 {
-    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
-}
-
-static bn_status note_drawn(bn_output *o, unsigned long long step)
-{
-    unsigned long long *steps = realloc(o->drawn_steps, (o->drawn_count + 1) * sizeof *steps);
-    if (!steps)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of pictures");
-    o->drawn_steps = steps;
-    o->drawn_steps[o->drawn_count++] = step;
+    if (o->vtk)
+        BN_TRY(prepare_vtk(o, m, step));
+    if (o->tiff)
+        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
+    if (o->hdf5)
+        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
+    for (size_t i = 0; o->pictures && i < m->plan->picture_count; i++)
+        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
     return BN_OK;
 }
 
@@ -435,16 +463,11 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
     m->field = calloc(p->field_count, sizeof *m->field);
     if (!m->snapshots || !m->field)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
-    if (o->vtk)
-        BN_TRY(prepare_vtk(o, m, step));
-    if (o->tiff)
-        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
-    if (o->hdf5)
-        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
-    for (size_t i = 0; o->pictures && i < p->picture_count; i++)
-        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
+    if (o->folder)
+        BN_TRY(name_files(o, m, step));
     for (size_t i = 0; i < p->field_count; i++)
-        if (((o->vtk || o->tiff || o->hdf5) && (p->fields[i].role & BN_OUTPUT)) || (o->pictures && drawn(p, p->fields[i].name))) {
+        if (((o->vtk || o->tiff || o->hdf5 || o->layered) && (p->fields[i].role & BN_OUTPUT)) ||
+            (o->pictures && drawn(p, p->fields[i].name))) {
             m->field[m->count] = i;
             BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
             m->count++;
@@ -455,7 +478,7 @@ static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
 bn_status bn_output_fields(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->written_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures))
+    if (now.step == o->past.fields_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures && !o->layered))
         return BN_OK;
     const double start = bn_seconds_now();
     moment *m = calloc(1, sizeof *m);
@@ -465,55 +488,38 @@ bn_status bn_output_fields(bn_output *o)
     m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
     m->time = now.time;
     m->step = now.step;
+    m->layers = o->layers;
     bn_status st = bn_sim_present(o->sim);
     if (st == BN_OK)
         st = prepare(o, m, now.step);
     if (st == BN_OK && o->animation)
-        st = note_drawn(o, now.step);
+        st = bn_past_drawn(o->ctx, &o->past, now.step);
+    if (st == BN_OK)
+        st = bn_past_moment(o->ctx, &o->past, now.step);
     if (st != BN_OK) {
         moment_release(m);
     } else {
-        o->written_step = now.step;
-        st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
+        o->past.fields_step = now.step;
+        if (!o->folder)
+            moment_release(m);
+        else
+            st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
     }
     o->seconds += bn_seconds_now() - start;
     return st;
-}
-
-/* Keeps at most a few thousand points of the residual for the chart: every second one is dropped when there are too
- * many. */
-static bn_status note_residual(bn_output *o, const bn_sim_state *now)
-{
-    enum { MOST = 4096 };
-    if (!o->steps_seen) {
-        o->steps_seen = malloc(MOST * sizeof *o->steps_seen);
-        o->residuals = malloc(MOST * sizeof *o->residuals);
-        if (!o->steps_seen || !o->residuals)
-            return bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of the residual");
-    }
-    if (o->seen == MOST) {
-        for (size_t i = 0; i < MOST / 2; i++) {
-            o->steps_seen[i] = o->steps_seen[2 * i];
-            o->residuals[i] = o->residuals[2 * i];
-        }
-        o->seen = MOST / 2;
-    }
-    o->steps_seen[o->seen] = (double)now->step;
-    o->residuals[o->seen++] = now->residual;
-    return BN_OK;
 }
 
 /* The last step's row, unless there is one. */
 static bn_status add_row(bn_output *o)
 {
     const bn_sim_state now = bn_sim_now(o->sim);
-    if (now.step == o->row_step)
+    if (now.step == o->past.row_step)
         return BN_OK;
-    o->row_step = now.step;
+    o->past.row_step = now.step;
     double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)now.step, now.time, now.residual };
     memcpy(row + BN_SERIES_FIXED, bn_sim_last_step(o->sim)->series, sizeof bn_sim_last_step(o->sim)->series);
     if (isfinite(now.residual) && now.residual > 0)
-        BN_TRY(note_residual(o, &now));
+        BN_TRY(bn_past_residual(o->ctx, &o->past, now.step, now.residual));
     return bn_csv_series_add(o->series, row);
 }
 
@@ -539,6 +545,66 @@ bn_status bn_output_after_step(bn_output *o)
     }
     return due ? bn_output_fields(o) : BN_OK;
 }
+
+typedef struct saving_job {
+    bn_saving *saving;
+    unsigned long long step;
+    bn_output *output; /* whose it has become; outlives the writer */
+} saving_job;
+
+static bn_status saving_run(bn_context *ctx, void *data)
+{
+    const saving_job *job = data;
+    BN_TRY(bn_saving_write(ctx, job->saving));
+    atomic_store(&job->output->safe_step, job->step);
+    return BN_OK;
+}
+
+static void saving_release(void *data)
+{
+    saving_job *job = data;
+    bn_saving_release(&job->saving);
+    if (job->output)
+        atomic_store(&job->output->saving, false);
+    free(job);
+}
+
+bool bn_output_saving(const bn_output *o) { return atomic_load(&o->saving); }
+
+bn_status bn_output_checkpoint(bn_output *o)
+{
+    const unsigned long long step = bn_sim_now(o->sim).step;
+    if (step == o->saved_step || step == 0)
+        return BN_OK;
+    const double start = bn_seconds_now();
+    char *path = NULL;
+    bn_status st = BN_OK;
+    saving_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for a checkpoint");
+    if (atomic_load(&o->saving))
+        BN_GO(bn_writer_drain(o->writer));
+    if (o->folder)
+        BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
+    BN_GO(bn_saving_begin(o->sim, path ? path : "", 0, &job->saving));
+    BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
+    o->saved_step = step;
+    if (!o->folder)
+        goto out;
+    job->output = o;
+    job->step = step;
+    atomic_store(&o->saving, true);
+    st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
+    job = NULL; /* the writer's, whatever came of it */
+out:
+    if (job)
+        saving_release(job);
+    free(path);
+    o->seconds += bn_seconds_now() - start;
+    return st;
+}
+
+unsigned long long bn_output_saved(const bn_output *o) { return atomic_load(&o->safe_step); }
 
 static bn_status write_tables(bn_output *o)
 {
@@ -620,7 +686,7 @@ static bn_status write_texts(bn_output *o)
 static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
-    const bn_chart_line line = { .label = "residual", .x = o->steps_seen, .y = o->residuals, .count = o->seen };
+    const bn_chart_line line = { .label = "residual", .x = o->past.steps_seen, .y = o->past.residuals, .count = o->past.seen };
     const bn_chart chart = {
         .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
@@ -679,17 +745,17 @@ out:
 static bn_status animate(bn_output *o, size_t which)
 {
     bn_status st = BN_OK;
-    char *path = NULL, **frames = calloc(o->drawn_count, sizeof *frames);
-    const size_t delay = BN_ANIMATION_MS / o->drawn_count;
+    char *path = NULL, **frames = calloc(o->past.drawn_count, sizeof *frames);
+    const size_t delay = BN_ANIMATION_MS / o->past.drawn_count;
     if (!frames)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->drawn_count);
-    for (size_t i = 0; i < o->drawn_count; i++)
-        BN_GO(picture_name(o, &frames[i], which, o->drawn_steps[i]));
+        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->past.drawn_count);
+    for (size_t i = 0; i < o->past.drawn_count; i++)
+        BN_GO(picture_name(o, &frames[i], which, o->past.drawn_steps[i]));
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
-    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->drawn_count,
+    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->past.drawn_count,
                          delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
 out:
-    for (size_t i = 0; i < o->drawn_count; i++)
+    for (size_t i = 0; i < o->past.drawn_count; i++)
         free(frames[i]);
     free(frames);
     free(path);
@@ -707,18 +773,22 @@ bn_status bn_output_finish(bn_output *o, bool sound)
 {
     const double start = bn_seconds_now();
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
+    if (!o->folder)
+        return st;
     keep_first(&st, bn_csv_series_publish(o->series));
     keep_first(&st, write_tables(o));
     for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
         keep_first(&st, write_map(o, bn_results_map_at(bn_sim_results(o->sim), i)));
     keep_first(&st, write_texts(o));
-    if (o->pictures && o->seen > 1)
+    if (o->pictures && o->past.seen > 1)
         keep_first(&st, draw_residual(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)
         keep_first(&st, draw_table(o, i));
     const bn_status drained = bn_writer_drain(o->writer);
     keep_first(&st, drained);
-    for (size_t i = 0; drained == BN_OK && o->drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
+    if (o->layers && drained == BN_OK)
+        keep_first(&st, bn_layers_finish(o->layers));
+    for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;
     return st;

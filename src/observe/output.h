@@ -17,6 +17,15 @@ BN_CHECKED bn_status bn_output_after_step(bn_output *);
 /* Fields and pictures of the present state, unless they have just been written. */
 BN_CHECKED bn_status bn_output_fields(bn_output *);
 
+/* Begins a checkpoint of the present state in checkpoint/, unless there is one of this step. The writer finishes it after all
+ * files that were submitted before, so that what it lists is there. Waits while the one before is not on the disk: there
+ * are never two copies of the state. */
+BN_CHECKED bn_status bn_output_checkpoint(bn_output *);
+/* Whether one is still being written. */
+bool bn_output_saving(const bn_output *);
+/* The step of the last one that is on the disk, or of the one that the run went on from; 0: none. */
+unsigned long long bn_output_saved(const bn_output *);
+
 /* Tables of the results, the chart of the residual, the series; waits for the writer, then joins the pictures of each
  * kind to an animation where the case asks for it and there are two or more. Its frames are the pictures as they were
  * written, each with the range of its own data where the solver names no range: fields that grow show it at the colour

@@ -40,6 +40,8 @@ void bn_progress_begin(bn_progress *p, bool quiet, bool json, double limit, doub
     p->start = p->last = bn_seconds_now();
 }
 
+void bn_progress_resume(bn_progress *p, bn_sim *sim) { p->before = bn_sim_now(sim); }
+
 /* "0:42", "1:02:03" */
 static void clock_text(double seconds, char *out, size_t room)
 {
@@ -58,10 +60,10 @@ static void clock_text(double seconds, char *out, size_t room)
 static double seconds_left(bn_progress *p, const bn_sim_state *now, double tolerance, double stop_time, double elapsed,
                            bool *guess)
 {
-    double left = elapsed * (p->steps_end / (double)now->step - 1);
+    double left = elapsed * (p->steps_end - (double)now->step) / (double)(now->step - p->before.step);
     *guess = false;
-    if (stop_time > 0 && now->time > 0)
-        left = fmin(left, elapsed * (stop_time / now->time - 1));
+    if (stop_time > 0 && now->time > p->before.time)
+        left = fmin(left, elapsed * (stop_time - now->time) / (now->time - p->before.time));
     if (tolerance > 0 && now->residual > 0 && isfinite(now->residual)) {
         const double here = log10(now->residual);
         if (p->trend_time == 0) {
@@ -87,9 +89,9 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
         return;
     p->last = t;
     const bn_sim_state now = bn_sim_now(sim);
-    if (now.step == 0 || elapsed <= 0)
+    if (now.step == p->before.step || elapsed <= 0)
         return;
-    const double tolerance = bn_sim_plan(sim)->tolerance, rate = (double)now.items / elapsed;
+    const double tolerance = bn_sim_plan(sim)->tolerance, rate = (double)(now.items - p->before.items) / elapsed;
     const double share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN;
     bool guess;
     const double left = seconds_left(p, &now, tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);

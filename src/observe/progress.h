@@ -13,10 +13,14 @@ typedef struct bn_progress {
     double steps_end;             /* step at which the run ends at the latest */
     double trend_time, trend_log; /* where the slope of the residual is taken from */
     size_t width;                 /* of the line on the terminal */
+    bn_sim_state before;          /* what was done before this process took over */
 } bn_progress;
 
 double bn_seconds_now(void);
 void bn_progress_begin(bn_progress *, bool quiet, bool json, double limit, double steps_end);
+
+/* The simulation goes on from where it is: rates and the time left are those of what comes. */
+void bn_progress_resume(bn_progress *, bn_sim *);
 
 /* Prints when it is time to. `wanted`: a line on stderr now, whatever the mode. */
 void bn_progress_show(bn_progress *, bn_sim *, bool wanted);

@@ -24,12 +24,16 @@ void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
                 bn_sim_tuning_source(sim), folder);
     else
         fprintf(stderr, "output: %s\n", folder);
+    if (bn_sim_resumed(sim))
+        fprintf(stderr, "going on from step %llu, t = %.6g s: %s\n", bn_sim_now(sim).step, bn_sim_now(sim).time,
+                bn_checkpoint_path(bn_sim_resumed(sim)));
 }
 
 void bn_report_end(bn_sim *sim, const bn_summary *s, const char *folder)
 {
     const bn_results *found = bn_sim_results(sim);
-    fprintf(stderr, "%llu steps in %.2f s, ended by: %s\n", bn_sim_now(sim).step, s->steps, s->stopped_by);
+    fprintf(stderr, "%llu steps in %.2f s, ended by: %s\n", bn_sim_now(sim).step - s->resumed_from, s->steps,
+            s->stopped_by);
     for (size_t i = 0; i < bn_results_count(found); i++) {
         const bn_result_info *info = bn_results_at(found, i);
         if (isfinite(info->value))

@@ -4,7 +4,6 @@
 
 #include "observe/output.h"
 #include "observe/report.h"
-#include "sim/checkpoint.h"
 #include "sim/selftest.h"
 
 #include <stdio.h>
@@ -26,9 +25,13 @@ typedef struct run {
     bn_progress progress;
     bn_summary summary;
     double begin, output_before;           /* [s]: when the run began; what output.first took */
+    long long save_every;                  /* steps between checkpoints, 0: none */
+    double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
     struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
     char *out;
 } run;
+
+enum { BN_DEVICES_MOST = 256 };
 
 /* Keeps the first failure; the story of a later one is in the log by bn_fail. */
 static void then(run *r, bn_status *st, bn_status next)
@@ -51,19 +54,25 @@ static bn_status open_device(run *r)
 {
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
-    size_t index, chosen;
-    bn_selftest_outcome outcome;
-    BN_TRY(bn_device_select(ctx, r->desc->device, &index, 1, &chosen, &s->selected_because));
+    size_t indices[BN_DEVICES_MOST], chosen;
+    bn_selftest_outcome outcome = 0;
+    BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
     BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
     s->device = bn_device_describe(r->device);
-    bn_status st = bn_selftest_ensure(ctx, s->device, bn_case_solver(r->config), bn_case_double(r->config),
-                                      r->desc->program, &outcome);
+    s->devices = r->device;
+    s->ranks = bn_context_ranks(ctx);
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && i < bn_device_team(r->device); i++)
+        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config), bn_case_double(r->config),
+                                r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");
     else if (st != BN_OK)
         return st;
-    if (bn_device_bandwidth(r->device, &s->bandwidth) != BN_OK) { /* not to know the limit is no reason not to run */
+    if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
+        s->bandwidth *= (double)bn_device_slots(r->device); /* of like devices; of others the first stands for all */
+    } else { /* not to know the limit is no reason not to run */
         s->bandwidth = 0;
         forgive(ctx, "going on without the device's copy bandwidth");
     }
@@ -98,7 +107,7 @@ static bool stop_file(run *r, double *looked)
 }
 
 /* What has ended the run after the last step; NULL: nothing yet. */
-static const char *ended_by(run *r, double *looked)
+static const char *ended_by(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
     const long long limit = r->desc->steps;
@@ -110,27 +119,100 @@ static const char *ended_by(run *r, double *looked)
         return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps") ? "steps" : "time";
     if (limit >= 0 && now.step >= (unsigned long long)limit)
         return "steps";
+    return NULL;
+}
+
+/* What a run may be asked to do, by whoever runs it. */
+enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
+
+static int asked_to_end(run *r, double *looked)
+{
     if (r->desc->stop && *r->desc->stop)
-        return "signal";
-    return stop_file(r, looked) ? "STOP file" : NULL;
+        return BN_SIGNAL;
+    return r->folder && stop_file(r, looked) ? BN_STOP_FILE : BN_GO_ON;
+}
+
+/* What ranks may see differently counts for all of them: whether the run is to end, and whether a checkpoint is due. Alone
+ * nothing has to be agreed. */
+static void agree(run *r, int *end, bool *save)
+{
+    double said[2] = { *end, *save };
+    if (bn_context_ranks(r->ctx) == 1)
+        return;
+    bn_context_agree(r->ctx, said, 2);
+    *end = (int)said[0];
+    *save = said[1] > 0;
+}
+
+static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
+
+/* Where to go on from, if the job is ended from outside. */
+static void note_last_words(run *r)
+{
+    bn_last_words *w = r->desc->last_words;
+    const unsigned long long saved = bn_output_saved(r->output);
+    if (!w || !r->folder || bn_context_ranks(r->ctx) == 1 || bn_output_saving(r->output))
+        return;
+    char *next = w->text[!w->which];
+    if (saved > 0)
+        snprintf(next, sizeof w->text[0],
+                 "binnacle: told to end, perhaps since another rank has died; the last checkpoint is that of step %llu in "
+                 "%s/checkpoint, --resume goes on from there\n",
+                 saved, r->out);
+    else
+        snprintf(next, sizeof w->text[0],
+                 "binnacle: told to end, perhaps since another rank has died; there is no checkpoint (--checkpoint-every)\n");
+    w->which = !w->which;
+}
+
+/* By the clock of the rank that writes. */
+static bool save_is_due(const run *r)
+{
+    const unsigned long long step = bn_sim_now(r->sim).step;
+    const double now = bn_seconds_now();
+    const bool by_steps = r->save_every > 0 && step % (unsigned long long)r->save_every == 0;
+    const bool by_clock = r->save_after > 0 && now - r->saved >= r->save_after && !bn_output_saving(r->output);
+    return by_steps || (r->folder && by_clock);
+}
+
+/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says
+ * so. */
+static bool saves_at_end(const run *r, const char *why)
+{
+    return strcmp(why, "signal") == 0 || strcmp(why, "STOP file") == 0 || saves(r) ||
+           bn_case_bool(r->config, "output.checkpoint");
 }
 
 /* Steps until something ends the run; says what in summary.stopped_by. */
 static bn_status loop(run *r)
 {
     double looked = bn_seconds_now() - 1;
+    static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
     const char *why;
-    while (!(why = ended_by(r, &looked))) {
+    int end = asked_to_end(r, &looked);
+    bool save = false;
+    agree(r, &end, &save);
+    while (!(why = ended_by(r)) && end == BN_GO_ON) {
         BN_TRY(bn_sim_step(r->sim));
         BN_TRY(bn_output_after_step(r->output));
+        note_last_words(r);
+        save = save_is_due(r);
+        end = asked_to_end(r, &looked);
+        agree(r, &end, &save);
+        if (save) {
+            r->saved = bn_seconds_now();
+            BN_TRY(bn_output_checkpoint(r->output));
+        }
         const bool wanted = r->desc->status_wanted && *r->desc->status_wanted;
         if (wanted)
             *r->desc->status_wanted = 0;
         bn_progress_show(&r->progress, r->sim, wanted);
     }
     BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
+    why = why ? why : asked[end];
     r->summary.stopped_by = why;
-    return BN_OK;
+    /* Before the end adds fields and a row that an undisturbed run would not have here. */
+    return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
 }
 
 /* The failure that a run is which did every step well, but not what was asked for. */
@@ -138,9 +220,11 @@ static bn_status verdict(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
     const double tolerance = bn_sim_plan(r->sim)->tolerance;
+    const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
     if (strcmp(r->summary.stopped_by, "signal") == 0)
-        return bn_fail(r->ctx, BN_INTERRUPTED, "interrupted after step %llu; everything so far is in %s", now.step,
-                       bn_folder_path(r->folder));
+        return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
+                       "%s after step %llu; everything so far is in %s, and --resume goes on from there",
+                       term ? "terminated" : "interrupted", now.step, r->out);
     const bool by_case = now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps");
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
@@ -162,16 +246,11 @@ static void finish(run *r, bn_status *st)
     if (readable)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
-    if (stepped && bn_case_bool(r->config, "output.checkpoint")) {
-        char *path = NULL;
-        bn_status saved = bn_folder_name(r->folder, &path, "checkpoint.bin");
-        if (saved == BN_OK)
-            saved = bn_checkpoint_write(r->sim, path);
-        free(path);
-        then(r, st, saved);
-    }
     if (*st == BN_OK)
         *st = verdict(r);
+    if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED && bn_output_saved(r->output) > 0)
+        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it", bn_output_saved(r->output),
+                bn_folder_path(r->folder));
     s->output = bn_output_seconds(r->output);
     s->total = bn_seconds_now() - r->begin;
     s->status = *st;
@@ -187,11 +266,28 @@ static bn_status prepare(run *r)
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));
-    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true };
+    const char *from = d->resume && d->resume[0] ? d->resume : NULL;
+    if (d->resume && !from && bn_checkpoint_exists(r->out))
+        from = r->out;
+    else if (d->resume && !from)
+        bn_log(r->ctx, BN_LOG_WARNING, "there is no checkpoint in %s: the run starts from the beginning", r->out);
+    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true, .resume = from };
     memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
-    BN_TRY(bn_folder_open(r->ctx, r->out, r->config, d->force, &r->folder));
+    const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
+    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder) : BN_OK;
+    double said = opened;
+    bn_context_agree(r->ctx, &said, 1);
+    if (opened == BN_OK && said > 0)
+        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
+    BN_TRY(opened);
+    r->summary.resumed_from = bn_sim_now(r->sim).step;
+    r->summary.items_before = bn_sim_now(r->sim).items;
+    const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
+    r->save_every = told ? d->checkpoint_steps : bn_case_int(r->config, "output.checkpoint_steps");
+    r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
+    r->saved = bn_seconds_now();
     const bool synchronous = !r->device || bn_device_single_threaded(r->device);
     BN_TRY(bn_output_create(r->ctx, r->sim, r->folder, synchronous, &r->output));
     r->output_before = bn_output_seconds(r->output);
@@ -206,21 +302,22 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     keep_handlers(&r);
     bn_status st = prepare(&r);
     if (st == BN_OK) {
-        const bool talk = !desc->quiet && !desc->json;
+        const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
         const double effort = bn_sim_plan(r.sim)->effort_steps, stop = (double)bn_case_int(config, "stop.steps");
         const double most = effort > 0 && effort < stop ? effort : stop; /* the solver may know its end */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
-        bn_progress_begin(&r.progress, desc->quiet, desc->json, r.summary.bandwidth,
+        bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
+        bn_progress_resume(&r.progress, r.sim);
         st = loop(&r);
         finish(&r, &st);
-        if (desc->profile && r.device)
+        if (desc->profile && r.device && first)
             bn_report_profile(r.sim, r.summary.bandwidth);
         if (talk)
             bn_report_end(r.sim, &r.summary, bn_folder_path(r.folder));
     }
-    if (desc->json)
+    if (desc->json && bn_context_rank(ctx) == 0)
         bn_report_json_end(r.sim, r.folder, st);
     bn_output_destroy(&r.output);
     bn_folder_close(&r.folder);

@@ -109,6 +109,13 @@ static void add_device(builder o, const bn_summary *s)
     put(d, "driver", text(s->device->driver));
     put(d, "version", text(s->device->version));
     put(d, "selected_because", text(s->selected_because));
+    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* like this one, or named beside it */
+    put(d, "ranks", count((size_t)s->ranks));
+    json_t *names = json_array();
+    for (size_t i = 0; s->devices && i < bn_device_team(s->devices); i++)
+        if (json_array_append_new(names, text(bn_device_member(s->devices, i)->name)) != 0)
+            *d.failed = true;
+    put(d, "names", names);
 }
 
 static void add_run(builder o, bn_sim *sim, const bn_summary *s)
@@ -141,12 +148,13 @@ static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
 {
     const bn_sim_state now = bn_sim_now(sim);
     put(o, "steps", count(now.step));
+    put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
     put(o, "time", number(now.time));
     put(o, "residual", number(now.residual));
     put(o, "converged", json_boolean(now.converged));
     put(o, "status", text(bn_status_text(s->status)));
     put(o, "exit_code", json_integer(bn_exit_code(s->status)));
-    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED));
+    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED || s->status == BN_TERMINATED));
     put(o, "stopped_by", text(s->stopped_by));
     put(o, "error", text(s->error));
 }
@@ -163,7 +171,7 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
     put(t, "output", number(s->output));
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
     builder r = put_object(o, "rate");
-    put(r, "cells_per_second", number((double)bn_sim_now(sim).items / s->steps));
+    put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
     put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
     put(r, "bandwidth_bytes_per_second", number(limit));
     builder b = put_object(o, "build");
@@ -203,6 +211,10 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, cons
     bn_status st = BN_OK;
     if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
+        goto out;
+    }
+    if (!folder) { /* another rank writes; this one has brought its part of the fields */
+        st = read;
         goto out;
     }
     BN_GO(bn_folder_name(folder, &path, "summary.json"));

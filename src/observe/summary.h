@@ -7,12 +7,16 @@
 
 typedef struct bn_summary {
     const bn_device_info *device; /* NULL: reference */
+    const bn_device *devices;     /* that one and those that work with it */
+    int ranks;
     const char *selected_because, *selftest, *stopped_by;
     const char *error; /* NULL: none */
     bn_status status;
     size_t work_group[3];               /* {0}: the default */
     double total, setup, steps, output; /* [s]; the time of builds is the domain's */
     double bandwidth;                   /* of copies on the device [B/s]; 0: unknown */
+    unsigned long long resumed_from;    /* step of the checkpoint; 0: the beginning */
+    unsigned long long items_before;    /* cells updated up to there */
 } bn_summary;
 
 /* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the

@@ -1,185 +1,438 @@
-/* checkpoint.c: head, then name, size and bytes of every field of the state, then a sum over all of it. */
+/* checkpoint.c: writing. Order: parts, each synced; the manifest, synced under a temporary name; the old manifest
+ * becomes the one before; the new one takes its name; what nobody needs any more is removed. */
 #include "sim/checkpoint.h"
 
+#include "api/embedded_files.h"
 #include "io/file.h"
 #include "sim/sim_parts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-typedef struct head {
-    char magic[8];
-    uint64_t identity, step, items, fields;
-    double time;
-} head;
+enum { BN_PART_BYTES = 128 << 20, BLOCKS = 256 };
 
-typedef struct entry {
-    char name[64];
-    uint64_t bytes;
-} entry;
+struct bn_saving {
+    const bn_plan *plan; /* outlives it */
+    char *folder, *resolved;
+    bn_keeper keeper;
+    bn_sim_state now;
+    size_t part_bytes, boxes;
+    char kernels[17];
+    const char *engine, *device;
+    size_t field_count;
+    size_t field[BN_PLAN_FIELDS];
+    bn_snapshot *snapshots[BN_PLAN_FIELDS];
+};
 
-static const char magic[8] = "BNCHECK1";
+/* The parts being filled, and what the manifest will say. */
+typedef struct writer {
+    bn_context *ctx;
+    const bn_saving *s;
+    long long number;
+    size_t parts, blocks, bytes;
+    bn_part_block block[BLOCKS];
+    char name[BLOCKS][BN_KEPT_NAME + 32];
+    json_t *json_parts, *json_fields, *json_numbers;
+    bn_part_room room;
+    bool failed; /* the manifest found no memory */
+} writer;
 
-/* FNV-1a. */
-static uint64_t mix(uint64_t h, const void *data, size_t bytes)
+bn_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
 {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    return h;
+    const bool pair = d->type == BN_T_REAL2;
+    const bn_part_type real = p->precision == BN_DOUBLE ? BN_PART_F64 : BN_PART_F32;
+    const uint64_t components = d->components > 0 ? (uint64_t)d->components : 1, width = pair ? 2 : 1;
+    const bool together = (d->role & BN_INTERLEAVED) != 0;
+    return (bn_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
+                                : d->type == BN_T_I64 ? BN_PART_I64
+                                : d->type == BN_T_U8  ? BN_PART_U8
+                                                      : real,
+                        .n = { together ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
+                               together ? components * width : width } };
 }
 
-/* What two runs must have in common: the resolved case without [output], [stop], the title, and the checkpoint's own
- * name. */
-static bn_status identify(bn_sim *sim, uint64_t *identity)
+bn_keeper *bn_saving_keeper(bn_saving *s) { return &s->keeper; }
+
+void bn_saving_release(bn_saving **saving)
 {
-    char *text;
-    bool counts = true;
-    BN_TRY(bn_case_resolved(bn_sim_case(sim), &text));
-    *identity = 14695981039346656037u;
-    for (char *line = text; *line;) {
-        const size_t n = strcspn(line, "\n");
-        if (line[0] == '[')
-            counts = strncmp(line, "[output", 7) != 0 && strncmp(line, "[stop", 5) != 0;
-        if (counts && strncmp(line, "title", 5) != 0 && strncmp(line, "resume", 6) != 0 && line[0] != '#')
-            *identity = mix(*identity, line, n);
-        line += n + (line[n] == '\n');
-    }
-    free(text);
-    return BN_OK;
+    if (!saving || !*saving)
+        return;
+    bn_saving *s = *saving;
+    for (size_t i = 0; i < s->field_count; i++)
+        bn_snapshot_release(&s->snapshots[i]);
+    bn_keeper_release(&s->keeper);
+    free(s->folder);
+    free(s->resolved);
+    free(s);
+    *saving = NULL;
 }
 
-static bool in_state(const bn_plan *p, size_t field) { return (p->fields[field].role & BN_STATE) != 0; }
-
-static size_t largest_field(bn_sim *sim)
+bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn_saving **out)
 {
-    const bn_plan *p = bn_sim_plan(sim);
-    size_t most = 1;
-    for (size_t i = 0; i < p->field_count; i++) {
-        const size_t bytes = bn_field_bytes(bn_sim_field(sim, p->fields[i].name));
-        most = in_state(p, i) && bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-static bool put(FILE *f, const void *data, size_t bytes, uint64_t *sum)
-{
-    *sum = mix(*sum, data, bytes);
-    return fwrite(data, 1, bytes, f) == bytes;
-}
-
-static bn_status write_fields(bn_sim *sim, FILE *f, void *room, uint64_t *sum, bool *good)
-{
-    const bn_plan *p = bn_sim_plan(sim);
-    for (size_t i = 0; i < p->field_count && *good; i++)
-        if (in_state(p, i)) {
-            bn_field *field = bn_sim_field(sim, p->fields[i].name);
-            entry e = { .bytes = bn_field_bytes(field) };
-            snprintf(e.name, sizeof e.name, "%s", p->fields[i].name);
-            BN_TRY(bn_field_read(field, room, e.bytes));
-            *good = put(f, &e, sizeof e, sum) && put(f, room, e.bytes, sum);
-        }
-    return BN_OK;
-}
-
-bn_status bn_checkpoint_write(bn_sim *sim, const char *path)
-{
+    *out = NULL;
     bn_context *ctx = bn_sim_context(sim);
     const bn_plan *p = bn_sim_plan(sim);
-    const bn_sim_state now = bn_sim_now(sim);
-    head h = { .step = now.step, .items = now.items, .time = now.time };
-    uint64_t sum = 0;
-    bn_file *file = NULL;
-    bool good = true;
-    memcpy(h.magic, magic, sizeof magic);
-    for (size_t i = 0; i < p->field_count; i++)
-        h.fields += in_state(p, i);
-    BN_TRY(bn_sim_present(sim));
-    BN_TRY(identify(sim, &h.identity));
-    void *room = malloc(largest_field(sim));
-    if (!room)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the checkpoint");
-    bn_status st = bn_file_begin(ctx, path, &file);
-    if (st == BN_OK) {
-        FILE *f = bn_file_stream(file);
-        good = put(f, &h, sizeof h, &sum);
-        st = write_fields(sim, f, room, &sum, &good);
-        const uint64_t end = sum;
-        good = good && put(f, &end, sizeof end, &sum);
-        if (st == BN_OK && good)
-            st = bn_file_commit(&file);
-        else if (st == BN_OK)
-            st = bn_fail(ctx, BN_IO, "cannot write %s: %s", path, strerror(errno));
-        bn_file_abort(&file);
+    bn_device *device = bn_domain_device(bn_sim_domain(sim));
+    uint64_t kernels;
+    bn_status st = BN_OK;
+    bn_saving *s = calloc(1, sizeof *s);
+    if (!s || !(s->folder = strdup(folder))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
+        goto out;
     }
-    free(room);
+    s->plan = p;
+    s->keeper = (bn_keeper){ .ctx = ctx, .path = s->folder };
+    s->part_bytes = part_bytes > 0 ? part_bytes : BN_PART_BYTES;
+    s->boxes = bn_domain_boxes(bn_sim_domain(sim));
+    s->engine = bn_sim_engine_name(sim);
+    s->device = device ? bn_device_describe(device)->name : "";
+    BN_GO(bn_case_resolved(bn_sim_case(sim), &s->resolved));
+    BN_GO(bn_kernels_hash(ctx, &kernels));
+    snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
+    BN_GO(bn_sim_present(sim)); /* some engines put their sums into the fields of the state only then */
+    s->now = bn_sim_now(sim);
+    BN_GO(bn_sim_keep(sim, &s->keeper));
+    for (size_t i = 0; i < p->field_count; i++)
+        if (p->fields[i].role & BN_STATE) {
+            s->field[s->field_count] = i;
+            BN_GO(bn_snapshot_begin(bn_sim_field(sim, p->fields[i].name), &s->snapshots[s->field_count]));
+            s->field_count++;
+        }
+    *out = s;
+    s = NULL;
+out:
+    bn_saving_release(&s);
     return st;
 }
 
-static bool get(FILE *f, void *data, size_t bytes, uint64_t *sum)
+/* ------------------------------------------------------------------------------------------------------------- parts
+ */
+
+static void append(writer *w, json_t *list, json_t *entry)
 {
-    if (fread(data, 1, bytes, f) != bytes)
-        return false;
-    *sum = mix(*sum, data, bytes);
-    return true;
+    if (json_array_append_new(list, entry) != 0)
+        w->failed = true;
 }
 
-/* Twice over the file: first only to see that it is whole. */
-static bn_status read_fields(bn_sim *sim, const char *path, FILE *f, uint64_t fields, void *room, uint64_t sum,
-                             bool keep)
+/* Writes the blocks collected so far as the next part. */
+static bn_status flush(writer *w)
 {
-    bn_context *ctx = bn_sim_context(sim);
-    const bn_plan *p = bn_sim_plan(sim);
-    uint64_t end, before;
-    entry e;
-    for (uint64_t n = 0, i = 0; n < fields; n++, i++) {
-        while (i < p->field_count && !in_state(p, i))
-            i++;
-        bn_field *field = i < p->field_count ? bn_sim_field(sim, p->fields[i].name) : NULL;
-        if (!get(f, &e, sizeof e, &sum) || !field || strncmp(e.name, p->fields[i].name, sizeof e.name - 1) != 0 ||
-            e.bytes != bn_field_bytes(field) || !get(f, room, e.bytes, &sum))
-            return bn_fail(ctx, BN_IO, "cannot read %s: damaged, cut short, or of another version", path);
-        if (keep)
-            BN_TRY(bn_field_write(field, room, e.bytes));
+    bn_part_sum sum;
+    char file[32];
+    if (w->blocks == 0)
+        return BN_OK;
+    snprintf(file, sizeof file, "%06lld-%04zu.h5", w->number, w->parts);
+    char *path = bn_path_join(w->s->folder, file);
+    const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &w->room, &sum)
+                              : bn_fail(w->ctx, BN_MEMORY, "no memory for a checkpoint");
+    free(path);
+    BN_TRY(st);
+    append(w, w->json_parts,
+           json_pack("{s:s, s:I, s:s}", "file", file, "bytes", (json_int_t)sum.bytes, "sha256", sum.sha256));
+    w->parts++;
+    w->blocks = w->bytes = 0;
+    return BN_OK;
+}
+
+/* Enters a block; `*part` is the number of the one that it goes to. */
+static bn_status add_block(writer *w, const char *name, bn_part_type type, const uint64_t n[BN_PART_DIMS],
+                           const void *values, size_t *part)
+{
+    size_t bytes = bn_part_bytes(type);
+    for (int d = 0; d < BN_PART_DIMS; d++)
+        bytes *= (size_t)n[d];
+    if (w->blocks == BLOCKS || (w->blocks > 0 && w->bytes + bytes > w->s->part_bytes))
+        BN_TRY(flush(w));
+    bn_part_block *b = &w->block[w->blocks];
+    snprintf(w->name[w->blocks], sizeof w->name[0], "%s", name);
+    *b = (bn_part_block){ .name = w->name[w->blocks], .type = type, .values = values };
+    memcpy(b->n, n, sizeof b->n);
+    w->blocks++;
+    w->bytes += bytes;
+    *part = w->parts;
+    return BN_OK;
+}
+
+static const char *type_name(bn_part_type type)
+{
+    static const char *const names[] = { "f32", "f64", "i32", "i64", "u8" };
+    return names[type];
+}
+
+static json_t *five(const uint64_t n[BN_PART_DIMS])
+{
+    return json_pack("[I,I,I,I,I]", (json_int_t)n[0], (json_int_t)n[1], (json_int_t)n[2], (json_int_t)n[3],
+                     (json_int_t)n[4]);
+}
+
+/* A field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a plane, else
+ * rows of a layer. */
+static bn_status add_field(writer *w, const bn_field_desc *desc, const char *values)
+{
+    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    uint64_t unit[3], outer = 1; /* bytes from one index to the next */
+    unit[2] = l.n[3] * l.n[4] * bn_part_bytes(l.type);
+    unit[1] = unit[2] * l.n[2];
+    unit[0] = unit[1] * l.n[1];
+    int d = 0;
+    while (d < 2 && unit[d] > w->s->part_bytes)
+        d++;
+    for (int k = 0; k < d; k++)
+        outer *= l.n[k];
+    const uint64_t fit = w->s->part_bytes / unit[d], most = fit > 0 ? fit : 1;
+    json_t *pieces = json_array();
+    const bool whole = outer == 1 && most >= l.n[d];
+    for (uint64_t o = 0, number = 0; o < outer; o++)
+        for (uint64_t at = 0; at < l.n[d]; at += most, number++) {
+            uint64_t from[BN_PART_DIMS] = { 0 }, size[BN_PART_DIMS] = { 1, 1, 1, l.n[3], l.n[4] };
+            for (int k = d + 1; k < 3; k++)
+                size[k] = l.n[k];
+            from[d] = at;
+            size[d] = l.n[d] - at < most ? l.n[d] - at : most;
+            if (d == 1)
+                from[0] = o;
+            if (d == 2) {
+                from[0] = o / l.n[1];
+                from[1] = o % l.n[1];
+            }
+            char name[BN_KEPT_NAME + 32];
+            size_t part;
+            snprintf(name, sizeof name, whole ? "/fields/%s" : "/fields/%s/%06" PRIu64, desc->name, number);
+            const bn_status st = add_block(w, name, l.type, size, values + (o * l.n[d] + at) * unit[d], &part);
+            if (st != BN_OK) {
+                json_decref(pieces);
+                return st;
+            }
+            append(w, pieces,
+                   json_pack("{s:I, s:s, s:o, s:o}", "part", (json_int_t)part, "dataset", name, "from", five(from),
+                             "size", five(size)));
+        }
+    append(w, w->json_fields,
+           json_pack("{s:s, s:s, s:o, s:o}", "name", desc->name, "type", type_name(l.type), "size", five(l.n), "pieces",
+                     pieces));
+    return BN_OK;
+}
+
+static bn_status add_number(writer *w, const bn_kept *kept)
+{
+    const uint64_t n[BN_PART_DIMS] = { 1, 1, 1, 1, kept->count };
+    char name[BN_KEPT_NAME + 32];
+    size_t part = 0;
+    snprintf(name, sizeof name, "/%s", kept->name);
+    if (kept->count > 0)
+        BN_TRY(add_block(w, name, kept->type, n, kept->values, &part));
+    append(w, w->json_numbers,
+           json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", kept->name, "type", type_name(kept->type), "count",
+                     (json_int_t)kept->count, "part", (json_int_t)part, "dataset", name));
+    return BN_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- manifest
+ */
+
+/* The text of the manifest: JSON whose last line is the SHA-256 of all bytes before it. NULL: no memory. */
+static char *manifest_text(bn_context *ctx, const writer *w)
+{
+    const bn_saving *s = w->s;
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s, s:I, s:s, s:[I,I,I], s:s, s:O, s:O, s:O}", "format",
+        "binnacle checkpoint 1", "binnacle", bn_version(), "solver", s->plan->solver->name, "number",
+        (json_int_t)w->number, "step", (json_int_t)s->now.step, "time", isfinite(s->now.time) ? s->now.time : 0,
+        "precision", s->plan->precision == BN_DOUBLE ? "double" : "single", "engine", s->engine, "device", s->device,
+        "boxes", (json_int_t)s->boxes, "kernels", s->kernels, "grid", (json_int_t)s->plan->grid.n[0],
+        (json_int_t)s->plan->grid.n[1], (json_int_t)s->plan->grid.n[2], "case", s->resolved, "parts", w->json_parts,
+        "fields", w->json_fields, "numbers", w->json_numbers);
+    char *body = json && !w->failed ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;
+    char sum[BN_SHA256_TEXT];
+    json_decref(json);
+    if (body && strlen(body) > 2) {
+        body[strlen(body) - 2] = '\0'; /* without the last line, which closes the object */
+        const size_t room = strlen(body) + BN_SHA256_TEXT + 32;
+        if ((text = malloc(room))) {
+            const int head = snprintf(text, room, "%s,\n", body);
+            if (bn_sha256(ctx, text, (size_t)head, sum) == BN_OK) {
+                snprintf(text + head, room - (size_t)head, " \"sha256\": \"%s\"}\n", sum);
+            } else {
+                free(text);
+                text = NULL;
+            }
+        }
     }
-    before = sum;
-    if (!get(f, &end, sizeof end, &sum) || end != before)
-        return bn_fail(ctx, BN_IO, "cannot read %s: damaged or cut short", path);
-    return BN_OK;
+    free(body);
+    return text;
 }
 
-static bn_status read_open(bn_sim *sim, const char *path, FILE *f, void *room)
+static bool in_manifest(const bn_manifest *m, const char *file)
 {
-    bn_context *ctx = bn_sim_context(sim);
-    head h;
-    uint64_t sum = 0, identity;
-    if (!get(f, &h, sizeof h, &sum) || memcmp(h.magic, magic, sizeof magic) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: cut short, or no checkpoint", path);
-    BN_TRY(identify(sim, &identity));
-    if (identity != h.identity)
-        return bn_fail(ctx, BN_CASE,
-                       "%s: case.resume: %s belongs to another case: only [output], [stop] and the title may differ",
-                       bn_case_path(bn_sim_case(sim)), path);
-    const long start = ftell(f);
-    BN_TRY(read_fields(sim, path, f, h.fields, room, sum, false));
-    if (fseek(f, start, SEEK_SET) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    BN_TRY(read_fields(sim, path, f, h.fields, room, sum, true));
-    bn_sim_set_now(sim, h.step, h.time, h.items);
-    return BN_OK;
+    for (size_t i = 0; i < m->part_count; i++)
+        if (strcmp(m->parts[i].file, file) == 0)
+            return true;
+    return false;
 }
 
-bn_status bn_checkpoint_read(bn_sim *sim, const char *path)
+/* 000017-0003.h5 */
+static bool is_part(const char *file)
 {
-    bn_context *ctx = bn_sim_context(sim);
-    FILE *f = fopen(path, "rbe");
-    if (!f)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    void *room = malloc(largest_field(sim));
-    const bn_status st = room ? read_open(sim, path, f, room) : bn_fail(ctx, BN_MEMORY, "no memory for the checkpoint");
-    free(room);
-    fclose(f); /* opened for reading: nothing can be lost here */
+    long long number;
+    unsigned part;
+    int end = 0;
+    return sscanf(file, "%6lld-%4u.h5%n", &number, &part, &end) == 2 && end > 0 && file[end] == '\0';
+}
+
+/* Parts that neither this checkpoint nor the one before needs: of older ones, and of those that were never finished. */
+static void remove_others(bn_context *ctx, const writer *w, const bn_manifest *before)
+{
+    char mine[32];
+    const int n = snprintf(mine, sizeof mine, "%06lld-", w->number);
+    DIR *dir = opendir(w->s->folder);
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        if (!is_part(e->d_name) || strncmp(e->d_name, mine, (size_t)n) == 0 || in_manifest(before, e->d_name))
+            continue;
+        char *path = bn_path_join(w->s->folder, e->d_name);
+        if (path && unlink(path) != 0)
+            bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path, strerror(errno));
+        free(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+void bn_checkpoint_remove(bn_context *ctx, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
+        const bool ours = is_part(e->d_name) || strcmp(e->d_name, BN_MANIFEST) == 0 ||
+                          strcmp(e->d_name, BN_MANIFEST_BEFORE) == 0;
+        char *path = ours ? bn_path_join(folder, e->d_name) : NULL;
+        if (path && unlink(path) != 0)
+            bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path, strerror(errno));
+        free(path);
+    }
+    if (dir) {
+        closedir(dir);
+        (void)rmdir(folder); /* stays when the user has put something there */
+    }
+}
+
+/* The new manifest is safe under its temporary name before the old one gives up its own. */
+static bn_status put_manifest(bn_context *ctx, const char *text, const char *path, const char *before, bool keep)
+{
+    bn_file *f = NULL;
+    BN_TRY(bn_file_begin(ctx, path, &f));
+    FILE *stream = bn_file_stream(f);
+    if (fwrite(text, 1, strlen(text), stream) == strlen(text) && fflush(stream) == 0 && fsync(fileno(stream)) == 0 &&
+        keep && rename(path, before) != 0) {
+        const int error = errno;
+        bn_file_abort(&f);
+        return bn_fail(ctx, BN_IO, "cannot rename %s to %s: %s", path, before, strerror(error));
+    }
+    return bn_file_commit(&f); /* sees a write that failed */
+}
+
+static bn_status finish(bn_context *ctx, writer *w, bn_manifest *newest, bool whole, bn_manifest *older)
+{
+    char *text = manifest_text(ctx, w);
+    char *path = bn_path_join(w->s->folder, BN_MANIFEST), *before = bn_path_join(w->s->folder, BN_MANIFEST_BEFORE);
+    const bn_status st = text && path && before ? put_manifest(ctx, text, path, before, whole)
+                                                : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
+    if (st == BN_OK)
+        remove_others(ctx, w, whole ? newest : older);
+    free(text);
+    free(path);
+    free(before);
+    return st;
+}
+
+/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not.
+ */
+static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
+{
+    char *path = bn_path_join(folder, name);
+    bool sound = path && access(path, F_OK) == 0;
+    if (sound && bn_manifest_read(ctx, path, out) != BN_OK) {
+        bn_log(ctx, BN_LOG_WARNING, "%s: it is left out", bn_error_text(ctx));
+        bn_error_clear(ctx);
+        sound = false;
+    }
+    free(path);
+    return sound;
+}
+
+/* Where the first value stands that is not finite; count: none. */
+static size_t not_finite(const void *values, bn_part_type type, size_t count)
+{
+    size_t at = 0;
+    if (type == BN_PART_F32)
+        while (at < count && isfinite(((const float *)values)[at]))
+            at++;
+    else if (type == BN_PART_F64)
+        while (at < count && isfinite(((const double *)values)[at]))
+            at++;
+    else
+        return count;
+    return at;
+}
+
+/* A state that a run can't go on from must not take the place of one that it can. */
+static bn_status look_at(bn_context *ctx, const writer *w, const bn_field_desc *desc, const void *values)
+{
+    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const size_t count = (size_t)(l.n[0] * l.n[1] * l.n[2] * l.n[3] * l.n[4]), at = not_finite(values, l.type, count);
+    if (at == count)
+        return BN_OK;
+    return bn_fail(ctx, BN_DIVERGED, "%s is not finite any more (value %zu of %zu); try a smaller time step",
+                   desc->name, at, count);
+}
+
+static bn_status write_all(bn_context *ctx, writer *w)
+{
+    const bn_saving *s = w->s;
+    for (size_t i = 0; i < s->keeper.count; i++)
+        BN_TRY(add_number(w, &s->keeper.items[i]));
+    for (size_t i = 0; i < s->field_count; i++) {
+        const void *values;
+        BN_TRY(bn_snapshot_wait(ctx, s->snapshots[i], &values));
+        BN_TRY(look_at(ctx, w, &s->plan->fields[s->field[i]], values));
+        BN_TRY(add_field(w, &s->plan->fields[s->field[i]], values));
+    }
+    return flush(w);
+}
+
+bn_status bn_saving_write(bn_context *ctx, bn_saving *s)
+{
+    bn_status st = BN_OK;
+    bn_manifest newest = { 0 }, older = { 0 };
+    writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
+    w->ctx = ctx;
+    w->s = s;
+    w->json_parts = json_array();
+    w->json_fields = json_array();
+    w->json_numbers = json_array();
+    BN_GO(bn_folder_create(ctx, s->folder));
+    const bool whole = look(ctx, s->folder, BN_MANIFEST, &newest);
+    (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
+    w->number = 1 + (newest.number > older.number ? newest.number : older.number);
+    BN_GO(write_all(ctx, w));
+    BN_GO(finish(ctx, w, &newest, whole, &older));
+out:
+    if (st != BN_OK)
+        bn_note(ctx, "while writing the checkpoint of step %llu to %s; the one before is not touched", s->now.step,
+                s->folder);
+    bn_manifest_release(&newest);
+    bn_manifest_release(&older);
+    json_decref(w->json_parts);
+    json_decref(w->json_fields);
+    json_decref(w->json_numbers);
+    bn_part_room_free(&w->room);
+    free(w);
     return st;
 }

@@ -76,6 +76,8 @@ bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
     ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);
 }
 
+void bn_plan_layers(bn_plan *p, const bn_plan_layers_desc *desc) { p->layers = *desc; }
+
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
@@ -98,9 +100,6 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info
     p->solver = bn_solver_find(bn_case_solver(c));
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
     p->halo = 1;
-    if (!p->solver->resumes && (bn_case_text(c, "case.resume")[0] || bn_case_bool(c, "output.checkpoint")))
-        (void)bn_case_reject(c, bn_case_text(c, "case.resume")[0] ? "case.resume" : "output.checkpoint", NULL,
-                             "%s can't go on from a checkpoint", p->solver->name);
     p->device = device;
     bn_status st = p->solver->plan(c, state, p);
     if (bn_case_problems(c)[0])
@@ -158,28 +157,40 @@ uint64_t bn_plan_host_bytes(const bn_plan *p)
     return total;
 }
 
-bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_device_info *info)
+bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_device_info *info, size_t devices)
 {
     uint64_t largest = 0, need = info ? bn_plan_device_bytes(p, &largest) : bn_plan_host_bytes(p);
     uint64_t have = info ? info->bytes : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t have_largest = info ? info->largest_buffer : have;
-    if (need > 0 && need <= have && largest <= have_largest)
+    /* Boxes are not all alike, and halos and messages come on top. */
+    const double margin = devices > 1 ? 1.05 : 1;
+    const double each = margin * (double)need / (double)devices, each_largest = margin * (double)largest / (double)devices;
+    if (need > 0 && each <= (double)have && each_largest <= (double)have_largest)
         return BN_OK;
+    const double by_all = ceil(1.05 * (double)need / (double)have), by_one = ceil(1.05 * (double)largest / (double)have_largest);
+    have *= devices;
+    have_largest *= devices;
     /* The same grid, finer by the factor that the tighter of the two limits leaves. */
     double scale = need > 0 ? (double)have / (double)need : 0;
     if (largest > 0 && (double)have_largest / (double)largest < scale)
         scale = (double)have_largest / (double)largest;
     double shrink = pow(0.95 * scale, 1.0 / p->grid.dims);
     const char *where = info ? info->name : "the host";
+    char several[32] = "", remedy[128] = "";
+    if (devices > 1)
+        snprintf(several, sizeof several, "%zu times ", devices);
+    if (info)
+        snprintf(remedy, sizeof remedy, ", or all of it on %.0f such devices (--device all, or mpirun)",
+                 by_all > by_one ? by_all : by_one);
     if (need == 0)
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);
     return bn_fail(ctx, BN_MEMORY,
-                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB), %s has %.2f GiB (largest "
+                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB), %s%s has %.2f GiB (largest "
                    "buffer %.2f GiB); "
-                   "about %.0f x %.0f x %.0f points would fit",
-                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (double)need / 0x1p30, (double)largest / 0x1p30, where,
+                   "about %.0f x %.0f x %.0f points would fit%s",
+                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (double)need / 0x1p30, (double)largest / 0x1p30, several, where,
                    (double)have / 0x1p30, (double)have_largest / 0x1p30, floor(p->grid.n[0] * shrink),
                    p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0,
-                   p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
+                   p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0, remedy);
 }

@@ -26,6 +26,7 @@ struct bn_plan {
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
+    bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     struct bn_kept *kept;                 /* memory lent to the solver */
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count;
@@ -40,6 +41,8 @@ BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_devi
                                     bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 
+/* Takes `data` over, also when it fails; NULL: there was no memory for it. */
+BN_CHECKED bn_status bn_plan_keep_object(bn_plan *, void *data, void (*release)(void *));
 void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
@@ -49,7 +52,8 @@ uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);
 
-/* BN_MEMORY with the grid that would fit, when the plan is too large for a device, or (NULL) for the host. */
-BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *);
+/* BN_MEMORY with the grid that would fit, and the number of devices that it would fit on, when the plan is too large for so
+ * many of them, or (NULL) for the host. */
+BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *, size_t devices);
 
 #endif

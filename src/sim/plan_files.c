@@ -19,19 +19,22 @@ enum { PATH_BYTES = 4096, NUMBERS_BYTES = 1 << 26 /* of a file of numbers */ };
 struct bn_kept {
     struct bn_kept *next;
     void *data;
+    void (*release)(void *);
 };
 
-static bn_status keep(bn_plan *p, void *data)
+bn_status bn_plan_keep_object(bn_plan *p, void *data, void (*release)(void *))
 {
     struct bn_kept *k = data ? calloc(1, sizeof *k) : NULL;
     if (!k) {
-        free(data);
+        release(data);
         return bn_fail(p->ctx, BN_MEMORY, "no memory for the plan of the case");
     }
-    *k = (struct bn_kept){ p->kept, data };
+    *k = (struct bn_kept){ p->kept, data, release };
     p->kept = k;
     return BN_OK;
 }
+
+static bn_status keep(bn_plan *p, void *data) { return bn_plan_keep_object(p, data, free); }
 
 bn_status bn_plan_keep(bn_plan *p, size_t bytes, void **out)
 {
@@ -46,7 +49,7 @@ void bn_plan_free_kept(bn_plan *p)
 {
     while (p->kept) {
         struct bn_kept *next = p->kept->next;
-        free(p->kept->data);
+        p->kept->release(p->kept->data);
         free(p->kept);
         p->kept = next;
     }
@@ -224,6 +227,8 @@ bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, con
     const bn_case *c = bn_sim_case(sim);
     const size_t count = (size_t)numbers->n[0] * numbers->n[1] * numbers->n[2] * (size_t)numbers->components;
     char folder[PATH_BYTES], path[PATH_BYTES];
+    if (bn_context_rank(ctx) > 0)
+        return BN_OK;
     BN_TRY(image_path(ctx, c, key, name, folder, path));
     BN_TRY(bn_folder_create(ctx, folder));
     float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);

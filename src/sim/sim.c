@@ -33,6 +33,7 @@ struct bn_sim {
     double stop_time;
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
+    bn_checkpoint *resumed; /* what it went on from */
 };
 
 static bn_status create_fields(bn_sim *sim)
@@ -124,6 +125,19 @@ static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *
     return BN_OK;
 }
 
+/* From where the caller says, else from where the case says, if either does. */
+static bn_status resume(bn_sim *sim, const bn_sim_desc *desc)
+{
+    const char *given = bn_case_text(sim->config, "case.resume");
+    char path[4096];
+    if (!desc->resume && !given[0])
+        return BN_OK;
+    if (!desc->resume && !bn_plan_path(sim->config, given, path, sizeof path))
+        return bn_fail(sim->ctx, BN_IO, "the path %s is too long", given);
+    BN_TRY(bn_checkpoint_open(sim->ctx, desc->resume ? desc->resume : path, &sim->resumed));
+    return bn_checkpoint_restore(sim->resumed, sim);
+}
+
 bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim **out)
 {
     *out = NULL;
@@ -152,12 +166,12 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         memset(sim->state, 0, sim->solver->state_size);
         BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
     }
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, device));
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, device ? bn_device_slots(desc->device) : 1));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,
         .halo = sim->plan->halo,
-        .boxes = desc->boxes,
+        .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
         .groups = sim->tuning.groups,
@@ -169,17 +183,10 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     if (desc->device)
         BN_GO(build_kernels(sim));
     BN_GO(sim->solver->init(sim, sim->state));
-    if (bn_case_text(config, "case.resume")[0]) {
-        char path[4096];
-        if (!bn_plan_path(config, bn_case_text(config, "case.resume"), path, sizeof path)) {
-            st = bn_fail(ctx, BN_IO, "the path %s is too long", bn_case_text(config, "case.resume"));
-            goto out;
-        }
-        BN_GO(bn_checkpoint_read(sim, path));
-    }
     sim->set_up = true;
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
+    BN_GO(resume(sim, desc));
     *out = sim;
     sim = NULL;
 out:
@@ -201,6 +208,7 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_results_destroy(&sim->results);
     bn_plan_destroy(&sim->plan);
     bn_tuning_release(&sim->tuning);
+    bn_checkpoint_close(&sim->resumed);
     free(sim->fields);
     free(sim->infos);
     free(sim->kernels);
@@ -303,13 +311,42 @@ bn_status bn_sim_present(bn_sim *sim)
     return BN_OK;
 }
 
-void bn_sim_set_now(bn_sim *sim, unsigned long long step, double time, unsigned long long items)
+bn_status bn_sim_keep(bn_sim *sim, bn_keeper *k)
 {
-    sim->now.step = step;
-    sim->now.time = time;
-    sim->now.items = items;
+    bn_sim_state *now = &sim->now;
+    bn_step *last = &sim->last;
+    unsigned long long counts[] = { now->step, now->items, now->converged, now->complete };
+    double reals[] = { now->time, now->residual, last->dt, last->residual };
+    bn_keeper_group(k, "run");
+    BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
+    BN_TRY(bn_keep_reals(k, "times", reals, sizeof reals / sizeof *reals));
+    BN_TRY(bn_keep_reals(k, "series", last->series, BN_SERIES_MAX));
+    now->step = counts[0];
+    now->items = counts[1];
+    now->converged = counts[2] != 0;
+    now->complete = counts[3] != 0;
+    now->time = reals[0];
+    now->residual = reals[1];
+    last->dt = reals[2];
+    last->residual = reals[3];
+    bn_keeper_group(k, "solver");
+    if (sim->solver->keep)
+        BN_TRY(sim->solver->keep(sim, sim->state, k));
+    if (bn_keep_restores(k) && sim->engine->resume)
+        BN_TRY(sim->engine->resume(sim, sim->state));
+    return BN_OK;
 }
 
+bn_status bn_sim_save(bn_sim *sim, const char *folder)
+{
+    bn_saving *s;
+    BN_TRY(bn_saving_begin(sim, folder, 0, &s));
+    const bn_status st = bn_saving_write(sim->ctx, s);
+    bn_saving_release(&s);
+    return st;
+}
+
+bn_checkpoint *bn_sim_resumed(const bn_sim *sim) { return sim->resumed; }
 bn_sim_state bn_sim_now(const bn_sim *sim) { return sim->now; }
 const bn_results *bn_sim_results(const bn_sim *sim) { return sim->results; }
 size_t bn_sim_field_count(const bn_sim *sim) { return sim->plan->field_count; }

@@ -2,11 +2,16 @@
 #ifndef BN_SIM_PARTS_H
 #define BN_SIM_PARTS_H
 
+#include "sim/checkpoint.h"
 #include "sim/plan.h"
 #include "sim/tuning.h"
 
 const bn_plan *bn_sim_plan(const bn_sim *);
-void bn_sim_set_now(bn_sim *, unsigned long long step, double time, unsigned long long items);
+/* Everything about the run that is no field: how far it is, its last step, the solver's numbers. After reading, the engine
+ * takes up what has come. */
+BN_CHECKED bn_status bn_sim_keep(bn_sim *, bn_keeper *);
+/* What the simulation went on from, with what its writer added; NULL: from the beginning. */
+bn_checkpoint *bn_sim_resumed(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
 

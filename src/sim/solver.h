@@ -31,7 +31,13 @@ typedef struct bn_engine {
     void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
     /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written */
     bn_status (*present)(bn_sim *, void *state);
+    /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what init()
+     * gave is made of them anew */
+    bn_status (*resume)(bn_sim *, void *state);
 } bn_engine;
+
+/* Numbers on their way to a checkpoint or back. */
+typedef struct bn_keeper bn_keeper;
 
 /* A picture that the simulation draws from fields at output times. */
 typedef struct bn_picture_desc {
@@ -68,6 +74,18 @@ typedef struct bn_variant {
     bool same_bits;     /* whichever is taken: then runs whose case leaves it open take what `tune` has found */
     bool (*matters)(const bn_case *); /* optional: whether it changes anything in this case */
 } bn_variant;
+/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists live as long
+ * as the plan. */
+typedef struct bn_plan_layers_desc {
+    const char *name;          /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
+    const bool *hidden;        /* cells that are walls: grid.n values; NULL: none */
+    bool mesh;                 /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
+    const char *const *fields; /* ends with NULL */
+    int epsg;                  /* code of the coordinates; 0: not known */
+    const char *outlined;      /* polygons (WKT) around the cells where this field is above a value; NULL: none */
+    double above;
+    const char *outline; /* "flooded" */
+} bn_plan_layers_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
@@ -85,7 +103,10 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
-    bool resumes; /* a step depends on the fields of the state and the step's number only: runs go on from checkpoints */
+    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number and the
+     * time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from one, on either
+     * engine: what one wrote the other reads. */
+    bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
     const bn_variant *variants; /* optional; ends with a NULL key */
 } bn_solver;
 
@@ -99,6 +120,7 @@ BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *uni
 BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
+void bn_plan_layers(bn_plan *, const bn_plan_layers_desc *);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
 /* The same for a choice that was made: "the system for psi", "multigrid". Both literals. */
@@ -149,6 +171,41 @@ typedef struct bn_image_numbers {
     const double *values; /* x fastest, component slowest */
 } bn_image_numbers;
 BN_CHECKED bn_status bn_plan_image(bn_plan *, const bn_case *, const char *key, const char *name, bn_image_numbers *out);
+/* Polygons and lines with a meaning, from the WKT file or the table (.csv) that a list's item names; kept by the plan. Vertices
+ * move to a lattice of `snap` metres. The calls below ask the geometry (src/io/shapes.h has their details). */
+typedef struct bn_plan_shape {
+    const char *name;       /* "" in a file of WKT alone */
+    size_t line, number;    /* where it begins in the file, which one it is there; both from 1 */
+    double low[2], high[2]; /* the rectangle around it */
+    double inside[2];       /* some place in it */
+    bool open;              /* a line, without an inside */
+} bn_plan_shape;
+typedef struct bn_plan_shapes {
+    size_t count;
+    bn_plan_shape *shape;
+    double low[2], high[2]; /* around all of them */
+    struct bn_shapes *geometry;
+} bn_plan_shapes;
+BN_CHECKED bn_status bn_plan_shapes_item(bn_plan *, const bn_case *, const char *key, size_t item, double snap,
+                                         bn_plan_shapes **out);
+bool bn_plan_shape_covers(const bn_plan_shapes *, size_t shape, const double x[2]);
+/* Shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the rectangle from low to
+ * high is open at the beginning. */
+BN_CHECKED bn_status bn_plan_shapes_draw(bn_plan *, bn_plan_shapes *, const signed char *draw, bool whole,
+                                         const double low[2], const double high[2]);
+/* Of what was drawn: is all of the way from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)? */
+bool bn_plan_shapes_open(const bn_plan_shapes *, const double a[2], const double b[2]);
+int bn_plan_shapes_box(const bn_plan_shapes *, const double low[2], const double high[2]);
+/* Heights on a grid that knows its place, from the file that the text `key` names (GeoTIFF, ESRI ASCII grid); kept by the plan. A
+ * file that can't be used fails with BN_IO or BN_CASE. */
+typedef struct bn_plan_heights {
+    double low[2], high[2], pixel[2]; /* the rectangle that it covers [m] */
+    int epsg;                         /* code of its coordinates; 0: the file doesn't tell */
+    struct bn_terrain *terrain;
+} bn_plan_heights;
+BN_CHECKED bn_status bn_plan_terrain(bn_plan *, const bn_case *, const char *key, bn_plan_heights **out);
+/* Between the pixels' middles; NaN: outside, or without data. */
+double bn_plan_height(const bn_plan_heights *, const double x[2]);
 bn_context *bn_plan_context(const bn_plan *);
 /* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
  * updates a step. */
@@ -169,6 +226,15 @@ BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *n
 BN_CHECKED bn_status bn_sim_present(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
+
+/* --- for keep(): one call for both ways --- */
+bool bn_keep_restores(const bn_keeper *);
+BN_CHECKED bn_status bn_keep_reals(bn_keeper *, const char *name, double *values, size_t count);
+BN_CHECKED bn_status bn_keep_counts(bn_keeper *, const char *name, unsigned long long *values, size_t count);
+BN_CHECKED bn_status bn_keep_size(bn_keeper *, const char *name, size_t *value);
+/* Going on fails with BN_CASE unless the value is what it was: for what hangs on keys of [output] and [stop], which may
+ * differ otherwise. */
+BN_CHECKED bn_status bn_keep_same(bn_keeper *, const char *key, double value);
 
 /* The registry: src/sim/solvers.def, one line a solver. NULL when unknown. */
 const bn_solver *bn_solver_find(const char *name);

@@ -62,7 +62,7 @@ kill -USR1 "$run"
 sleep 0.5
 ok 'USR1 prints a status line' grep -Eq 'step' "$work/err"
 kill -TERM "$run"
-ends 130 TERM int
+ends 143 TERM int
 start stop
 : >"$work/stop/STOP"
 ends 0 'the file STOP' stop

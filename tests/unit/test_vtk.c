@@ -443,7 +443,7 @@ START_TEST(hexagons_are_regular_and_share_their_corners)
     const bn_vtk_image image = { .dims = 3, .n = { 5, 4, 2 }, .h = { d, row, 3 }, .origin = { 1, 2, 7 }, .hexagons = true };
     const size_t points = bn_vtk_hexagon_points(&image), cells = 5 * 4 * 2;
     ck_assert_uint_eq(points, 12 * 5 * 2);
-    float *x = malloc(3 * points * sizeof *x);
+    double *x = malloc(3 * points * sizeof *x);
     int32_t *corners = malloc(6 * cells * sizeof *corners);
     ck_assert(x && corners);
     bn_vtk_hexagons(&image, x, corners);

@@ -482,6 +482,7 @@ const bn_solver bn_solver_bpm = {
     .plan = plan,
     .init = init,
     .measure = bpm_measure,
+    .keep = bpm_keep,
     .variants = variants,
     .tolerance = tolerance,
 };

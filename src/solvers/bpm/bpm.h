@@ -98,7 +98,8 @@ typedef struct bpm {
     double *r, *v, *s; /* pairs; v in single numbers unless lossy; s: what the field is divided by to be symmetric */
     double *factor;    /* pairs, per beam: (p - q) / p */
     double *iteration; /* pairs, per beam: a, a', b', tau */
-    size_t section_end;
+    size_t section_begin, section_end;
+    bool spectrum_set;
 
     /* in space */
     bool space;
@@ -200,6 +201,9 @@ typedef struct bpm_marcher {
     bn_status (*add)(bn_sim *, bpm *);
 } bpm_marcher;
 BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* What a checkpoint needs beside psi, and, coming back, the section that psi was left in. */
+BN_CHECKED bn_status bpm_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
 /* Brings what is written to files up to date. */
 BN_CHECKED bn_status bpm_present(bn_sim *, void *state);
 

@@ -62,8 +62,9 @@ bn_status bpm_fft_section(bn_sim *sim, bpm *s, size_t at)
     if (!index2)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the index of the next section");
     s->section_end = at + bpm_constant_steps(s, at);
-    if (at == 0)
+    if (!s->spectrum_set)
         BN_GO(set_spectrum(s));
+    s->spectrum_set = true;
     for (uint32_t j = 0; j < s->rows; j++) {
         if (s->space)
             bpm_index_row(s, z, (double)(j + 1) * s->h, index2);

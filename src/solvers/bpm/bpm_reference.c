@@ -311,12 +311,11 @@ static void teardown(void *state)
     s->reference_memory = NULL;
 }
 
-static bn_status step(bn_sim *sim, void *state, bn_step *out)
-{
-    static const bpm_marcher marcher = { section, march, source, sweeps, add };
-    return bpm_advance(sim, state, &marcher, out);
-}
+static const bpm_marcher marcher = { section, march, source, sweeps, add };
+
+static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
+static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
 
 const bn_engine BN_REFERENCE(bpm) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present
+    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume
 };

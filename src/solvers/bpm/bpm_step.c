@@ -50,6 +50,7 @@ static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 /* The next section's matrix. With TM it is scaled differently, and the field with it. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
+    s->section_begin = s->done;
     if (s->method == BPM_FFT)
         return bpm_fft_section(sim, s, s->done);
     if (s->space) {
@@ -63,6 +64,64 @@ static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
     if (scaled)
         BN_TRY(bpm_put(s));
     return marcher->section(sim, s);
+}
+
+bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
+{
+    bpm *s = state;
+    const size_t points = (size_t)s->n * s->rows, columns = sizeof *s->record / sizeof(double);
+    unsigned long long counts[] = { s->done, s->section_begin, s->section_end, s->records, s->relaxing,
+                                    (unsigned long long)s->relax_stage };
+    double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
+                       s->theory[0], s->start_power[0], s->mode_power[0], s->mode_index[0] };
+    _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
+    BN_TRY(bn_keep_same(k, "output.map", s->map != NULL));
+    BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
+    BN_TRY(bn_keep_reals(k, "reals", reals, sizeof reals / sizeof *reals));
+    s->done = (size_t)counts[0];
+    s->section_begin = (size_t)counts[1];
+    s->section_end = (size_t)counts[2];
+    s->records = (size_t)counts[3];
+    s->relaxing = counts[4] != 0;
+    s->relax_stage = (int)counts[5];
+    s->sweeps = reals[0];
+    s->relax_index = reals[1];
+    s->relax_change = reals[2];
+    s->reference = reals[3];
+    s->theory[0] = reals[4];
+    s->start_power[0] = reals[5];
+    s->mode_power[0] = reals[6];
+    s->mode_index[0] = reals[7];
+    if (s->records > s->room)
+        return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records, s->room);
+    BN_TRY(bn_keep_reals(k, "records", &s->record[0].z, s->records * columns));
+    if (s->map)
+        BN_TRY(bn_keep_reals(k, "map", s->map, s->records * s->map_n));
+    if (!s->space || s->launch != BPM_LAUNCH_MODE || s->relaxing)
+        return BN_OK;
+    BN_TRY(bn_keep_reals(k, "mode", s->mode_field, 2 * points)); /* found by the steps before */
+    return bn_keep_reals(k, "start", s->start_field, 2 * points);
+}
+
+bn_status bpm_take_up(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
+{
+    const size_t points = (size_t)s->n * s->rows, end = s->section_end;
+    if (s->space && s->axis[0].psi != s->psi) {
+        BN_TRY(bn_field_get(s->psi, s->field, 2 * points));
+        BN_TRY(bn_field_set(s->axis[0].psi, s->field, 2 * points));
+    }
+    if (s->relaxing)
+        return BN_OK;
+    /* psi is scaled as its section asks for; at z = 0 none has been entered yet. */
+    if (s->method == BPM_FFT) {
+        if (end > 0)
+            BN_TRY(bpm_fft_section(sim, s, s->section_begin));
+    } else {
+        (s->space ? bpm_make_space_section : bpm_make_section)(s, s->section_begin);
+        BN_TRY(marcher->section(sim, s));
+    }
+    s->section_end = end;
+    return BN_OK;
 }
 
 bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *out)
@@ -282,12 +341,14 @@ static bn_status add(bn_sim *sim, bpm *s)
     return BN_RUN(s->add, BN_READ(s->u, 0), BN_UPDATE(s->psi));
 }
 
-static bn_status step(bn_sim *sim, void *state, bn_step *out)
-{
-    static const bpm_marcher marcher = { section, march, source, sweeps, add };
-    return bpm_advance(sim, state, &marcher, out);
-}
+static const bpm_marcher marcher = { section, march, source, sweeps, add };
 
-const bn_engine bpm_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present
-};
+static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
+static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
+
+const bn_engine bpm_device = { .name = "opencl",
+                               .setup = setup,
+                               .step = step,
+                               .teardown = teardown,
+                               .present = bpm_present,
+                               .resume = resume };

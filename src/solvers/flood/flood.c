@@ -22,16 +22,28 @@ static const bn_key schema[] = {
       .help = "cells along x and rows along y" },
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
+    { .name = "grid.origin", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
     { .name = "grid.periodic_x", .type = BN_KEY_BOOL, .help = "the right side is followed by the left one" },
     { .name = "grid.periodic_y", .type = BN_KEY_BOOL, .help = "the top is followed by the bottom" },
     { .name = "fluid.gravity", .type = BN_KEY_REAL, .unit = "m s-2", .def = 9.81, .max = 1e6, .above = true,
       .help = "acceleration of free fall" },
     { .name = "fluid.manning", .type = BN_KEY_REAL, .unit = "", .def = 0, .min = 0, .max = 10,
       .help = "Manning's roughness in s m^(-1/3); 0: no friction. Concrete has 0.013" },
-    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald",
+    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald|terrain",
       .def_text = "flat",
       .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; "
-              "channel of MacDonald's type" },
+              "channel of MacDonald's type; heights from a file, of the lowest storey" },
+    { .name = "bed.file", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "of a terrain: GeoTIFF (.tif) or ESRI ASCII grid (.asc), in metres; relative to the case file" },
+    { .name = "bed.shift", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .help = "of a terrain: its coordinates at x = y = 0 of the case" },
+    { .name = "bed.scale", .type = BN_KEY_REAL, .def = 1, .min = -1e6, .max = 1e6,
+      .help = "of a terrain: metres that a unit of its heights is" },
+    { .name = "bed.offset", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e5, .max = 1e5,
+      .help = "of a terrain: added to its heights; small heights keep more digits in single precision" },
+    { .name = "bed.nodata", .type = BN_KEY_CHOICE, .choices = "reject|wall", .def_text = "reject",
+      .help = "of a terrain: what cells without data are" },
     { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
       .help = "of an inclined ground: rise along x and y" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1e6,
@@ -63,15 +75,17 @@ static const bn_key schema[] = {
     { .name = "plan.pixel", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e3, .above = true,
       .help = "metres that a pixel of the plans is long" },
     { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "PNG picture of the floor, its colours as the legend says; a path, relative to the case file; "
-              "empty: an open floor" },
+      .help = "the floor: a picture (PNG) or polygons (.wkt: where people can walk; .csv: with columns `meaning` and "
+              "`wkt`), as the legend says; relative to the case file; empty: an open floor" },
     { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
       .help = "of the floor; storeys follow from the lowest to the highest" },
-    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "#ffffff", .list = true,
+    { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .help = "of pixels, as \"#rrggbb\"; without any legend white is floor and black is wall" },
+    { .name = "legend.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "of polygons: what stands in the column `meaning`; the words for kinds need no legend" },
     { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
       .def_text = "floor", .list = true,
-      .help = "what the colour means; water leaves by stairs and openings to the storey below" },
+      .help = "what colour and name mean; water leaves by stairs and openings to the storey below" },
     { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .help = "of a door" },
     { .name = "legend.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "of a source, for each patch; the most that a patch of a drain takes" },
@@ -81,8 +95,8 @@ static const bn_key schema[] = {
       .help = "of discharge, of an opening in the floor" },
     { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of the source, the lowest is 1" },
-    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
-      .help = "its place" },
+    { .name = "source.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .list = true, .help = "its place" },
     { .name = "source.radius", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "cells within it share the source; at least the nearest one" },
     { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
@@ -117,10 +131,19 @@ static const bn_key schema[] = {
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of a gauge" },
-    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
+    { .name = "gauge.at", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8, .list = true,
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
+    { .name = "gauge.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
+      .help = "of its column, such as that of a door; empty: gauge_N" },
+    { .name = "output.gauge_speeds", .type = BN_KEY_BOOL, .def = 0, .help = "write gauge_speeds.csv beside gauges.csv" },
     { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
-      .help = "write flooded-storeyN.wkt at the end: polygons around what is deeper than this; 0: no" },
+      .help = "write outlines/flooded-storeyN-STEP.wkt at output times: polygons (WKT) around what is deeper than "
+              "this; 0: no" },
+    { .name = "output.ugrid", .type = BN_KEY_BOOL, .def = 0,
+      .help = "write storeyN.nc: a mesh of each storey with depth and velocity at output times (UGRID NetCDF), for "
+              "QGIS" },
+    { .name = "output.epsg", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e6,
+      .help = "code of the coordinate system, for storeyN.nc; 0: that of the terrain, if it says" },
     { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
       .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
@@ -252,6 +275,10 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .hidden = s->solid,
                                         .across = 2,
                                         .at = k };
+            if (s->terrain && k == 0) { /* lines of the ground's height */
+                picture.contour_field = "bed";
+                picture.contour_count = 15;
+            }
             if (all[i].classes) {
                 picture.contour_field = all[i].field;
                 picture.contour_levels = hazard_classes;
@@ -264,6 +291,25 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
             BN_TRY(bn_plan_picture(p, &picture));
         }
     return BN_OK;
+}
+
+/* Meshes and outlines of each storey. */
+static void plan_layers(const bn_case *c, const flood *s, bn_plan *p)
+{
+    static const char *const fields[] = { "depth", "velocity", NULL };
+    const double above = bn_case_real(c, "output.outline");
+    const int epsg = (int)bn_case_int(c, "output.epsg");
+    const bool mesh = bn_case_bool(c, "output.ugrid");
+    const bool same = s->terrain_shift[0] == 0 && s->terrain_shift[1] == 0; /* coordinates of case and terrain */
+    if (mesh || above > 0)
+        bn_plan_layers(p, &(bn_plan_layers_desc){ .name = "storey",
+                                                  .hidden = s->solid,
+                                                  .mesh = mesh,
+                                                  .fields = fields,
+                                                  .epsg = epsg == 0 && s->terrain && same ? s->terrain->epsg : epsg,
+                                                  .outlined = above > 0 ? "depth" : NULL,
+                                                  .above = above,
+                                                  .outline = "flooded" });
 }
 
 static void read_sides(const bn_case *c, flood *s)
@@ -297,6 +343,8 @@ static bn_status read_grid(const bn_case *c, bn_plan *p, flood *s)
     s->h[0] = s->d;
     s->h[1] = s->edges == 6 ? s->d * sqrt(0.75) : s->d;
     s->area = s->h[0] * s->h[1];
+    for (size_t k = 0; k < 2; k++)
+        s->origin[k] = bn_case_real_at(c, "grid.origin", k);
     s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
     s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
     BN_TRY(flood_read_plans(c, p, s));
@@ -354,11 +402,14 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
-    const double height = s->storeys > 1 ? s->bed[(size_t)s->nx * s->ny] - s->bed[0] : 1;
+    double height = 1; /* from storey to storey, for pictures in space */
+    if (s->storeys > 1)
+        height = bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0);
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
                                        .n = { s->nx, s->ny, s->storeys },
                                        .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },
-                                       .origin = { (s->edges == 6 ? 0.25 : 0.5) * s->h[0], 0.5 * s->h[1], 0 },
+                                       .origin = { s->origin[0] + (s->edges == 6 ? 0.25 : 0.5) * s->h[0],
+                                                   s->origin[1] + 0.5 * s->h[1], 0 },
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
     BN_TRY(bn_plan_halo(p, s->order));
@@ -367,6 +418,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(c, s, p));
+    plan_layers(c, s, p);
     BN_TRY(flood_plan_gauges(c, p, s));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
@@ -411,5 +463,6 @@ const bn_solver bn_solver_flood = {
     .plan = plan,
     .init = init,
     .measure = flood_measure,
+    .keep = flood_keep,
     .variants = variants,
 };

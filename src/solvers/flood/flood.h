@@ -28,7 +28,8 @@ typedef enum flood_bed {
     FLOOD_RANDOM,
     FLOOD_BUMP,
     FLOOD_BOWL,
-    FLOOD_MACDONALD
+    FLOOD_MACDONALD,
+    FLOOD_TERRAIN
 } flood_bed;
 typedef enum flood_start {
     FLOOD_DRY_START,
@@ -77,6 +78,7 @@ typedef struct flood {
     uint32_t nx, ny, storeys;
     int edges, order;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
+    double origin[2];              /* of the domain's lower left corner, in the coordinates of the case [m] */
     bool periodic[2];
     flood_constants k;
     flood_bed bed_kind;
@@ -92,6 +94,8 @@ typedef struct flood {
     int items;
     int32_t *cell;     /* codes of all cells */
     double *bed;       /* [m] */
+    bn_plan_heights *terrain; /* of the lowest storey; NULL: none */
+    double terrain_shift[2], terrain_scale, terrain_offset; /* [m]; height = scale * value + offset */
     double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
     bool *solid;       /* cells drawn as walls; NULL: none */
 
@@ -110,7 +114,8 @@ typedef struct flood {
     bool water_known;
     double start_volume, fed;           /* [m3] */
     size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
-    double *gauge_rows;                 /* time and depths; freed by teardown */
+    bool gauge_speeds;
+    double *gauge_rows;                 /* time, depths, and speeds if wanted; freed by teardown */
     unsigned long long time_steps;      /* since the start */
     void *reference;
 } flood;
@@ -120,10 +125,15 @@ typedef struct flood {
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 
+/* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks leave
+ * them as they are. */
+BN_CHECKED bn_status flood_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status flood_take_up(bn_sim *, flood *s);
+
 /* An interval of simulated time, by as many time steps as it takes. */
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
 
-/* Place of a cell's centre [m]. */
+/* Place of a cell's centre [m], from the corner of the domain. */
 void flood_place(const flood *, size_t i, size_t j, double x[2]);
 
 /* The cell beside another one of the same storey; false: outside. */
@@ -152,9 +162,6 @@ bool flood_has_solution(const bn_case *, const flood *);
 bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
 bn_status flood_read_gauges(bn_sim *, flood *, double time);
 bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
-
-/* Polygons (WKT) around the cells of each storey that are deeper than output.outline. */
-bn_status flood_put_outlines(bn_sim *, const flood *, const double *depth, bn_results *);
 
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);

@@ -19,7 +19,9 @@ bn_status bn_flood_describe(bn_context *ctx, bn_sim *sim, bn_flood_grid *out)
 {
     BN_TRY(check(ctx, sim));
     const bn_grid *g = bn_domain_grid(bn_sim_domain(sim));
-    *out = (bn_flood_grid){ g->n[0], g->n[1], g->n[2], g->h[0], g->h[1], g->kind == BN_HEXAGONAL };
+    *out = (bn_flood_grid){ g->n[0], g->n[1], g->n[2], g->h[0], g->h[1], g->kind == BN_HEXAGONAL,
+                            { g->origin[0] - (g->kind == BN_HEXAGONAL ? 0.25 : 0.5) * g->h[0],
+                              g->origin[1] - 0.5 * g->h[1] } };
     return BN_OK;
 }
 
@@ -27,18 +29,18 @@ static double first_of(const bn_flood_grid *g, unsigned row) { return !g->hexago
 
 void bn_flood_place(const bn_flood_grid *g, unsigned cell, unsigned row, double x[2])
 {
-    x[0] = (cell + first_of(g, row)) * g->spacing;
-    x[1] = (row + 0.5) * g->row;
+    x[0] = g->origin[0] + (cell + first_of(g, row)) * g->spacing;
+    x[1] = g->origin[1] + (row + 0.5) * g->row;
 }
 
 bool bn_flood_find(const bn_flood_grid *g, const double x[2], unsigned *cell, unsigned *row)
 {
     double least = HUGE_VAL;
-    const double middle = floor(x[1] / g->row);
+    const double middle = floor((x[1] - g->origin[1]) / g->row);
     for (double j = middle - 1; j <= middle + 1; j++) { /* the nearest centre, which may stand in the row beside */
         if (!(j >= 0 && j < g->rows))
             continue;
-        const double i = rint(x[0] / g->spacing - first_of(g, (unsigned)j));
+        const double i = rint((x[0] - g->origin[0]) / g->spacing - first_of(g, (unsigned)j));
         if (!(i >= 0 && i < g->cells))
             continue;
         double y[2];

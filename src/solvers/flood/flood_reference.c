@@ -484,6 +484,19 @@ static bn_status setup(bn_sim *sim, void *state)
     return BN_OK;
 }
 
+static bn_status resume(bn_sim *sim, void *state)
+{
+    flood *s = state;
+    reference *r = s->reference;
+    const size_t points = (size_t)s->nx * s->ny * s->storeys;
+    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
+    BN_TRY(flood_take_up(sim, s));
+    r->fastest[0] = 0;
+    for (size_t at = 0; at < points; at++)
+        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
+    return BN_OK;
+}
+
 static void teardown(void *state)
 {
     flood *s = state;
@@ -498,4 +511,6 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return flood_interval(sim, state, advance, read_clock, out);
 }
 
-const bn_engine BN_REFERENCE(flood) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown };
+const bn_engine BN_REFERENCE(flood) = {
+    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume
+};

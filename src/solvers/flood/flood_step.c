@@ -31,7 +31,7 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
     }
     args[count++] = (bn_arg)BN_UPDATE(next_depth);
     args[count++] = (bn_arg)BN_UPDATE(next_velocity);
-    args[count++] = (bn_arg)BN_PARTIALS(s->blocks);
+    args[count++] = (bn_arg)BN_PARTIALS_OF(s->blocks, (int)((slot + 1) % FLOOD_SLOTS));
     args[count++] = (bn_arg)BN_SCALARS(s->clock);
     args[count++] = (bn_arg)BN_U32V(slot);
     args[count++] = (bn_arg)BN_REALV(refill);
@@ -147,6 +147,8 @@ static bn_status setup(bn_sim *sim, void *state)
     s->advance = bn_sim_kernel(sim, "flood_advance");
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->blocks));
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
+    bn_partials_share(s->blocks); /* a block asks those beside it whether they are wet */
+    BN_TRY(bn_scalars_share(s->clock));
     if (s->special)
         BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
     return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
@@ -168,4 +170,64 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return flood_interval(sim, state, launch_advance, read_clock, out);
 }
 
-const bn_engine flood_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown };
+/* Blocks and clock as at the beginning, from what is there now. */
+static bn_status resume(bn_sim *sim, void *state)
+{
+    flood *s = state;
+    const double clock[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
+    BN_TRY(flood_take_up(sim, s));
+    BN_TRY(bn_scalars_write(s->clock, clock, FLOOD_SLOTS * FLOOD_SLOT));
+    return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
+                  BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
+}
+
+bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
+{
+    flood *s = state;
+    double sums[3] = { s->wish, s->start_volume, s->fed };
+    unsigned long long counts[2] = { s->time_steps, s->gauge_count };
+    BN_TRY(bn_keep_same(k, "time.interval", s->interval));
+    if (s->record)
+        BN_TRY(bn_keep_same(k, "output.wet", s->k.wet));
+    BN_TRY(bn_keep_reals(k, "sums", sums, 3));
+    BN_TRY(bn_keep_counts(k, "counts", counts, 2));
+    s->wish = sums[0];
+    s->start_volume = sums[1];
+    s->fed = sums[2];
+    s->time_steps = counts[0];
+    s->gauge_count = (size_t)counts[1];
+    const size_t values = s->gauge_count * (s->gauges + 1);
+    if (bn_keep_restores(k) && values > 0) {
+        double *rows = realloc(s->gauge_rows, values * sizeof *rows);
+        if (!rows) {
+            s->gauge_count = 0;
+            return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the gauges");
+        }
+        s->gauge_rows = rows;
+    }
+    return bn_keep_reals(k, "gauges", s->gauge_rows, values);
+}
+
+static bn_status copy(bn_sim *sim, bn_field *from, bn_field *to)
+{
+    const size_t bytes = bn_field_bytes(from);
+    void *values = malloc(bytes);
+    if (!values)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to go on from the checkpoint");
+    bn_status st = bn_field_read(from, values, bytes);
+    if (st == BN_OK)
+        st = bn_field_write(to, values, bytes);
+    free(values);
+    return st;
+}
+
+bn_status flood_take_up(bn_sim *sim, flood *s)
+{
+    BN_TRY(copy(sim, s->depth, s->next_depth));
+    BN_TRY(copy(sim, s->velocity, s->next_velocity));
+    return s->compensated ? copy(sim, s->rest, s->next_rest) : BN_OK;
+}
+
+const bn_engine flood_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume
+};

@@ -1,31 +1,13 @@
 /* flood_storeys.c: the storeys of a building from floor plans, a colour per meaning: walls between cells, doors,
- * stairs, openings, sources and drains; sources by their place; how strengths change with time. */
-#include "flood.h"
+ * stairs, openings, sources and drains; sources by their place. */
+#include "flood_plans.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEGEND_MAX = 64 };
-typedef enum meaning { FLOOR, WALL, OBSTACLE, DOOR, STAIR, OPENING, SOURCE, DRAIN } meaning; /* order of the choices */
-
-typedef struct legend {
-    unsigned char rgb[3];
-    meaning kind;
-    double rate, width, coefficient;
-    bool open;
-} legend;
-
-struct flood_plans {
-    legend entry[LEGEND_MAX];
-    size_t count;
-    uint32_t width, height;    /* pixels of each plan */
-    double pixel;              /* [m] */
-    const unsigned char **rgb; /* of each storey; NULL: an open floor */
-    unsigned char **index;     /* place in the legend of each pixel */
-};
-
-static bool blocks_water(const legend *l)
+bool flood_blocks_water(const legend *l)
 {
     return l->kind == WALL || l->kind == OBSTACLE || (l->kind == DOOR && !l->open);
 }
@@ -53,22 +35,31 @@ static void read_legend(const bn_case *c, struct flood_plans *plans)
     const size_t count = bn_case_items(c, "legend");
     for (size_t i = 0; i < count && i < LEGEND_MAX; i++) {
         legend *l = &plans->entry[plans->count++];
-        *l = (legend){ .kind = (meaning)bn_case_item_choice(c, "legend.kind", i),
+        const char *colour = bn_case_item_text(c, "legend.colour", i);
+        *l = (legend){ .name = bn_case_item_text(c, "legend.name", i),
+                       .coloured = colour[0] != '\0',
+                       .kind = (meaning)bn_case_item_choice(c, "legend.kind", i),
                        .rate = bn_case_item_real(c, "legend.rate", i),
                        .width = bn_case_item_real(c, "legend.width", i),
                        .coefficient = bn_case_item_real(c, "legend.coefficient", i),
                        .open = bn_case_item_bool(c, "legend.open", i) };
-        if (!read_colour(bn_case_item_text(c, "legend.colour", i), l->rgb))
+        if (!l->coloured && !l->name[0])
+            (void)bn_case_reject_item(c, "legend.kind", i, "colour = \"#1e90ff\"",
+                                      "a legend needs a colour, for pictures, or a name, for polygons");
+        if (l->coloured && !read_colour(colour, l->rgb))
             (void)bn_case_reject_item(c, "legend.colour", i, "\"#1e90ff\"", "a colour is # and six hexadecimal digits");
-        for (size_t k = 0; k < i; k++)
-            if (memcmp(plans->entry[k].rgb, l->rgb, 3) == 0)
+        for (size_t k = 0; k < i; k++) {
+            if (l->coloured && plans->entry[k].coloured && memcmp(plans->entry[k].rgb, l->rgb, 3) == 0)
                 (void)bn_case_reject_item(c, "legend.colour", i, NULL, "this colour stands in the legend twice");
+            if (l->name[0] && strcmp(plans->entry[k].name, l->name) == 0)
+                (void)bn_case_reject_item(c, "legend.name", i, NULL, "this name stands in the legend twice");
+        }
     }
     if (count > LEGEND_MAX)
         (void)bn_case_reject_item(c, "legend.colour", LEGEND_MAX, NULL, "a legend has at most %d colours", LEGEND_MAX);
     if (count == 0) { /* black on white */
-        plans->entry[0] = (legend){ .rgb = { 255, 255, 255 }, .kind = FLOOR };
-        plans->entry[1] = (legend){ .rgb = { 0, 0, 0 }, .kind = WALL };
+        plans->entry[0] = (legend){ .rgb = { 255, 255, 255 }, .coloured = true, .name = "", .kind = FLOOR };
+        plans->entry[1] = (legend){ .rgb = { 0, 0, 0 }, .coloured = true, .name = "", .kind = WALL };
         plans->count = 2;
     }
 }
@@ -80,7 +71,7 @@ static bool find_colours(const bn_case *c, struct flood_plans *plans, size_t sto
     for (size_t at = 0; at < (size_t)plans->width * plans->height; at++) {
         const unsigned char *rgb = plans->rgb[storey] + 3 * at;
         size_t tried = 0;
-        while (tried < plans->count && memcmp(plans->entry[last].rgb, rgb, 3) != 0) {
+        while (tried < plans->count && !(plans->entry[last].coloured && memcmp(plans->entry[last].rgb, rgb, 3) == 0)) {
             last = (last + 1) % plans->count;
             tried++;
         }
@@ -97,6 +88,70 @@ static bool find_colours(const bn_case *c, struct flood_plans *plans, size_t sto
     return true;
 }
 
+static bool ends(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* The picture of a storey, all of one size, with its colours found in the legend. */
+static bn_status read_picture(const bn_case *c, bn_plan *p, struct flood_plans *plans, size_t k)
+{
+    uint32_t width, height;
+    BN_TRY(bn_plan_rgb_item(p, c, "storey.plan", k, &width, &height, &plans->rgb[k]));
+    if (!plans->rgb[k])
+        return BN_OK;
+    if (plans->width == 0) {
+        plans->width = width;
+        plans->height = height;
+    }
+    if (width != plans->width || height != plans->height) {
+        plans->rgb[k] = NULL;
+        return bn_case_reject_item(c, "storey.plan", k, NULL,
+                                   "storey %zu: the plan has %u x %u pixels, those below have %u x %u", k + 1, width,
+                                   height, plans->width, plans->height);
+    }
+    BN_TRY(bn_plan_keep(p, (size_t)width * height, (void **)&plans->index[k]));
+    (void)find_colours(c, plans, k);
+    return BN_OK;
+}
+
+/* The rectangle around all plans decides where the grid lies and how large it is. */
+static bn_status measure_plans(const bn_case *c, flood *s, size_t storeys)
+{
+    struct flood_plans *plans = s->plans;
+    double low[2] = { HUGE_VAL, HUGE_VAL }, high[2] = { -HUGE_VAL, -HUGE_VAL };
+    const double side[2] = { plans->width * plans->pixel, plans->height * plans->pixel };
+    for (int a = 0; a < 2; a++) {
+        if (plans->width > 0) {
+            low[a] = s->origin[a];
+            high[a] = s->origin[a] + side[a];
+        }
+        for (size_t k = 0; k < storeys; k++)
+            if (plans->shapes[k]) {
+                low[a] = fmin(low[a], plans->shapes[k]->low[a]);
+                high[a] = fmax(high[a], plans->shapes[k]->high[a]);
+            }
+    }
+    if (!(high[0] > low[0]) || !(high[1] > low[1]))
+        return BN_OK;
+    if (bn_case_given(c, "grid.cells"))
+        (void)bn_case_reject(c, "grid.cells", NULL, "the plans and grid.spacing decide how many cells there are");
+    if (plans->width == 0 && bn_case_given(c, "grid.origin"))
+        (void)bn_case_reject(c, "grid.origin", NULL, "the polygons of the plans decide where the grid lies");
+    const double nx = ceil((high[0] - low[0]) / s->h[0] - 1e-9), ny = ceil((high[1] - low[1]) / s->h[1] - 1e-9);
+    if (nx < 2 || ny < 2 || nx > 65536 || ny > 65536)
+        return bn_case_reject(c, "grid.spacing", NULL, "the plans of %g m x %g m would have %.0f x %.0f cells",
+                              high[0] - low[0], high[1] - low[1], nx, ny);
+    s->nx = (uint32_t)nx;
+    s->ny = (uint32_t)ny;
+    for (int a = 0; a < 2; a++) {
+        plans->corner[a] = plans->width > 0 ? s->origin[a] - low[a] : 0;
+        s->origin[a] = low[a];
+    }
+    return BN_OK;
+}
+
 bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     struct flood_plans *plans;
@@ -105,51 +160,29 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
     BN_TRY(bn_plan_keep(p, sizeof *plans, (void **)&plans));
     BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->rgb, (void **)&plans->rgb));
     BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->index, (void **)&plans->index));
+    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->shapes, (void **)&plans->shapes));
+    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->meaning_of, (void **)&plans->meaning_of));
     s->plans = plans;
     plans->pixel = bn_case_real(c, "plan.pixel");
     read_legend(c, plans);
-    for (size_t k = 0; k < storeys; k++) {
-        uint32_t width, height;
-        if (bn_case_item_text(c, "storey.plan", k)[0] == '\0')
-            continue;
-        BN_TRY(bn_plan_rgb_item(p, c, "storey.plan", k, &width, &height, &plans->rgb[k]));
-        if (!plans->rgb[k])
-            return BN_OK;
-        if (plans->width == 0) {
-            plans->width = width;
-            plans->height = height;
-        }
-        if (width != plans->width || height != plans->height) {
-            plans->rgb[k] = NULL;
-            return bn_case_reject_item(c, "storey.plan", k, NULL,
-                                       "storey %zu: the plan has %u x %u pixels, those below have %u x %u", k + 1,
-                                       width, height, plans->width, plans->height);
-        }
-        BN_TRY(bn_plan_keep(p, (size_t)width * height, (void **)&plans->index[k]));
-        if (!find_colours(c, plans, k))
-            return BN_OK;
+    for (size_t k = 0; k < storeys && !bn_case_problems(c)[0]; k++) {
+        const char *name = bn_case_item_text(c, "storey.plan", k);
+        if (ends(name, ".wkt") || ends(name, ".csv"))
+            BN_TRY(flood_read_shapes(c, p, s, k));
+        else if (name[0])
+            BN_TRY(read_picture(c, p, plans, k));
     }
     for (size_t k = 1; k < storeys; k++)
         if (bn_case_item_real(c, "storey.height", k) <= bn_case_item_real(c, "storey.height", k - 1))
             (void)bn_case_reject_item(c, "storey.height", k, NULL, "storeys follow from the lowest to the highest");
-    if (plans->width == 0)
-        return BN_OK;
-    if (bn_case_given(c, "grid.cells"))
-        (void)bn_case_reject(c, "grid.cells", NULL, "the plans and grid.spacing decide how many cells there are");
-    const double nx = ceil(plans->width * plans->pixel / s->h[0] - 1e-9);
-    const double ny = ceil(plans->height * plans->pixel / s->h[1] - 1e-9);
-    if (nx < 2 || ny < 2 || nx > 65536 || ny > 65536)
-        return bn_case_reject(c, "grid.spacing", NULL, "the plans of %g m x %g m would have %.0f x %.0f cells",
-                              plans->width * plans->pixel, plans->height * plans->pixel, nx, ny);
-    s->nx = (uint32_t)nx;
-    s->ny = (uint32_t)ny;
-    return BN_OK;
+    return bn_case_problems(c)[0] ? BN_OK : measure_plans(c, s, storeys);
 }
 
 /* The pixel at a place; false: outside of the plan. */
 static bool pixel_at(const struct flood_plans *plans, const double x[2], size_t *column, size_t *row)
 {
-    const double i = floor(x[0] / plans->pixel), j = floor(x[1] / plans->pixel);
+    const double i = floor((x[0] - plans->corner[0]) / plans->pixel);
+    const double j = floor((x[1] - plans->corner[1]) / plans->pixel);
     if (!(i >= 0 && j >= 0 && i < plans->width && j < plans->height))
         return false;
     *column = (size_t)i;
@@ -167,7 +200,7 @@ static const legend *legend_at(const struct flood_plans *plans, size_t storey, c
 static bool blocked(const struct flood_plans *plans, size_t storey, const double x[2])
 {
     const legend *l = legend_at(plans, storey, x);
-    return !l || blocks_water(l);
+    return !l || flood_blocks_water(l);
 }
 
 /* Cells whose middle lies in a wall are solid; between two others nothing passes where a wall crosses the line between
@@ -202,9 +235,22 @@ static void code_walls(flood *s, size_t storey)
                 cell[to] |= FLOOD_CLOSED << (e + s->edges / 2);
             }
         }
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++)
-        if (cell[at] & FLOOD_SOLID) /* also towards open sides */
-            cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
+}
+
+/* Nothing passes the edges of a solid cell, nor those that lead out through an open side. */
+static void close_solids(flood *s)
+{
+    const size_t layer = (size_t)s->nx * s->ny;
+    for (size_t at = 0; at < layer * s->storeys; at++) {
+        long i, j;
+        if (!(s->cell[at] & FLOOD_SOLID))
+            continue;
+        s->cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
+        for (int e = 0; e < s->edges; e++)
+            if (flood_beside(s, at % s->nx, at / s->nx % s->ny, e, &i, &j))
+                s->cell[at / layer * layer + (size_t)j * s->nx + (size_t)i] |= FLOOD_CLOSED
+                                                                               << (e + s->edges / 2) % s->edges;
+    }
 }
 
 static bool add_item(flood *s, const flood_item *item)
@@ -215,28 +261,33 @@ static bool add_item(flood *s, const flood_item *item)
     return true;
 }
 
-static void name_pixel(const flood *s, size_t at, size_t *column, size_t *row)
+enum { WHERE_BYTES = 160 };
+
+/* Where a cell is in the picture of its storey, unless something else names the place. */
+static const char *name_place(const flood *s, size_t at, const char *where, char text[WHERE_BYTES])
 {
     double x[2];
+    size_t column = 0, row = 0;
+    if (where)
+        return where;
     flood_place(s, at % s->nx, at / s->nx, x);
-    *column = *row = 0;
-    (void)pixel_at(s->plans, x, column, row);
+    (void)pixel_at(s->plans, x, &column, &row);
+    snprintf(text, WHERE_BYTES, "in column %zu, row %zu", column, row);
+    return text;
 }
 
 /* A stair or an opening at `at` of a storey has floor below? Says what is wrong. */
-static bool check_link(const bn_case *c, const flood *s, size_t storey, size_t at, const char *what)
+static bool check_link(const bn_case *c, const flood *s, size_t storey, size_t at, const char *what, const char *where)
 {
     const size_t layer = (size_t)s->nx * s->ny;
-    size_t column, row;
-    name_pixel(s, at, &column, &row);
+    char text[WHERE_BYTES];
+    where = name_place(s, at, where, text);
     if (storey == 0)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                  "storey 1: the %s in column %zu, row %zu leads nowhere, this is the lowest storey",
-                                  what, column, row);
+                                  "storey 1: the %s %s leads nowhere, this is the lowest storey", what, where);
     else if (s->cell[(storey - 1) * layer + at] & FLOOD_SOLID)
-        (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
-                                  "storey %zu: the %s in column %zu, row %zu ends in a wall of storey %zu", storey + 1,
-                                  what, column, row, storey);
+        (void)bn_case_reject_item(c, "storey.plan", storey, NULL, "storey %zu: the %s %s ends in a wall of storey %zu",
+                                  storey + 1, what, where, storey);
     else
         return true;
     return false;
@@ -262,33 +313,38 @@ static size_t collect(const flood *s, const unsigned char *kind, size_t start, b
     return count;
 }
 
-/* Gives the cells of a patch their item, and of a link the storey below its end. */
-static void code_patch(const bn_case *c, flood *s, size_t storey, const legend *l, const size_t *list, size_t count)
+void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l, const size_t *list, size_t count,
+                      const char *where)
 {
     const size_t layer = (size_t)s->nx * s->ny;
     int32_t *cell = s->cell + storey * layer;
+    char text[WHERE_BYTES];
     flood_item item = { .cells = count };
     item.rate = l->kind == STAIR ? l->width : l->kind == OPENING ? l->coefficient : l->rate;
     item.kind = l->kind == STAIR     ? FLOOD_ITEM_STAIR
                 : l->kind == OPENING ? FLOOD_ITEM_OPENING
                 : l->kind == SOURCE  ? FLOOD_ITEM_SOURCE
                                      : FLOOD_ITEM_DRAIN;
-    size_t column, row;
-    name_pixel(s, list[0], &column, &row);
     if (!add_item(s, &item)) {
         (void)bn_case_reject_item(
             c, "storey.plan", storey, NULL,
-            "storey %zu: the patch in column %zu, row %zu is one source, drain, stair or opening too "
-            "many, %d are possible",
-            storey + 1, column, row, FLOOD_ITEMS);
+            "storey %zu: the patch %s is one source, drain, stair or opening too many, %d are possible", storey + 1,
+            name_place(s, list[0], where, text), FLOOD_ITEMS);
         return;
     }
     for (size_t n = 0; n < count; n++) {
         int32_t *code = &cell[list[n]];
+        if (*code / FLOOD_ITEM & FLOOD_ITEMS) {
+            (void)bn_case_reject_item(
+                c, "storey.plan", storey, NULL,
+                "storey %zu: the patch %s overlaps another source, a drain, a stair or an opening", storey + 1,
+                name_place(s, list[n], where, text));
+            return;
+        }
         *code |= s->items * FLOOD_ITEM | FLOOD_SPECIAL | (l->kind == DRAIN ? FLOOD_DRAIN : 0);
         if (l->kind != STAIR && l->kind != OPENING)
             continue;
-        if (!check_link(c, s, storey, list[n], l->kind == STAIR ? "stair" : "opening"))
+        if (!check_link(c, s, storey, list[n], l->kind == STAIR ? "stair" : "opening", where))
             return;
         const int link = l->kind == STAIR ? FLOOD_STAIR : FLOOD_OPENING;
         *code |= link * FLOOD_DOWN;
@@ -318,7 +374,7 @@ static bn_status code_patches(const bn_case *c, bn_context *ctx, flood *s, size_
     }
     for (size_t at = 0; at < layer && !bn_case_problems(c)[0]; at++)
         if (kind[at] && !seen[at])
-            code_patch(c, s, storey, &plans->entry[kind[at] - 1], list, collect(s, kind, at, seen, list));
+            flood_code_patch(c, s, storey, &plans->entry[kind[at] - 1], list, collect(s, kind, at, seen, list), NULL);
 out:
     free(kind);
     free(seen);
@@ -330,8 +386,9 @@ out:
 static void code_source(const bn_case *c, flood *s, size_t which)
 {
     const long long storey = bn_case_item_int(c, "source.storey", which);
-    const double x[2] = { bn_case_item_real_at(c, "source.at", which, 0),
-                          bn_case_item_real_at(c, "source.at", which, 1) };
+    const double asked[2] = { bn_case_item_real_at(c, "source.at", which, 0),
+                              bn_case_item_real_at(c, "source.at", which, 1) };
+    const double x[2] = { asked[0] - s->origin[0], asked[1] - s->origin[1] };
     const double radius = bn_case_item_real(c, "source.radius", which);
     if (storey > (long long)s->storeys) {
         (void)bn_case_reject_item(c, "source.storey", which, NULL, "source %zu: there are only %u storeys", which + 1,
@@ -355,14 +412,16 @@ static void code_source(const bn_case *c, flood *s, size_t which)
         item.cells++;
     }
     size_t column = 0, row = 0;
-    const bool drawn = s->plans->width > 0 && pixel_at(s->plans, x, &column, &row);
+    char pixel[80] = "";
+    if (s->plans->rgb[storey - 1] && pixel_at(s->plans, x, &column, &row))
+        snprintf(pixel, sizeof pixel, " (column %zu, row %zu)", column, row);
     if (least > s->d)
         (void)bn_case_reject_item(c, "source.at", which, NULL, "source %zu: (%g m, %g m) lies outside of storey %lld",
-                                  which + 1, x[0], x[1], storey);
+                                  which + 1, asked[0], asked[1], storey);
     else if (cell[nearest] & FLOOD_SOLID)
         (void)bn_case_reject_item(c, "source.at", which, NULL,
-                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s (column %zu, row %zu)",
-                                  which + 1, x[0], x[1], storey, drawn ? "" : ", outside of the plan", column, row);
+                                  "source %zu: (%g m, %g m) lies in a wall of storey %lld%s", which + 1, asked[0],
+                                  asked[1], storey, pixel);
     else if (!add_item(s, &item))
         (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
     if (bn_case_problems(c)[0])
@@ -385,60 +444,6 @@ static void code_source(const bn_case *c, flood *s, size_t which)
     }
 }
 
-/* [[history]]: rows of the list that tell how a source or a side changes, in the order of their times. */
-static void check_histories(const bn_case *c, const flood *s)
-{
-    for (size_t i = 0; i < bn_case_items(c, "history"); i++) {
-        const int of = bn_case_item_choice(c, "history.of", i);
-        const long long number = bn_case_item_int(c, "history.source", i);
-        if (of == FLOOD_SIDES && number > (long long)bn_case_items(c, "source"))
-            (void)bn_case_reject_item(c, "history.source", i, NULL, "there are only %zu sources",
-                                      bn_case_items(c, "source"));
-        if (of < FLOOD_SIDES && s->border[of] != FLOOD_INFLOW && s->border[of] != FLOOD_LEVEL)
-            (void)bn_case_reject_item(c, "history.of", i, NULL, "this side has neither a discharge nor a level");
-        for (size_t k = 0; k < i; k++)
-            if (bn_case_item_choice(c, "history.of", k) == of && bn_case_item_int(c, "history.source", k) == number &&
-                bn_case_item_real(c, "history.time", k) >= bn_case_item_real(c, "history.time", i)) {
-                (void)bn_case_reject_item(c, "history.time", i, NULL, "times must grow from one row to the next");
-                break;
-            }
-    }
-}
-
-/* Integral of the polygon through the rows of a history from 0 to t; constant before the first and after the last row.
- * False: there are none. */
-static bool history_integral(const bn_case *c, int of, long long source, double t, double *sum)
-{
-    double time = 0, value = 0;
-    bool any = false;
-    *sum = 0;
-    for (size_t i = 0; i < bn_case_items(c, "history"); i++) {
-        if (bn_case_item_choice(c, "history.of", i) != of || bn_case_item_int(c, "history.source", i) != source)
-            continue;
-        const double next = bn_case_item_real(c, "history.time", i), rises = bn_case_item_real(c, "history.value", i);
-        if (!any)
-            value = rises;
-        any = true;
-        const double end = fmin(next, t), share = next > time ? (end - time) / (next - time) : 0;
-        if (end > time)
-            *sum += (end - time) * (value + 0.5 * share * (rises - value));
-        time = next;
-        value = rises;
-        if (t <= next)
-            return true;
-    }
-    *sum += (t - time) * value;
-    return any;
-}
-
-double flood_mean(const bn_case *c, int of, long long source, double begin, double end, double constant)
-{
-    double before, after;
-    if (!history_integral(c, of, source, begin, &before) || !history_integral(c, of, source, end, &after))
-        return constant;
-    return (after - before) / (end - begin);
-}
-
 bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->nx * s->ny;
@@ -446,12 +451,17 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
     for (size_t k = 0; k < s->storeys; k++)
         if (s->plans->rgb[k])
             code_walls(s, k);
+        else if (s->plans->shapes[k])
+            BN_TRY(flood_code_shapes(c, p, s, k));
+    close_solids(s);
     for (size_t i = 0; i < bn_case_items(c, "source") && !bn_case_problems(c)[0]; i++)
         code_source(c, s, i);
     for (size_t k = 0; k < s->storeys && !bn_case_problems(c)[0]; k++)
         if (s->plans->rgb[k])
             BN_TRY(code_patches(c, bn_plan_context(p), s, k));
-    check_histories(c, s);
+        else if (s->plans->shapes[k])
+            BN_TRY(flood_code_shape_patches(c, p, s, k));
+    flood_check_histories(c, s);
     bool solid = false;
     for (size_t at = 0; at < layer * s->storeys; at++) {
         solid = solid || (s->cell[at] & FLOOD_SOLID);

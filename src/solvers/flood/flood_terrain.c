@@ -80,6 +80,10 @@ static double bed_at(const flood *s, size_t i, size_t j)
     case FLOOD_RANDOM: return w->amplitude * scatter(w->seed, (uint64_t)j * s->nx + i);
     case FLOOD_BUMP: return fmax(0, 0.2 - 0.05 * (x[0] - 10) * (x[0] - 10));
     case FLOOD_BOWL: return -w->depth * (1 - r2 / (w->radius * w->radius));
+    case FLOOD_TERRAIN: {
+        const double y[2] = { s->origin[0] + s->terrain_shift[0] + x[0], s->origin[1] + s->terrain_shift[1] + x[1] };
+        return s->terrain_scale * bn_plan_height(s->terrain, y) + s->terrain_offset;
+    }
     case FLOOD_MACDONALD: return s->exact_bed[2 * i + (s->edges == 6 && j % 2 != 0)];
     default: return 0;
     }
@@ -150,6 +154,69 @@ static double quantum_of(double most, bool is_double)
     return ldexp(1, exponent - (is_double ? 53 : 24) + 2);
 }
 
+/* The file of a terrain, and what its numbers mean. */
+static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
+{
+    const bool named = bn_case_text(c, "bed.file")[0] != '\0';
+    if (named != (s->bed_kind == FLOOD_TERRAIN))
+        return bn_case_reject(c, named ? "bed.file" : "bed.kind",
+                              named ? "bed.kind = \"terrain\"" : "bed.file = \"...\"",
+                              named ? "only a terrain is read from a file" : "a terrain needs a file");
+    if (!named)
+        return BN_OK;
+    for (size_t k = 0; k < 2; k++)
+        s->terrain_shift[k] = bn_case_real_at(c, "bed.shift", k);
+    s->terrain_scale = bn_case_real(c, "bed.scale");
+    s->terrain_offset = bn_case_real(c, "bed.offset");
+    return bn_plan_terrain(p, c, "bed.file", &s->terrain);
+}
+
+/* What has no height in the terrain: cells outside of it, cells without data, unless these are walls. */
+static void reject_missing(const bn_case *c, const flood *s, size_t at)
+{
+    const bn_plan_heights *t = s->terrain;
+    double x[2];
+    flood_place(s, at % s->nx, at / s->nx, x);
+    for (int k = 0; k < 2; k++)
+        x[k] += s->origin[k] + s->terrain_shift[k];
+    if (x[0] >= t->low[0] && x[1] >= t->low[1] && x[0] <= t->high[0] && x[1] <= t->high[1])
+        (void)bn_case_reject(
+            c, "bed.file", "bed.nodata = \"wall\"",
+            "the terrain has no data at or beside (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0], x[1],
+            floor((x[0] - t->low[0]) / t->pixel[0]) + 1, floor((t->high[1] - x[1]) / t->pixel[1]) + 1);
+    else
+        (void)bn_case_reject(
+            c, "bed.file", "see bed.shift, grid.origin",
+            "the terrain reaches from (%.10g m, %.10g m) to (%.10g m, %.10g m), the domain from (%.10g m, "
+            "%.10g m) to (%.10g m, %.10g m)",
+            t->low[0], t->low[1], t->high[0], t->high[1], s->origin[0] + s->terrain_shift[0],
+            s->origin[1] + s->terrain_shift[1], s->origin[0] + s->terrain_shift[0] + s->size[0],
+            s->origin[1] + s->terrain_shift[1] + s->size[1]);
+}
+
+/* Cells without a height are walls where the case says so; elsewhere than in a wall of the plan they reject it. */
+static bn_status check_heights(const bn_case *c, flood *s)
+{
+    const size_t layer = (size_t)s->nx * s->ny;
+    double least = HUGE_VAL;
+    for (size_t at = 0; at < layer; at++) {
+        if (isnan(s->bed[at]) && !(s->cell[at] & FLOOD_SOLID)) {
+            reject_missing(c, s, at);
+            return BN_OK;
+        }
+        least = fmin(least, s->bed[at]); /* leaves NaN out */
+    }
+    for (size_t at = 0; at < layer; at++)
+        if (isnan(s->bed[at]))
+            s->bed[at] = isfinite(least) ? least : 0;
+    for (size_t at = 0; s->storeys > 1 && at < layer; at++)
+        if (!((s->cell[at] | s->cell[at + layer]) & FLOOD_SOLID) && s->bed[at] >= s->bed[at + layer])
+            return bn_case_reject_item(c, "storey.height", 1, "heights of storeys count from the zero of the terrain",
+                                       "storey 2: its floor at %g m lies in the ground, which is %g m high there",
+                                       s->bed[at + layer], s->bed[at]);
+    return BN_OK;
+}
+
 bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
@@ -165,6 +232,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
                              "this channel needs a discharge from the left");
     if (bn_case_problems(c)[0])
         return BN_OK;
+    BN_TRY(read_file(c, p, s));
     BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
     BN_TRY(bn_plan_keep(p, points * sizeof *s->bed, (void **)&s->bed));
     if (s->bed_kind == FLOOD_MACDONALD) {
@@ -179,8 +247,10 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     for (size_t k = 0; k < s->storeys; k++) {
         const double height = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
         for (size_t at = 0; at < layer; at++) {
-            const double z = bed_at(s, at % s->nx, at / s->nx) + height;
+            const double z = (s->terrain && k > 0 ? 0 : bed_at(s, at % s->nx, at / s->nx)) + height;
             s->bed[k * layer + at] = z;
+            if (isnan(z) && bn_case_choice(c, "bed.nodata") == 1)
+                s->cell[k * layer + at] |= FLOOD_SOLID;
             most = fmax(most, fabs(z));
         }
     }
@@ -188,7 +258,8 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     for (size_t at = 0; at < points; at++)
         s->bed[at] = s->quantum * rint(s->bed[at] / s->quantum);
     code_sides(s);
-    return flood_code_plans(c, p, s);
+    BN_TRY(flood_code_plans(c, p, s));
+    return s->terrain && !bn_case_problems(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
 bn_status flood_fill(bn_sim *sim, flood *s)

@@ -486,5 +486,6 @@ const bn_solver bn_solver_flow = {
     .plan = plan,
     .init = init,
     .measure = flow_measure,
+    .keep = flow_keep,
     .variants = variants,
 };

@@ -99,6 +99,7 @@ typedef struct flow {
     bn_linear_work work[FLOW_SYSTEMS];
     bn_cg_report report[FLOW_SYSTEMS]; /* of the last step */
     double total_iterations;
+    unsigned long long solves[FLOW_SYSTEMS];
     double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
                                                  sum of squared changes of T; change of psi on each body */
     double psi_body;                          /* psi on the first body */
@@ -135,6 +136,8 @@ BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
 
 /* flow_step.c: what both engines do around a step. */
 BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
+/* What a checkpoint needs beside the fields. */
+BN_CHECKED bn_status flow_keep(bn_sim *, void *state, bn_keeper *);
 /* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for the others. */
 void flow_set_tolerance(flow *, double tolerance);
 /* From the lifts (bodies * nx * ny) the response of psi on the bodies to the sums of kernel flow_bodies. */

@@ -321,7 +321,22 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
             r->change[at] = T[at] - before[at];
         s->totals[3] = sum_of(s, r, r->change, r->change);
     }
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->solves[i] = r->linear[i] ? BN_PRECISE(linear_reference_solves)(r->linear[i]) : 0;
     return flow_report(sim, s, out);
 }
 
-const bn_engine BN_REFERENCE(flow) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown };
+static bn_status resume(bn_sim *sim, void *state)
+{
+    flow *s = state;
+    const reference *r = s->reference;
+    (void)sim;
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (r->linear[i])
+            BN_PRECISE(linear_reference_resume)(r->linear[i], s->solves[i], &s->report[i]);
+    return BN_OK;
+}
+
+const bn_engine BN_REFERENCE(flow) = {
+    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume
+};

@@ -114,6 +114,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
     BN_TRY(bn_linear_reports(s->linear, s->report, FLOW_SYSTEMS, s->scalars, s->totals,
                              FLOW_TOTALS + (size_t)s->bodies));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->solves[i] = s->linear[i] ? bn_linear_solves(s->linear[i]) : 0;
     return flow_report(sim, s, out);
 }
 
@@ -160,4 +162,37 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
     return BN_OK;
 }
 
-const bn_engine flow_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown };
+bn_status flow_keep(bn_sim *sim, void *state, bn_keeper *k)
+{
+    flow *s = state;
+    double sums[2] = { s->total_iterations, s->psi_body };
+    (void)sim;
+    BN_TRY(bn_keep_reals(k, "sums", sums, 2));
+    s->total_iterations = sums[0];
+    s->psi_body = sums[1];
+    BN_TRY(bn_keep_counts(k, "solves", s->solves, FLOW_SYSTEMS));
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        static const char *const names[FLOW_SYSTEMS] = { "psi", "omega", "heat" };
+        bn_cg_report *r = &s->report[i];
+        double report[] = { r->state, r->residual, r->iterations, r->restarts, s->target[i].tolerance };
+        BN_TRY(bn_keep_reals(k, names[i], report, sizeof report / sizeof *report));
+        *r = (bn_cg_report){ .state = (bn_cg_state)report[0],
+                             .residual = report[1],
+                             .iterations = (unsigned)report[2],
+                             .restarts = (unsigned)report[3] };
+        s->target[i].tolerance = report[4];
+    }
+    return BN_OK;
+}
+
+static bn_status resume(bn_sim *sim, void *state)
+{
+    flow *s = state;
+    (void)sim;
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->linear[i])
+            bn_linear_resume(s->linear[i], s->solves[i], &s->report[i]);
+    return BN_OK;
+}
+
+const bn_engine flow_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume };

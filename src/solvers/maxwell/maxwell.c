@@ -189,7 +189,7 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H_next", "V m-1", BN_T_REAL2, parts, 0 }));
         }
         if (s->accelerate)
-            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2, (s->depth + 1) * s->state_components, 0 }));
+            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2, (s->depth + 1) * s->state_components, BN_STATE }));
         return bn_plan_field(p, &(bn_field_desc){ "edges", "", BN_T_U8, 3, 0 });
     }
     const unsigned together = BN_STATE | (s->form == MAXWELL_AOS ? BN_INTERLEAVED : 0);
@@ -449,7 +449,7 @@ static bn_status init(bn_sim *sim, void *state)
         BN_GO(maxwell_write_records(sim, s));
     }
     bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,     s->part_H,
-                               s->E_next, s->H_next, s->part_E_next, s->part_H_next };
+                               s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
     for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
         if (dark[i])
             BN_GO(bn_field_zero(dark[i]));
@@ -473,5 +473,6 @@ const bn_solver bn_solver_maxwell = {
     .plan = plan,
     .init = init,
     .measure = maxwell_measure,
+    .keep = maxwell_keep,
     .variants = variants,
 };

@@ -161,6 +161,8 @@ void maxwell_weights(const maxwell *, const double *gram, double *factors);
 
 /* maxwell_step.c: what both engines do around a step. */
 BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
+/* What a checkpoint needs beside the fields; coming back, the tables are those of the wavelength that is at work. */
+BN_CHECKED bn_status maxwell_keep(bn_sim *, void *state, bn_keeper *);
 bool maxwell_watches(const maxwell *);
 extern const bn_engine maxwell_device;
 

@@ -286,6 +286,33 @@ bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
     return BN_OK;
 }
 
+bn_status maxwell_keep(bn_sim *sim, void *state, bn_keeper *k)
+{
+    maxwell *s = state;
+    unsigned long long counts[3] = { (unsigned long long)s->present, s->since, (unsigned long long)s->spectrum_rows };
+    double reals[3] = { s->residual, s->change, s->size };
+    BN_TRY(bn_keep_counts(k, "counts", counts, 3));
+    BN_TRY(bn_keep_reals(k, "residual", reals, 3));
+    BN_TRY(bn_keep_reals(k, "spectrum", s->spectrum, (size_t)(s->wavelengths * s->spectrum_columns)));
+    s->since = counts[1];
+    s->spectrum_rows = (int)counts[2];
+    s->residual = reals[0];
+    s->change = reals[1];
+    s->size = reals[2];
+    if ((int)counts[0] == s->present)
+        return BN_OK;
+    s->present = (int)counts[0];
+    maxwell_set_wavelength(bn_sim_case(sim), s, maxwell_wavelength(s, s->present));
+    maxwell_set_tables(s);
+    return BN_OK;
+}
+
+static bn_status resume(bn_sim *sim, void *state)
+{
+    (void)sim;
+    return rewrite_tables(state);
+}
+
 const bn_engine maxwell_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = present
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = present, .resume = resume
 };

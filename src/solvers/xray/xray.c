@@ -360,6 +360,16 @@ static bn_status init(bn_sim *sim, void *state)
     return BN_OK;
 }
 
+static bn_status keep(bn_sim *sim, void *state, bn_keeper *k)
+{
+    xray *s = state;
+    unsigned long long flown = s->flown;
+    (void)sim;
+    BN_TRY(bn_keep_counts(k, "photons", &flown, 1));
+    s->flown = flown;
+    return BN_OK;
+}
+
 const bn_solver bn_solver_xray = {
     .name = "xray",
     .summary = "x-ray photons with phase through an electron density: small-angle scattering",
@@ -371,6 +381,6 @@ const bn_solver bn_solver_xray = {
     .plan = plan,
     .init = init,
     .measure = xray_measure,
+    .keep = keep,
     .variants = variants,
-    .resumes = true,
 };

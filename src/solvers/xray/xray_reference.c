@@ -546,4 +546,16 @@ static bn_status setup(bn_sim *sim, void *state)
     return s->against_fft ? xray_fourier(sim, s) : BN_OK;
 }
 
-const bn_engine BN_REFERENCE(xray) = { .name = "reference", .setup = setup, .step = step };
+/* The fields that are shown follow from the sums. */
+static bn_status resume(bn_sim *sim, void *state)
+{
+    xray *s = state;
+    reference r = { .tally = calloc(4 * (size_t)s->cells[0] * s->cells[1], sizeof *r.tally) };
+    if (!r.tally)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to go on from the checkpoint");
+    gather(s, &r, false);
+    release(&r);
+    return BN_OK;
+}
+
+const bn_engine BN_REFERENCE(xray) = { .name = "reference", .setup = setup, .step = step, .resume = resume };

@@ -40,7 +40,7 @@ static bn_status present(bn_sim *sim, void *state)
     (void)sim;
     const bool fresh = s->fresh;
     s->fresh = false;
-    return BN_RUN(s->gather, BN_TABLE(s->d_tally), BN_UPDATE(s->sums), BN_UPDATE(s->kept), BN_UPDATE(s->amplitude),
+    return BN_RUN(s->gather, BN_COUNTERS(s->d_tally), BN_UPDATE(s->sums), BN_UPDATE(s->kept), BN_UPDATE(s->amplitude),
                   BN_WRITE(s->intensity), BN_WRITE(s->shown), BN_WRITE(s->hits), BN_I32V(fresh));
 }
 

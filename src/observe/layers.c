@@ -1,0 +1,237 @@
+/* layers.c: meshes and outlines of layers (layers.h). A mesh grows under a temporary name and is there when the run
+ * ends; an outline is there at once, and outlines.csv tells its time. */
+#include "observe/layers.h"
+
+#include "io/decimal.h"
+#include "io/file.h"
+#include "io/ugrid.h"
+#include "sim/sim_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line of outlines.csv. */
+typedef struct entry {
+    double time, area;
+    size_t layer, polygons;
+    unsigned long long step;
+} entry;
+
+struct bn_layers {
+    bn_context *ctx;
+    bn_folder *folder;
+    const bn_plan *plan;
+    bn_cells cells;
+    size_t count;                              /* layers */
+    bn_ugrid **mesh;                           /* NULL: no meshes */
+    size_t field[BN_PLAN_FIELDS], field_count; /* of the meshes: indices of the plan's fields */
+    entry *entries;
+    size_t entry_count;
+};
+
+static bool wanted(const bn_field_desc *d)
+{
+    return d->type == BN_T_REAL && (d->role & BN_OUTPUT) && !(d->role & BN_INTERLEAVED) && d->components <= 2;
+}
+
+static bool named(const char *const *names, const char *name)
+{
+    while (names && *names)
+        if (strcmp(*names++, name) == 0)
+            return true;
+    return false;
+}
+
+static bn_status create_meshes(bn_layers *l, const char *title)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    bn_ugrid_field fields[BN_PLAN_FIELDS];
+    char source[64];
+    for (size_t i = 0; i < l->plan->field_count; i++) {
+        const bn_field_desc *f = &l->plan->fields[i];
+        if (!wanted(f))
+            continue;
+        fields[l->field_count] = (bn_ugrid_field){ f->name, f->unit, f->components > 1 ? f->components : 1,
+                                                   !named(d->fields, f->name) };
+        l->field[l->field_count++] = i;
+    }
+    snprintf(source, sizeof source, "binnacle %s", bn_version());
+    if (!(l->mesh = calloc(l->count, sizeof *l->mesh)))
+        return bn_fail(l->ctx, BN_MEMORY, "no memory for the meshes");
+    for (size_t k = 0; k < l->count; k++) {
+        char *path = NULL;
+        const bn_ugrid_desc mesh = { .cells = l->cells,
+                                     .hidden = d->hidden ? d->hidden + k * l->cells.n[0] * l->cells.n[1] : NULL,
+                                     .title = title,
+                                     .source = source,
+                                     .epsg = d->epsg,
+                                     .fields = fields,
+                                     .count = l->field_count };
+        BN_TRY(bn_folder_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));
+        const bn_status st = bn_ugrid_create(l->ctx, path, &mesh, &l->mesh[k]);
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_layers **out)
+{
+    const bn_plan *p = bn_sim_plan(sim);
+    const bn_grid *g = &p->grid;
+    bn_status st = BN_OK;
+    *out = NULL;
+    if (!p->layers.name)
+        return BN_OK;
+    bn_layers *l = calloc(1, sizeof *l);
+    if (!l)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the layers");
+    *l = (bn_layers){ .ctx = ctx, .folder = folder, .plan = p, .count = g->dims > 2 ? g->n[2] : 1 };
+    l->cells = (bn_cells){
+        { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
+    };
+    if (p->layers.outlined) {
+        char *path = NULL;
+        BN_GO(bn_folder_name(folder, &path, "outlines"));
+        st = bn_folder_create(ctx, path);
+        free(path);
+    }
+    if (st == BN_OK && p->layers.mesh)
+        st = create_meshes(l, bn_case_text(bn_sim_case(sim), "case.title"));
+    if (st == BN_OK) {
+        *out = l;
+        l = NULL;
+    }
+out:
+    bn_layers_destroy(&l);
+    return st;
+}
+
+/* What the fields of an output time hold, layer by layer. */
+typedef struct source {
+    const bn_layers *layers;
+    const bn_export *e;
+    size_t layer;
+} source;
+
+static double number(const bn_export *e, size_t which, size_t at)
+{
+    return e->plan->precision == BN_DOUBLE ? ((const double *)e->data[which])[at]
+                                           : (double)((const float *)e->data[which])[at];
+}
+
+/* The place of a field among those of an output time. */
+static size_t place_of(const bn_export *e, size_t field)
+{
+    size_t which = 0;
+    while (which + 1 < e->count && e->field[which] != field)
+        which++;
+    return which;
+}
+
+static double value(const void *data, size_t field, int component, size_t cell)
+{
+    const source *s = data;
+    const bn_layers *l = s->layers;
+    const size_t layer = (size_t)l->cells.n[0] * l->cells.n[1];
+    return number(s->e, place_of(s->e, l->field[field]),
+                  (size_t)component * layer * l->count + s->layer * layer + cell);
+}
+
+static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
+{
+    entry *grown = realloc(l->entries, (l->entry_count + 1) * sizeof *grown);
+    if (!grown)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the list of outlines");
+    l->entries = grown;
+    l->entries[l->entry_count++] = *next;
+    return BN_OK;
+}
+
+static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, size_t which, size_t layer, bool *in)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
+    bn_outline o;
+    char *path = NULL;
+    for (size_t at = 0; at < cells; at++)
+        in[at] = number(e, which, layer * cells + at) > d->above;
+    BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
+    bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
+                                  e->step);
+    if (st == BN_OK)
+        st = bn_file_write(ctx, path, o.text, strlen(o.text));
+    if (st == BN_OK)
+        st = note(ctx, l,
+                  &(entry){ e->time, (double)o.cells * l->cells.h[0] * l->cells.h[1], layer + 1, o.polygons, e->step });
+    free(path);
+    free(o.text);
+    return st;
+}
+
+/* outlines.csv: which outline is of what time. */
+static bn_status write_list(bn_context *ctx, bn_layers *l)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    char *path = NULL, time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
+    bn_file *file = NULL;
+    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    const bn_status st = bn_file_begin(ctx, path, &file);
+    free(path);
+    BN_TRY(st);
+    fprintf(bn_file_stream(file), "time [s],%s,polygons,area [m2],file\n", d->name);
+    for (size_t i = 0; i < l->entry_count; i++) {
+        const entry *at = &l->entries[i];
+        bn_decimal_format(time, at->time);
+        bn_decimal_format(area, at->area);
+        fprintf(bn_file_stream(file), "%s,%zu,%zu,%s,outlines/%s-%s%zu-%06llu.wkt\n", time, at->layer, at->polygons,
+                area, d->outline, d->name, at->layer, at->step);
+    }
+    return bn_file_commit(&file);
+}
+
+static bn_status write_outlines(bn_context *ctx, bn_layers *l, const bn_export *e)
+{
+    bn_status st = BN_OK;
+    size_t which = 0;
+    while (which + 1 < e->count && strcmp(l->plan->fields[e->field[which]].name, l->plan->layers.outlined) != 0)
+        which++;
+    bool *in = malloc((size_t)l->cells.n[0] * l->cells.n[1] * sizeof *in);
+    if (!in)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the outlines");
+    for (size_t k = 0; k < l->count && st == BN_OK; k++)
+        st = write_outline(ctx, l, e, which, k, in);
+    free(in);
+    return st == BN_OK ? write_list(ctx, l) : st;
+}
+
+bn_status bn_layers_write(bn_context *ctx, bn_layers *l, const bn_export *e)
+{
+    if (l->plan->layers.outlined)
+        BN_TRY(write_outlines(ctx, l, e));
+    for (size_t k = 0; l->mesh && k < l->count; k++)
+        BN_TRY(bn_ugrid_add(ctx, l->mesh[k], e->time, value, &(source){ l, e, k }));
+    return BN_OK;
+}
+
+bn_status bn_layers_finish(bn_layers *l)
+{
+    for (size_t k = 0; l->mesh && k < l->count; k++)
+        if (l->mesh[k])
+            BN_TRY(bn_ugrid_close(l->ctx, &l->mesh[k]));
+    return BN_OK;
+}
+
+void bn_layers_destroy(bn_layers **layers)
+{
+    if (!*layers)
+        return;
+    for (size_t k = 0; (*layers)->mesh && k < (*layers)->count; k++)
+        bn_ugrid_abort(&(*layers)->mesh[k]);
+    free((*layers)->mesh);
+    free((*layers)->entries);
+    free(*layers);
+    *layers = NULL;
+}

@@ -1,0 +1,23 @@
+/* layers.h: files of each layer of cells, such as the storeys of a building: a mesh with values over time for programs
+ * of geography (UGRID NetCDF), polygons around what is above a value (WKT) for those of crowds. */
+#ifndef BN_LAYERS_H
+#define BN_LAYERS_H
+
+#include "observe/export.h"
+#include "observe/folder.h"
+
+typedef struct bn_layers bn_layers;
+
+/* NULL in *out when the plan wants none. */
+BN_CHECKED bn_status bn_layers_create(bn_context *, bn_folder *, bn_sim *, bn_layers **out);
+
+/* At an output time; on the writer's thread, with its context. */
+BN_CHECKED bn_status bn_layers_write(bn_context *, bn_layers *, const bn_export *);
+
+/* Gives the meshes their names. */
+BN_CHECKED bn_status bn_layers_finish(bn_layers *);
+
+/* Drops meshes that have no name yet. Accepts NULL. */
+void bn_layers_destroy(bn_layers **);
+
+#endif

@@ -1,0 +1,51 @@
+/* flood_plans.h: floor plans, from pictures (flood_storeys.c) and from polygons (flood_polygons.c), and what stands on
+ * them. */
+#ifndef BN_FLOOD_PLANS_H
+#define BN_FLOOD_PLANS_H
+
+#include "flood.h"
+
+enum { LEGEND_MAX = 64, MEANINGS = 8 };
+typedef enum meaning { FLOOR, WALL, OBSTACLE, DOOR, STAIR, OPENING, SOURCE, DRAIN } meaning; /* order of the choices */
+
+typedef struct legend {
+    unsigned char rgb[3];
+    bool coloured;
+    const char *name; /* of polygons; "": of a colour only */
+    meaning kind;
+    double rate, width, coefficient;
+    bool open;
+} legend;
+
+struct flood_plans {
+    legend entry[LEGEND_MAX + MEANINGS]; /* the words of the meanings stand behind those of the case */
+    size_t count;
+    uint32_t width, height;     /* pixels of each picture */
+    double pixel, corner[2];    /* [m]; of the pictures, from the corner of the domain */
+    const unsigned char **rgb;  /* of each storey; NULL: no picture */
+    unsigned char **index;      /* place in the legend of each pixel */
+    bn_plan_shapes **shapes;    /* of each storey; NULL: no polygons */
+    unsigned char **meaning_of; /* place in the legend of each shape */
+};
+
+bool flood_blocks_water(const legend *);
+
+/* [[history]]: rows that contradict each other or the case reject it. */
+void flood_check_histories(const bn_case *, const flood *);
+
+/* Reads a storey's polygons and finds them in the legend. A meaning that isn't there rejects the case. */
+bn_status flood_read_shapes(const bn_case *, bn_plan *, flood *, size_t storey);
+
+/* Walls of a storey of polygons: cells whose middle is not open are solid, between two others nothing passes where the
+ * way between their middles is not. */
+bn_status flood_code_shapes(const bn_case *, bn_plan *, flood *, size_t storey);
+
+/* Stairs, openings, sources and drains of a storey of polygons, each shape a patch. */
+bn_status flood_code_shape_patches(const bn_case *, bn_plan *, flood *, size_t storey);
+
+/* Gives the cells of a patch their item, and of a link the storey below its end; `where` names the patch in messages,
+ * NULL: by pixels. */
+void flood_code_patch(const bn_case *, flood *, size_t storey, const legend *, const size_t *list, size_t count,
+                      const char *where);
+
+#endif

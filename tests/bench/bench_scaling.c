@@ -1,0 +1,121 @@
+/* bench_scaling.c: what several devices do together against one: weak scaling (the grid grows with the devices) and strong
+ * scaling (it does not), by the clock. Never part of the tests.
+ *   bench_scaling [DEVICES [maxwell,flood,flow,xray [full|quick]]]
+ * DEVICES: a list as of --device, "gpu" or "all"; its first one, first two, ... are taken in turn. */
+#include "bench.h"
+
+#include "sim/solver.h"
+
+#include <string.h>
+
+enum { MOST = 64 };
+
+typedef struct work {
+    const char *solver, *what;
+    const char *text;
+    /* Cells along the sides for one device (quick, full), and the side that grows with the devices; -1: photons do. */
+    uint32_t quick[3], full[3];
+    int grows;
+    int batch[2]; /* steps between two looks at the clock (quick, full) */
+} work;
+
+static const work works[] = {
+    { "maxwell", "cell-iterations",
+      "[case]\nsolver='maxwell'\nprecision='single'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n"
+      "[structure]\nbelow='glass'\n[[material]]\nname='glass'\nn=1.5\n[solver]\nwatch_every=100000\n"
+      "sweep='two-pass'\n[output]\npictures=false\n",
+      { 64, 64, 64 }, { 512, 512, 512 }, 2, { 5, 20 } },
+    { "flood", "cell-steps",
+      "[case]\nsolver='flood'\nprecision='single'\n[grid]\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n"
+      "radius=20\n[time]\ninterval=2\n[stop]\nsteps=1000000\n",
+      { 512, 512, 0 }, { 7168, 6976, 0 }, 1, { 1, 1 } },
+    { "flow", "node-steps",
+      "[case]\nsolver='flow'\nprecision='single'\n[fluid]\nviscosity=0.001\n[solver]\npoisson='multigrid'\n"
+      "[stop]\nsteps=1000000\n",
+      { 129, 129, 0 }, { 2049, 2049, 0 }, 1, { 2, 2 } },
+    { "xray", "photons",
+      "[case]\nsolver='xray'\nprecision='single'\n[density]\nkind='double-slit'\ncells=[256,128,128]\n"
+      "centre=[2e-9,0]\ndepth=4e-9\n[source]\nsize=[44e-9,0]\ncentre=[2e-9,0]\nphotons=1e12\n"
+      "[detector]\ncell_angle=70e-6\n",
+      { 128, 128, 0 }, { 1024, 1024, 0 }, -1, { 1, 4 } },
+};
+
+/* Updates a second by the first `count` devices of the list. */
+static double rate(const work *w, const char *devices, size_t count, bool full, bool weak)
+{
+    char selector[512] = "", cells[96];
+    const char *at = devices;
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = strcspn(at, ",");
+        snprintf(selector + strlen(selector), sizeof selector - strlen(selector), "%s%.*s", i ? "," : "", (int)n, at);
+        at += n + (at[n] == ',');
+    }
+    uint32_t n[3];
+    memcpy(n, full ? w->full : w->quick, sizeof n);
+    if (weak && w->grows >= 0)
+        n[w->grows] *= (uint32_t)count;
+    const bool photons = w->grows < 0;
+    const char *key = photons ? "detector.cells" : strcmp(w->solver, "flow") == 0 ? "grid.nodes" : "grid.cells";
+    if (n[2])
+        snprintf(cells, sizeof cells, "%s=[%u,%u,%u]", key, n[0], n[1], n[2]);
+    else
+        snprintf(cells, sizeof cells, "%s=[%u,%u]", key, n[0], n[1]);
+    const size_t batch = (full ? 64 : 4) * (weak ? count : 1); /* photons a cell of the detector and step */
+    char most[64];
+    snprintf(most, sizeof most, "source.batch=%zu", batch);
+    const char *overrides[] = { cells, most };
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    need(bn_device_open(ctx, selector, false, &device));
+    need(bn_case_parse(ctx, "bench", w->text, overrides, photons ? 2 : 1, &c));
+    need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    need(bn_sim_step(sim));
+    need(bn_domain_finish(bn_sim_domain(sim)));
+    double best = 0;
+    for (int round = 0; round < 4; round++) {
+        const unsigned long long before = bn_sim_now(sim).items;
+        const double start = now();
+        for (int k = 0; k < w->batch[full]; k++)
+            need(bn_sim_step(sim));
+        need(bn_domain_finish(bn_sim_domain(sim)));
+        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : (double)(bn_sim_now(sim).items - before);
+        const double found = done / (now() - start);
+        best = found > best ? found : best;
+    }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+    bn_device_close(&device);
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    const char *selector = argc > 1 ? argv[1] : "gpu", *which = argc > 2 ? argv[2] : "maxwell,flood";
+    const bool full = argc > 3 ? strcmp(argv[3], "full") == 0 : true;
+    size_t indices[MOST], count;
+    const bn_device_info *info;
+    char devices[512] = "";
+    need(bn_context_create(NULL, &ctx));
+    need(bn_device_select(ctx, selector, indices, MOST, &count, NULL));
+    size_t all;
+    need(bn_devices(ctx, &info, &all));
+    for (size_t i = 0; i < count; i++)
+        snprintf(devices + strlen(devices), sizeof devices - strlen(devices), "%s%zu", i ? "," : "", indices[i]);
+    printf("%zu x %s\n%-10s %-16s %8s %8s %14s %10s\n", count, info[indices[0]].name, "solver", "counted", "scaling",
+           "devices", "G a second", "times one");
+    for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+        if (!strstr(which, works[i].solver))
+            continue;
+        double one = 0;
+        for (int weak = 1; weak >= 0; weak--)
+            for (size_t n = weak ? 1 : 2; n <= count; n *= 2) {
+                const double found = rate(&works[i], devices, n, full, weak);
+                one = n == 1 ? found : one;
+                printf("%-10s %-16s %8s %8zu %14.4f %10.3f\n", works[i].solver, works[i].what, weak ? "weak" : "strong", n,
+                       1e-9 * found, found / one);
+                fflush(stdout);
+            }
+    }
+    bn_context_destroy(&ctx);
+    return 0;
+}

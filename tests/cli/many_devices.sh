@@ -1,0 +1,118 @@
+#!/bin/sh
+# many_devices.sh: the same bits on one device, on parts of a CPU that stand for several, and on ranks; what several devices
+# make room for; a rank that dies.
+. tests/cli_lib.subr
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
+
+# The CPU through one implementation, if its vendor file is where it usually is: "all" then means that device and no other.
+for file in /etc/OpenCL/vendors/*pocl*.icd; do
+    [ -z "${OCL_ICD_VENDORS:-}" ] && [ -f "$file" ] && mkdir -p "$work/vendors" && cp "$file" "$work/vendors/" &&
+        export OCL_ICD_VENDORS="$work/vendors"
+done
+
+mpi=no
+"$BINNACLE" --version | grep -q 'with MPI: /' && command -v mpirun >/dev/null 2>&1 && mpi=yes
+[ $mpi = yes ] || echo 'SKIPPED: ranks (mpirun or mpicc is missing)'
+
+# run_as NAME COMMAND...: a run of $case into $work/NAME; 4 is the end of a self-test case that is not meant to converge
+run_as()
+{
+    name=$1
+    shift
+    "$@" run "$case" --out "$work/$name" --force --quiet --set output.every=0 --set output.pictures=false $more \
+        >"$work/$name.log" 2>&1 </dev/null
+    code=$?
+    [ $code = 0 ] || [ $code = 4 ] || { cat "$work/$name.log"; return 1; }
+}
+
+# same NAME: the fields of that run have the hashes of the first one, and there are some
+same()
+{
+    grep -o '"hash": "[0-9a-f]*"' "$work/one/summary.json" >"$work/one.hash"
+    grep -o '"hash": "[0-9a-f]*"' "$work/$1/summary.json" >"$work/$1.hash"
+    [ -s "$work/one.hash" ] && cmp "$work/one.hash" "$work/$1.hash"
+}
+
+# took_part NAME N RANKS: what the summary says took part
+took_part()
+{
+    grep -q "\"devices\": $2," "$work/$1/summary.json" && grep -q "\"ranks\": $3," "$work/$1/summary.json"
+}
+
+# try NAME DEVICES RANKS COMMAND...
+try()
+{
+    name=$1 devices=$2 ranks=$3
+    shift 3
+    rm -rf "${work:?}/$name"
+    ok "$case: $name runs" run_as "$name" "$@"
+    ok "$case: $name has the same bits" same "$name"
+    ok "$case: $name took $devices devices of $ranks ranks" took_part "$name" "$devices" "$ranks"
+}
+
+cases='flow/selftest maxwell/selftest-two-pass xray/selftest flood/selftest bpm/selftest'
+[ -z "${BN_TEST_LONG:-}" ] || cases="$cases maxwell/selftest-cycles maxwell/selftest-fused bpm/selftest-space bpm/selftest-iteration"
+for name in $cases; do
+    case=data/cases/$name.toml more=''
+    ok "$case: one device" run_as one "$BINNACLE"
+    more='--device all'
+    try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+    [ $mpi = yes ] || continue
+    more=''
+    try ranks 2 2 mpirun -n 2 "$BINNACLE"
+    [ "$name" = flood/selftest ] || [ -n "${BN_TEST_LONG:-}" ] || continue
+    try ranks4 4 4 mpirun -n 4 "$BINNACLE"
+    more='--device all'
+    # Two parts for each of two ranks: four devices, of which every rank takes two.
+    try both 4 2 env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"
+done
+
+# Every kind of output, from ranks as from one device.
+if [ $mpi = yes ]; then
+    case=data/cases/flood/selftest.toml
+    more=''
+    ok 'outputs of one device' "$BINNACLE" run $case --out "$work/all1" --quiet
+    ok 'outputs of two ranks' mpirun -n 2 "$BINNACLE" run $case --out "$work/all2" --quiet
+    for file in $(cd "$work/all1" && find . -type f ! -name summary.json ! -name .binnacle* | LC_ALL=C sort); do
+        ok "$file is the same from two ranks" cmp "$work/all1/$file" "$work/all2/$file"
+    done
+    expect 2 'no key .*nosuch|unknown key|nosuch' 'a case that is wrong is told once' \
+        mpirun -n 2 "$BINNACLE" run $case --set nosuch.key=1 --out "$work/no"
+    ok 'by one rank' test "$(grep -c 'nosuch' "$work/err")" = 1
+fi
+
+# Memory: too large for one device, room on two.
+case=data/cases/maxwell/selftest-two-pass.toml
+bytes=$("$BINNACLE" check $case --json 2>/dev/null | tr -d '\n' | sed 's/.*"device_bytes": *\([0-9]*\).*/\1/')
+ok 'check tells the bytes' test "$bytes" -gt 1000
+limit=$((bytes * 3 / 4))
+expect 3 'on 2 such devices' 'too large for one device: how many it takes' \
+    env BINNACLE_DEVICE_BYTES=$limit "$BINNACLE" run $case --out "$work/big" --quiet
+expect 4 'not converged' 'and on two it runs' \
+    env BINNACLE_DEVICE_BYTES=$limit BINNACLE_PARTITION=2 "$BINNACLE" run $case --device all --out "$work/big" --quiet
+
+# Fewer cells than devices; fewer boxes than devices.
+expect 1 'cut into 60 boxes' 'a grid that is too small for so many devices' \
+    env BINNACLE_PARTITION=60 "$BINNACLE" run data/cases/flood/selftest.toml --device all --out "$work/small" --quiet
+expect 1 '2 boxes for 3 devices' 'fewer boxes than devices' \
+    env BINNACLE_PARTITION=3 "$BINNACLE" run data/cases/flood/selftest.toml --device all --boxes 2 --out "$work/small" --quiet
+
+# A rank that dies ends the job, within seconds.
+if [ $mpi = yes ]; then
+    mpirun -n 4 "$BINNACLE" run data/cases/flood/selftest.toml --out "$work/dying" --quiet --checkpoint-every 5 \
+        --set stop.steps=1000000 --set output.every=0 >"$work/dying.log" 2>&1 </dev/null &
+    job=$!
+    wait_for "$work/dying/checkpoint/manifest.json"
+    sleep 2
+    victim=$(pgrep -f "run data/cases/flood/selftest.toml --out $work/dying" | tail -n 1)
+    started=$(date +%s)
+    kill -KILL "$victim"
+    wait $job
+    code=$?
+    ok 'a dead rank ends the job with a failure' test $code != 0
+    ok 'within ten seconds' test $(($(date +%s) - started)) -le 10
+    ok 'which names the rank' grep -Eq 'rank [0-9]' "$work/dying.log"
+    ok 'and the last checkpoint' grep -q 'the last checkpoint is that of step [1-9]' "$work/dying.log"
+fi
+finish

@@ -1,0 +1,190 @@
+/* test_resume.c: what every registered solver must pass, on its own self-test cases, in both precisions, on device and
+ * reference: a run that goes on from a checkpoint ends with the bits of one that was never stopped, cut into another
+ * number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
+#include "support.h"
+
+#include "api/embedded_files.h"
+#include "binnacle/binnacle.h"
+#include "sim/checkpoint.h"
+#include "sim/selftest.h"
+#include "sim/sim_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+enum { MOST_STEPS = 40 };
+static char folder[4096];
+
+/* All that is written or compared, the results and their tables, the last row of the series. */
+typedef struct outcome {
+    unsigned char *bytes;
+    size_t count;
+} outcome;
+
+static void add(outcome *o, const void *bytes, size_t count)
+{
+    o->bytes = realloc(o->bytes, o->count + count + 1);
+    ck_assert_ptr_nonnull(o->bytes);
+    if (count > 0)
+        memcpy(o->bytes + o->count, bytes, count);
+    o->count += count;
+}
+
+static outcome outcome_of(bn_context *ctx, bn_sim *sim)
+{
+    outcome o = { 0 };
+    const bn_sim_state now = bn_sim_now(sim);
+    const double numbers[] = {
+        (double)now.step, now.time, now.residual, (double)now.items, now.converged, now.complete
+    };
+    OK(bn_sim_measure(sim));
+    for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
+        const bn_sim_field_info *info = bn_sim_field_at(sim, f);
+        if (!info->compare && !info->output)
+            continue;
+        const size_t bytes = bn_field_bytes(bn_sim_field(sim, info->name));
+        void *values = malloc(bytes);
+        OK(bn_sim_read(sim, info->name, values, bytes));
+        add(&o, values, bytes);
+        free(values);
+    }
+    const bn_results *r = bn_sim_results(sim);
+    for (size_t i = 0; i < bn_results_count(r); i++)
+        add(&o, &bn_results_at(r, i)->value, sizeof(double));
+    for (size_t i = 0; i < bn_results_tables(r); i++) {
+        const bn_column *columns;
+        size_t count, rows;
+        (void)bn_results_table_at(r, i, &columns, &count, &rows);
+        for (size_t c = 0; c < count; c++)
+            add(&o, columns[c].values, rows * sizeof(double));
+    }
+    add(&o, numbers, sizeof numbers);
+    add(&o, bn_sim_last_step(sim)->series, sizeof bn_sim_last_step(sim)->series);
+    return o;
+}
+
+static bn_case *read_case(bn_context *ctx, const bn_embedded *file, const char *precision)
+{
+    bn_case *c;
+    char override[64];
+    snprintf(override, sizeof override, "case.precision=%s", precision);
+    const char *overrides[] = { override };
+    OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
+    return c;
+}
+
+static void folder_of(char *path, size_t room, unsigned long long step)
+{
+    snprintf(path, room, "%s/%llu", folder, step);
+}
+
+/* The whole run, with a checkpoint after each step in a folder of its own. */
+static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigned long long *steps)
+{
+    bn_sim *sim;
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    while (!bn_sim_done(sim)) {
+        char path[4200];
+        OK(bn_sim_step(sim));
+        folder_of(path, sizeof path, bn_sim_now(sim).step);
+        if (bn_sim_now(sim).step < MOST_STEPS)
+            OK(bn_sim_save(sim, path));
+    }
+    *steps = bn_sim_now(sim).step;
+    const outcome o = outcome_of(ctx, sim);
+    bn_sim_destroy(&sim);
+    return o;
+}
+
+static void go_on(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision, int boxes,
+                  unsigned long long from, bool other_engine, const outcome *whole)
+{
+    bn_sim *sim;
+    char path[4200];
+    bn_case *c = read_case(ctx, file, precision);
+    folder_of(path, sizeof path, from);
+    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device, .boxes = boxes, .resume = path }, &sim));
+    ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
+    while (!bn_sim_done(sim))
+        OK(bn_sim_step(sim));
+    outcome o = outcome_of(ctx, sim);
+    ck_assert_int_eq((int)o.count, (int)whole->count);
+    if (other_engine) /* may tell more or less often how large a field is */
+        o.count -= sizeof bn_sim_last_step(sim)->series;
+    size_t at = 0;
+    while (at < o.count && o.bytes[at] == whole->bytes[at])
+        at++;
+    ck_assert_msg(at == o.count, "%s, %s, %s, %d boxes: going on from step %llu differs at byte %zu of %zu", file->name,
+                  precision, device ? "device" : "reference", boxes, from, at, o.count);
+    free(o.bytes);
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
+}
+
+static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision)
+{
+    unsigned long long steps;
+    bn_case *c = read_case(ctx, file, precision);
+    double (*tolerance)(const bn_case *, const char *) = bn_solver_find(bn_case_solver(c))->tolerance;
+    const bool tolerant = tolerance && tolerance(c, "psi") > 0; /* libraries of transforms: engines differ */
+    outcome whole = run_whole(ctx, device, c, &steps);
+    ck_assert_int_ge((int)steps, 1);
+    const char *all = getenv("BN_TEST_LONG");
+    const unsigned long long stride = all && all[0] ? 1 : (steps + 1) / 2;
+    for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
+        go_on(ctx, device, file, precision, 1, from, false, &whole);
+        if (!tolerant && (from == 1 || stride == 1)) /* each number of boxes has programs of its own to be built */
+            go_on(ctx, device, file, precision, from % 2 ? 3 : 7, from, false, &whole);
+        if (!tolerant && (from > 1 || stride == 1))
+            go_on(ctx, NULL, file, precision, 1, from, true, &whole);
+    }
+    free(whole.bytes);
+    if (!tolerant) { /* and from the reference to the device */
+        whole = run_whole(ctx, NULL, c, &steps);
+        go_on(ctx, NULL, file, precision, 1, 1, false, &whole);
+        go_on(ctx, device, file, precision, 1, (steps + 1) / 2, true, &whole);
+        free(whole.bytes);
+    }
+    bn_case_destroy(&c);
+}
+
+START_TEST(going_on_gives_the_same_bits)
+{
+    static const char *const precisions[] = { "single", "double" };
+    const char *solver = bn_solver_names()[_i / 2], *only = getenv("BN_TEST_SOLVER"), *file = getenv("BN_TEST_FILE");
+    bn_context *ctx;
+    bn_device *device;
+    if (only && strcmp(only, solver) != 0)
+        return;
+    snprintf(folder, sizeof folder, "%s/resume-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    if (_i % 2 == 0 || bn_device_describe(device)->fp64)
+        for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+            if (bn_selftest_is_of(f->name, solver) && (!file || strstr(f->name, file)))
+                check_file(ctx, device, f, precisions[_i % 2]);
+    bn_device_close(&device);
+    for (unsigned long long step = 0; step < MOST_STEPS; step++) {
+        char path[4200];
+        folder_of(path, sizeof path, step);
+        bn_checkpoint_remove(ctx, path);
+    }
+    bn_context_destroy(&ctx);
+    (void)rmdir(folder);
+}
+END_TEST
+
+static void add_tests(TCase *tests)
+{
+    size_t count = 0;
+    while (bn_solver_names()[count])
+        count++;
+    tcase_add_loop_test(tests, going_on_gives_the_same_bits, 0, 2 * (int)count);
+}
+
+int main(void) { return bn_test_main("resume", add_tests); }
