@@ -183,7 +183,7 @@ static const bn_kernel_desc total_kernels[] = {
     [BN_MAX_ABS] = { "reduce_total_max", BN_ONCE, { 0, 0, 0 } },
 };
 
-static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double *result)
+bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
 {
     bn_domain *d = f->domain;
     bn_kernel *partial, *total;
@@ -196,8 +196,15 @@ static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, d
     BN_TRY(bn_kernel_find(d->reductions, &partial_kernels[op], &partial));
     BN_TRY(bn_kernel_find(d->reductions, &total_kernels[op], &total));
     BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
-    BN_TRY(BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(d->reduce_scalars)));
-    return bn_scalars_read(d->reduce_scalars, result, 1);
+    *lent = d->reduce_scalars;
+    return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(d->reduce_scalars));
+}
+
+static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double *result)
+{
+    bn_scalars *scalars;
+    BN_TRY(bn_reduce_launch(f, component, op, &scalars));
+    return bn_scalars_read(scalars, result, 1);
 }
 
 /* The largest magnitude; not finite as soon as one value is. */

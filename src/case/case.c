@@ -70,17 +70,6 @@ int bn_case_choice(const bn_case *c, const char *key) { return find_single(c, ke
 
 bool bn_case_given(const bn_case *c, const char *key) { return find(c, key)->given; }
 
-/* The choice number `index` of "thom|woods"; its length is *length, 0 when there is none. */
-static const char *choice_at(const char *choices, int index, size_t *length)
-{
-    for (; index > 0; index--) {
-        choices += strcspn(choices, "|");
-        choices += *choices == '|';
-    }
-    *length = strcspn(choices, "|");
-    return choices;
-}
-
 /* A single choice or whole number; NULL: there is none of that name. */
 static bn_value *find_plain(const bn_case *c, const char *key)
 {
@@ -97,13 +86,13 @@ static bn_value *find_plain(const bn_case *c, const char *key)
 bool bn_case_value(const bn_case *c, const char *key, char text[BN_CASE_VALUE])
 {
     const bn_value *v = find_plain(c, key);
-    size_t length;
     if (!v)
         return false;
     if (v->key->type == BN_KEY_INT) {
         snprintf(text, BN_CASE_VALUE, "%lld", v->is.integer[0]);
     } else {
-        const char *choice = choice_at(v->key->choices, v->is.choice, &length);
+        size_t length;
+        const char *choice = bn_key_choice(v->key, v->is.choice, &length);
         snprintf(text, BN_CASE_VALUE, "%.*s", (int)length, choice);
     }
     return true;
@@ -115,24 +104,24 @@ bool bn_case_prefer(bn_case *c, const char *key, const char *value)
     char present[BN_CASE_VALUE];
     if (!v || !bn_case_value(c, key, present) || (v->given && strcmp(present, "auto") != 0))
         return false;
-    if (v->key->type == BN_KEY_INT) {
-        char *end;
-        const long long number = strtoll(value, &end, 10);
-        if (end == value || *end != '\0' || (v->key->min < v->key->max &&
-                                             ((double)number < v->key->min || (double)number > v->key->max)))
-            return false;
-        v->is.integer[0] = number;
-        return true;
+    const bool number = v->key->type == BN_KEY_INT;
+    char *end = NULL;
+    const long long before = number ? v->is.integer[0] : v->is.choice,
+                    wanted = number ? strtoll(value, &end, 10) : bn_choice_find(v->key, value);
+    if (number && (end == value || *end != '\0' ||
+                   (v->key->min < v->key->max && ((double)wanted < v->key->min || (double)wanted > v->key->max))))
+        return false;
+    if (!number && wanted < 0)
+        return false;
+    if (!v->preferred) {
+        v->preferred = true;
+        v->before = before;
     }
-    size_t length = 1;
-    for (int i = 0; length > 0; i++) {
-        const char *choice = choice_at(v->key->choices, i, &length);
-        if (length > 0 && length == strlen(value) && strncmp(choice, value, length) == 0) {
-            v->is.choice = i;
-            return true;
-        }
-    }
-    return false;
+    if (number)
+        v->is.integer[0] = wanted;
+    else
+        v->is.choice = (int)wanted;
+    return true;
 }
 
 size_t bn_case_items(const bn_case *c, const char *list)
@@ -207,6 +196,8 @@ void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, s
     }
 }
 
+static bn_status reject(const bn_case *, const bn_value *, const char *hint, const char *format, va_list)
+    BN_PRINTF(4, 0);
 static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, const char *format, va_list args)
 {
     bn_builder b = { 0 };

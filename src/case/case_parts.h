@@ -24,6 +24,8 @@ typedef struct bn_value {
         int choice;
     } is;
     char *text; /* of a text */
+    bool preferred;   /* bn_case_prefer has put another value in the place of `before` */
+    long long before; /* choice or whole number */
 } bn_value;
 
 struct bn_case {

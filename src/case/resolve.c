@@ -62,10 +62,16 @@ void bn_value_add(const bn_value *v, bn_builder *out)
         bn_builder_add(out, "]");
 }
 
+/* What the case says: a preference is not part of it. */
 static void add_line(bn_builder *b, const bn_value *v)
 {
+    bn_value own = *v;
+    if (v->preferred && v->key->type == BN_KEY_INT)
+        own.is.integer[0] = v->before;
+    else if (v->preferred)
+        own.is.choice = (int)v->before;
     bn_builder_add(b, "%s = ", bn_key_leaf(v->key->name));
-    bn_value_add(v, b);
+    bn_value_add(&own, b);
     if (v->key->unit && *v->key->unit)
         bn_builder_add(b, " # %s", v->key->unit);
     bn_builder_add(b, "\n");

@@ -43,7 +43,8 @@ BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *te
 BN_CHECKED bn_status bn_case_starter(bn_context *, const char *solver, const bn_schema_source *, char **text);
 
 /* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming it
- * or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. */
+ * or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved case shows the
+ * key as it was: what is preferred belongs to a device. */
 bool bn_case_prefer(bn_case *, const char *key, const char *value);
 /* The value of such a key as it stands in a case; `text` has room for BN_CASE_VALUE bytes. False: there is no such key. */
 enum { BN_CASE_VALUE = 64 };

@@ -1,6 +1,5 @@
 /* bench_tuned.c: `bench --suite default-vs-tuned`: each solver's standard case through `tune`, with a database that
  * nobody else sees: how far the default work-groups are from the best ones. */
-#define _XOPEN_SOURCE 700 /* setenv */
 #include "cli/bench.h"
 
 #include "cli/cli_child.h"

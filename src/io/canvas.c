@@ -72,13 +72,62 @@ static void clean(char out[TEXT_BYTES], const char *text)
     out[used] = '\0';
 }
 
-static double clean_width(bn_canvas *c, double size, const char *text)
+/* A raised digit or minus at the head of the text as a plain one, and how many bytes it takes; 0: it is none. Few fonts
+ * have them, and cairo's own, which it takes where a machine has no fonts, is not one of these. */
+static size_t raised_at(const char *text, char *plain)
 {
-    cairo_text_extents_t extents;
-    cairo_set_font_size(c->cr, size);
-    cairo_text_extents(c->cr, text, &extents);
-    return extents.x_advance;
+    static const char *const raised[] = { "\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074", "\u2075",
+                                          "\u2076", "\u2077", "\u2078", "\u2079", "\u207b" };
+    for (size_t i = 0; i < sizeof raised / sizeof *raised; i++)
+        if (strncmp(text, raised[i], strlen(raised[i])) == 0) {
+            *plain = "0123456789-"[i];
+            return strlen(raised[i]);
+        }
+    return 0;
 }
+
+/* The next characters that are all raised or all not, without their height; returns the bytes that they take in the text. */
+static size_t next_run(const char *text, char run[TEXT_BYTES], bool *up)
+{
+    size_t used = 0, taken = 0, length;
+    char plain;
+    *up = raised_at(text, &plain) > 0;
+    while (text[taken] && ((length = raised_at(text + taken, &plain)) > 0) == *up) {
+        if (*up)
+            run[used++] = plain;
+        else
+            run[used++] = text[taken];
+        taken += *up ? length : 1;
+    }
+    run[used] = '\0';
+    return taken;
+}
+
+static const double raised_size = 0.7, raised_by = 0.4; /* of the size of the text */
+
+/* Draws the text at the current point, or only measures it: its width. */
+static double run_through(bn_canvas *c, double size, const char *text, bool draw)
+{
+    double width = 0, x = 0, y = 0;
+    if (draw)
+        cairo_get_current_point(c->cr, &x, &y);
+    while (*text) {
+        char run[TEXT_BYTES];
+        bool up;
+        cairo_text_extents_t extents;
+        text += next_run(text, run, &up);
+        cairo_set_font_size(c->cr, up ? raised_size * size : size);
+        cairo_text_extents(c->cr, run, &extents);
+        if (draw) {
+            cairo_move_to(c->cr, x + width, up ? y - raised_by * size : y);
+            cairo_show_text(c->cr, run);
+        }
+        width += extents.x_advance;
+    }
+    return width;
+}
+
+static double clean_width(bn_canvas *c, double size, const char *text) { return run_through(c, size, text, false); }
 
 double bn_canvas_text_width(bn_canvas *c, double size, const char *text)
 {
@@ -113,12 +162,11 @@ void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size
         width = clean_width(c, size, copy);
     }
     cairo_save(c->cr);
-    cairo_set_font_size(c->cr, size);
     cairo_translate(c->cr, x, y);
     if (turned)
         cairo_rotate(c->cr, -1.5707963267948966);
     cairo_move_to(c->cr, -across * width, 0.365 * size); /* capitals of DejaVu Sans are 0.73 of the size high */
-    cairo_show_text(c->cr, copy);
+    (void)run_through(c, size, copy, true);
     cairo_restore(c->cr);
 }
 

@@ -133,6 +133,10 @@ START_TEST(open_keys)
     ck_assert(!bn_case_prefer(c, "solver.layers", "8 or so") && !bn_case_prefer(c, "solver.layers", "100000"));
     ck_assert(!bn_case_prefer(c, "solver.layers", "") && !bn_case_prefer(c, "solver.nothing", "1"));
     ck_assert_int_eq(bn_case_int(c, "solver.layers"), 8);
+    char *resolved = NULL; /* the case stays what it was: runs of it may go on from each other's checkpoints */
+    ck_assert_int_eq(bn_case_resolved(c, &resolved), BN_OK);
+    ck_assert(strstr(resolved, "layers = 0\n") && !strstr(resolved, "layers = 8"));
+    free(resolved);
     ck_assert(!bn_case_prefer(c, "source.batch", "5")); /* the case has chosen */
     ck_assert_int_eq(bn_case_int(c, "source.batch"), 3);
     ck_assert(!bn_case_prefer(c, "source.photons", "5")); /* no choice and no whole number */

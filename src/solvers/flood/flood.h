@@ -110,6 +110,8 @@ typedef struct flood {
     bool values_known;
     unsigned slot;
     double wish;                        /* time step that the last step would have liked */
+    double water;                       /* sum of all depths, where reading the clock brings it along */
+    bool water_known;
     double start_volume, fed;           /* [m3] */
     size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
     bool gauge_speeds;

@@ -56,7 +56,13 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
 {
     double all[FLOOD_SLOTS * FLOOD_SLOT];
-    BN_TRY(bn_scalars_read(s->clock, all, FLOOD_SLOTS * FLOOD_SLOT));
+    bn_scalars *water;
+    /* If the interval is over, which it nearly always is, the sum of the depths is wanted too: one wait for both. */
+    BN_TRY(bn_reduce_launch(s->depth, 0, BN_SUM, &water));
+    BN_TRY(bn_scalars_read_all((const bn_scalars_request[]){ { s->clock, all, FLOOD_SLOTS * FLOOD_SLOT },
+                                                             { water, &s->water, 1 } },
+                               2));
+    s->water_known = true;
     for (unsigned i = 0; i < FLOOD_SLOT; i++)
         out[i] = all[slot * FLOOD_SLOT + i];
     return BN_OK;
@@ -120,8 +126,9 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            clock[CLOCK_SPEED], s->wish);
     } while (left > 0);
     BN_TRY(flood_read_gauges(sim, s, end));
-    double depth;
-    BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
+    double depth = s->water;
+    if (!s->water_known)
+        BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
     s->time_steps += (unsigned long long)clock[CLOCK_STEPS];
     *out = (bn_step){ .dt = s->interval, .residual = (double)NAN };
     out->updates = clock[CLOCK_STEPS] * (double)bn_domain_points(bn_sim_domain(sim));
