@@ -37,7 +37,9 @@
 #define MOST(a, b) fmax(a, b)
 #endif
 
-/* FOR_CELLS for a large body that few cells need: not unrolled. */
+#define BLOCK_CELLS (SEGMENT * SEGMENT_ROWS)
+
+/* FOR_CELLS without hurry: not unrolled. */
 #define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
          lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
@@ -406,17 +408,32 @@ static inline int block_beside(int dx, int dy)
                                                                : ((Z0 + block_k()) * BLOCK_ROWS + y) * SEGMENTS + x;
 }
 
-/* Whether anything can change in this block: there was water in or beside it now or a step ago (then the field that is
- * written is older by a step), or it has special cells. */
-static inline int block_active(global const acc *blocks, int slot)
+/* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around there is
+ * water, now or a step ago (then the field that is written is older by a step). */
+enum { NOW_DT, NOW_WISH, NOW_LEFT, NOW_AFTER, NOW_WET, NOW = NOW_WET + 9 };
+static inline void find_now(local real *now, global const acc *blocks, global const real *clock, int slot, real refill)
 {
     const int before = (slot + SLOTS - 1) % SLOTS;
+    if (get_local_id(0) == 0) {
+        real wish, left, after;
+        now[NOW_DT] = step_of(clock, slot, refill, &wish, &left, &after);
+        now[NOW_WISH] = wish;
+        now[NOW_LEFT] = left;
+        now[NOW_AFTER] = after;
+    }
+    FOR_LANES(n, 9) {
+        const int b = block_beside(n % 3 - 1, n / 3 - 1);
+        now[NOW_WET + n] = b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Whether anything can change in this block: it has special cells, or there is water in or beside it. */
+static inline int block_active(local const real *now, global const acc *blocks)
+{
     int active = ALL_BLOCKS || blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++) {
-            const int b = block_beside(dx, dy);
-            active = active || (b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0));
-        }
+    for (int n = 0; n < 9; n++)
+        active = active || now[NOW_WET + n] != 0;
     return active;
 }
 
@@ -490,10 +507,11 @@ kernel void flood_predict(global const real *restrict depth, global const real *
                           global real *restrict clock, global real *restrict half_depth, global real *restrict half_velocity,
                           uint slot, real refill)
 {
-    real wish, left, after;
-    const real dt = step_of(clock, (int)slot, refill, &wish, &left, &after), scale = dt * EDGE;
+    local real now[NOW];
+    find_now(now, blocks, clock, (int)slot, refill);
+    const real dt = now[NOW_DT], scale = dt * EDGE;
     const int k = block_k();
-    FOR_CELLS(block_active(blocks, (int)slot) && dt > 0, i, j, lane) {
+    FOR_CELLS(block_active(now, blocks) && dt > 0, i, j, lane) {
         const index_t at = AT3(i, j, k);
         const int shifted = j & 1;
         const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
@@ -571,23 +589,38 @@ FOLDED void keep_above(local real *kept, int lane, int shifted, const edge_flux 
 #endif
 }
 
+/* No water in a cell and behind its upper edges: nothing passes there. Where neighbours go together that saves the work; on a
+ * CPU it would keep them from it. */
+FOLDED int dry_above(global const real *depth, index_t at, int shifted)
+{
+    int dry = (depth[at] <= DRY) & (depth[beyond(at, 1, shifted)] <= DRY);
+#if EDGES == 6
+    dry = dry & (depth[beyond(at, 2, shifted)] <= DRY);
+#endif
+    return dry;
+}
+
 /* The edges that a cell of the block owns. */
 FOLDED void own_edges(FIELDS, local real *kept, int lane, index_t at, int shifted)
 {
     const int code = cell[at];
-    edge_flux e, first, second;
+    edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
     edge_sums s, below, stay, move;
     take_sums(kept, STAY(0) + lane, &stay);
 #if EDGES == 6
     take_sums(kept, MOVE(1 - shifted, 0) + lane, &move);
     sum_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
-    through(GIVEN, at, 2, shifted, !(code & CLOSED << 2), &second);
 #else
     sum_below(&stay, &stay, &below);
-    (void)move, (void)second;
+    (void)move;
 #endif
-    through(GIVEN, at, 0, shifted, !(code & CLOSED), &e);
-    through(GIVEN, at, 1, shifted, !(code & CLOSED << 1), &first);
+    if (IS_CPU || !(dry_above(depth, at, shifted) & (depth[at + 1] <= DRY))) {
+        through(GIVEN, at, 0, shifted, !(code & CLOSED), &e);
+        through(GIVEN, at, 1, shifted, !(code & CLOSED << 1), &first);
+#if EDGES == 6
+        through(GIVEN, at, 2, shifted, !(code & CLOSED << 2), &second);
+#endif
+    }
     sum_own(&e, &first, &second, &s);
     kept[OWN(0) + lane] = s.mass - below.mass;
     kept[OWN(1) + lane] = s.x - below.x;
@@ -599,11 +632,13 @@ FOLDED void own_edges(FIELDS, local real *kept, int lane, index_t at, int shifte
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
 FOLDED void edges_below(FIELDS, local real *kept, int lane, index_t at, index_t up)
 {
-    edge_flux first, second;
-    through(GIVEN, at, 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
+    edge_flux first = { 0, 0, 0, 0 }, second = first;
+    if (IS_CPU || !dry_above(depth, at, 1)) {
+        through(GIVEN, at, 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
 #if EDGES == 6
-    through(GIVEN, at, 2, 1, !(cell[up] & CLOSED << 5), &second);
+        through(GIVEN, at, 2, 1, !(cell[up] & CLOSED << 5), &second);
 #endif
+    }
     keep_above(kept, lane, 1, &first, &second);
 }
 
@@ -686,15 +721,21 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                           uint slot_, real refill, real end)
 {
     local acc speeds[LANES];
+    local real now[NOW];
 #if SHARED
     local real kept[KEPT], rim[3 * RIM];
+#elif SPECIALS
+    local real kept[BLOCK_CELLS];
+#endif
+#if SPECIALS
+    local int list[BLOCK_CELLS], listed;
 #endif
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
-    real wish, left, after;
-    const real dt = step_of(clock, slot, refill, &wish, &left, &after);
-    const int active = block_active(blocks, slot);
+    find_now(now, blocks, clock, slot, refill);
+    const real dt = now[NOW_DT], left = now[NOW_LEFT];
+    const int active = block_active(now, blocks);
     const int k = block_k();
-    (void)end;
+    (void)end, (void)left;
 #if ORDER == 1
     global const real *half_depth = depth, *half_velocity = velocity; /* not read */
 #endif
@@ -706,6 +747,10 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     (void)values;
 #endif
     CLEAR_LANES(speeds);
+#if SPECIALS
+    if (get_local_id(0) == 0)
+        listed = 0;
+#endif
 #if SHARED
     const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
     const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
@@ -715,10 +760,11 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             FOR_LANES(lane, width) {
                 const index_t here = at - PITCH + lane;
                 const int from = EAST(1 - (row & 1), 0) + lane;
-                cell_state next;
-                settle(depth[here], velocity[here], velocity[here + PLANE], COMPENSATED ? rest[here] : 0,
-                       kept[OWN(0) + lane] - kept[from], kept[OWN(1) + lane] - kept[from + WIDE],
-                       kept[OWN(2) + lane] - kept[from + 2 * WIDE], 0, dt, &next);
+                const real h = depth[here], mass = kept[OWN(0) + lane] - kept[from];
+                cell_state next = { h, 0, 0, 0, 0 };
+                if (IS_CPU || !(h <= DRY) || mass != 0)
+                    settle(h, velocity[here], velocity[here + PLANE], COMPENSATED ? rest[here] : 0, mass,
+                           kept[OWN(1) + lane] - kept[from + WIDE], kept[OWN(2) + lane] - kept[from + 2 * WIDE], 0, dt, &next);
                 PUT_CELL(here, cell[here], lane)
             }
         if (row < 0) {
@@ -736,7 +782,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             if (get_local_id(0) == 0)
                 place_rim(kept, rim, row, width);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
     }
 #else
     FOR_CELLS(active && dt > 0, i, j, lane) {
@@ -758,74 +804,86 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
     }
 #if SPECIALS
-    /* Cells with open sides, sources, drains and links once more, with all that belongs to them. */
-    const int special = blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    FOR_FEW_CELLS(special, i, j, lane) {
-        const index_t at = AT3(i, j, k);
+    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other: all
+     * work-items take their share of a list. */
+    const int special = dt > 0 && blocks[SLOTS * PARTIALS + partial_index()] != 0;
+#if !SHARED
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+    FOR_FEW_CELLS(special, i, j, lane)
+        if (cell[AT3(i, j, k)] & SPECIAL)
+            list[atomic_inc(&listed)] = (j - block_top()) * SEGMENT + lane;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int count = special ? listed : 0;
+    for (int n = (int)get_local_id(0); n < count; n += (int)get_local_size(0)) {
+        const int j = block_top() + list[n] / SEGMENT;
+        const index_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
         const int code = cell[at];
-        if (code & SPECIAL) {
-            cell_state next = { depth[at], velocity[at], velocity[at + PLANE], 0, COMPENSATED ? rest[at] : 0 };
-            if (dt > 0) {
-                advance(GIVEN, values, rest, at, code, j & 1, dt, 1, &next);
-                const int item = code / ITEM & 255;
-                const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
-                real lost = next.lost, gain = 0;
-#if LINKS
-                const int link_down = code / DOWN & 3, link_up = code / UP & 3;
-                if (link_down > 0) {
-                    const index_t to = at - SLICE;
-                    cell_state below;
-                    advance(GIVEN, values, rest, to, cell[to], j & 1, dt, 1, &below);
-                    gain = gain - through_link(link_down, value, dt, next, bed[at], below, bed[to]);
-                }
-                if (link_up > 0) {
-                    const index_t from = at + SLICE;
-                    const int code_above = cell[from], item_above = code_above / ITEM & 255;
-                    cell_state above;
-                    advance(GIVEN, values, rest, from, code_above, j & 1, dt, 1, &above);
-                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, above, bed[from], next,
-                                               bed[at]);
-                }
-                if (link_down == 0 && item > 0) {
-#else
-                if (item > 0) {
-#endif
-                    const real amount = dt * value, most = HALF * next.h;
-                    if (code & DRAIN) {
-                        const real taken = amount < most ? amount : most;
-                        gain = gain - taken;
-                        lost = lost + taken;
-                    } else {
-                        gain = gain + amount;
-                    }
-                }
-                next = add_still_water(next, gain);
-                /* Summed with what rounding left over (Kahan 1965). */
-                const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
-                gone[at + PLANE] = (total - sum) - more;
-                gone[at] = total;
-            }
-            next_depth[at] = next.h;
-            next_velocity[at] = next.u;
-            next_velocity[at + PLANE] = next.v;
+        cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
 #if COMPENSATED
-            next_rest[at] = next.rest;
+        next.rest = next_rest[at];
 #endif
-            speeds[lane] = larger(speeds[lane], wave_speed(next.h, next.u, next.v));
+        if (code & OUTER * ((1 << EDGES) - 1))
+            advance(GIVEN, values, rest, at, code, j & 1, dt, 1, &next);
+        const int item = code / ITEM & 255;
+        const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
+        real lost = next.lost, gain = 0;
+#if LINKS
+        const int link_down = code / DOWN & 3, link_up = code / UP & 3;
+        for (int down = 1; down >= 0; down--) /* the other cell of a link, below and above */
+            if (down ? link_down > 0 : link_up > 0) {
+                const index_t other = down ? at - SLICE : at + SLICE;
+                const int code_there = cell[other], item_above = code_there / ITEM & 255;
+                cell_state there;
+                advance(GIVEN, values, rest, other, code_there, j & 1, dt, 1, &there);
+                if (down)
+                    gain = gain - through_link(link_down, value, dt, next, bed[at], there, bed[other]);
+                else
+                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there, bed[other], next,
+                                               bed[at]);
+            }
+        if (link_down == 0 && item > 0) {
+#else
+        if (item > 0) {
+#endif
+            const real amount = dt * value, most = HALF * next.h;
+            if (code & DRAIN) {
+                const real taken = amount < most ? amount : most;
+                gain = gain - taken;
+                lost = lost + taken;
+            } else {
+                gain = gain + amount;
+            }
         }
+        next = add_still_water(next, gain);
+        /* Summed with what rounding left over (Kahan 1965). */
+        const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
+        gone[at + PLANE] = (total - sum) - more;
+        gone[at] = total;
+        next_depth[at] = next.h;
+        next_velocity[at] = next.u;
+        next_velocity[at + PLANE] = next.v;
+#if COMPENSATED
+        next_rest[at] = next.rest;
+#endif
+        kept[n] = wave_speed(next.h, next.u, next.v);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_LANES(lane, LANES)
+        for (int n = lane; n < count; n += LANES)
+            speeds[lane] = larger(speeds[lane], kept[n]);
 #endif
     fold_max(speeds, LANES);
     if (get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
         get_group_id(2) == 0) {
-        global real *now = clock + slot * SLOT, *next = clock + next_slot * SLOT;
-        const real steps = refill > 0 ? 0 : now[2];
-        next[1] = after;
+        global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
+        const real steps = refill > 0 ? 0 : this[2];
+        next[1] = now[NOW_AFTER];
         next[2] = dt > 0 ? steps + 1 : steps;
-        next[3] = wish;
-        next[4] = (real)as_float(((global const uint *)now)[0]);
+        next[3] = now[NOW_WISH];
+        next[4] = (real)as_float(((global const uint *)this)[0]);
         next[5] = dt;
         ((global uint *)(clock + (slot + 2) % SLOTS * SLOT))[0] = 0;
     }
