@@ -19,20 +19,23 @@
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
  * cells with a special code. */
 /* PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
- * become part of it, the root be the compiler's own, and structures not be passed by value. Other devices have
+ * become part of it, root and size be the compiler's own, and structures not be passed by value. Other devices have
  * instructions for the smaller and the larger one; what these do with signs of zeros leaves no trace (settle). */
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define FOLDED static inline __attribute__((always_inline))
 #if REAL_BYTES == 8
 #define ROOT(x) __builtin_sqrt(x)
+#define SIZE(x) __builtin_fabs(x)
 #else
 #define ROOT(x) __builtin_sqrtf(x)
+#define SIZE(x) __builtin_fabsf(x)
 #endif
 #define LEAST(a, b) ((a) < (b) ? (a) : (b))
 #define MOST(a, b) ((a) > (b) ? (a) : (b))
 #else
 #define FOLDED static inline
 #define ROOT(x) sqrt(x)
+#define SIZE(x) fabs(x)
 #define LEAST(a, b) fmin(a, b)
 #define MOST(a, b) fmax(a, b)
 #endif
@@ -44,6 +47,26 @@
     for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
          lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
         for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)
+
+/* Runs `body` for the lanes below `count`. PoCL's compiler makes vectors of them only where it sees at once that one
+ * work-item has all lanes. */
+#if IS_CPU
+#define EACH_LANE(lane, count, body)                                                                                   \
+    if (get_local_size(0) == 1)                                                                                        \
+        for (int lane = 0; lane < (count); lane++) {                                                                   \
+            body;                                                                                                      \
+        }                                                                                                              \
+    else                                                                                                               \
+        FOR_LANES(lane, count) { body; }
+#else
+#define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
+#endif
+
+#if IS_CPU
+typedef long place_t; /* what a lane is added to without an overflow that a compiler must think of */
+#else
+typedef index_t place_t;
+#endif
 
 #define SLOTS 3
 #define SLOT 8
@@ -117,7 +140,7 @@ FOLDED void turn(int axis, real x, real y, real *normal, real *along)
 
 /* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the cell's own row stands half a cell
  * to the east. */
-FOLDED index_t beyond(index_t at, int axis, int shifted)
+FOLDED place_t beyond(place_t at, int axis, int shifted)
 {
 #if EDGES == 6
     return axis == 0 ? at + 1 : axis == 1 ? at + PITCH + shifted : at + PITCH + shifted - 1;
@@ -127,7 +150,7 @@ FOLDED index_t beyond(index_t at, int axis, int shifted)
 #endif
 }
 #if ORDER == 2 || SPECIALS || !SHARED
-FOLDED index_t behind(index_t at, int axis, int shifted)
+FOLDED place_t behind(place_t at, int axis, int shifted)
 {
 #if EDGES == 6
     return axis == 0 ? at - 1 : axis == 1 ? at - PITCH + shifted - 1 : at - PITCH + shifted;
@@ -170,7 +193,7 @@ static inline real normal_y(int e)
  * one before, b: to the one after. */
 FOLDED real limited(real a, real b, int usable)
 {
-    const real least = LEAST(fabs(a), fabs(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * fabs(a + b);
+    const real least = LEAST(SIZE(a), SIZE(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * SIZE(a + b);
     const real steep = LEAST(edge, mean);
     return (usable & ((a > 0) == (b > 0))) ? (a > 0 ? steep : -steep) : 0;
 }
@@ -179,9 +202,9 @@ FOLDED real limited(real a, real b, int usable)
 typedef struct cell_slopes {
     real h, level, u, v;
 } cell_slopes;
-FOLDED void slopes(FIELDS, index_t at, int axis, int shifted, cell_slopes *s)
+FOLDED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
 {
-    const index_t from = behind(at, axis, shifted), to = beyond(at, axis, shifted);
+    const place_t from = behind(at, axis, shifted), to = beyond(at, axis, shifted);
     const int both = CLOSED << axis | CLOSED << (axis + AXES);
     const real h0 = depth[from], h1 = depth[at], h2 = depth[to];
     const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
@@ -197,7 +220,7 @@ FOLDED void slopes(FIELDS, index_t at, int axis, int shifted, cell_slopes *s)
 
 /* A cell as the edge of an axis sees it, the one ahead or the opposite one. At second order the bed there is level less depth
  * (Audusse and Bristeau 2005), all at half the time step; what the level's slope pushes is a sum for both edges. */
-FOLDED void look(FIELDS, index_t at, int axis, int shifted, int ahead, edge_side *s)
+FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side *s)
 {
 #if ORDER == 2
     const real h = half_depth[at], u = half_velocity[at], v = half_velocity[at + PLANE], level = h + bed[at];
@@ -220,7 +243,7 @@ FOLDED void look(FIELDS, index_t at, int axis, int shifted, int ahead, edge_side
 }
 
 /* Through the edge of an axis between the cells `west` and its neighbour, of which the one in the west pushes as well. */
-FOLDED void through(FIELDS, index_t west, int axis, int shifted, int open, edge_flux *f)
+FOLDED void through(FIELDS, place_t west, int axis, int shifted, int open, edge_flux *f)
 {
     edge_side l, r;
     real ul, vl, ur, vr;
@@ -321,7 +344,7 @@ FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real m
 
 /* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with open
  * sides, which the cells of the inside need not look for. */
-FOLDED void advance(FIELDS, global const real *values, global const real *rest, index_t at, int code, int shifted, real dt,
+FOLDED void advance(FIELDS, global const real *values, global const real *rest, place_t at, int code, int shifted, real dt,
                     int complete, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
@@ -374,11 +397,11 @@ FOLDED void advance(FIELDS, global const real *values, global const real *rest, 
 /* What limits the time step: the largest speed of a wave across an edge. */
 FOLDED real wave_speed(real h, real u, real v)
 {
-    const real straight = fabs(u);
+    const real straight = SIZE(u);
 #if EDGES == 6
-    const real slanted = HALF * straight + SLANT * fabs(v), flow = slanted <= straight ? straight : slanted;
+    const real slanted = HALF * straight + SLANT * SIZE(v), flow = slanted <= straight ? straight : slanted;
 #else
-    const real flow = larger(straight, fabs(v));
+    const real flow = larger(straight, SIZE(v));
 #endif
     const real speed = flow + ROOT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;
@@ -453,7 +476,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     CLEAR_LANES(speeds);
     CLEAR_LANES(special);
     FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT3(i, j, block_k());
+        const place_t at = AT3(i, j, block_k());
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
     }
@@ -512,7 +535,7 @@ kernel void flood_predict(global const real *restrict depth, global const real *
     const real dt = now[NOW_DT], scale = dt * EDGE;
     const int k = block_k();
     FOR_CELLS(block_active(now, blocks) && dt > 0, i, j, lane) {
-        const index_t at = AT3(i, j, k);
+        const place_t at = AT3(i, j, k);
         const int shifted = j & 1;
         const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
         cell_slopes s, s1, s2;
@@ -591,7 +614,7 @@ FOLDED void keep_above(local real *kept, int lane, int shifted, const edge_flux 
 
 /* No water in a cell and behind its upper edges: nothing passes there. Where neighbours go together that saves the work; on a
  * CPU it would keep them from it. */
-FOLDED int dry_above(global const real *depth, index_t at, int shifted)
+FOLDED int dry_above(global const real *depth, place_t at, int shifted)
 {
     int dry = (depth[at] <= DRY) & (depth[beyond(at, 1, shifted)] <= DRY);
 #if EDGES == 6
@@ -601,7 +624,7 @@ FOLDED int dry_above(global const real *depth, index_t at, int shifted)
 }
 
 /* The edges that a cell of the block owns. */
-FOLDED void own_edges(FIELDS, local real *kept, int lane, index_t at, int shifted)
+FOLDED void own_edges(FIELDS, local real *kept, int lane, place_t at, int shifted)
 {
     const int code = cell[at];
     edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
@@ -630,7 +653,7 @@ FOLDED void own_edges(FIELDS, local real *kept, int lane, index_t at, int shifte
 }
 
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
-FOLDED void edges_below(FIELDS, local real *kept, int lane, index_t at, index_t up)
+FOLDED void edges_below(FIELDS, local real *kept, int lane, place_t at, place_t up)
 {
     edge_flux first = { 0, 0, 0, 0 }, second = first;
     if (IS_CPU || !dry_above(depth, at, 1)) {
@@ -701,6 +724,16 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
 #define KEEP_REST(at)
 #endif
 
+/* What is left to do for the cell of a lane when all its fluxes are known; without water and fluxes it stays as it is. */
+#define SETTLE_LANE(here, lane, from)                                                                                \
+    const real h = depth[here], mass = kept[OWN(0) + (lane)] - kept[from];                                           \
+    cell_state next = { h, 0, 0, 0, 0 };                                                                             \
+    if (IS_CPU || !(h <= DRY) || mass != 0)                                                                          \
+        settle(h, velocity[here], velocity[(here) + PLANE], COMPENSATED ? rest[here] : 0, mass,                      \
+               kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,  \
+               &next);                                                                                               \
+    PUT_CELL(here, cell[here], lane)
+
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
@@ -755,30 +788,21 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
     const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
     for (int row = -1; row <= rows; row++) {
-        const index_t at = AT3(first, top + row, k);
-        if (row > 0)
-            FOR_LANES(lane, width) {
-                const index_t here = at - PITCH + lane;
-                const int from = EAST(1 - (row & 1), 0) + lane;
-                const real h = depth[here], mass = kept[OWN(0) + lane] - kept[from];
-                cell_state next = { h, 0, 0, 0, 0 };
-                if (IS_CPU || !(h <= DRY) || mass != 0)
-                    settle(h, velocity[here], velocity[here + PLANE], COMPENSATED ? rest[here] : 0, mass,
-                           kept[OWN(1) + lane] - kept[from + WIDE], kept[OWN(2) + lane] - kept[from + 2 * WIDE], 0, dt, &next);
-                PUT_CELL(here, cell[here], lane)
-            }
+        const place_t at = AT3(first, top + row, k);
+        const place_t from = EAST(1 - (row & 1), 0);
+        if (row > 0) {
+            EACH_LANE(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
+        }
         if (row < 0) {
-            FOR_LANES(lane, width)
-                edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane);
+            EACH_LANE(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
             FOR_LANES(q, RIM)
                 rim_edge(GIVEN, kept, rim, q, width, rows, k);
         } else if (row < rows) {
-            if (row & 1)
-                FOR_LANES(lane, width)
-                    own_edges(GIVEN, kept, lane, at + lane, 1);
-            else
-                FOR_LANES(lane, width)
-                    own_edges(GIVEN, kept, lane, at + lane, 0);
+            if (row & 1) {
+                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
+            } else {
+                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
+            }
             if (get_local_id(0) == 0)
                 place_rim(kept, rim, row, width);
         }
@@ -786,7 +810,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     }
 #else
     FOR_CELLS(active && dt > 0, i, j, lane) {
-        const index_t at = AT3(i, j, k);
+        const place_t at = AT3(i, j, k);
         const int code = cell[at];
         cell_state next;
         advance(GIVEN, values, rest, at, code, j & 1, dt, 0, &next);
@@ -794,7 +818,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     }
 #endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
-        const index_t at = AT3(i, j, k);
+        const place_t at = AT3(i, j, k);
         next_depth[at] = depth[at];
 #if COMPENSATED
         next_rest[at] = rest[at];
@@ -817,7 +841,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int count = special ? listed : 0;
     for (int n = (int)get_local_id(0); n < count; n += (int)get_local_size(0)) {
         const int j = block_top() + list[n] / SEGMENT;
-        const index_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
+        const place_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
         const int code = cell[at];
         cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
 #if COMPENSATED
@@ -832,7 +856,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const int link_down = code / DOWN & 3, link_up = code / UP & 3;
         for (int down = 1; down >= 0; down--) /* the other cell of a link, below and above */
             if (down ? link_down > 0 : link_up > 0) {
-                const index_t other = down ? at - SLICE : at + SLICE;
+                const place_t other = down ? at - SLICE : at + SLICE;
                 const int code_there = cell[other], item_above = code_there / ITEM & 255;
                 cell_state there;
                 advance(GIVEN, values, rest, other, code_there, j & 1, dt, 1, &there);
