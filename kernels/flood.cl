@@ -53,7 +53,7 @@
 #if IS_CPU
 #define EACH_LANE(lane, count, body)                                                                                   \
     if (get_local_size(0) == 1)                                                                                        \
-        for (int lane = 0; lane < (count); lane++) {                                                                   \
+        for (lane_t lane = 0; lane < (count); lane++) {                                                                \
             body;                                                                                                      \
         }                                                                                                              \
     else                                                                                                               \
@@ -62,10 +62,12 @@
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
 #endif
 
+/* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no vectors. */
 #if IS_CPU
-typedef long place_t; /* what a lane is added to without an overflow that a compiler must think of */
+typedef long place_t, lane_t;
 #else
 typedef index_t place_t;
+typedef int lane_t;
 #endif
 
 #define SLOTS 3
@@ -524,7 +526,41 @@ static inline cell_state add_still_water(cell_state c, real amount)
 #endif
 
 #if ORDER == 2
-/* At second order: all cells half a time step later (Hancock), from their own slopes alone. */
+/* A cell half a time step later (Hancock), from the slopes within it alone. */
+FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *restrict later_depth,
+                    global real *restrict later_velocity)
+{
+    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], scale = dt * EDGE;
+    cell_slopes s, s1, s2;
+    real n, n1, n2, d, d1, d2, unused;
+    slopes(GIVEN, at, 0, shifted, &s);
+    slopes(GIVEN, at, 1, shifted, &s1);
+    turn(0, u, v, &n, &unused);
+    turn(1, u, v, &n1, &unused);
+    turn(0, s.u, s.v, &d, &unused);
+    turn(1, s1.u, s1.v, &d1, &unused);
+#if EDGES == 6
+    slopes(GIVEN, at, 2, shifted, &s2);
+    turn(2, u, v, &n2, &unused);
+    turn(2, s2.u, s2.v, &d2, &unused);
+    const real fill = (n * s.h + n1 * s1.h + n2 * s2.h) + h * ((d + d1) + d2);
+    const real push_u = (n * s.u + n1 * s1.u + n2 * s2.u) + G * (s.level + HALF * (s1.level - s2.level));
+    const real push_v = (n * s.v + n1 * s1.v + n2 * s2.v) + G * (SLANT * (s1.level + s2.level));
+#else
+    (void)s2, (void)n2, (void)d2;
+    const real fill = (n * s.h + n1 * s1.h) + h * (d + d1);
+    const real push_u = (n * s.u + n1 * s1.u) + G * s.level, push_v = (n * s.v + n1 * s1.v) + G * s1.level;
+#endif
+    const real deep = h - scale * fill, least = HALF * h, later = deep > least ? deep : least;
+    real half_u = u - scale * push_u, half_v = v - scale * push_v;
+#if FRICTION
+    rub(later, !(later <= DRY), HALF * dt, &half_u, &half_v);
+#endif
+    later_depth[at] = later;
+    later_velocity[at] = half_u;
+    later_velocity[at + PLANE] = half_v;
+}
+
 kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell, global acc *restrict blocks,
                           global real *restrict clock, global real *restrict half_depth, global real *restrict half_velocity,
@@ -532,40 +568,18 @@ kernel void flood_predict(global const real *restrict depth, global const real *
 {
     local real now[NOW];
     find_now(now, blocks, clock, (int)slot, refill);
-    const real dt = now[NOW_DT], scale = dt * EDGE;
-    const int k = block_k();
-    FOR_CELLS(block_active(now, blocks) && dt > 0, i, j, lane) {
-        const place_t at = AT3(i, j, k);
-        const int shifted = j & 1;
-        const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
-        cell_slopes s, s1, s2;
-        real n, n1, n2, d, d1, d2, unused;
-        slopes(depth, velocity, bed, cell, depth, depth, at, 0, shifted, &s);
-        slopes(depth, velocity, bed, cell, depth, depth, at, 1, shifted, &s1);
-        turn(0, u, v, &n, &unused);
-        turn(1, u, v, &n1, &unused);
-        turn(0, s.u, s.v, &d, &unused);
-        turn(1, s1.u, s1.v, &d1, &unused);
-#if EDGES == 6
-        slopes(depth, velocity, bed, cell, depth, depth, at, 2, shifted, &s2);
-        turn(2, u, v, &n2, &unused);
-        turn(2, s2.u, s2.v, &d2, &unused);
-        const real fill = (n * s.h + n1 * s1.h + n2 * s2.h) + h * ((d + d1) + d2);
-        const real push_u = (n * s.u + n1 * s1.u + n2 * s2.u) + G * (s.level + HALF * (s1.level - s2.level));
-        const real push_v = (n * s.v + n1 * s1.v + n2 * s2.v) + G * (SLANT * (s1.level + s2.level));
-#else
-        (void)s2, (void)n2, (void)d2;
-        const real fill = (n * s.h + n1 * s1.h) + h * (d + d1);
-        const real push_u = (n * s.u + n1 * s1.u) + G * s.level, push_v = (n * s.v + n1 * s1.v) + G * s1.level;
-#endif
-        const real deep = h - scale * fill, least = HALF * h, later = deep > least ? deep : least;
-        real half_u = u - scale * push_u, half_v = v - scale * push_v;
-#if FRICTION
-        rub(later, !(later <= DRY), HALF * dt, &half_u, &half_v);
-#endif
-        half_depth[at] = later;
-        half_velocity[at] = half_u;
-        half_velocity[at + PLANE] = half_v;
+    const real dt = now[NOW_DT];
+    const int k = block_k(), first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
+    const int rows = block_active(now, blocks) && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    for (int row = 0; row < rows; row++) {
+        const place_t at = AT3(first, top + row, k);
+        if (row & 1) {
+            EACH_LANE(lane, width,
+                      predict(depth, velocity, bed, cell, depth, depth, at + lane, 1, dt, half_depth, half_velocity))
+        } else {
+            EACH_LANE(lane, width,
+                      predict(depth, velocity, bed, cell, depth, depth, at + lane, 0, dt, half_depth, half_velocity))
+        }
     }
 }
 #endif
@@ -585,14 +599,14 @@ kernel void flood_predict(global const real *restrict depth, global const real *
 #define MOVE(bank, c) ((12 + 3 * (bank) + (c)) * WIDE + 1)
 #define KEPT ((EDGES == 6 ? 18 : 12) * WIDE)
 
-FOLDED void keep_flux(local real *kept, int first, const edge_flux *f)
+FOLDED void keep_flux(local real *kept, lane_t first, const edge_flux *f)
 {
     kept[first] = f->mass;
     kept[first + WIDE] = f->right;
     kept[first + 2 * WIDE] = f->along;
 }
 
-FOLDED void take_sums(local const real *kept, int first, edge_sums *s)
+FOLDED void take_sums(local const real *kept, lane_t first, edge_sums *s)
 {
     s->mass = kept[first];
     s->x = kept[first + WIDE];
@@ -601,7 +615,7 @@ FOLDED void take_sums(local const real *kept, int first, edge_sums *s)
 
 /* What passes through the upper edges of a lane's cell to the cells of the row above. Of hexagons in a row that is shifted the
  * edge 2 leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
-FOLDED void keep_above(local real *kept, int lane, int shifted, const edge_flux *first, const edge_flux *second)
+FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_flux *first, const edge_flux *second)
 {
 #if EDGES == 6
     keep_flux(kept, STAY(0) + lane, shifted ? second : first);
@@ -624,7 +638,7 @@ FOLDED int dry_above(global const real *depth, place_t at, int shifted)
 }
 
 /* The edges that a cell of the block owns. */
-FOLDED void own_edges(FIELDS, local real *kept, int lane, place_t at, int shifted)
+FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
 {
     const int code = cell[at];
     edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
@@ -653,7 +667,7 @@ FOLDED void own_edges(FIELDS, local real *kept, int lane, place_t at, int shifte
 }
 
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
-FOLDED void edges_below(FIELDS, local real *kept, int lane, place_t at, place_t up)
+FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
 {
     edge_flux first = { 0, 0, 0, 0 }, second = first;
     if (IS_CPU || !dry_above(depth, at, 1)) {
@@ -734,6 +748,13 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
                &next);                                                                                               \
     PUT_CELL(here, cell[here], lane)
 
+/* The whole cell, where fluxes are not handed on. */
+#define ADVANCE_LANE(here, lane, shifted)                                                                            \
+    const int code = cell[here];                                                                                     \
+    cell_state next;                                                                                                 \
+    advance(GIVEN, values, rest, here, code, shifted, dt, 0, &next);                                                 \
+    PUT_CELL(here, code, lane)
+
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
@@ -784,12 +805,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     if (get_local_id(0) == 0)
         listed = 0;
 #endif
-#if SHARED
     const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
+#if SHARED
     const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
     for (int row = -1; row <= rows; row++) {
         const place_t at = AT3(first, top + row, k);
-        const place_t from = EAST(1 - (row & 1), 0);
+        const lane_t from = EAST(1 - (row & 1), 0);
         if (row > 0) {
             EACH_LANE(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
         }
@@ -809,12 +830,14 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
     }
 #else
-    FOR_CELLS(active && dt > 0, i, j, lane) {
-        const place_t at = AT3(i, j, k);
-        const int code = cell[at];
-        cell_state next;
-        advance(GIVEN, values, rest, at, code, j & 1, dt, 0, &next);
-        PUT_CELL(at, code, lane)
+    const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    for (int row = 0; row < rows; row++) {
+        const place_t at = AT3(first, top + row, k);
+        if (row & 1) {
+            EACH_LANE(lane, width, ADVANCE_LANE(at + lane, lane, 1))
+        } else {
+            EACH_LANE(lane, width, ADVANCE_LANE(at + lane, lane, 0))
+        }
     }
 #endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
