@@ -70,6 +70,30 @@ typedef index_t place_t;
 typedef int lane_t;
 #endif
 
+/* The largest speed of a work-group's cells. Maxima are exact in any order: work-items of a GPU keep their own and put
+ * them together once; on a CPU each lane has its place, for vectors again. */
+#if IS_CPU
+#define BEGIN_SPEEDS CLEAR_LANES(speeds);
+#define NOTE_SPEED(lane, speed) speeds[lane] = larger(speeds[lane], speed);
+#define END_SPEEDS fold_max(speeds, LANES);
+#else
+#define BEGIN_SPEEDS acc fastest_ = 0;
+#define NOTE_SPEED(lane, speed) fastest_ = larger(fastest_, speed);
+#define END_SPEEDS gather_speeds(speeds, fastest_);
+static inline void gather_speeds(local acc *speeds, acc fastest)
+{
+    FOR_LANES(lane, LANES)
+        speeds[lane] = lane == (int)get_local_id(0) ? fastest : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
+        FOR_LANES(l, width)
+            for (int n = 1; n < 16; n++)
+                speeds[l] = larger(speeds[l], speeds[l + n * width]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+#endif
+
 #define SLOTS 3
 #define SLOT 8
 
@@ -720,15 +744,27 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
         next_velocity[(at) + PLANE] = next.v;                                                                        \
         KEEP_REST(at)                                                                                                \
         const real speed = wave_speed(next.h, next.u, next.v);                                                       \
-        speeds[lane] = larger(speeds[lane], (code) & SPECIAL ? 0 : speed);                                           \
+        NOTE_SPEED(lane, SPECIALS && ((code) & SPECIAL) ? 0 : speed)                                                 \
     }
-#if RECORD
+#if RECORD && IS_CPU
 #define RECORD_CELL(at)                                                                                              \
     const real begin = end - left, h_ = depth[at], u_ = velocity[at], v_ = velocity[(at) + PLANE];                   \
     const real danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                                       \
     arrival[at] = arrival[at] < 0 && h_ > WET ? begin : arrival[at];                                                 \
     deepest[at] = h_ > deepest[at] ? h_ : deepest[at];                                                               \
     hazard[at] = danger > hazard[at] ? danger : hazard[at];
+#elif RECORD /* writes nothing where nothing is new */
+#define RECORD_CELL(at)                                                                                              \
+    const real h_ = depth[at];                                                                                       \
+    if (h_ > 0) {                                                                                                    \
+        const real u_ = velocity[at], v_ = velocity[(at) + PLANE], danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);   \
+        if (h_ > WET && arrival[at] < 0)                                                                             \
+            arrival[at] = end - left;                                                                                \
+        if (h_ > deepest[at])                                                                                        \
+            deepest[at] = h_;                                                                                        \
+        if (danger > hazard[at])                                                                                     \
+            hazard[at] = danger;                                                                                     \
+    }
 #else
 #define RECORD_CELL(at)
 #endif
@@ -778,7 +814,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     local real now[NOW];
 #if SHARED
     local real kept[KEPT], rim[3 * RIM];
-#elif SPECIALS
+#elif SPECIALS && IS_CPU
     local real kept[BLOCK_CELLS];
 #endif
 #if SPECIALS
@@ -800,7 +836,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     global const real *values = bed; /* not read */
     (void)values;
 #endif
-    CLEAR_LANES(speeds);
+    BEGIN_SPEEDS
 #if SPECIALS
     if (get_local_id(0) == 0)
         listed = 0;
@@ -848,7 +884,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #endif
         next_velocity[at] = velocity[at];
         next_velocity[at + PLANE] = velocity[at + PLANE];
-        speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
+        NOTE_SPEED(lane, wave_speed(depth[at], velocity[at], velocity[at + PLANE]))
     }
 #if SPECIALS
     /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other: all
@@ -913,14 +949,20 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #if COMPENSATED
         next_rest[at] = next.rest;
 #endif
+#if IS_CPU
         kept[n] = wave_speed(next.h, next.u, next.v);
+#else
+        NOTE_SPEED(n, wave_speed(next.h, next.u, next.v))
+#endif
     }
+#if IS_CPU
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_LANES(lane, LANES)
         for (int n = lane; n < count; n += LANES)
             speeds[lane] = larger(speeds[lane], kept[n]);
 #endif
-    fold_max(speeds, LANES);
+#endif
+    END_SPEEDS
     if (get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
