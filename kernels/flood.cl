@@ -680,22 +680,11 @@ FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_fl
 #endif
 }
 
-/* No water in a cell and behind its upper edges: nothing passes there. Where neighbours go together that saves the work; on a
- * CPU it would keep them from it. */
-FOLDED int dry_above(global const real *depth, place_t at, int shifted)
-{
-    int dry = (H_OF(at) <= DRY) & (H_OF(beyond(at, 1, shifted)) <= DRY);
-#if EDGES == 6
-    dry = dry & (H_OF(beyond(at, 2, shifted)) <= DRY);
-#endif
-    return dry;
-}
-
 /* The edges that a cell of the block owns. */
 FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
 {
     const int code = cell[at];
-    edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
+    edge_flux e, first, second;
     edge_sums s, below, stay, move;
     take_sums(kept, STAY(0) + lane, &stay);
 #if EDGES == 6
@@ -703,15 +692,13 @@ FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shi
     sum_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
 #else
     sum_below(&stay, &stay, &below);
-    (void)move;
+    (void)move, (void)second;
 #endif
-    if (IS_CPU || !(dry_above(depth, at, shifted) & (H_OF(at + 1) <= DRY))) {
-        through(GIVEN, at, beyond(at, 0, shifted), 0, shifted, !(code & CLOSED), &e);
-        through(GIVEN, at, beyond(at, 1, shifted), 1, shifted, !(code & CLOSED << 1), &first);
+    through(GIVEN, at, beyond(at, 0, shifted), 0, shifted, !(code & CLOSED), &e);
+    through(GIVEN, at, beyond(at, 1, shifted), 1, shifted, !(code & CLOSED << 1), &first);
 #if EDGES == 6
-        through(GIVEN, at, beyond(at, 2, shifted), 2, shifted, !(code & CLOSED << 2), &second);
+    through(GIVEN, at, beyond(at, 2, shifted), 2, shifted, !(code & CLOSED << 2), &second);
 #endif
-    }
     sum_own(&e, &first, &second, &s);
     kept[OWN(0) + lane] = s.mass - below.mass;
     kept[OWN(1) + lane] = s.x - below.x;
@@ -723,13 +710,11 @@ FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shi
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
 FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
 {
-    edge_flux first = { 0, 0, 0, 0 }, second = first;
-    if (IS_CPU || !dry_above(depth, at, 1)) {
-        through(GIVEN, at, beyond(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
+    edge_flux first, second;
+    through(GIVEN, at, beyond(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
 #if EDGES == 6
-        through(GIVEN, at, beyond(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
+    through(GIVEN, at, beyond(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
 #endif
-    }
     keep_above(kept, lane, 1, &first, &second);
 }
 
@@ -825,16 +810,14 @@ kernel void flood_number(global int *restrict near)
     hazard[at] = danger > hazard[at] ? danger : hazard[at];
 #elif RECORD /* writes nothing where nothing is new */
 #define RECORD_CELL(at)                                                                                              \
-    const real h_ = H_OF(at);                                                                                       \
-    if (h_ > 0) {                                                                                                    \
-        const real u_ = U_OF(at), v_ = V_OF(at), danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);   \
-        if (h_ > WET && arrival[at] < 0)                                                                             \
-            arrival[at] = end - left;                                                                                \
-        if (h_ > deepest[at])                                                                                        \
-            deepest[at] = h_;                                                                                        \
-        if (danger > hazard[at])                                                                                     \
-            hazard[at] = danger;                                                                                     \
-    }
+    const real h_ = H_OF(at), u_ = U_OF(at), v_ = V_OF(at), arrived_ = arrival[at], most_ = deepest[at];             \
+    const real worst_ = hazard[at], danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                  \
+    if ((arrived_ < 0) & (h_ > WET))                                                                                 \
+        arrival[at] = end - left;                                                                                    \
+    if (h_ > most_)                                                                                                  \
+        deepest[at] = h_;                                                                                            \
+    if (danger > worst_)                                                                                             \
+        hazard[at] = danger;
 #else
 #define RECORD_CELL(at)
 #endif
@@ -844,14 +827,12 @@ kernel void flood_number(global int *restrict near)
 #define KEEP_REST(at)
 #endif
 
-/* What is left to do for the cell of a lane when all its fluxes are known; without water and fluxes it stays as it is. */
+/* What is left to do for the cell of a lane when all its fluxes are known. */
 #define SETTLE_LANE(here, lane, from)                                                                                \
-    const real h = H_OF(here), mass = kept[OWN(0) + (lane)] - kept[from];                                           \
-    cell_state next = { h, 0, 0, 0, 0 };                                                                             \
-    if (IS_CPU || !(h <= DRY) || mass != 0)                                                                          \
-        settle(h, U_OF(here), V_OF(here), COMPENSATED ? rest[here] : 0, mass,                      \
-               kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,  \
-               &next);                                                                                               \
+    cell_state next;                                                                                                 \
+    settle(H_OF(here), U_OF(here), V_OF(here), COMPENSATED ? rest[here] : 0, kept[OWN(0) + (lane)] - kept[from],     \
+           kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,      \
+           &next);                                                                                                   \
     PUT_CELL(here, cell[here], lane)
 
 /* The whole cell, where fluxes are not handed on. */

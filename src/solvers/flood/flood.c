@@ -122,6 +122,9 @@ static const bn_key schema[] = {
     { .name = "solver.neighbours", .type = BN_KEY_CHOICE, .choices = "computed|listed", .def_text = "computed",
       .help = "on a device, at first order: neighbours by the parity of the row, or from a list of their places (then "
               "solver.edges is \"twice\"); the bits are the same" },
+    { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
+      .help = "how many registers NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
+              "run at once; the bits are the same" },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
@@ -201,6 +204,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         { "ORDER", s->order },           { "COMPENSATED", s->compensated },
         { "EDGES", s->edges },           { "SHARED", s->shared },
         { "PACKED", s->packed },         { "NUMBERED", s->numbered },
+        { "REGISTERS", s->registers },
         { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
         { "LINKS", s->links },           { "RECORD", s->record },
         { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
@@ -362,6 +366,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         .weir = sqrt(8.0 / 27 * g),
     };
     s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
+    s->registers = (int)bn_case_int(c, "solver.registers");
     s->packed = bn_case_choice(c, "solver.state") == 1;
     s->numbered = bn_case_choice(c, "solver.neighbours") == 1;
     s->shared = bn_case_choice(c, "solver.edges") == 0 && !s->numbered;

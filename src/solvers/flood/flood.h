@@ -75,7 +75,7 @@ typedef struct flood_shapes {
 
 typedef struct flood {
     uint32_t nx, ny, storeys;
-    int edges, order;
+    int edges, order, registers;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
     bool periodic[2];
     flood_constants k;
