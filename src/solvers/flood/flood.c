@@ -114,8 +114,8 @@ static const bn_key schema[] = {
     { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
       .help = "compute only blocks of cells with water in or beside them, or all of them" },
     { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = "once|twice", .def_text = "once",
-      .help = "on a device: compute what passes through an edge once, for both of its cells by local memory, or in each "
-              "of the two; the bits are the same" },
+      .help = "on a device: compute what passes through an edge once, for both of its cells by local memory (of 48 KiB at "
+              "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.state", .type = BN_KEY_CHOICE, .choices = "planes|cells", .def_text = "planes",
       .help = "on a device, at first order: depths, velocities and heights of the ground each in a plane, or the four numbers "
               "of a cell beside each other; the bits are the same" },
@@ -145,6 +145,9 @@ static const bn_key schema[] = {
     { 0 },
 };
 /* clang-format on */
+
+/* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it twice. */
+static const uint64_t local_bytes_shared = 48 << 10;
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
@@ -369,7 +372,9 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->registers = (int)bn_case_int(c, "solver.registers");
     s->packed = bn_case_choice(c, "solver.state") == 1;
     s->numbered = bn_case_choice(c, "solver.neighbours") == 1;
-    s->shared = bn_case_choice(c, "solver.edges") == 0 && !s->numbered;
+    const bn_device_info *device = bn_plan_device(p);
+    s->shared = bn_case_choice(c, "solver.edges") == 0 && !s->numbered &&
+                (!device || device->local_bytes >= local_bytes_shared);
     if (s->order == 2 && (s->packed || s->numbered))
         (void)bn_case_reject(c, s->packed ? "solver.state" : "solver.neighbours", NULL,
                              "this form is there at first order alone");
