@@ -8,14 +8,25 @@
 /* Time steps of one interval at most; the time step has collapsed by then. */
 static const double most_steps = 1e7;
 
-/* From `depth` and `velocity` to the others. */
-static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill, double end)
+static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
 {
-    bn_field *depth = stage ? s->next_depth : s->depth, *velocity = stage ? s->next_velocity : s->velocity;
-    bn_field *next_depth = stage ? s->depth : s->next_depth, *next_velocity = stage ? s->velocity : s->next_velocity;
-    bn_arg args[20] = { BN_READ(depth, s->order), BN_READ(velocity, s->order), BN_READ(s->bed_field, s->order),
-                        BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0) };
-    size_t count = 4;
+    bn_arg args[24];
+    size_t count = 0;
+    const bn_arg cell = BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0);
+    if (s->order == 2)
+        BN_TRY(BN_RUN(s->predict, BN_READ(s->depth, 2), BN_READ(s->velocity, 2), BN_READ(s->bed_field, 2), cell,
+                      BN_PARTIALS(s->blocks), BN_SCALARS(s->clock), BN_UPDATE(s->half_depth),
+                      BN_UPDATE(s->half_velocity), BN_U32V(slot), BN_REALV(refill)));
+    if (s->packed) {
+        args[count++] = (bn_arg)BN_READ(s->state, 1);
+    } else {
+        args[count++] = (bn_arg)BN_READ(s->depth, s->order);
+        args[count++] = (bn_arg)BN_READ(s->velocity, s->order);
+        args[count++] = (bn_arg)BN_READ(s->bed_field, s->order);
+    }
+    args[count++] = cell;
+    if (s->numbered)
+        args[count++] = (bn_arg)BN_READ(s->near, 0);
     if (s->special) {
         args[count++] = (bn_arg)BN_TABLE(s->table);
         args[count++] = (bn_arg)BN_UPDATE(s->gone);
@@ -29,28 +40,37 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
         args[count++] = (bn_arg)BN_READ(s->rest, s->links ? 1 : 0);
         args[count++] = (bn_arg)BN_UPDATE(s->next_rest);
     }
-    args[count++] = (bn_arg)BN_UPDATE(next_depth);
-    args[count++] = (bn_arg)BN_UPDATE(next_velocity);
+    if (s->packed) {
+        args[count++] = (bn_arg)BN_UPDATE(s->next_state);
+    } else {
+        args[count++] = (bn_arg)BN_UPDATE(s->next_depth);
+        args[count++] = (bn_arg)BN_UPDATE(s->next_velocity);
+    }
     args[count++] = (bn_arg)BN_PARTIALS_OF(s->blocks, (int)((slot + 1) % FLOOD_SLOTS));
     args[count++] = (bn_arg)BN_SCALARS(s->clock);
+    if (s->order == 2) {
+        args[count++] = (bn_arg)BN_READ(s->half_depth, 1);
+        args[count++] = (bn_arg)BN_READ(s->half_velocity, 1);
+    }
     args[count++] = (bn_arg)BN_U32V(slot);
     args[count++] = (bn_arg)BN_REALV(refill);
     args[count++] = (bn_arg)BN_REALV(end);
-    args[count++] = (bn_arg)BN_I32V(stage);
-    return bn_launch(s->advance, args, count);
-}
-
-static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
-{
-    for (int stage = 0; stage < s->order; stage++)
-        BN_TRY(launch_stage(s, stage, slot, refill, end));
-    if (s->order == 1) {
+    BN_TRY(bn_launch(s->advance, args, count));
+    if (s->packed) {
+        bn_field_swap(s->state, s->next_state);
+    } else {
         bn_field_swap(s->depth, s->next_depth);
         bn_field_swap(s->velocity, s->next_velocity);
     }
     if (s->compensated)
         bn_field_swap(s->rest, s->next_rest);
     return BN_OK;
+}
+
+/* The planes that all others read, out of what the steps go through. */
+static bn_status unpack(flood *s)
+{
+    return s->unpack ? BN_RUN(s->unpack, BN_READ(s->state, 0), BN_UPDATE(s->depth), BN_UPDATE(s->velocity)) : BN_OK;
 }
 
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
@@ -125,6 +145,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            "the speed of the waves is %g m/s, the time step %g s; try a smaller solver.cfl",
                            clock[CLOCK_SPEED], s->wish);
     } while (left > 0);
+    BN_TRY(unpack(s));
     BN_TRY(flood_read_gauges(sim, s, end));
     double depth = s->water;
     if (!s->water_known)
@@ -145,12 +166,22 @@ static bn_status setup(bn_sim *sim, void *state)
     bn_domain *d = bn_sim_domain(sim);
     s->begin = bn_sim_kernel(sim, "flood_begin");
     s->advance = bn_sim_kernel(sim, "flood_advance");
+    s->predict = s->order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->blocks));
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
     bn_partials_share(s->blocks); /* a block asks those beside it whether they are wet */
     BN_TRY(bn_scalars_share(s->clock));
     if (s->special)
         BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
+    if (s->packed) {
+        s->pack = bn_sim_kernel(sim, "flood_pack");
+        s->unpack = bn_sim_kernel(sim, "flood_unpack");
+        for (int i = 0; i < 2; i++) /* the ground stands in both states */
+            BN_TRY(BN_RUN(s->pack, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->bed_field, 0),
+                          BN_UPDATE(i ? s->next_state : s->state)));
+    }
+    if (s->numbered)
+        BN_TRY(BN_RUN(bn_sim_kernel(sim, "flood_number"), BN_UPDATE(s->near)));
     return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
                   BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
 }
