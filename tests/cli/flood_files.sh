@@ -23,6 +23,14 @@ ok 'the folder again, with fewer times' "$b" run "$cases/station.toml" --referen
     --force --set grid.spacing=1 --set stop.time=3 --set output.pictures=false --set output.ugrid=false
 ok 'old outlines are gone' sh -c 'test "$(ls "$0")" = "flooded-storey1-000003.wkt
 flooded-storey2-000003.wkt"' "$work/station/outlines"
+# Stopped after seven of twelve steps and gone on with: the files of an undisturbed run.
+short="--reference --quiet --set grid.spacing=1 --set stop.time=12 --set output.every=2 --set output.pictures=false"
+ok 'a run' "$b" run "$cases/station.toml" $short --out "$work/whole" --set output.checkpoint=true
+ok 'the same, stopped' "$b" run "$cases/station.toml" $short --out "$work/parts" --set output.checkpoint=true --steps 7
+ok '... and gone on with' "$b" run "$cases/station.toml" $short --out "$work/parts" --set output.checkpoint=true --resume
+for file in storey1.nc storey2.nc outlines.csv outlines/flooded-storey2-000004.wkt; do
+    ok "$file is the same" cmp "$work/whole/$file" "$work/parts/$file"
+done
 expect 6 'storey1.nc' 'a full disk' \
     sh -c 'ulimit -f 8; exec "$0" run "$1" --reference --quiet --out "$2" --set grid.spacing=0.5 --set stop.time=1 \
         --set output.pictures=false' "$b" "$cases/station.toml" "$work/full"
