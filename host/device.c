@@ -10,17 +10,21 @@
 enum { BN_PLATFORMS_MAX = 64, BN_DEVICES_MAX = 256 };
 
 /* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use.
- * Ours is private. */
+ * Ours is private. Processes that fill one at the same time crash each other: ranks have one each. */
 static void choose_pocl_cache(bn_context *ctx)
 {
-    const char *dir = bn_context_cache_dir(ctx);
-    if (getenv("POCL_CACHE_DIR") || !dir)
+    const char *given = getenv("POCL_CACHE_DIR"), *dir = given ? given : bn_context_cache_dir(ctx);
+    const bool many = ctx->comm.local_ranks > 1;
+    char path[4096], own[64] = "";
+    if (!dir || (given && !many))
         return;
-    char path[4096];
-    if (snprintf(path, sizeof path, "%s/pocl", dir) >= (int)sizeof path)
+    if (many)
+        snprintf(own, sizeof own, "%s%d", given ? "/rank-" : "-rank-", ctx->comm.local_rank);
+    if (snprintf(path, sizeof path, "%s%s%s", dir, given ? "" : "/pocl", own) >= (int)sizeof path)
         return;
-    (void)mkdir(path, 0700); /* PoCL makes it too; an error shows there */
-    (void)setenv("POCL_CACHE_DIR", path, 0);
+    (void)mkdir(dir, 0700); /* PoCL makes them too; an error shows there */
+    (void)mkdir(path, 0700);
+    (void)setenv("POCL_CACHE_DIR", path, 1);
 }
 
 /* A text property in fresh memory, white space folded; "" when it can't be read. */

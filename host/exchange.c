@@ -262,7 +262,6 @@ static bool in_one_context(const bn_domain *d, const bn_link *l)
 
 bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
-    const bn_comm_ops *ops = d->ctx->comm.ops;
     BN_TRY(find_links(d));
     bn_exchange *x = d->exchange;
     for (size_t i = 0; i < x->count; i++) {
@@ -273,24 +272,14 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
         const bn_device *from = d->boxes[l->from].device;
-        if (!from) { /* the memory may still be on its way to the device */
-            BN_TRY(wait_for(d->boxes[l->to].device, l->written));
-            const bn_message m = message_of(d, l, l->from);
-            ops->receive(&m);
+        if (!from)
             continue;
-        }
         cl_event packed = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
         drop(&l->packed);
         l->packed = packed;
         BN_TRY(flush(from, from->queue));
     }
-    for (size_t i = 0; i < x->count; i++)
-        if (d->boxes[x->links[i].from].device)
-            BN_TRY(read_out(d, &x->links[i], in_one_context(d, &x->links[i])));
-    for (size_t i = 0; i < x->count; i++)
-        if (in_one_context(d, &x->links[i]))
-            BN_TRY(write_in(d, &x->links[i], x->links[i].read));
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
         for (int v = 0; v < BN_DIRECTIONS; v++) {
@@ -306,6 +295,28 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
                 BN_TRY(bn_halo_copy(requests[r].field, (size_t)other, source, b, target, n));
             }
         }
+    return BN_OK;
+}
+
+/* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
+bn_status bn_exchange_carry(bn_domain *d)
+{
+    const bn_comm_ops *ops = d->ctx->comm.ops;
+    bn_exchange *x = d->exchange;
+    for (size_t i = 0; i < x->count; i++) {
+        bn_link *l = &x->links[i];
+        if (d->boxes[l->from].device)
+            continue;
+        BN_TRY(wait_for(d->boxes[l->to].device, l->written)); /* the memory may still be on its way to the device */
+        const bn_message m = message_of(d, l, l->from);
+        ops->receive(&m);
+    }
+    for (size_t i = 0; i < x->count; i++)
+        if (d->boxes[x->links[i].from].device)
+            BN_TRY(read_out(d, &x->links[i], in_one_context(d, &x->links[i])));
+    for (size_t i = 0; i < x->count; i++)
+        if (in_one_context(d, &x->links[i]))
+            BN_TRY(write_in(d, &x->links[i], x->links[i].read));
     return BN_OK;
 }
 

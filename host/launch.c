@@ -201,13 +201,17 @@ static bn_part whole_box(const bn_box *box)
 static bool split_box(const bn_kernel *k, size_t b, int reach, bn_part *inside, bn_part slabs[6], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
-    const bool segments = k->desc->range == BN_PER_SEGMENT;
+    const bool segments = k->desc->range == BN_PER_SEGMENT, tiles = k->desc->range == BN_PER_TILE;
     bn_part rest = whole_box(&d->boxes[b]);
     *slab_count = 0;
-    if (!segments && (k->desc->range != BN_PER_CELL || k->layers > 1))
+    if (!segments && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
+    if (tiles && (bn_has_neighbour(d, b, 0, -1) || bn_has_neighbour(d, b, 0, 1) || bn_has_neighbour(d, b, 1, -1) ||
+                  bn_has_neighbour(d, b, 1, 1)))
+        return false; /* tiles overlap along x and y */
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : k->group[dim], n = rest.n[dim];
+        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : tiles ? d->tile_layers : k->group[dim];
+        const size_t n = rest.n[dim];
         const size_t low = bn_has_neighbour(d, b, dim, -1) ? ((size_t)reach + unit - 1) / unit * unit : 0;
         const size_t keep = bn_has_neighbour(d, b, dim, 1) ? (size_t)reach : 0;
         if (n <= low + keep)
@@ -283,6 +287,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
             if (d->boxes[b].device && split_box(k, b, reach, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
         BN_TRY(flush_all(d, k->desc->name));
+        BN_TRY(bn_exchange_carry(d));
         BN_TRY(bn_exchange_end(d, requests, request_count));
     }
     for (size_t b = 0; b < d->box_count; b++) {

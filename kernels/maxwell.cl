@@ -481,7 +481,7 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
     /* The cell before the first one is the last one where the box wraps around, else a halo's. */
     const int i = NX == GNX && i0 < 0 ? NX - 1 : i0, j = NY == GNY && j0 < 0 ? NY - 1 : j0;
     const int x = X0 + i, y = Y0 + j, there = i0 < NX && j0 < NY, own = there && column > 0 && row > 0;
-    const int first = (int)get_group_id(2) * TILE_LAYERS, end = min(first + TILE_LAYERS, NZ);
+    const int first = (int)get_group_id(2) * TILE_LAYERS + LAUNCH_Z, end = min(first + TILE_LAYERS, NZ);
     triple below, h, parts, e, next_e;
     below.x = below.y = below.z = h.x = h.y = h.z = (real2)(0, 0);
     /* E of the layer that comes next; below the grid there is none to be passed on. */

@@ -185,8 +185,8 @@ BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 BN_CHECKED bn_status bn_halo_exchange(bn_field *, int reach);
 
 /* exchange.c: halos of boxes on different devices. What goes from one to another box travels as one message, corners
- * included. `begin` starts packing and copying what the neighbours need of all these fields; kernels launched then run
- * meanwhile, as long as they read no halo. `end` puts what has come into the halos. */
+ * included. `begin` packs what the neighbours need of all these fields, `carry` sends it on its way; kernels launched between
+ * them run meanwhile, as long as they read no halo. `end` puts what has come into the halos. */
 enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
@@ -194,6 +194,7 @@ typedef struct bn_halo_request {
     bool wraps; /* the reader finds what lies across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
 BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
+BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
 BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
 void bn_exchange_destroy(bn_domain *);
 /* Whether cells at this side of a box (-1, +1 along dim) read what another box has. */

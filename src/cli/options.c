@@ -31,7 +31,7 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
-      "auto, an index, P:D, gpu, cpu, or part of a name (else $BINNACLE_DEVICE); verify, bench: also all, or a list" },
+      "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work together" },
     { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false, "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },

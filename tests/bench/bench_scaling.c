@@ -1,7 +1,8 @@
 /* bench_scaling.c: what several devices do together against one: weak scaling (the grid grows with the devices) and strong
  * scaling (it does not), by the clock. Never part of the tests.
  *   bench_scaling [DEVICES [maxwell,flood,flow,xray [full|quick]]]
- * DEVICES: a list as of --device, "gpu" or "all"; its first one, first two, ... are taken in turn. */
+ * DEVICES: a list as of --device, "gpu" or "all"; its first one, first two, ... are taken in turn. quick: sizes for a CPU, the
+ * default there. */
 #include "bench.h"
 
 #include "sim/solver.h"
@@ -90,8 +91,7 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
 
 int main(int argc, char **argv)
 {
-    const char *selector = argc > 1 ? argv[1] : "gpu", *which = argc > 2 ? argv[2] : "maxwell,flood";
-    const bool full = argc > 3 ? strcmp(argv[3], "full") == 0 : true;
+    const char *selector = argc > 1 ? argv[1] : "auto", *which = argc > 2 ? argv[2] : "maxwell,flood,xray";
     size_t indices[MOST], count;
     const bn_device_info *info;
     char devices[512] = "";
@@ -101,6 +101,7 @@ int main(int argc, char **argv)
     need(bn_devices(ctx, &info, &all));
     for (size_t i = 0; i < count; i++)
         snprintf(devices + strlen(devices), sizeof devices - strlen(devices), "%s%zu", i ? "," : "", indices[i]);
+    const bool full = argc > 3 ? strcmp(argv[3], "full") == 0 : !info[indices[0]].cpu;
     printf("%zu x %s\n%-10s %-16s %8s %8s %14s %10s\n", count, info[indices[0]].name, "solver", "counted", "scaling",
            "devices", "G a second", "times one");
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {

@@ -68,6 +68,21 @@ for name in $cases; do
     try both 4 2 env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"
 done
 
+# Tiles in three dimensions, deep enough that an inside is left while halos travel.
+case=data/cases/maxwell/selftest-fused.toml more='--set grid.cells=[6,7,150]'
+ok "$case, deeper: one device" run_as one "$BINNACLE"
+more="$more --device all"
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+
+# A run that one device began goes on on three.
+case=data/cases/flood/selftest.toml more='--set output.checkpoint=true'
+ok "$case: whole" run_as one "$BINNACLE"
+more='--set output.checkpoint=true --steps 2'
+ok "$case: two steps on one device" run_as begun "$BINNACLE"
+ok "$case: the rest on three" env BINNACLE_PARTITION=3 "$BINNACLE" run $case --out "$work/begun" --quiet --device all --resume \
+    --set output.every=0 --set output.pictures=false --set output.checkpoint=true
+ok "$case: the bits of one device" same begun
+
 # Every kind of output, from ranks as from one device.
 if [ $mpi = yes ]; then
     case=data/cases/flood/selftest.toml

@@ -1,0 +1,39 @@
+# scaling.awk: the model of docs/scaling.md, as a table.   awk -f docs/scaling.awk
+# Per solver: updates a second of one device, updates of one device's share, launches with an exchange in a step, bytes that
+# cross a face in such a launch, time that a face costs all the same, time that the host waits for sums in a step.
+function predict(name, rate, share, launches, bytes, face, wait, dims, strong, devices,    own, cuts, f, t, interior, hidden, shrink) {
+    own = strong ? share / devices : share
+    # Faces of an inner box, two for every dimension that is cut more than once.
+    cuts = devices <= 8 ? 1 : dims # up to eight in a row along the slowest dimension
+    f = devices == 1 ? 0 : devices == 2 ? 1 : 2 * cuts
+    shrink = strong ? devices ^ (-(cuts - 1) / cuts) : 1
+    interior = own / rate
+    hidden = launches * f * (bytes * shrink / BANDWIDTH * 2 + LATENCY * 2)
+    t = interior + launches * f * face + (devices > 1 ? wait : 0) + (hidden > interior ? hidden - interior : 0)
+    t += devices > NODE ? (launches + (wait > 0)) * NETWORK * log(devices / NODE) / log(2) : 0
+    return (strong ? share / rate : devices * share / rate) / t
+}
+BEGIN {
+    BANDWIDTH = 55e9   # between device and pinned memory [B/s], measured
+    LATENCY = 14e-6    # of a read or write that is waited for [s], measured
+    NETWORK = 10e-6    # of a round between nodes [s], assumed
+    NODE = 8           # devices of a node
+    n = split("2 4 8 64 1000", P, " ")
+    count = 0
+    #                    name, rate, share, launches, bytes, face [s], wait [s], dimensions that are cut
+    row[++count] = "maxwell 25.0e9 134217728 2 12582912 130e-6 0 3"
+    row[++count] = "flood 32.3e9 50003968 1 172032 40e-6 40e-6 2"
+    row[++count] = "xray 45.9e9 67108864 0 0 0 31e-6 1"
+    printf "%-10s %-8s", "solver", "scaling"
+    for (i = 1; i <= n; i++)
+        printf " %8d", P[i]
+    printf "   devices: times one\n"
+    for (r = 1; r <= count; r++)
+        for (strong = 0; strong < 2; strong++) {
+            split(row[r], v, " ")
+            printf "%-10s %-8s", v[1], strong ? "strong" : "weak"
+            for (i = 1; i <= n; i++)
+                printf " %8.2f", predict(v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], strong, P[i])
+            printf "\n"
+        }
+}
