@@ -20,7 +20,7 @@ struct bn_ugrid {
     bn_cells cells;
     size_t faces, times, fields;
     uint32_t *cell_of; /* of each face */
-    int time, variable[FIELDS][2], components[FIELDS];
+    int time, step, variable[FIELDS][2], components[FIELDS];
     bool once[FIELDS];
     float *piece;
 };
@@ -213,6 +213,8 @@ static int define_all(bn_ugrid *u, const bn_ugrid_desc *d, size_t corners, int p
     DO(put_text(u->nc, u->time, "standard_name", "time"));
     DO(put_text(u->nc, u->time, "long_name", "simulated time"));
     DO(put_text(u->nc, u->time, "units", "seconds since 2000-01-01 00:00:00"));
+    DO(nc_def_var(u->nc, "step", NC_INT, 1, &times, &u->step));
+    DO(put_text(u->nc, u->step, "long_name", "step of the run"));
     for (size_t i = 0; i < d->count; i++)
         DO(define_field(u, i, &d->fields[i], times, dims[1], d->epsg));
     DO(nc_enddef(u->nc));
@@ -280,14 +282,71 @@ static int write_field(bn_ugrid *u, size_t which, bn_ugrid_value *value, const v
     return error;
 }
 
-bn_status bn_ugrid_add(bn_context *ctx, bn_ugrid *u, double time, bn_ugrid_value *value, const void *data)
+bn_status bn_ugrid_add(bn_context *ctx, bn_ugrid *u, double time, unsigned long long step, bn_ugrid_value *value,
+                       const void *data)
 {
     int error = NC_NOERR;
+    const int number = step > INT32_MAX ? INT32_MAX : (int)step;
     DO(nc_put_var1_double(u->nc, u->time, &u->times, &time));
+    DO(nc_put_var1_int(u->nc, u->step, &u->times, &number));
     for (size_t i = 0; i < u->fields; i++)
         DO(write_field(u, i, value, data));
     DO(nc_sync(u->nc));
     u->times++;
+    return error == NC_NOERR ? BN_OK : failed(ctx, u, error);
+}
+
+size_t bn_ugrid_times(const bn_ugrid *u) { return u->times; }
+
+/* The length of a dimension; 0: there is none of that name. */
+static size_t length_of(int nc, const char *name)
+{
+    int id;
+    size_t length = 0;
+    return nc_inq_dimid(nc, name, &id) == NC_NOERR && nc_inq_dimlen(nc, id, &length) == NC_NOERR ? length : 0;
+}
+
+/* Copies what fields over time have at one of the times of another file; variables of both files have the same numbers.
+ */
+static int copy_time(bn_ugrid *u, int old, size_t from)
+{
+    int error = NC_NOERR, step = 0;
+    double time = 0;
+    DO(nc_get_var1_double(old, u->time, &from, &time));
+    DO(nc_get_var1_int(old, u->step, &from, &step));
+    DO(nc_put_var1_double(u->nc, u->time, &u->times, &time));
+    DO(nc_put_var1_int(u->nc, u->step, &u->times, &step));
+    for (size_t i = 0; i < u->fields; i++)
+        for (int c = 0; c < u->components[i] && !u->once[i]; c++)
+            for (size_t f = 0; error == NC_NOERR && f < u->faces; f += PIECE) {
+                const size_t count = u->faces - f < PIECE ? u->faces - f : PIECE, size[2] = { 1, count };
+                const size_t read_at[2] = { from, f }, write_at[2] = { u->times, f };
+                DO(nc_get_vara_float(old, u->variable[i][c], read_at, size, u->piece));
+                DO(nc_put_vara_float(u->nc, u->variable[i][c], write_at, size, u->piece));
+            }
+    u->times += error == NC_NOERR;
+    return error;
+}
+
+bn_status bn_ugrid_take_up(bn_context *ctx, bn_ugrid *u, const unsigned long long *steps, size_t count)
+{
+    int old, error = NC_NOERR, before = 0, now = 0;
+    if (nc_open(u->path, NC_NOWRITE, &old) != NC_NOERR)
+        return BN_OK;
+    const size_t times = length_of(old, "time");
+    DO(nc_inq_nvars(old, &before));
+    DO(nc_inq_nvars(u->nc, &now));
+    const bool same = error == NC_NOERR && before == now && length_of(old, "mesh2d_nFaces") == u->faces;
+    for (size_t t = 0; same && t < times && error == NC_NOERR; t++) {
+        int step = -1;
+        bool wanted = false;
+        DO(nc_get_var1_int(old, u->step, &t, &step));
+        for (size_t k = 0; k < count; k++)
+            wanted = wanted || (step >= 0 && (unsigned long long)step == steps[k]);
+        if (wanted)
+            DO(copy_time(u, old, t));
+    }
+    (void)nc_close(old); /* it was only read */
     return error == NC_NOERR ? BN_OK : failed(ctx, u, error);
 }
 

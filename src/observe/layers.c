@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { LIST_BYTES = 1 << 28 };
 
 /* One line of outlines.csv. */
 typedef struct entry {
@@ -207,12 +210,75 @@ static bn_status write_outlines(bn_context *ctx, bn_layers *l, const bn_export *
     return st == BN_OK ? write_list(ctx, l) : st;
 }
 
+/* The entry of a line of outlines.csv; false: it is none. */
+static bool read_entry(char *line, entry *out)
+{
+    double number[4];
+    char *rest = line;
+    for (int k = 0; k < 4; k++) {
+        char *comma = strchr(rest, ',');
+        if (!comma)
+            return false;
+        *comma = '\0';
+        if (!bn_decimal_parse(rest, &number[k]))
+            return false;
+        rest = comma + 1;
+    }
+    const char *dash = strrchr(rest, '-');
+    *out = (entry){ .time = number[0], .layer = (size_t)number[1], .polygons = (size_t)number[2], .area = number[3] };
+    return dash && sscanf(dash, "-%llu.wkt", &out->step) == 1;
+}
+
+static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == step)
+            return true;
+    return false;
+}
+
+static bn_status take_up_list(bn_layers *l, const unsigned long long *steps, size_t count)
+{
+    char *path = NULL, *text = NULL;
+    size_t bytes;
+    bn_status st = BN_OK;
+    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    if (access(path, F_OK) == 0)
+        st = bn_file_read(l->ctx, path, LIST_BYTES, &text, &bytes);
+    free(path);
+    for (char *line = text; st == BN_OK && line && *line;) {
+        entry e;
+        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
+        *end = '\0';
+        if (read_entry(line, &e) && listed(e.step, steps, count))
+            st = note(l->ctx, l, &e);
+        line = next;
+    }
+    free(text);
+    return st == BN_OK && l->entry_count > 0 ? write_list(l->ctx, l) : st;
+}
+
+bn_status bn_layers_take_up(bn_layers *l, const unsigned long long *steps, size_t count)
+{
+    if (l->plan->layers.outlined)
+        BN_TRY(take_up_list(l, steps, count));
+    for (size_t k = 0; l->mesh && k < l->count; k++) {
+        BN_TRY(bn_ugrid_take_up(l->ctx, l->mesh[k], steps, count));
+        if (bn_ugrid_times(l->mesh[k]) < count)
+            bn_log(
+                l->ctx, BN_LOG_WARNING,
+                "%s%zu.nc will lack %zu of the times before: the run that found them was cut off and could not end it",
+                l->plan->layers.name, k + 1, count - bn_ugrid_times(l->mesh[k]));
+    }
+    return BN_OK;
+}
+
 bn_status bn_layers_write(bn_context *ctx, bn_layers *l, const bn_export *e)
 {
     if (l->plan->layers.outlined)
         BN_TRY(write_outlines(ctx, l, e));
     for (size_t k = 0; l->mesh && k < l->count; k++)
-        BN_TRY(bn_ugrid_add(ctx, l->mesh[k], e->time, value, &(source){ l, e, k }));
+        BN_TRY(bn_ugrid_add(ctx, l->mesh[k], e->time, e->step, value, &(source){ l, e, k }));
     return BN_OK;
 }
 

@@ -11,6 +11,9 @@ typedef struct bn_layers bn_layers;
 /* NULL in *out when the plan wants none. */
 BN_CHECKED bn_status bn_layers_create(bn_context *, bn_folder *, bn_sim *, bn_layers **out);
 
+/* Goes on with the files in the folder: what they have of these steps stays in them. */
+BN_CHECKED bn_status bn_layers_take_up(bn_layers *, const unsigned long long *steps, size_t count);
+
 /* At an output time; on the writer's thread, with its context. */
 BN_CHECKED bn_status bn_layers_write(bn_context *, bn_layers *, const bn_export *);
 

@@ -94,6 +94,8 @@ static bn_status take_up(bn_output *o)
     bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
     bn_past_trim(&o->past, o->folder);
     trim_drawn(o);
+    if (o->layers)
+        BN_TRY(bn_layers_take_up(o->layers, o->past.moments, o->past.moment_count));
     BN_TRY(bn_csv_series_publish(o->series));
     if (!o->vtk || o->past.file_count == 0)
         return BN_OK;

@@ -96,7 +96,7 @@ START_TEST(meshes_hold_hexagons_and_values)
         bn_ugrid *u;
         OK(bn_ugrid_create(ctx, path, &(bn_ugrid_desc){ c, hidden, "a title", "a test", 32632, fields, 3 }, &u));
         for (double t = 0; t < 3; t++)
-            OK(bn_ugrid_add(ctx, u, 0.5 * t, value, &t));
+            OK(bn_ugrid_add(ctx, u, 0.5 * t, (unsigned long long)(10 * t), value, &t));
         ck_assert_int_ne(access(path, F_OK), 0); /* whole or not at all */
         OK(bn_ugrid_close(ctx, &u));
         int nc, id, times;
