@@ -1,11 +1,11 @@
 # scaling.awk: the model of docs/scaling.md, as a table.   awk -f docs/scaling.awk
 # Per solver: updates a second of one device, updates of one device's share, launches with an exchange in a step, bytes that
-# cross a face in such a launch, time that a face costs all the same, time that the host waits for sums in a step.
-function predict(name, rate, share, launches, bytes, face, wait, dims, strong, devices,    own, cuts, f, t, interior, hidden, shrink) {
+# cross a face in such a launch, time that a face costs all the same, time that the host waits for sums in a step, dimensions
+# that may be cut, faces of an inner box for each of them (1: the stencil of a launch looks one way).
+function predict(rate, share, launches, bytes, face, wait, dims, sides, strong, devices,    own, cuts, f, t, interior, hidden, shrink) {
     own = strong ? share / devices : share
-    # Faces of an inner box, two for every dimension that is cut more than once.
     cuts = devices <= 8 ? 1 : dims # up to eight in a row along the slowest dimension
-    f = devices == 1 ? 0 : devices == 2 ? 1 : 2 * cuts
+    f = devices == 1 ? 0 : devices == 2 ? 1 : sides * cuts
     shrink = strong ? devices ^ (-(cuts - 1) / cuts) : 1
     interior = own / rate
     hidden = launches * f * (bytes * shrink / BANDWIDTH * 2 + LATENCY * 2)
@@ -20,10 +20,10 @@ BEGIN {
     NODE = 8           # devices of a node
     n = split("2 4 8 64 1000", P, " ")
     count = 0
-    #                    name, rate, share, launches, bytes, face [s], wait [s], dimensions that are cut
-    row[++count] = "maxwell 25.0e9 134217728 2 12582912 130e-6 0 3"
-    row[++count] = "flood 32.3e9 50003968 1 172032 40e-6 40e-6 2"
-    row[++count] = "xray 45.9e9 67108864 0 0 0 31e-6 1"
+    #                    name, rate, share, launches, bytes, face [s], wait [s], dimensions, sides
+    row[++count] = "maxwell 25.16e9 134217728 2 6291456 62e-6 0 3 1"
+    row[++count] = "flood 32.51e9 50003968 1 86016 30e-6 33e-6 2 2"
+    row[++count] = "xray 45.9e9 67108864 0 0 0 31e-6 1 1"
     printf "%-10s %-8s", "solver", "scaling"
     for (i = 1; i <= n; i++)
         printf " %8d", P[i]
@@ -33,7 +33,7 @@ BEGIN {
             split(row[r], v, " ")
             printf "%-10s %-8s", v[1], strong ? "strong" : "weak"
             for (i = 1; i <= n; i++)
-                printf " %8.2f", predict(v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], strong, P[i])
+                printf " %8.2f", predict(v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], strong, P[i])
             printf "\n"
         }
 }
