@@ -1,43 +1,80 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DORDER=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
- * counter-clockwise. An edge's flux is always computed from its west (south) side, so that the two cells beside it get
- * the same bits and no water is lost. cell: codes of src/solvers/flood/flood.h.
+ * counter-clockwise; a cell owns the first half of its edges. An edge's flux is always computed from its west (south)
+ * side, so that the two cells beside it get the same bits and no water is lost, whoever computes it: with SHARED a
+ * work-group computes each edge once and hands the flux to the other cell through local memory, else every cell all of
+ * its own. cell: codes of src/solvers/flood/flood.h.
  *
  * The clock: three slots of eight reals, used in turn; step n reads slot n % 3, writes the next and clears the one after.
- *   0  bits of the largest |c| + sqrt(g h) as a float, joined by atomic maxima   1  seconds left of the interval
+ *   0  bits of the largest speed (wave_speed) as a float, joined by atomic maxima   1  seconds left of the interval
  *   2  steps of the interval   3  time step without the end of the interval   4  the speed once more, as a real
  *   5  the time step itself
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
  * cells with a special code. */
 /* PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
- * become part of it, the root be the compiler's own, and structures not be passed by value. */
+ * become part of it, root and size be the compiler's own, and structures not be passed by value. Other devices have
+ * instructions for the smaller and the larger one; what these do with signs of zeros leaves no trace (settle). */
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define FOLDED static inline __attribute__((always_inline))
 #if REAL_BYTES == 8
 #define ROOT(x) __builtin_sqrt(x)
+#define SIZE(x) __builtin_fabs(x)
 #else
 #define ROOT(x) __builtin_sqrtf(x)
+#define SIZE(x) __builtin_fabsf(x)
 #endif
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define MOST(a, b) ((a) > (b) ? (a) : (b))
 #else
 #define FOLDED static inline
 #define ROOT(x) sqrt(x)
+#define SIZE(x) fabs(x)
+#define LEAST(a, b) fmin(a, b)
+#define MOST(a, b) fmax(a, b)
 #endif
 
-/* FOR_CELLS for a large body that few cells need: not unrolled. */
+#define BLOCK_CELLS (SEGMENT * SEGMENT_ROWS)
+
+/* FOR_CELLS without hurry: not unrolled. */
 #define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
          lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
         for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)
 
+/* Runs `body` for the lanes below `count`. PoCL's compiler makes vectors of them only where it sees at once that one
+ * work-item has all lanes. */
+#if IS_CPU
+#define EACH_LANE(lane, count, body)                                                                                   \
+    if (get_local_size(0) == 1)                                                                                        \
+        for (lane_t lane = 0; lane < (count); lane++) {                                                                \
+            body;                                                                                                      \
+        }                                                                                                              \
+    else                                                                                                               \
+        FOR_LANES(lane, count) { body; }
+#else
+#define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
+#endif
+
+/* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no vectors. */
+#if IS_CPU
+typedef long place_t, lane_t;
+#else
+typedef index_t place_t;
+typedef int lane_t;
+#endif
+
 #define SLOTS 3
 #define SLOT 8
 
+#define HALF REAL(0.5)
+#define AXES (EDGES / 2)
 #if EDGES == 6
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
 #endif
@@ -52,87 +89,93 @@ typedef struct edge_flux {
     real mass, left, right, along;
 } edge_flux;
 
+/* What an edge sees of the cell on one side: depth (0: the water there does not move), ground, velocity. And what the slope
+ * of the level within the cell pushes along the axis. */
+typedef struct edge_side {
+    real h, z, u, v, push;
+} edge_side;
+
+/* Sums over edges of a cell, in x and y. */
+typedef struct edge_sums {
+    real mass, x, y;
+} edge_sums;
+
+FOLDED real moving(real h) { return h > DRY ? h : 0; }
+
 /* HLLC with the hydrostatic reconstruction of Audusse et al. (2004); u along the normal, v along the edge. */
 FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr, edge_flux *f)
 {
-    const real rise = zr - zl;
-    const real down = hl - (rise > 0 ? rise : 0), up = hr + (rise < 0 ? rise : 0);
-    const real a = ((hl > DRY) & (down > 0)) ? down : 0, b = ((hr > DRY) & (up > 0)) ? up : 0;
-    const real c = ROOT(G * (a > b ? a : b));
-    const real ul_ = a > 0 ? ul : ur, ur_ = b > 0 ? ur : ul;
-    real low = (ul_ < ur_ ? ul_ : ur_) - (a > 0 ? c : 2 * c), high = (ul_ > ur_ ? ul_ : ur_) + (b > 0 ? c : 2 * c);
-    low = low < 0 ? low : 0;
-    high = high > 0 ? high : 0;
-    const real span = high - low;
+    const real rise = zr - zl, on_left = hl - MOST(rise, 0), on_right = hr + LEAST(rise, 0);
+    const real a = MOST(on_left, 0), b = MOST(on_right, 0);
+    const real c = ROOT(G * MOST(a, b)), twice = c + c;
+    const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
+    const real slow = LEAST(from, to) - (a > 0 ? c : twice), fast = MOST(from, to) + (b > 0 ? c : twice);
+    const real low = LEAST(slow, 0), high = MOST(fast, 0), span = high - low;
     const real share = span > 0 ? -low / span : 0;
-    const real ql = a * ul, qr = b * ur, pl = REAL(0.5) * G * (a * a), pr = REAL(0.5) * G * (b * b);
-    const real jump = qr - ql;
-    const real thrust = ql * ul + share * (((qr * ur + pr) - (ql * ul + pl)) - high * jump);
+    const real ql = a * ul, qr = b * ur, pl = HALF * G * (a * a), pr = HALF * G * (b * b);
+    const real jump = qr - ql, straight = ql * ul;
+    const real thrust = straight + share * (((qr * ur + pr) - (straight + pl)) - high * jump);
     f->mass = ql + share * (jump - high * (b - a));
     f->left = thrust;
     f->right = thrust + (pl - pr);
     f->along = f->mass * (f->mass > 0 ? vl : vr);
 }
 
-#if FRICTION
-/* x^(-1/3): a guess by the exponent, good to 4 %, then Newton's method, which doubles the digits. */
-static inline real inverse_cube_root(real x)
+/* Components along the normal of an axis' edges and along the edge. Products with 0 and 1 are left out. */
+FOLDED void turn(int axis, real x, real y, real *normal, real *along)
 {
-    real y = (real)as_float(0x54a2fa8cu - as_uint(convert_float(x)) / 3u);
-    for (int i = 0; i < (REAL_BYTES == 8 ? 5 : 3); i++)
-        y = y * ((4 - x * (y * (y * y))) * REAL(0.33333333333333333333));
-    return y;
+#if EDGES == 6
+    const real hx = HALF * x, hy = HALF * y, sx = SLANT * x, sy = SLANT * y;
+    *normal = axis == 0 ? x : axis == 1 ? hx + sy : sy - hx;
+    *along = axis == 0 ? y : axis == 1 ? hy - sx : -(hy + sx);
+#else
+    *normal = axis == 0 ? x : y;
+    *along = axis == 0 ? y : -x;
+#endif
+}
+
+/* x and y of what all axes have along their normals and edges, fluxes with the first index for `left` or `right`. */
+#if EDGES == 6
+#define SUM_X(n0, n1, n2, a1, a2) ((n0) + (HALF * ((n1) - (n2)) - SLANT * ((a1) + (a2))))
+#define SUM_Y(a0, n1, n2, a1, a2) ((a0) + (SLANT * ((n1) + (n2)) + HALF * ((a1) - (a2))))
+#endif
+
+/* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the cell's own row stands half a cell
+ * to the east. */
+FOLDED place_t beyond(place_t at, int axis, int shifted)
+{
+#if EDGES == 6
+    return axis == 0 ? at + 1 : axis == 1 ? at + PITCH + shifted : at + PITCH + shifted - 1;
+#else
+    (void)shifted;
+    return axis == 0 ? at + 1 : at + PITCH;
+#endif
+}
+#if ORDER == 2 || SPECIALS || !SHARED
+FOLDED place_t behind(place_t at, int axis, int shifted)
+{
+#if EDGES == 6
+    return axis == 0 ? at - 1 : axis == 1 ? at - PITCH + shifted - 1 : at - PITCH + shifted;
+#else
+    (void)shifted;
+    return axis == 0 ? at - 1 : at - PITCH;
+#endif
 }
 #endif
+#define OTHER_ROW(axis, shifted) (EDGES == 6 && (axis) > 0 ? 1 - (shifted) : (shifted))
 
-/* Velocity components along the normal and along the edge, for the edges 0, 1, 2 (the opposite ones follow). */
-#if EDGES == 6
-#define NORMAL_1(u, v) (REAL(0.5) * (u) + SLANT * (v))
-#define ALONG_1(u, v) (REAL(0.5) * (v)-SLANT * (u))
-#define NORMAL_2(u, v) (SLANT * (v)-REAL(0.5) * (u))
-#define ALONG_2(u, v) (-(REAL(0.5) * (v) + SLANT * (u)))
-#endif
-
-/* Adds what leaves through the edge `e` towards `to`: own cell on the west side. X, Y: along x and y what is n along the
- * normal and a along the edge. */
-#define LEAVE(e, to, N, A, X, Y)                                                                                    \
-    {                                                                                                               \
-        const real un = velocity[to], vn = velocity[(to) + PLANE];                                                  \
-        edge_flux f;                                                                                                \
-        pass(h, N(u, v), A(u, v), z, depth[to], N(un, vn), A(un, vn), bed[to], &f);                                 \
-        const int open = !(code & CLOSED << (e));                                                                   \
-        const real n = open ? f.left : 0, a = open ? f.along : 0;                                                   \
-        mass = mass + (open ? f.mass : 0);                                                                          \
-        mx = mx + (X(n, a));                                                                                        \
-        my = my + (Y(n, a));                                                                                        \
-    }
-/* The same through an opposite edge: own cell on the east side. */
-#define ENTER(e, to, N, A, X, Y)                                                                                    \
-    {                                                                                                               \
-        const real un = velocity[to], vn = velocity[(to) + PLANE];                                                  \
-        edge_flux f;                                                                                                \
-        pass(depth[to], N(un, vn), A(un, vn), bed[to], h, N(u, v), A(u, v), z, &f);                                 \
-        const int open = !(code & CLOSED << (e));                                                                   \
-        const real n = open ? f.right : 0, a = open ? f.along : 0;                                                  \
-        mass = mass - (open ? f.mass : 0);                                                                          \
-        mx = mx - (X(n, a));                                                                                        \
-        my = my - (Y(n, a));                                                                                        \
-    }
-#define FIRST_OF(u, v) (u)
-#define SECOND_OF(u, v) (v)
-#define MINUS_FIRST(u, v) (-(u))
-#define X_1(n, a) (REAL(0.5) * (n)-SLANT * (a))
-#define Y_1(n, a) (SLANT * (n) + REAL(0.5) * (a))
-#define X_2(n, a) (-(REAL(0.5) * (n) + SLANT * (a)))
-#define Y_2(n, a) (SLANT * (n)-REAL(0.5) * (a))
-#define MINUS_SECOND(n, a) (-(a))
+#define FIELDS                                                                                                       \
+    global const real *restrict depth, global const real *restrict velocity, global const real *restrict bed,        \
+        global const int *restrict cell, global const real *restrict half_depth,                                     \
+        global const real *restrict half_velocity
+#define GIVEN depth, velocity, bed, cell, half_depth, half_velocity
 
 #if SPECIALS
 /* Normal of an edge. */
 static inline real normal_x(int e)
 {
 #if EDGES == 6
-    return e == 0 ? 1 : e == 3 ? -1 : e == 1 || e == 5 ? REAL(0.5) : REAL(-0.5);
+    return e == 0 ? 1 : e == 3 ? -1 : e == 1 || e == 5 ? HALF : -HALF;
 #else
     return e == 0 ? 1 : e == 2 ? -1 : 0;
 #endif
@@ -148,108 +191,183 @@ static inline real normal_y(int e)
 #endif
 
 #if ORDER == 2
-/* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. */
-static inline real limited(real before, real here, real after, int usable)
+/* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. a: from the
+ * one before, b: to the one after. */
+FOLDED real limited(real a, real b, int usable)
 {
-    const real a = here - before, b = after - here, mean = REAL(0.25) * (a + b);
-    const real a1 = REAL(0.75) * a, b1 = REAL(0.75) * b;
-    const real up = a1 < b1 ? (a1 < mean ? a1 : mean) : (b1 < mean ? b1 : mean);
-    const real down = a1 > b1 ? (a1 > mean ? a1 : mean) : (b1 > mean ? b1 : mean);
-    const real steep = ((a > 0) & (b > 0)) ? up : ((a < 0) & (b < 0)) ? down : 0;
-    return usable ? steep : 0;
+    const real least = LEAST(SIZE(a), SIZE(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * SIZE(a + b);
+    const real steep = LEAST(edge, mean);
+    return (usable & ((a > 0) == (b > 0))) ? (a > 0 ? steep : -steep) : 0;
 }
 
-/* Slopes across the cell `at` between `before` and `after`: of depth, level, velocity. There are none beside closed edges
- * and dry cells. */
+/* Slopes across a cell along an axis, of depth, level, velocity. There are none beside closed edges and dry cells. */
 typedef struct cell_slopes {
     real h, level, u, v;
 } cell_slopes;
-FOLDED void slopes(global const real *depth, global const real *velocity, global const real *bed, index_t before,
-                   index_t at, index_t after, int open, cell_slopes *s)
+FOLDED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
 {
-    const real h0 = depth[before], h1 = depth[at], h2 = depth[after];
-    const int usable = open & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
-    s->h = limited(h0, h1, h2, usable);
-    s->level = limited(h0 + bed[before], h1 + bed[at], h2 + bed[after], usable);
-    s->u = limited(velocity[before], velocity[at], velocity[after], usable);
-    s->v = limited(velocity[before + PLANE], velocity[at + PLANE], velocity[after + PLANE], usable);
+    const place_t from = behind(at, axis, shifted), to = beyond(at, axis, shifted);
+    const int both = CLOSED << axis | CLOSED << (axis + AXES);
+    const real h0 = depth[from], h1 = depth[at], h2 = depth[to];
+    const real l0 = h0 + bed[from], l1 = h1 + bed[at], l2 = h2 + bed[to];
+    const real u1 = velocity[at], v1 = velocity[at + PLANE];
+    const int usable = !(cell[at] & both) & (h0 > DRY) & (h1 > DRY) & (h2 > DRY);
+    s->h = limited(h1 - h0, h2 - h1, usable);
+    s->level = limited(l1 - l0, l2 - l1, usable);
+    s->u = limited(u1 - velocity[from], velocity[to] - u1, usable);
+    s->v = limited(v1 - velocity[from + PLANE], velocity[to + PLANE] - v1, usable);
+    (void)half_depth, (void)half_velocity;
+}
+#endif
+
+/* A cell as the edge of an axis sees it, the one ahead or the opposite one. At second order the bed there is level less depth
+ * (Audusse and Bristeau 2005), all at half the time step; what the level's slope pushes is a sum for both edges. */
+FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side *s)
+{
+#if ORDER == 2
+    const real h = half_depth[at], u = half_velocity[at], v = half_velocity[at + PLANE], level = h + bed[at];
+    cell_slopes slope;
+    slopes(GIVEN, at, axis, shifted, &slope);
+    const real deep = ahead ? h + slope.h : h - slope.h;
+    s->h = moving(deep);
+    s->z = (ahead ? level + slope.level : level - slope.level) - deep;
+    s->u = ahead ? u + slope.u : u - slope.u;
+    s->v = ahead ? v + slope.v : v - slope.v;
+    s->push = 2 * G * (h * slope.level);
+#else
+    s->h = moving(depth[at]);
+    s->z = bed[at];
+    s->u = velocity[at];
+    s->v = velocity[at + PLANE];
+    s->push = 0;
+    (void)cell, (void)half_depth, (void)half_velocity, (void)axis, (void)shifted, (void)ahead;
+#endif
 }
 
-/* Both edges of one axis: edge e towards the cell `east` and the opposite one towards `west`; `west2`, `east2` are the next
- * ones in line. The bed at an edge is level less depth there; what the level's slope pushes within the cell comes to the
- * momentum (Audusse and Bristeau 2005, less what all edges have in common). */
-#define AXIS(e, west2, west, east, east2, N, A, X, Y)                                                                   \
-    {                                                                                                                   \
-        const int opposite = (e) + EDGES / 2, both = CLOSED << (e) | CLOSED << opposite;                                \
-        const int code_w = cell[west], code_e = cell[east];                                                             \
-        cell_slopes sw, so, se;                                                                                         \
-        slopes(depth, velocity, bed, west2, west, at, !(code_w & both), &sw);                                           \
-        slopes(depth, velocity, bed, west, at, east, !(code & both), &so);                                              \
-        slopes(depth, velocity, bed, at, east, east2, !(code_e & both), &se);                                           \
-        const real level = h + z, level_w = depth[west] + bed[west], level_e = depth[east] + bed[east];                 \
-        edge_flux f;                                                                                                    \
-        {                                                                                                               \
-            const real hl = h + so.h, hr = depth[east] - se.h, ul = u + so.u, vl = v + so.v;                            \
-            const real ur = velocity[east] - se.u, vr = velocity[(east) + PLANE] - se.v;                                \
-            pass(hl, N(ul, vl), A(ul, vl), level + so.level - hl, hr, N(ur, vr), A(ur, vr), level_e - se.level - hr,    \
-                 &f);                                                                                                   \
-            const int open = !(code & CLOSED << (e));                                                                   \
-            const real n = open ? f.left + REAL(0.5) * G * ((h + hl) * so.level) : 0, a = open ? f.along : 0;           \
-            mass = mass + (open ? f.mass : 0);                                                                          \
-            mx = mx + (X(n, a));                                                                                        \
-            my = my + (Y(n, a));                                                                                        \
-        }                                                                                                               \
-        {                                                                                                               \
-            const real hl = depth[west] + sw.h, hr = h - so.h, ul = velocity[west] + sw.u;                              \
-            const real vl = velocity[(west) + PLANE] + sw.v, ur = u - so.u, vr = v - so.v;                              \
-            pass(hl, N(ul, vl), A(ul, vl), level_w + sw.level - hl, hr, N(ur, vr), A(ur, vr), level - so.level - hr,    \
-                 &f);                                                                                                   \
-            const int open = !(code & CLOSED << opposite);                                                              \
-            const real n = open ? f.right - REAL(0.5) * G * ((h + hr) * so.level) : 0, a = open ? f.along : 0;          \
-            mass = mass - (open ? f.mass : 0);                                                                          \
-            mx = mx - (X(n, a));                                                                                        \
-            my = my - (Y(n, a));                                                                                        \
-        }                                                                                                               \
-    }
+/* Through the edge of an axis between the cells `west` and its neighbour, of which the one in the west pushes as well. */
+FOLDED void through(FIELDS, place_t west, int axis, int shifted, int open, edge_flux *f)
+{
+    edge_side l, r;
+    real ul, vl, ur, vr;
+    look(GIVEN, west, axis, shifted, 1, &l);
+    look(GIVEN, beyond(west, axis, shifted), axis, OTHER_ROW(axis, shifted), 0, &r);
+    turn(axis, l.u, l.v, &ul, &vl);
+    turn(axis, r.u, r.v, &ur, &vr);
+    pass(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
+    f->mass = open ? f->mass : 0;
+    f->left = open ? f->left + l.push : 0;
+    f->right = open ? f->right : 0;
+    f->along = open ? f->along : 0;
+}
+
+/* What leaves through the edges that a cell owns: these, the ones towards the rows above. */
+FOLDED void sum_own(const edge_flux *e, const edge_flux *first, const edge_flux *second, edge_sums *s)
+{
+#if EDGES == 6
+    s->mass = (e->mass + first->mass) + second->mass;
+    s->x = SUM_X(e->left, first->left, second->left, first->along, second->along);
+    s->y = SUM_Y(e->along, first->left, second->left, first->along, second->along);
+#else
+    (void)second;
+    s->mass = e->mass + first->mass;
+    s->x = e->left - first->along;
+    s->y = e->along + first->left;
+#endif
+}
+
+/* What comes through the edges towards the row below, of its cells in the south-west and south-east: mass, thrust, along. */
+FOLDED void sum_below(const edge_sums *first, const edge_sums *second, edge_sums *s)
+{
+#if EDGES == 6
+    s->mass = first->mass + second->mass;
+    s->x = HALF * (first->x - second->x) - SLANT * (first->y + second->y);
+    s->y = SLANT * (first->x + second->x) + HALF * (first->y - second->y);
+#else
+    (void)second;
+    s->mass = first->mass;
+    s->x = -first->y;
+    s->y = first->x;
+#endif
+}
+
+#if FRICTION
+/* x^(-1/3): a guess by the exponent, good to 4 %, then Newton's method, which doubles the digits. */
+static inline real inverse_cube_root(real x)
+{
+    real y = (real)as_float(0x54a2fa8cu - as_uint(convert_float(x)) / 3u);
+    for (int i = 0; i < (REAL_BYTES == 8 ? 5 : 3); i++)
+        y = y * ((4 - x * (y * (y * y))) * REAL(0.33333333333333333333));
+    return y;
+}
+
+/* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
+FOLDED void rub(real deep, int wet, real dt, real *u, real *v)
+{
+    const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
+    const real f = dt * GN2 * ROOT(*u * *u + *v * *v) * (square * square);
+    const real slower = 2 / (1 + ROOT(1 + 4 * f));
+    *u = *u * slower;
+    *v = *v * slower;
+}
 #endif
 
-/* A cell after `dt`, from the fields before. `shifted`: its row stands half a cell to the east; `complete`: with open sides,
- * which the cells of the inside need not look for. Fluxes are added in the order of the edges. */
-FOLDED void advance(global const real *depth, global const real *velocity, global const real *bed,
-                    global const int *cell, global const real *values, global const real *rest, index_t at, int code,
-                    int shifted, real dt, int complete, cell_state *next)
+/* A cell after `dt` in which `mass`, mx, my left it, `out` of it through open sides; rest: what rounding left over. */
+FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real my, real out, real dt, cell_state *next)
 {
-    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], z = bed[at], scale = dt * EDGE;
-    real mass = 0, mx = 0, my = 0, out = 0;
-    (void)cell, (void)values, (void)rest, (void)complete, (void)shifted;
-#if ORDER == 2 && EDGES == 6
-    const index_t above = at + PITCH + shifted, below = at - PITCH + shifted;
-    AXIS(0, at - 2, at - 1, at + 1, at + 2, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    AXIS(1, at - 2 * PITCH - 1, below - 1, above, at + 2 * PITCH + 1, NORMAL_1, ALONG_1, X_1, Y_1)
-    AXIS(2, at - 2 * PITCH + 1, below, above - 1, at + 2 * PITCH - 1, NORMAL_2, ALONG_2, X_2, Y_2)
-#elif ORDER == 2
-    AXIS(0, at - 2, at - 1, at + 1, at + 2, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    AXIS(1, at - 2 * PITCH, at - PITCH, at + PITCH, at + 2 * PITCH, SECOND_OF, MINUS_FIRST, MINUS_SECOND, FIRST_OF)
-#elif EDGES == 6
-    const index_t north_east = at + PITCH + shifted, south_east = at - PITCH + shifted;
-    LEAVE(0, at + 1, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    LEAVE(1, north_east, NORMAL_1, ALONG_1, X_1, Y_1)
-    LEAVE(2, north_east - 1, NORMAL_2, ALONG_2, X_2, Y_2)
-    ENTER(3, at - 1, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    ENTER(4, south_east - 1, NORMAL_1, ALONG_1, X_1, Y_1)
-    ENTER(5, south_east, NORMAL_2, ALONG_2, X_2, Y_2)
+    const real scale = dt * EDGE;
+#if COMPENSATED /* what rounding leaves over comes to the next step (Kahan 1965) */
+    const real change = -(scale * mass) - rest, deep = h + change;
+    next->rest = deep > DRY ? (deep - h) - change : 0;
 #else
-    LEAVE(0, at + 1, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    LEAVE(1, at + PITCH, SECOND_OF, MINUS_FIRST, MINUS_SECOND, FIRST_OF)
-    ENTER(2, at - 1, FIRST_OF, SECOND_OF, FIRST_OF, SECOND_OF)
-    ENTER(3, at - PITCH, SECOND_OF, MINUS_FIRST, MINUS_SECOND, FIRST_OF)
+    const real deep = h - scale * mass;
+    next->rest = 0;
+    (void)rest;
 #endif
+    const real qx = h * u - scale * mx, qy = h * v - scale * my;
+    const int wet = !(deep <= DRY);
+    const real inverse = 1 / (wet ? deep : 1);
+    next->h = deep < 0 ? 0 : deep;
+    next->u = (wet ? qx * inverse : 0) + 0; /* no zero keeps a sign, which minima and maxima may have given it */
+    next->v = (wet ? qy * inverse : 0) + 0;
+    next->lost = scale * out;
+#if FRICTION
+    rub(deep, wet, dt, &next->u, &next->v);
+#endif
+}
+
+#if SPECIALS || !SHARED
+/* Through both edges of an axis. */
+#define BOTH_WAYS(axis)                                                                                              \
+    through(GIVEN, at, axis, shifted, !(code & CLOSED << (axis)), &own[axis]);                                       \
+    through(GIVEN, behind(at, axis, shifted), axis, OTHER_ROW(axis, shifted), !(code & CLOSED << ((axis) + AXES)), &f); \
+    back[axis].mass = f.mass;                                                                                          \
+    back[axis].x = f.right;                                                                                            \
+    back[axis].y = f.along;
+
+/* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with open
+ * sides, which the cells of the inside need not look for. */
+FOLDED void advance(FIELDS, global const real *values, global const real *rest, place_t at, int code, int shifted, real dt,
+                    int complete, cell_state *next)
+{
+    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
+    edge_flux own[3], f;
+    edge_sums back[3], s, below;
+    real out = 0;
+    BOTH_WAYS(0)
+    BOTH_WAYS(1)
+#if EDGES == 6
+    BOTH_WAYS(2)
+#endif
+    sum_own(&own[0], &own[1], &own[AXES - 1], &s);
+    sum_below(&back[1], &back[AXES - 1], &below);
+    real mass = (s.mass - below.mass) - back[0].mass, mx = (s.x - below.x) - back[0].x, my = (s.y - below.y) - back[0].y;
+    (void)values, (void)rest, (void)complete;
 #if SPECIALS
     /* Open sides. values: two for each side: of an inflow the discharge per metre (>= 0) and the critical depth, of a given
      * level -1 and the level, of an open side -2. */
     if (complete && (code & OUTER * ((1 << EDGES) - 1))) {
         const int side = code / SIDE & 3;
-        const real q = values[2 * side], second = values[2 * side + 1];
+        const real z = bed[at], q = values[2 * side], second = values[2 * side + 1];
         const real out_x = side == 0 ? -1 : side == 1 ? 1 : 0, out_y = side == 2 ? -1 : side == 3 ? 1 : 0;
         for (int e = 0; e < EDGES; e++)
             if (code & OUTER << e) {
@@ -258,15 +376,14 @@ FOLDED void advance(global const real *depth, global const real *velocity, globa
                     const real facing = nx * out_x + ny * out_y, deep = h > second ? h : second;
                     const real in = facing > 0 ? q * facing : 0;
                     const real push = deep > DRY ? in * (q / deep) : 0;
-                    const real thrust = REAL(0.5) * G * (deep * deep - h * h);
+                    const real thrust = HALF * G * (deep * deep - h * h);
                     out = out - in;
                     mx = mx + (thrust * nx + push * out_x);
                     my = my + (thrust * ny + push * out_y);
                 } else {
                     const real un = u * nx + v * ny, ut = v * nx - u * ny;
                     const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
-                    edge_flux f;
-                    pass(h, un, ut, z, deep, un, ut, z, &f);
+                    pass(moving(h), un, ut, z, moving(deep), un, ut, z, &f);
                     out = out + f.mass;
                     mx = mx + (f.left * nx - f.along * ny);
                     my = my + (f.left * ny + f.along * nx);
@@ -275,33 +392,20 @@ FOLDED void advance(global const real *depth, global const real *velocity, globa
         mass = mass + out;
     }
 #endif
-#if COMPENSATED /* what rounding leaves over comes to the next step (Kahan 1965) */
-    const real change = -(scale * mass) - rest[at], deep = h + change;
-    next->rest = deep > DRY ? (deep - h) - change : 0;
-#else
-    const real deep = h - scale * mass;
-    next->rest = 0;
-#endif
-    const real qx = h * u - scale * mx, qy = h * v - scale * my;
-    const int wet = !(deep <= DRY);
-    const real inverse = 1 / (wet ? deep : 1);
-    next->h = deep < 0 ? 0 : deep;
-    next->u = wet ? qx * inverse : 0;
-    next->v = wet ? qy * inverse : 0;
-    next->lost = scale * out;
-#if FRICTION
-    /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
-    const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * GN2 * ROOT(next->u * next->u + next->v * next->v) * (square * square);
-    const real slower = 2 / (1 + ROOT(1 + 4 * f));
-    next->u = next->u * slower;
-    next->v = next->v * slower;
-#endif
+    settle(h, u, v, COMPENSATED ? rest[at] : 0, mass, mx, my, out, dt, next);
 }
+#endif
 
-static inline real wave_speed(real h, real u, real v)
+/* What limits the time step: the largest speed of a wave across an edge. */
+FOLDED real wave_speed(real h, real u, real v)
 {
-    const real speed = ROOT(u * u + v * v) + ROOT(G * h);
+    const real straight = SIZE(u);
+#if EDGES == 6
+    const real slanted = HALF * straight + SLANT * SIZE(v), flow = slanted <= straight ? straight : slanted;
+#else
+    const real flow = larger(straight, SIZE(v));
+#endif
+    const real speed = flow + ROOT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;
 }
 
@@ -329,21 +433,32 @@ static inline int block_beside(int dx, int dy)
                                                                : ((Z0 + block_k()) * BLOCK_ROWS + y) * SEGMENTS + x;
 }
 
-/* Whether anything can change in this block: there was water in or beside it now or a step ago (then the field that is
- * written is older by a step), or it has special cells; of two stages the second may carry on what came in by special cells
- * beside it in the first. */
-static inline int block_active(global const acc *blocks, int slot)
+/* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around there is
+ * water, now or a step ago (then the field that is written is older by a step). */
+enum { NOW_DT, NOW_WISH, NOW_LEFT, NOW_AFTER, NOW_WET, NOW = NOW_WET + 9 };
+static inline void find_now(local real *now, global const acc *blocks, global const real *clock, int slot, real refill)
 {
     const int before = (slot + SLOTS - 1) % SLOTS;
+    if (get_local_id(0) == 0) {
+        real wish, left, after;
+        now[NOW_DT] = step_of(clock, slot, refill, &wish, &left, &after);
+        now[NOW_WISH] = wish;
+        now[NOW_LEFT] = left;
+        now[NOW_AFTER] = after;
+    }
+    FOR_LANES(n, 9) {
+        const int b = block_beside(n % 3 - 1, n / 3 - 1);
+        now[NOW_WET + n] = b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Whether anything can change in this block: it has special cells, or there is water in or beside it. */
+static inline int block_active(local const real *now, global const acc *blocks)
+{
     int active = ALL_BLOCKS || blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++) {
-            const int b = block_beside(dx, dy);
-            active = active || (b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0));
-#if ORDER == 2
-            active = active || (b >= 0 && blocks[SLOTS * PARTIALS + b] != 0);
-#endif
-        }
+    for (int n = 0; n < 9; n++)
+        active = active || now[NOW_WET + n] != 0;
     return active;
 }
 
@@ -363,7 +478,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     CLEAR_LANES(speeds);
     CLEAR_LANES(special);
     FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT3(i, j, block_k());
+        const place_t at = AT3(i, j, block_k());
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
     }
@@ -392,7 +507,7 @@ static inline real through_link(int kind, real share, real dt, cell_state up, re
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
     const real weir = 3 * least > 2 * most ? least * ROOT(2 * G * fall) : WEIR * (most * ROOT(most));
     const real depth = dt * (share * (kind == 1 ? weir : ROOT(2 * G * fall)));
-    const real limit = REAL(0.5) * (head > tail ? up.h : below.h);
+    const real limit = HALF * (head > tail ? up.h : below.h);
     const real moved = depth < limit ? depth : limit;
     return head > tail ? moved : -moved;
 }
@@ -411,23 +526,236 @@ static inline cell_state add_still_water(cell_state c, real amount)
 #endif
 
 #if ORDER == 2
-/* The second stage: the mean of the state before the step and of `next`, which went on from the first stage. */
-FOLDED void average(global const real *depth, global const real *velocity, index_t at, int stage, cell_state *next)
+/* A cell half a time step later (Hancock), from the slopes within it alone. */
+FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *restrict later_depth,
+                    global real *restrict later_velocity)
 {
-    const real before = depth[at], h = REAL(0.5) * (before + next->h);
-    const real qx = REAL(0.5) * (before * velocity[at] + next->h * next->u);
-    const real qy = REAL(0.5) * (before * velocity[at + PLANE] + next->h * next->v);
-    const int wet = !(h <= DRY);
-    const real inverse = 1 / (wet ? h : 1);
-    next->h = stage ? h : next->h;
-    next->u = stage ? (wet ? qx * inverse : 0) : next->u;
-    next->v = stage ? (wet ? qy * inverse : 0) : next->v;
+    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], scale = dt * EDGE;
+    cell_slopes s, s1, s2;
+    real n, n1, n2, d, d1, d2, unused;
+    slopes(GIVEN, at, 0, shifted, &s);
+    slopes(GIVEN, at, 1, shifted, &s1);
+    turn(0, u, v, &n, &unused);
+    turn(1, u, v, &n1, &unused);
+    turn(0, s.u, s.v, &d, &unused);
+    turn(1, s1.u, s1.v, &d1, &unused);
+#if EDGES == 6
+    slopes(GIVEN, at, 2, shifted, &s2);
+    turn(2, u, v, &n2, &unused);
+    turn(2, s2.u, s2.v, &d2, &unused);
+    const real fill = (n * s.h + n1 * s1.h + n2 * s2.h) + h * ((d + d1) + d2);
+    const real push_u = (n * s.u + n1 * s1.u + n2 * s2.u) + G * (s.level + HALF * (s1.level - s2.level));
+    const real push_v = (n * s.v + n1 * s1.v + n2 * s2.v) + G * (SLANT * (s1.level + s2.level));
+#else
+    (void)s2, (void)n2, (void)d2;
+    const real fill = (n * s.h + n1 * s1.h) + h * (d + d1);
+    const real push_u = (n * s.u + n1 * s1.u) + G * s.level, push_v = (n * s.v + n1 * s1.v) + G * s1.level;
+#endif
+    const real deep = h - scale * fill, least = HALF * h, later = deep > least ? deep : least;
+    real half_u = u - scale * push_u, half_v = v - scale * push_v;
+#if FRICTION
+    rub(later, !(later <= DRY), HALF * dt, &half_u, &half_v);
+#endif
+    later_depth[at] = later;
+    later_velocity[at] = half_u;
+    later_velocity[at + PLANE] = half_v;
+}
+
+kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
+                          global const real *restrict bed, global const int *restrict cell, global acc *restrict blocks,
+                          global real *restrict clock, global real *restrict half_depth, global real *restrict half_velocity,
+                          uint slot, real refill)
+{
+    local real now[NOW];
+    find_now(now, blocks, clock, (int)slot, refill);
+    const real dt = now[NOW_DT];
+    const int k = block_k(), first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
+    const int rows = block_active(now, blocks) && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    for (int row = 0; row < rows; row++) {
+        const place_t at = AT3(first, top + row, k);
+        if (row & 1) {
+            EACH_LANE(lane, width,
+                      predict(depth, velocity, bed, cell, depth, depth, at + lane, 1, dt, half_depth, half_velocity))
+        } else {
+            EACH_LANE(lane, width,
+                      predict(depth, velocity, bed, cell, depth, depth, at + lane, 0, dt, half_depth, half_velocity))
+        }
+    }
 }
 #endif
 
-/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. At
- * second order one of two stages (Heun's method): the first, `stage` 0, goes from the state to `next`; the second from
- * `next`, which stands in the first arguments then, and its mean with the state becomes the state. */
+#if SHARED
+/* Each edge once. A work-group goes through the rows of its block from south to north; what leaves a cell through the edges
+ * that it owns waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the block, to LANES.
+ * Components mass, thrust along the normal, along the edge (or, of sums, x and y):
+ *   OWN        what the lane's cell lets out by its own edges less what came in from below
+ *   EAST       of the edge to the cell before, that is to the lane one to the west
+ *   STAY MOVE  of the two edges towards the row below: between cells of the same lane; of lanes beside each other
+ * Two banks, by the row's parity: the lanes of a row are written while those of the row before are still read. */
+#define WIDE (LANES + 2)
+#define OWN(c) ((c)*WIDE + 1)
+#define STAY(c) ((3 + (c)) * WIDE + 1)
+#define EAST(bank, c) ((6 + 3 * (bank) + (c)) * WIDE + 1)
+#define MOVE(bank, c) ((12 + 3 * (bank) + (c)) * WIDE + 1)
+#define KEPT ((EDGES == 6 ? 18 : 12) * WIDE)
+
+FOLDED void keep_flux(local real *kept, lane_t first, const edge_flux *f)
+{
+    kept[first] = f->mass;
+    kept[first + WIDE] = f->right;
+    kept[first + 2 * WIDE] = f->along;
+}
+
+FOLDED void take_sums(local const real *kept, lane_t first, edge_sums *s)
+{
+    s->mass = kept[first];
+    s->x = kept[first + WIDE];
+    s->y = kept[first + 2 * WIDE];
+}
+
+/* What passes through the upper edges of a lane's cell to the cells of the row above. Of hexagons in a row that is shifted the
+ * edge 2 leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
+FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_flux *first, const edge_flux *second)
+{
+#if EDGES == 6
+    keep_flux(kept, STAY(0) + lane, shifted ? second : first);
+    keep_flux(kept, shifted ? MOVE(1, 0) + lane + 1 : MOVE(0, 0) + lane - 1, shifted ? first : second);
+#else
+    (void)shifted, (void)second;
+    keep_flux(kept, STAY(0) + lane, first);
+#endif
+}
+
+/* No water in a cell and behind its upper edges: nothing passes there. Where neighbours go together that saves the work; on a
+ * CPU it would keep them from it. */
+FOLDED int dry_above(global const real *depth, place_t at, int shifted)
+{
+    int dry = (depth[at] <= DRY) & (depth[beyond(at, 1, shifted)] <= DRY);
+#if EDGES == 6
+    dry = dry & (depth[beyond(at, 2, shifted)] <= DRY);
+#endif
+    return dry;
+}
+
+/* The edges that a cell of the block owns. */
+FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
+{
+    const int code = cell[at];
+    edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
+    edge_sums s, below, stay, move;
+    take_sums(kept, STAY(0) + lane, &stay);
+#if EDGES == 6
+    take_sums(kept, MOVE(1 - shifted, 0) + lane, &move);
+    sum_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
+#else
+    sum_below(&stay, &stay, &below);
+    (void)move;
+#endif
+    if (IS_CPU || !(dry_above(depth, at, shifted) & (depth[at + 1] <= DRY))) {
+        through(GIVEN, at, 0, shifted, !(code & CLOSED), &e);
+        through(GIVEN, at, 1, shifted, !(code & CLOSED << 1), &first);
+#if EDGES == 6
+        through(GIVEN, at, 2, shifted, !(code & CLOSED << 2), &second);
+#endif
+    }
+    sum_own(&e, &first, &second, &s);
+    kept[OWN(0) + lane] = s.mass - below.mass;
+    kept[OWN(1) + lane] = s.x - below.x;
+    kept[OWN(2) + lane] = s.y - below.y;
+    keep_flux(kept, EAST(shifted, 0) + lane + 1, &e);
+    keep_above(kept, lane, shifted, &first, &second);
+}
+
+/* The upper edges of the row below the block; whether they are open is known to the cells above. */
+FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
+{
+    edge_flux first = { 0, 0, 0, 0 }, second = first;
+    if (IS_CPU || !dry_above(depth, at, 1)) {
+        through(GIVEN, at, 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
+#if EDGES == 6
+        through(GIVEN, at, 2, 1, !(cell[up] & CLOSED << 5), &second);
+#endif
+    }
+    keep_above(kept, lane, 1, &first, &second);
+}
+
+/* The edges between the block and the cells in the west and east of it that those own: into the rows 0 to 3 from the west, and
+ * from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below goes where it
+ * looks for it. */
+#define RIM (EDGES == 6 ? 2 * SEGMENT_ROWS : SEGMENT_ROWS)
+FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width, int rows, int k)
+{
+    const int row = q % SEGMENT_ROWS, from_below = q / SEGMENT_ROWS, shifted = from_below ? 1 - (row & 1) : row & 1;
+    /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
+    const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
+    const int i = block_first(), j = block_top() + row;
+    edge_flux f = { 0, 0, 0, 0 };
+    if (row < rows)
+        through(GIVEN, AT3(i + lane, j - from_below, k), axis, shifted,
+                !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
+    rim[q * 3] = f.mass;
+    rim[q * 3 + 1] = f.right;
+    rim[q * 3 + 2] = f.along;
+    if (EDGES == 6 && q == SEGMENT_ROWS)
+        keep_flux(kept, MOVE(1, 0), &f);
+}
+
+/* What the first lane of a row needs from the west, and the first or last one of the next row from below. */
+FOLDED void place_rim(local real *kept, local const real *rim, int row, int width)
+{
+    for (int c = 0; c < 3; c++) {
+        kept[EAST(row & 1, c)] = rim[row * 3 + c];
+        if (EDGES == 6 && row + 1 < SEGMENT_ROWS)
+            kept[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(SEGMENT_ROWS + row + 1) * 3 + c];
+    }
+}
+#endif
+
+/* A cell of the inside becomes `next`: records of the state before, the state after, its speed. */
+#define PUT_CELL(at, code, lane)                                                                                     \
+    {                                                                                                                \
+        RECORD_CELL(at)                                                                                              \
+        next_depth[at] = next.h;                                                                                     \
+        next_velocity[at] = next.u;                                                                                  \
+        next_velocity[(at) + PLANE] = next.v;                                                                        \
+        KEEP_REST(at)                                                                                                \
+        const real speed = wave_speed(next.h, next.u, next.v);                                                       \
+        speeds[lane] = larger(speeds[lane], (code) & SPECIAL ? 0 : speed);                                           \
+    }
+#if RECORD
+#define RECORD_CELL(at)                                                                                              \
+    const real begin = end - left, h_ = depth[at], u_ = velocity[at], v_ = velocity[(at) + PLANE];                   \
+    const real danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                                       \
+    arrival[at] = arrival[at] < 0 && h_ > WET ? begin : arrival[at];                                                 \
+    deepest[at] = h_ > deepest[at] ? h_ : deepest[at];                                                               \
+    hazard[at] = danger > hazard[at] ? danger : hazard[at];
+#else
+#define RECORD_CELL(at)
+#endif
+#if COMPENSATED
+#define KEEP_REST(at) next_rest[at] = next.rest;
+#else
+#define KEEP_REST(at)
+#endif
+
+/* What is left to do for the cell of a lane when all its fluxes are known; without water and fluxes it stays as it is. */
+#define SETTLE_LANE(here, lane, from)                                                                                \
+    const real h = depth[here], mass = kept[OWN(0) + (lane)] - kept[from];                                           \
+    cell_state next = { h, 0, 0, 0, 0 };                                                                             \
+    if (IS_CPU || !(h <= DRY) || mass != 0)                                                                          \
+        settle(h, velocity[here], velocity[(here) + PLANE], COMPENSATED ? rest[here] : 0, mass,                      \
+               kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,  \
+               &next);                                                                                               \
+    PUT_CELL(here, cell[here], lane)
+
+/* The whole cell, where fluxes are not handed on. */
+#define ADVANCE_LANE(here, lane, shifted)                                                                            \
+    const int code = cell[here];                                                                                     \
+    cell_state next;                                                                                                 \
+    advance(GIVEN, values, rest, here, code, shifted, dt, 0, &next);                                                 \
+    PUT_CELL(here, code, lane)
+
+/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
 #if SPECIALS
@@ -440,52 +768,80 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                           global const real *restrict rest, global real *restrict next_rest,
 #endif
                           global real *restrict next_depth, global real *restrict next_velocity,
-                          global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end, int stage)
+                          global acc *restrict blocks, global real *restrict clock,
+#if ORDER == 2
+                          global const real *restrict half_depth, global const real *restrict half_velocity,
+#endif
+                          uint slot_, real refill, real end)
 {
     local acc speeds[LANES];
+    local real now[NOW];
+#if SHARED
+    local real kept[KEPT], rim[3 * RIM];
+#elif SPECIALS
+    local real kept[BLOCK_CELLS];
+#endif
+#if SPECIALS
+    local int list[BLOCK_CELLS], listed;
+#endif
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
-    real wish, left, after;
-    const real dt = step_of(clock, slot, refill, &wish, &left, &after);
-    const int active = block_active(blocks, slot);
+    find_now(now, blocks, clock, slot, refill);
+    const real dt = now[NOW_DT], left = now[NOW_LEFT];
+    const int active = block_active(now, blocks);
     const int k = block_k();
-    (void)end, (void)stage;
+    (void)end, (void)left;
+#if ORDER == 1
+    global const real *half_depth = depth, *half_velocity = velocity; /* not read */
+#endif
 #if !COMPENSATED
     global const real *rest = bed; /* not read */
 #endif
 #if !SPECIALS
     global const real *values = bed; /* not read */
+    (void)values;
 #endif
     CLEAR_LANES(speeds);
-    FOR_CELLS(active && dt > 0, i, j, lane) {
-        const index_t at = AT3(i, j, k);
-        const int code = cell[at];
-        cell_state next;
-        advance(depth, velocity, bed, cell, values, rest, at, code, j & 1, dt, 0, &next);
-#if ORDER == 2
-        average(next_depth, next_velocity, at, stage, &next);
-        const int later = stage && (code & SPECIAL); /* its turn comes below */
-        next.h = later ? next_depth[at] : next.h;
-        next.u = later ? next_velocity[at] : next.u;
-        next.v = later ? next_velocity[at + PLANE] : next.v;
+#if SPECIALS
+    if (get_local_id(0) == 0)
+        listed = 0;
 #endif
-#if RECORD
-        const real now = end - left, h = stage ? 0 : depth[at], u = velocity[at], v = velocity[at + PLANE];
-        const real danger = h * (ROOT(u * u + v * v) + REAL(0.5));
-        arrival[at] = arrival[at] < 0 && h > WET ? now : arrival[at];
-        deepest[at] = h > deepest[at] ? h : deepest[at];
-        hazard[at] = danger > hazard[at] ? danger : hazard[at];
-#endif
-        next_depth[at] = next.h;
-        next_velocity[at] = next.u;
-        next_velocity[at + PLANE] = next.v;
-#if COMPENSATED
-        next_rest[at] = next.rest;
-#endif
-        const real speed = wave_speed(next.h, next.u, next.v);
-        speeds[lane] = larger(speeds[lane], code & SPECIAL ? 0 : speed);
+    const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
+#if SHARED
+    const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
+    for (int row = -1; row <= rows; row++) {
+        const place_t at = AT3(first, top + row, k);
+        const lane_t from = EAST(1 - (row & 1), 0);
+        if (row > 0) {
+            EACH_LANE(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
+        }
+        if (row < 0) {
+            EACH_LANE(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
+            FOR_LANES(q, RIM)
+                rim_edge(GIVEN, kept, rim, q, width, rows, k);
+        } else if (row < rows) {
+            if (row & 1) {
+                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
+            } else {
+                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
+            }
+            if (get_local_id(0) == 0)
+                place_rim(kept, rim, row, width);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
     }
+#else
+    const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    for (int row = 0; row < rows; row++) {
+        const place_t at = AT3(first, top + row, k);
+        if (row & 1) {
+            EACH_LANE(lane, width, ADVANCE_LANE(at + lane, lane, 1))
+        } else {
+            EACH_LANE(lane, width, ADVANCE_LANE(at + lane, lane, 0))
+        }
+    }
+#endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
-        const index_t at = AT3(i, j, k);
+        const place_t at = AT3(i, j, k);
         next_depth[at] = depth[at];
 #if COMPENSATED
         next_rest[at] = rest[at];
@@ -495,78 +851,86 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
     }
 #if SPECIALS
-    /* Cells with open sides, sources, drains and links once more, with all that belongs to them. */
-    const int special = blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    FOR_FEW_CELLS(special, i, j, lane) {
-        const index_t at = AT3(i, j, k);
+    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other: all
+     * work-items take their share of a list. */
+    const int special = dt > 0 && blocks[SLOTS * PARTIALS + partial_index()] != 0;
+#if !SHARED
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+    FOR_FEW_CELLS(special, i, j, lane)
+        if (cell[AT3(i, j, k)] & SPECIAL)
+            list[atomic_inc(&listed)] = (j - block_top()) * SEGMENT + lane;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int count = special ? listed : 0;
+    for (int n = (int)get_local_id(0); n < count; n += (int)get_local_size(0)) {
+        const int j = block_top() + list[n] / SEGMENT;
+        const place_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
         const int code = cell[at];
-        if (code & SPECIAL) {
-            cell_state next = { depth[at], velocity[at], velocity[at + PLANE], 0, COMPENSATED ? rest[at] : 0 };
-            if (dt > 0) {
-                advance(depth, velocity, bed, cell, values, rest, at, code, j & 1, dt, 1, &next);
-                const int item = code / ITEM & 255;
-                const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
-                real lost = next.lost, gain = 0;
-#if LINKS
-                const int link_down = code / DOWN & 3, link_up = code / UP & 3;
-                if (link_down > 0) {
-                    const index_t to = at - SLICE;
-                    cell_state below;
-                    advance(depth, velocity, bed, cell, values, rest, to, cell[to], j & 1, dt, 1, &below);
-                    gain = gain - through_link(link_down, value, dt, next, bed[at], below, bed[to]);
-                }
-                if (link_up > 0) {
-                    const index_t from = at + SLICE;
-                    const int code_above = cell[from], item_above = code_above / ITEM & 255;
-                    cell_state above;
-                    advance(depth, velocity, bed, cell, values, rest, from, code_above, j & 1, dt, 1, &above);
-                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, above, bed[from], next,
-                                               bed[at]);
-                }
-                if (link_down == 0 && item > 0) {
-#else
-                if (item > 0) {
-#endif
-                    const real amount = dt * value, most = REAL(0.5) * next.h;
-                    if (code & DRAIN) {
-                        const real taken = amount < most ? amount : most;
-                        gain = gain - taken;
-                        lost = lost + taken;
-                    } else {
-                        gain = gain + amount;
-                    }
-                }
-                next = add_still_water(next, gain);
-#if ORDER == 2
-                average(next_depth, next_velocity, at, stage, &next);
-                lost = REAL(0.5) * lost;
-#endif
-                /* Summed with what rounding left over (Kahan 1965). */
-                const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
-                gone[at + PLANE] = (total - sum) - more;
-                gone[at] = total;
-            }
-            next_depth[at] = next.h;
-            next_velocity[at] = next.u;
-            next_velocity[at + PLANE] = next.v;
+        cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
 #if COMPENSATED
-            next_rest[at] = next.rest;
+        next.rest = next_rest[at];
 #endif
-            speeds[lane] = larger(speeds[lane], wave_speed(next.h, next.u, next.v));
+        if (code & OUTER * ((1 << EDGES) - 1))
+            advance(GIVEN, values, rest, at, code, j & 1, dt, 1, &next);
+        const int item = code / ITEM & 255;
+        const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
+        real lost = next.lost, gain = 0;
+#if LINKS
+        const int link_down = code / DOWN & 3, link_up = code / UP & 3;
+        for (int down = 1; down >= 0; down--) /* the other cell of a link, below and above */
+            if (down ? link_down > 0 : link_up > 0) {
+                const place_t other = down ? at - SLICE : at + SLICE;
+                const int code_there = cell[other], item_above = code_there / ITEM & 255;
+                cell_state there;
+                advance(GIVEN, values, rest, other, code_there, j & 1, dt, 1, &there);
+                if (down)
+                    gain = gain - through_link(link_down, value, dt, next, bed[at], there, bed[other]);
+                else
+                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there, bed[other], next,
+                                               bed[at]);
+            }
+        if (link_down == 0 && item > 0) {
+#else
+        if (item > 0) {
+#endif
+            const real amount = dt * value, most = HALF * next.h;
+            if (code & DRAIN) {
+                const real taken = amount < most ? amount : most;
+                gain = gain - taken;
+                lost = lost + taken;
+            } else {
+                gain = gain + amount;
+            }
         }
+        next = add_still_water(next, gain);
+        /* Summed with what rounding left over (Kahan 1965). */
+        const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
+        gone[at + PLANE] = (total - sum) - more;
+        gone[at] = total;
+        next_depth[at] = next.h;
+        next_velocity[at] = next.u;
+        next_velocity[at + PLANE] = next.v;
+#if COMPENSATED
+        next_rest[at] = next.rest;
+#endif
+        kept[n] = wave_speed(next.h, next.u, next.v);
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_LANES(lane, LANES)
+        for (int n = lane; n < count; n += LANES)
+            speeds[lane] = larger(speeds[lane], kept[n]);
 #endif
     fold_max(speeds, LANES);
-    if (stage + 1 == ORDER && get_local_id(0) == 0)
+    if (get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
-    if (stage + 1 == ORDER && get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
+    if (get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&
         get_group_id(2) == 0) {
-        global real *now = clock + slot * SLOT, *next = clock + next_slot * SLOT;
-        const real steps = refill > 0 ? 0 : now[2];
-        next[1] = after;
+        global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
+        const real steps = refill > 0 ? 0 : this[2];
+        next[1] = now[NOW_AFTER];
         next[2] = dt > 0 ? steps + 1 : steps;
-        next[3] = wish;
-        next[4] = (real)as_float(((global const uint *)now)[0]);
+        next[3] = now[NOW_WISH];
+        next[4] = (real)as_float(((global const uint *)this)[0]);
         next[5] = dt;
         ((global uint *)(clock + (slot + 2) % SLOTS * SLOT))[0] = 0;
     }

@@ -115,8 +115,8 @@ static const bn_key schema[] = {
     { .name = "time.dt_max", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "longest time step, where there is hardly any water; 0: what waves of 2 m/s allow" },
     { .name = "solver.order", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 2,
-      .help = "1: values are constant in each cell; 2: limited slopes along the axes of the cells, two stages a "
-              "time step" },
+      .help = "1: values are constant in each cell; 2: limited slopes along the axes of the cells, fluxes from the "
+              "values half a time step later" },
     { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.5,
       .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
               "at first order. 0: 0.36, and 0.25 at second order" },
@@ -127,6 +127,9 @@ static const bn_key schema[] = {
       .help = "water that is not deeper does not move" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
       .help = "compute only blocks of cells with water in or beside them, or all of them" },
+    { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = "once|twice", .def_text = "once",
+      .help = "on a device: compute what passes through an edge once, for both of its cells by local memory, or in each "
+              "of the two; the bits are the same" },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
@@ -159,7 +162,8 @@ static const bn_key schema[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
-    { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 500 } },
+    { "flood_predict", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 200 } },
+    { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 280 } },
     { 0 },
 };
 
@@ -176,6 +180,8 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
         { true, { "cell", "", BN_T_I32, 1, 0 } },
         { true, { "next_depth", "m", BN_T_REAL, 1, 0 } },
         { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
+        { s->order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
         { s->compensated, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
         { s->compensated, { "next_rest", "m", BN_T_REAL, 1, 0 } },
         { s->special, { "gone", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
@@ -204,7 +210,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         int value;
     } integers[] = {
         { "ORDER", s->order },           { "COMPENSATED", s->compensated },
-        { "EDGES", s->edges },
+        { "EDGES", s->edges },           { "SHARED", s->shared },
         { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
         { "LINKS", s->links },           { "RECORD", s->record },
         { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
@@ -390,10 +396,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         .wet = bn_case_real(c, "output.wet"),
         .weir = sqrt(8.0 / 27 * g),
     };
-    /* Two stages carry water through the last block of a periodic grid if that is one cell thin. */
-    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1 ||
-                    (s->order == 2 &&
-                     ((s->periodic[0] && s->nx % BN_SEGMENT == 1) || (s->periodic[1] && s->ny % BN_SEGMENT_ROWS == 1)));
+    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
+    s->shared = bn_case_choice(c, "solver.edges") == 0;
     s->record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
@@ -411,6 +415,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .periodic = { s->periodic[0], s->periodic[1], false },
                                        .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
     BN_TRY(bn_plan_halo(p, s->order));
+    if (s->order == 1)
+        BN_TRY(bn_plan_skip_kernel(p, "flood_predict"));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
@@ -436,6 +442,10 @@ static bn_status init(bn_sim *sim, void *state)
     s->cell_field = bn_sim_field(sim, "cell");
     s->next_depth = bn_sim_field(sim, "next_depth");
     s->next_velocity = bn_sim_field(sim, "next_velocity");
+    if (s->order == 2) {
+        s->half_depth = bn_sim_field(sim, "half_depth");
+        s->half_velocity = bn_sim_field(sim, "half_velocity");
+    }
     if (s->compensated) {
         s->rest = bn_sim_field(sim, "rest");
         s->next_rest = bn_sim_field(sim, "next_rest");

@@ -87,7 +87,7 @@ typedef struct flood {
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
-    bool special, links, record, all_blocks, compensated;
+    bool special, links, record, all_blocks, compensated, shared; /* shared: fluxes, by the two cells of an edge */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
     flood_item *item; /* [[source]] first */
@@ -102,7 +102,8 @@ typedef struct flood {
     bn_field *depth, *velocity, *bed_field, *cell_field, *next_depth, *next_velocity, *gone;
     bn_field *rest, *next_rest; /* by how much rounding has made the depths too large */
     bn_field *arrival, *deepest, *hazard;
-    bn_kernel *begin, *advance;
+    bn_field *half_depth, *half_velocity; /* of second order: half a time step later */
+    bn_kernel *begin, *predict, *advance;
     bn_partials *blocks;
     bn_scalars *clock;
     bn_table *table;

@@ -11,10 +11,12 @@
 #if BN_REFERENCE_BYTES == 8
 #define SQRT sqrt
 #define CEIL ceil
+#define FABS fabs
 enum { NEWTON = 5 };
 #else
 #define SQRT sqrtf
 #define CEIL ceilf
+#define FABS fabsf
 enum { NEWTON = 3 };
 #endif
 
@@ -32,6 +34,7 @@ typedef struct cell_state {
 typedef struct before {
     const flood *s;
     const real *depth, *u, *v, *bed, *values, *rest;
+    real *half_depth, *half_u, *half_v; /* of second order: half a time step later */
     const int32_t *cell;
     real dt;
 } before;
@@ -57,8 +60,8 @@ static void normal_of(const flood *s, int e, real *x, real *y)
     *y = s->edges == 4 ? square_y[e] : e == 0 || e == 3 ? 0 : e < 3 ? slant : -slant;
 }
 
-/* Turns (x, y) into components along the normal of edge e and along the edge, and back. Products with 0 and 1 are left
- * out, as on the device. */
+/* Turns (x, y) into components along the normal of edge e and along the edge. Products with 0 and 1 are left out, as on
+ * the device. */
 static void turn(const flood *s, int e, real x, real y, real *normal, real *along)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
@@ -77,24 +80,6 @@ static void turn(const flood *s, int e, real x, real y, real *normal, real *alon
     }
 }
 
-static void turn_back(const flood *s, int e, real normal, real along, real *x, real *y)
-{
-    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
-    if (e == 0) {
-        *x = normal;
-        *y = along;
-    } else if (s->edges == 4) {
-        *x = -along;
-        *y = normal;
-    } else if (e == 1) {
-        *x = half * normal - slant * along;
-        *y = slant * normal + half * along;
-    } else {
-        *x = -(half * normal + slant * along);
-        *y = slant * normal - half * along;
-    }
-}
-
 /* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge
  * from where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which
  * in the momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing.
@@ -103,20 +88,18 @@ typedef struct edge_flux {
     real mass, left, right, along;
 } edge_flux;
 
+static real moving(const flood *s, real h) { return h > (real)s->k.dry ? h : 0; }
+static real least(real a, real b) { return a < b ? a : b; }
+static real most(real a, real b) { return a > b ? a : b; }
+
 static edge_flux pass(const flood *s, real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr)
 {
-    const real g = (real)s->k.g, dry = (real)s->k.dry, rise = zr - zl;
-    const real on_left = hl - (rise > 0 ? rise : 0), on_right = hr + (rise < 0 ? rise : 0);
-    const real a = hl > dry && on_left > 0 ? on_left : 0, b = hr > dry && on_right > 0 ? on_right : 0;
-    const real c = SQRT(g * (a > b ? a : b)), twice = 2 * c;
+    const real g = (real)s->k.g, rise = zr - zl;
+    const real a = most(hl - most(rise, 0), 0), b = most(hr + least(rise, 0), 0);
+    const real c = SQRT(g * most(a, b)), twice = c + c;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
-    real low = from < to ? from : to, high = from > to ? from : to;
-    low = low - (a > 0 ? c : twice);
-    high = high + (b > 0 ? c : twice);
-    if (!(low < 0))
-        low = 0;
-    if (!(high > 0))
-        high = 0;
+    const real low = least(least(from, to) - (a > 0 ? c : twice), 0);
+    const real high = most(most(from, to) + (b > 0 ? c : twice), 0);
     const real share = high - low > 0 ? -low / (high - low) : 0;
     const real ql = a * ul, qr = b * ur, pl = REAL(0.5) * g * (a * a), pr = REAL(0.5) * g * (b * b), jump = qr - ql;
     const real thrust = ql * ul + share * (((qr * ur + pr) - (ql * ul + pl)) - high * jump);
@@ -165,7 +148,7 @@ static real leave_domain(const before *b, size_t at, real *mx, real *my)
         } else {
             const real un = u * nx + v * ny, ut = v * nx - u * ny;
             const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
-            const edge_flux f = pass(s, h, un, ut, z, deep, un, ut, z);
+            const edge_flux f = pass(s, moving(s, h), un, ut, z, moving(s, deep), un, ut, z);
             out = out + f.mass;
             *mx = *mx + (f.left * nx - f.along * ny);
             *my = *my + (f.left * ny + f.along * nx);
@@ -177,71 +160,134 @@ static real leave_domain(const before *b, size_t at, real *mx, real *my)
 /* Half of the limited difference across a cell: generalised minmod with the factor 1.5. */
 static real half_slope(real before_it, real here, real after)
 {
-    const real a = here - before_it, b = after - here, mean = REAL(0.25) * (a + b);
-    const real a1 = REAL(0.75) * a, b1 = REAL(0.75) * b;
-    if (a > 0 && b > 0)
-        return a1 < b1 ? (a1 < mean ? a1 : mean) : (b1 < mean ? b1 : mean);
-    if (a < 0 && b < 0)
-        return a1 > b1 ? (a1 > mean ? a1 : mean) : (b1 > mean ? b1 : mean);
-    return 0;
+    const real a = here - before_it, b = after - here;
+    if (!((a > 0 && b > 0) || (a < 0 && b < 0)))
+        return 0;
+    const real steep = least(REAL(0.75) * least(FABS(a), FABS(b)), REAL(0.25) * FABS(a + b));
+    return a > 0 ? steep : -steep;
 }
 
-/* Depth, level and velocity of a cell on one of its edges, from the neighbours on that axis; its own values beside
- * closed edges and dry cells. */
-typedef struct edge_state {
-    real h, level, u, v, slope; /* slope: of the level, towards the edge's positive side */
-} edge_state;
+/* Half of what changes across a cell along an axis; nothing beside closed edges and dry cells. */
+typedef struct cell_slopes {
+    real h, level, u, v;
+} cell_slopes;
 
-static edge_state at_edge(const before *b, size_t at, int axis, bool positive)
+static cell_slopes slopes_of(const before *b, size_t at, int axis)
 {
     const flood *s = b->s;
-    const int both = FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->edges / 2);
-    const real sign = positive ? 1 : -1;
-    edge_state e = { b->depth[at], b->depth[at] + b->bed[at], b->u[at], b->v[at], 0 };
-    if (b->cell[at] & both)
-        return e;
+    const real dry = (real)s->k.dry, h = b->depth[at];
     const size_t from = neighbour(s, at, axis + s->edges / 2), to = neighbour(s, at, axis);
-    const real dry = (real)s->k.dry;
-    if (!(b->depth[from] > dry && e.h > dry && b->depth[to] > dry))
-        return e;
-    e.slope = half_slope(b->depth[from] + b->bed[from], e.level, b->depth[to] + b->bed[to]);
-    e.level = e.level + sign * e.slope;
-    e.h = e.h + sign * half_slope(b->depth[from], e.h, b->depth[to]);
-    e.u = e.u + sign * half_slope(b->u[from], e.u, b->u[to]);
-    e.v = e.v + sign * half_slope(b->v[from], e.v, b->v[to]);
-    return e;
+    if (b->cell[at] & (FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->edges / 2)))
+        return (cell_slopes){ 0, 0, 0, 0 };
+    if (!(b->depth[from] > dry && h > dry && b->depth[to] > dry))
+        return (cell_slopes){ 0, 0, 0, 0 };
+    return (cell_slopes){ half_slope(b->depth[from], h, b->depth[to]),
+                          half_slope(b->depth[from] + b->bed[from], h + b->bed[at], b->depth[to] + b->bed[to]),
+                          half_slope(b->u[from], b->u[at], b->u[to]), half_slope(b->v[from], b->v[at], b->v[to]) };
 }
 
-/* What leaves through the edges of a cell at second order (Audusse and Bristeau 2005, on the axes of the cells); the
- * bed at an edge is level less depth. What all edges have in common, g h^2 / 2, is left out again. */
+/* A cell on one of its edges: depth (0 where it does not move), ground, velocity; what the level's slope pushes along the
+ * axis. At second order (Audusse and Bristeau 2005, along the axes of the cells) all at half the time step, and the bed is
+ * level less depth. */
+typedef struct edge_side {
+    real h, z, u, v, push;
+} edge_side;
+
+static edge_side look(const before *b, size_t at, int axis, bool ahead)
+{
+    const flood *s = b->s;
+    if (s->order == 1)
+        return (edge_side){ moving(s, b->depth[at]), b->bed[at], b->u[at], b->v[at], 0 };
+    const cell_slopes slope = slopes_of(b, at, axis);
+    const real h = b->half_depth[at], level = h + b->bed[at], sign = ahead ? 1 : -1, deep = h + sign * slope.h;
+    return (edge_side){ moving(s, deep), (level + sign * slope.level) - deep, b->half_u[at] + sign * slope.u,
+                        b->half_v[at] + sign * slope.v, 2 * (real)s->k.g * (h * slope.level) };
+}
+
+/* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. */
+static edge_flux through(const before *b, size_t at, int e)
+{
+    const flood *s = b->s;
+    if (b->cell[at] & FLOOD_CLOSED << e)
+        return (edge_flux){ 0, 0, 0, 0 };
+    const int axis = e % (s->edges / 2);
+    const size_t other = neighbour(s, at, e), west = e == axis ? at : other, east = e == axis ? other : at;
+    const edge_side l = look(b, west, axis, true), r = look(b, east, axis, false);
+    real ul, vl, ur, vr;
+    turn(s, axis, l.u, l.v, &ul, &vl);
+    turn(s, axis, r.u, r.v, &ur, &vr);
+    edge_flux f = pass(s, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
+    f.left = f.left + l.push;
+    return f;
+}
+
+/* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less what comes
+ * in from the west. */
 static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *my)
 {
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
+    edge_flux f[6];
+    for (int e = 0; e < b->s->edges; e++)
+        f[e] = through(b, at, e);
+    if (b->s->edges == 4) {
+        *mass = ((f[0].mass + f[1].mass) - f[3].mass) - f[2].mass;
+        *mx = ((f[0].left - f[1].along) - -f[3].along) - f[2].right;
+        *my = ((f[0].along + f[1].left) - f[3].right) - f[2].along;
+        return;
+    }
+    const real own_x = f[0].left + (half * (f[1].left - f[2].left) - slant * (f[1].along + f[2].along));
+    const real own_y = f[0].along + (slant * (f[1].left + f[2].left) + half * (f[1].along - f[2].along));
+    const real below_x = half * (f[4].right - f[5].right) - slant * (f[4].along + f[5].along);
+    const real below_y = slant * (f[4].right + f[5].right) + half * (f[4].along - f[5].along);
+    *mass = (((f[0].mass + f[1].mass) + f[2].mass) - (f[4].mass + f[5].mass)) - f[3].mass;
+    *mx = (own_x - below_x) - f[3].right;
+    *my = (own_y - below_y) - f[3].along;
+}
+
+/* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
+static void rub(const flood *s, real deep, real dt, real *u, real *v)
+{
+    const real root = inverse_cube_root(deep > (real)s->k.dry ? deep : 1), square = root * root;
+    const real f = dt * (real)s->k.friction * SQRT(*u * *u + *v * *v) * (square * square);
+    const real slower = 2 / (1 + SQRT(1 + 4 * f));
+    *u = *u * slower;
+    *v = *v * slower;
+}
+
+/* All cells half a time step later, from the slopes within each of them (Hancock's method; Toro 2001, 14.4), in terms of
+ * depth and velocity: what is at rest stays so. */
+static void predict(const before *b, size_t points)
+{
     const flood *s = b->s;
-    const int half = s->edges / 2, code = b->cell[at];
-    const real g = (real)s->k.g, h = b->depth[at];
-    for (int k = 0; k < s->edges; k++) { /* both edges of an axis after one another */
-        const int axis = k / 2, e = k % 2 ? axis + half : axis;
-        if (code & FLOOD_CLOSED << e)
-            continue;
-        const size_t to = neighbour(s, at, e);
-        const edge_state own = at_edge(b, at, axis, e == axis), other = at_edge(b, to, axis, e != axis);
-        const edge_state *l = e == axis ? &own : &other, *r = e == axis ? &other : &own;
-        real ul, vl, ur, vr, x, y;
-        turn(s, axis, l->u, l->v, &ul, &vl);
-        turn(s, axis, r->u, r->v, &ur, &vr);
-        const edge_flux f = pass(s, l->h, ul, vl, l->level - l->h, r->h, ur, vr, r->level - r->h);
-        const real push = REAL(0.5) * g * ((h + own.h) * own.slope);
-        if (e == axis) {
-            turn_back(s, axis, f.left + push, f.along, &x, &y);
-            *mass = *mass + f.mass;
-            *mx = *mx + x;
-            *my = *my + y;
-        } else {
-            turn_back(s, axis, f.right - push, f.along, &x, &y);
-            *mass = *mass - f.mass;
-            *mx = *mx - x;
-            *my = *my - y;
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676), g = (real)s->k.g;
+    const real scale = b->dt * (real)s->k.edge; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
+    for (size_t at = 0; at < points; at++) {
+        const real h = b->depth[at], u = b->u[at], v = b->v[at];
+        cell_slopes slope[3];
+        real normal[3], grows[3], unused;
+        for (int axis = 0; axis < s->edges / 2; axis++) {
+            slope[axis] = slopes_of(b, at, axis);
+            turn(s, axis, u, v, &normal[axis], &unused);
+            turn(s, axis, slope[axis].u, slope[axis].v, &grows[axis], &unused);
         }
+        real fill = normal[0] * slope[0].h + normal[1] * slope[1].h, spread = grows[0] + grows[1];
+        real push_u = normal[0] * slope[0].u + normal[1] * slope[1].u;
+        real push_v = normal[0] * slope[0].v + normal[1] * slope[1].v;
+        if (s->edges == 6) {
+            fill = fill + normal[2] * slope[2].h;
+            spread = spread + grows[2];
+            push_u = (push_u + normal[2] * slope[2].u) + g * (slope[0].level + half * (slope[1].level - slope[2].level));
+            push_v = (push_v + normal[2] * slope[2].v) + g * (slant * (slope[1].level + slope[2].level));
+        } else {
+            push_u = push_u + g * slope[0].level;
+            push_v = push_v + g * slope[1].level;
+        }
+        const real deep = h - scale * (fill + h * spread);
+        b->half_depth[at] = most(deep, half * h);
+        b->half_u[at] = u - scale * push_u;
+        b->half_v[at] = v - scale * push_v;
+        if (s->k.friction > 0)
+            rub(s, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
     }
 }
 
@@ -249,33 +295,10 @@ static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *m
 static cell_state advance_cell(const before *b, size_t at)
 {
     const flood *s = b->s;
-    const int half = s->edges / 2, code = b->cell[at];
-    const real h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at], scale = b->dt * (real)s->k.edge;
-    real mass = 0, mx = 0, my = 0, out = 0;
-    if (s->order == 2)
-        leave_cell(b, at, &mass, &mx, &my);
-    for (int e = 0; e < s->edges && s->order == 1; e++) {
-        if (code & FLOOD_CLOSED << e)
-            continue;
-        const size_t to = neighbour(s, at, e);
-        const int side = e % half; /* fluxes are those of the edges 0, 1, 2, from west to east */
-        real un, ut, vn, vt, x, y;
-        turn(s, side, u, v, &un, &ut);
-        turn(s, side, b->u[to], b->v[to], &vn, &vt);
-        if (e < half) {
-            const edge_flux f = pass(s, h, un, ut, z, b->depth[to], vn, vt, b->bed[to]);
-            turn_back(s, side, f.left, f.along, &x, &y);
-            mass = mass + f.mass;
-            mx = mx + x;
-            my = my + y;
-        } else {
-            const edge_flux f = pass(s, b->depth[to], vn, vt, b->bed[to], h, un, ut, z);
-            turn_back(s, side, f.right, f.along, &x, &y);
-            mass = mass - f.mass;
-            mx = mx - x;
-            my = my - y;
-        }
-    }
+    const int code = b->cell[at];
+    const real h = b->depth[at], u = b->u[at], v = b->v[at], scale = b->dt * (real)s->k.edge;
+    real mass, mx, my, out = 0;
+    leave_cell(b, at, &mass, &mx, &my);
     if (code & FLOOD_OUTER * ((1 << s->edges) - 1)) {
         out = leave_domain(b, at, &mx, &my);
         mass = mass + out;
@@ -287,14 +310,10 @@ static cell_state advance_cell(const before *b, size_t at)
     const real qx = h * u - scale * mx, qy = h * v - scale * my;
     const bool wet = !(deep <= (real)s->k.dry);
     const real inverse = 1 / (wet ? deep : 1);
-    cell_state next = { deep < 0 ? 0 : deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, scale * out, rest };
-    if (s->k.friction > 0) { /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
-        const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-        const real f = b->dt * (real)s->k.friction * SQRT(next.u * next.u + next.v * next.v) * (square * square);
-        const real slower = 2 / (1 + SQRT(1 + 4 * f));
-        next.u = next.u * slower;
-        next.v = next.v * slower;
-    }
+    cell_state next = { deep < 0 ? 0 : deep, (wet ? qx * inverse : 0) + 0, (wet ? qy * inverse : 0) + 0, scale * out,
+                        rest }; /* + 0: no zero keeps a sign */
+    if (s->k.friction > 0)
+        rub(s, deep, b->dt, &next.u, &next.v);
     return next;
 }
 
@@ -357,9 +376,13 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
     return add_still_water(s, next, gain);
 }
 
+/* What limits the time step: the largest speed of a wave across an edge. */
 static real wave_speed(const flood *s, cell_state c)
 {
-    return c.h > (real)s->k.dry || !isfinite(c.h) ? SQRT(c.u * c.u + c.v * c.v) + SQRT((real)s->k.g * c.h) : 0;
+    const real straight = FABS(c.u), across = FABS(c.v);
+    const real slanted = s->edges == 6 ? REAL(0.5) * straight + REAL(0.86602540378443864676) * across : across;
+    const real flow = slanted <= straight ? straight : slanted;
+    return c.h > (real)s->k.dry || !isfinite(c.h) ? flow + SQRT((real)s->k.g * c.h) : 0;
 }
 
 static void note_speed(float *fastest, real speed)
@@ -381,45 +404,42 @@ static void record(const flood *s, size_t at, real now, real h, real u, real v)
         hazard[at] = danger;
 }
 
-/* The second stage of Heun's method: the mean with the state before the step. */
-static cell_state mean_with(const flood *s, cell_state c, real h, real u, real v)
-{
-    const real deep = REAL(0.5) * (h + c.h), qx = REAL(0.5) * (h * u + c.h * c.u), qy = REAL(0.5) * (h * v + c.h * c.v);
-    const bool wet = !(deep <= (real)s->k.dry);
-    const real inverse = 1 / (wet ? deep : 1);
-    return (cell_state){ deep, wet ? qx * inverse : 0, wet ? qy * inverse : 0, c.lost, 0 };
-}
-
-/* One stage over all cells; returns the largest speed after it. */
-static float advance_stage(flood *s, int stage, real dt, real now)
+/* All cells; returns the largest speed after the step. */
+static float advance_all(flood *s, real dt, real now)
 {
     const reference *r = s->reference;
     const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    real *depth = bn_field_host(stage ? s->next_depth : s->depth),
-         *u = bn_field_host(stage ? s->next_velocity : s->velocity);
-    real *next_depth = bn_field_host(stage ? s->depth : s->next_depth);
-    real *next_u = bn_field_host(stage ? s->velocity : s->next_velocity);
+    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
+    real *next_depth = bn_field_host(s->next_depth), *next_u = bn_field_host(s->next_velocity);
     real *gone = s->special ? bn_field_host(s->gone) : NULL;
     const real *rest = s->compensated ? bn_field_host(s->rest) : NULL;
     real *next_rest = s->compensated ? bn_field_host(s->next_rest) : NULL;
-    const before b = {
-        s, depth, u, u + points, bn_field_host(s->bed_field), r->values, rest, bn_field_host(s->cell_field), dt
-    };
+    real *half_u = s->order == 2 ? bn_field_host(s->half_velocity) : NULL;
+    const before b = { .s = s,
+                       .depth = depth,
+                       .u = u,
+                       .v = u + points,
+                       .bed = bn_field_host(s->bed_field),
+                       .values = r->values,
+                       .rest = rest,
+                       .half_depth = s->order == 2 ? bn_field_host(s->half_depth) : NULL,
+                       .half_u = half_u,
+                       .half_v = half_u ? half_u + points : NULL,
+                       .cell = bn_field_host(s->cell_field),
+                       .dt = dt };
     float fastest = 0;
+    if (s->order == 2 && dt > 0)
+        predict(&b, points);
     for (size_t at = 0; at < points; at++) {
-        if (s->record && stage == 0)
+        if (s->record)
             record(s, at, now, depth[at], u[at], u[at + points]);
         cell_state c = { depth[at], u[at], u[at + points], 0, rest ? rest[at] : 0 };
         const bool special = b.cell[at] & FLOOD_SPECIAL;
         real lost = 0;
-        if (dt > 0) {
+        if (dt > 0)
             c = special ? advance_special(&b, at, &lost) : advance_cell(&b, at);
-            if (stage == 1)
-                c = mean_with(s, c, next_depth[at], next_u[at], next_u[at + points]);
-        }
         if (dt > 0 && special) { /* a sum with what rounding left over (Kahan 1965) */
-            const real share = s->order == 2 ? REAL(0.5) * lost : lost;
-            const real sum = gone[at], more = share - gone[at + points], total = sum + more;
+            const real sum = gone[at], more = lost - gone[at + points], total = sum + more;
             gone[at + points] = (total - sum) - more;
             gone[at] = total;
         }
@@ -446,13 +466,9 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const real dt = left - after; /* exact (Sterbenz 1974): all steps together are the interval */
     for (int i = 0; s->special && i < FLOOD_VALUES; i++)
         r->values[i] = (real)s->values[i];
-    float fastest = 0;
-    for (int stage = 0; stage < s->order; stage++)
-        fastest = advance_stage(s, stage, dt, (real)end - left);
-    if (s->order == 1) {
-        bn_field_swap(s->depth, s->next_depth);
-        bn_field_swap(s->velocity, s->next_velocity);
-    }
+    const float fastest = advance_all(s, dt, (real)end - left);
+    bn_field_swap(s->depth, s->next_depth);
+    bn_field_swap(s->velocity, s->next_velocity);
     if (s->compensated)
         bn_field_swap(s->rest, s->next_rest);
     r->fastest[next_slot] = fastest;

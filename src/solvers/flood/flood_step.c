@@ -8,14 +8,14 @@
 /* Time steps of one interval at most; the time step has collapsed by then. */
 static const double most_steps = 1e7;
 
-/* From `depth` and `velocity` to the others. */
-static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill, double end)
+static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
 {
-    bn_field *depth = stage ? s->next_depth : s->depth, *velocity = stage ? s->next_velocity : s->velocity;
-    bn_field *next_depth = stage ? s->depth : s->next_depth, *next_velocity = stage ? s->velocity : s->next_velocity;
-    bn_arg args[20] = { BN_READ(depth, s->order), BN_READ(velocity, s->order), BN_READ(s->bed_field, s->order),
+    bn_arg args[22] = { BN_READ(s->depth, s->order), BN_READ(s->velocity, s->order), BN_READ(s->bed_field, s->order),
                         BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0) };
     size_t count = 4;
+    if (s->order == 2)
+        BN_TRY(BN_RUN(s->predict, args[0], args[1], args[2], args[3], BN_PARTIALS(s->blocks), BN_SCALARS(s->clock),
+                      BN_UPDATE(s->half_depth), BN_UPDATE(s->half_velocity), BN_U32V(slot), BN_REALV(refill)));
     if (s->special) {
         args[count++] = (bn_arg)BN_TABLE(s->table);
         args[count++] = (bn_arg)BN_UPDATE(s->gone);
@@ -29,25 +29,20 @@ static bn_status launch_stage(flood *s, int stage, unsigned slot, double refill,
         args[count++] = (bn_arg)BN_READ(s->rest, s->links ? 1 : 0);
         args[count++] = (bn_arg)BN_UPDATE(s->next_rest);
     }
-    args[count++] = (bn_arg)BN_UPDATE(next_depth);
-    args[count++] = (bn_arg)BN_UPDATE(next_velocity);
+    args[count++] = (bn_arg)BN_UPDATE(s->next_depth);
+    args[count++] = (bn_arg)BN_UPDATE(s->next_velocity);
     args[count++] = (bn_arg)BN_PARTIALS(s->blocks);
     args[count++] = (bn_arg)BN_SCALARS(s->clock);
+    if (s->order == 2) {
+        args[count++] = (bn_arg)BN_READ(s->half_depth, 1);
+        args[count++] = (bn_arg)BN_READ(s->half_velocity, 1);
+    }
     args[count++] = (bn_arg)BN_U32V(slot);
     args[count++] = (bn_arg)BN_REALV(refill);
     args[count++] = (bn_arg)BN_REALV(end);
-    args[count++] = (bn_arg)BN_I32V(stage);
-    return bn_launch(s->advance, args, count);
-}
-
-static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
-{
-    for (int stage = 0; stage < s->order; stage++)
-        BN_TRY(launch_stage(s, stage, slot, refill, end));
-    if (s->order == 1) {
-        bn_field_swap(s->depth, s->next_depth);
-        bn_field_swap(s->velocity, s->next_velocity);
-    }
+    BN_TRY(bn_launch(s->advance, args, count));
+    bn_field_swap(s->depth, s->next_depth);
+    bn_field_swap(s->velocity, s->next_velocity);
     if (s->compensated)
         bn_field_swap(s->rest, s->next_rest);
     return BN_OK;
@@ -138,6 +133,7 @@ static bn_status setup(bn_sim *sim, void *state)
     bn_domain *d = bn_sim_domain(sim);
     s->begin = bn_sim_kernel(sim, "flood_begin");
     s->advance = bn_sim_kernel(sim, "flood_advance");
+    s->predict = s->order == 2 ? bn_sim_kernel(sim, "flood_predict") : NULL;
     BN_TRY(bn_partials_create(d, "speeds of blocks", FLOOD_SLOTS + 1, ~0u, &s->blocks));
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
     if (s->special)
