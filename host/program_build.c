@@ -157,13 +157,21 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     *out = NULL;
     if (cached)
         *cached = false;
-    size_t room = strlen(options) + 64, key_bytes = 0, bytes = 0;
+    /* A program may say with how many registers a work-item does (-DREGISTERS=64), where compilers take more than they need
+     * and too few work-items fit the device at once. */
+    static const char registers[] = " -DREGISTERS=";
+    const char *limit = d->quirks.register_option ? strstr(options, registers) : NULL;
+    const long most = limit ? strtol(limit + sizeof registers - 1, NULL, 10) : 0;
+    char limited[64] = "";
+    if (most > 0)
+        snprintf(limited, sizeof limited, " -cl-nv-maxrregcount=%ld", most);
+    size_t room = strlen(options) + 128, key_bytes = 0, bytes = 0;
     char *all = malloc(room), *key = NULL;
     unsigned char *binary = NULL;
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to build %s", name);
-    snprintf(all, room, "%s%s", options,
-             d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "");
+    snprintf(all, room, "%s%s%s", options,
+             d->quirks.exact_division_flag ? " -cl-fp32-correctly-rounded-divide-sqrt" : "", limited);
     bool own = use_own_cache(d) && (key = cache_key(d, text, all, &key_bytes)) != NULL;
     if (own)
         bn_binary_cache_get(d->ctx, key, key_bytes, &binary, &bytes);

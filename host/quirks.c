@@ -36,7 +36,7 @@ static const bn_quirk rows[] = {
 bn_quirks bn_quirks_find(const bn_device_info *info, const char *device_extensions)
 {
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = 256 };
-    (void)device_extensions;
+    q.register_option = device_extensions && strstr(device_extensions, "cl_nv_compiler_options") != NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(info->platform, rows[i].platform) &&
             (!rows[i].version || strncmp(info->version, rows[i].version, strlen(rows[i].version)) == 0))

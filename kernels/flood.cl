@@ -1,10 +1,12 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DORDER=1 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise; a cell owns the first half of its edges. An edge's flux is always computed from its west (south)
@@ -68,6 +70,30 @@ typedef long place_t, lane_t;
 #else
 typedef index_t place_t;
 typedef int lane_t;
+#endif
+
+/* The largest speed of a work-group's cells. Maxima are exact in any order: work-items of a GPU keep their own and put
+ * them together once; on a CPU each lane has its place, for vectors again. */
+#if IS_CPU
+#define BEGIN_SPEEDS CLEAR_LANES(speeds);
+#define NOTE_SPEED(lane, speed) speeds[lane] = larger(speeds[lane], speed);
+#define END_SPEEDS fold_max(speeds, LANES);
+#else
+#define BEGIN_SPEEDS acc fastest_ = 0;
+#define NOTE_SPEED(lane, speed) fastest_ = larger(fastest_, speed);
+#define END_SPEEDS gather_speeds(speeds, fastest_);
+static inline void gather_speeds(local acc *speeds, acc fastest)
+{
+    FOR_LANES(lane, LANES)
+        speeds[lane] = lane == (int)get_local_id(0) ? fastest : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
+        FOR_LANES(l, width)
+            for (int n = 1; n < 16; n++)
+                speeds[l] = larger(speeds[l], speeds[l + n * width]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
 #endif
 
 #define SLOTS 3
@@ -164,6 +190,25 @@ FOLDED place_t behind(place_t at, int axis, int shifted)
 #endif
 #define OTHER_ROW(axis, shifted) (EDGES == 6 && (axis) > 0 ? 1 - (shifted) : (shifted))
 
+/* Where a cell's depth, velocity and ground stand: each in a plane of its own, or (PACKED) beside each other. */
+#if PACKED
+#define H_OF(at) depth[4 * (long)(at)]
+#define U_OF(at) depth[4 * (long)(at) + 1]
+#define V_OF(at) depth[4 * (long)(at) + 2]
+#define Z_OF(at) depth[4 * (long)(at) + 3]
+#define NEXT_H(at) next_depth[4 * (long)(at)]
+#define NEXT_U(at) next_depth[4 * (long)(at) + 1]
+#define NEXT_V(at) next_depth[4 * (long)(at) + 2]
+#else
+#define H_OF(at) depth[at]
+#define U_OF(at) velocity[at]
+#define V_OF(at) velocity[(at) + PLANE]
+#define Z_OF(at) bed[at]
+#define NEXT_H(at) next_depth[at]
+#define NEXT_U(at) next_velocity[at]
+#define NEXT_V(at) next_velocity[(at) + PLANE]
+#endif
+
 #define FIELDS                                                                                                       \
     global const real *restrict depth, global const real *restrict velocity, global const real *restrict bed,        \
         global const int *restrict cell, global const real *restrict half_depth,                                     \
@@ -235,22 +280,23 @@ FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side
     s->v = ahead ? v + slope.v : v - slope.v;
     s->push = 2 * G * (h * slope.level);
 #else
-    s->h = moving(depth[at]);
-    s->z = bed[at];
-    s->u = velocity[at];
-    s->v = velocity[at + PLANE];
+    s->h = moving(H_OF(at));
+    s->z = Z_OF(at);
+    s->u = U_OF(at);
+    s->v = V_OF(at);
     s->push = 0;
     (void)cell, (void)half_depth, (void)half_velocity, (void)axis, (void)shifted, (void)ahead;
+    (void)velocity, (void)bed;
 #endif
 }
 
-/* Through the edge of an axis between the cells `west` and its neighbour, of which the one in the west pushes as well. */
-FOLDED void through(FIELDS, place_t west, int axis, int shifted, int open, edge_flux *f)
+/* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. */
+FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, int open, edge_flux *f)
 {
     edge_side l, r;
     real ul, vl, ur, vr;
     look(GIVEN, west, axis, shifted, 1, &l);
-    look(GIVEN, beyond(west, axis, shifted), axis, OTHER_ROW(axis, shifted), 0, &r);
+    look(GIVEN, east, axis, OTHER_ROW(axis, shifted), 0, &r);
     turn(axis, l.u, l.v, &ul, &vl);
     turn(axis, r.u, r.v, &ur, &vr);
     pass(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
@@ -336,20 +382,28 @@ FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real m
 }
 
 #if SPECIALS || !SHARED
+/* The neighbours along an axis: computed, or looked up. */
+#if NUMBERED
+#define AHEAD(axis) (complete ? beyond(at, axis, shifted) : near[at + (axis)*PLANE])
+#define BACK(axis) (complete ? behind(at, axis, shifted) : near[at + ((axis) + AXES) * PLANE])
+#else
+#define AHEAD(axis) beyond(at, axis, shifted)
+#define BACK(axis) behind(at, axis, shifted)
+#endif
 /* Through both edges of an axis. */
 #define BOTH_WAYS(axis)                                                                                              \
-    through(GIVEN, at, axis, shifted, !(code & CLOSED << (axis)), &own[axis]);                                       \
-    through(GIVEN, behind(at, axis, shifted), axis, OTHER_ROW(axis, shifted), !(code & CLOSED << ((axis) + AXES)), &f); \
+    through(GIVEN, at, AHEAD(axis), axis, shifted, !(code & CLOSED << (axis)), &own[axis]);                          \
+    through(GIVEN, BACK(axis), at, axis, OTHER_ROW(axis, shifted), !(code & CLOSED << ((axis) + AXES)), &f);         \
     back[axis].mass = f.mass;                                                                                          \
     back[axis].x = f.right;                                                                                            \
     back[axis].y = f.along;
 
 /* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with open
  * sides, which the cells of the inside need not look for. */
-FOLDED void advance(FIELDS, global const real *values, global const real *rest, place_t at, int code, int shifted, real dt,
-                    int complete, cell_state *next)
+FOLDED void advance(FIELDS, global const real *values, global const real *rest, global const int *near, place_t at, int code,
+                    int shifted, real dt, int complete, cell_state *next)
 {
-    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
+    const real h = H_OF(at), u = U_OF(at), v = V_OF(at);
     edge_flux own[3], f;
     edge_sums back[3], s, below;
     real out = 0;
@@ -361,13 +415,13 @@ FOLDED void advance(FIELDS, global const real *values, global const real *rest, 
     sum_own(&own[0], &own[1], &own[AXES - 1], &s);
     sum_below(&back[1], &back[AXES - 1], &below);
     real mass = (s.mass - below.mass) - back[0].mass, mx = (s.x - below.x) - back[0].x, my = (s.y - below.y) - back[0].y;
-    (void)values, (void)rest, (void)complete;
+    (void)values, (void)rest, (void)near, (void)complete;
 #if SPECIALS
     /* Open sides. values: two for each side: of an inflow the discharge per metre (>= 0) and the critical depth, of a given
      * level -1 and the level, of an open side -2. */
     if (complete && (code & OUTER * ((1 << EDGES) - 1))) {
         const int side = code / SIDE & 3;
-        const real z = bed[at], q = values[2 * side], second = values[2 * side + 1];
+        const real z = Z_OF(at), q = values[2 * side], second = values[2 * side + 1];
         const real out_x = side == 0 ? -1 : side == 1 ? 1 : 0, out_y = side == 2 ? -1 : side == 3 ? 1 : 0;
         for (int e = 0; e < EDGES; e++)
             if (code & OUTER << e) {
@@ -626,22 +680,11 @@ FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_fl
 #endif
 }
 
-/* No water in a cell and behind its upper edges: nothing passes there. Where neighbours go together that saves the work; on a
- * CPU it would keep them from it. */
-FOLDED int dry_above(global const real *depth, place_t at, int shifted)
-{
-    int dry = (depth[at] <= DRY) & (depth[beyond(at, 1, shifted)] <= DRY);
-#if EDGES == 6
-    dry = dry & (depth[beyond(at, 2, shifted)] <= DRY);
-#endif
-    return dry;
-}
-
 /* The edges that a cell of the block owns. */
 FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
 {
     const int code = cell[at];
-    edge_flux e = { 0, 0, 0, 0 }, first = e, second = e;
+    edge_flux e, first, second;
     edge_sums s, below, stay, move;
     take_sums(kept, STAY(0) + lane, &stay);
 #if EDGES == 6
@@ -649,15 +692,13 @@ FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shi
     sum_below(shifted ? &stay : &move, shifted ? &move : &stay, &below);
 #else
     sum_below(&stay, &stay, &below);
-    (void)move;
+    (void)move, (void)second;
 #endif
-    if (IS_CPU || !(dry_above(depth, at, shifted) & (depth[at + 1] <= DRY))) {
-        through(GIVEN, at, 0, shifted, !(code & CLOSED), &e);
-        through(GIVEN, at, 1, shifted, !(code & CLOSED << 1), &first);
+    through(GIVEN, at, beyond(at, 0, shifted), 0, shifted, !(code & CLOSED), &e);
+    through(GIVEN, at, beyond(at, 1, shifted), 1, shifted, !(code & CLOSED << 1), &first);
 #if EDGES == 6
-        through(GIVEN, at, 2, shifted, !(code & CLOSED << 2), &second);
+    through(GIVEN, at, beyond(at, 2, shifted), 2, shifted, !(code & CLOSED << 2), &second);
 #endif
-    }
     sum_own(&e, &first, &second, &s);
     kept[OWN(0) + lane] = s.mass - below.mass;
     kept[OWN(1) + lane] = s.x - below.x;
@@ -669,13 +710,11 @@ FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shi
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
 FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
 {
-    edge_flux first = { 0, 0, 0, 0 }, second = first;
-    if (IS_CPU || !dry_above(depth, at, 1)) {
-        through(GIVEN, at, 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
+    edge_flux first, second;
+    through(GIVEN, at, beyond(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
 #if EDGES == 6
-        through(GIVEN, at, 2, 1, !(cell[up] & CLOSED << 5), &second);
+    through(GIVEN, at, beyond(at, 2, 1), 2, 1, !(cell[up] & CLOSED << 5), &second);
 #endif
-    }
     keep_above(kept, lane, 1, &first, &second);
 }
 
@@ -690,8 +729,9 @@ FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width
     const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
     const int i = block_first(), j = block_top() + row;
     edge_flux f = { 0, 0, 0, 0 };
+    const place_t at = AT3(i + lane, j - from_below, k);
     if (row < rows)
-        through(GIVEN, AT3(i + lane, j - from_below, k), axis, shifted,
+        through(GIVEN, at, beyond(at, axis, shifted), axis, shifted,
                 !(cell[AT3(i + to, j, k)] & CLOSED << (axis + AXES)), &f);
     rim[q * 3] = f.mass;
     rim[q * 3 + 1] = f.right;
@@ -711,24 +751,73 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
 }
 #endif
 
+#if PACKED
+/* Between planes, for all who read and write fields, and the cells that steps go through. */
+kernel void flood_pack(global const real *restrict depth, global const real *restrict velocity,
+                       global const real *restrict bed, global real *restrict packed)
+{
+    FOR_CELLS(1, i, j, lane) {
+        const place_t at = AT3(i, j, block_k());
+        packed[4 * (long)at] = depth[at];
+        packed[4 * (long)at + 1] = velocity[at];
+        packed[4 * (long)at + 2] = velocity[at + PLANE];
+        packed[4 * (long)at + 3] = bed[at];
+    }
+}
+
+kernel void flood_unpack(global const real *restrict packed, global real *restrict depth, global real *restrict velocity)
+{
+    FOR_CELLS(1, i, j, lane) {
+        const place_t at = AT3(i, j, block_k());
+        depth[at] = packed[4 * (long)at];
+        velocity[at] = packed[4 * (long)at + 1];
+        velocity[at + PLANE] = packed[4 * (long)at + 2];
+    }
+}
+#endif
+
+#if NUMBERED
+/* The places of all neighbours, for a sweep that looks them up. */
+kernel void flood_number(global int *restrict near)
+{
+    FOR_CELLS(1, i, j, lane) {
+        const place_t at = AT3(i, j, block_k());
+        for (int axis = 0; axis < AXES; axis++) {
+            near[at + axis * PLANE] = (int)beyond(at, axis, j & 1);
+            near[at + (axis + AXES) * PLANE] = (int)behind(at, axis, j & 1);
+        }
+    }
+}
+#endif
+
 /* A cell of the inside becomes `next`: records of the state before, the state after, its speed. */
 #define PUT_CELL(at, code, lane)                                                                                     \
     {                                                                                                                \
         RECORD_CELL(at)                                                                                              \
-        next_depth[at] = next.h;                                                                                     \
-        next_velocity[at] = next.u;                                                                                  \
-        next_velocity[(at) + PLANE] = next.v;                                                                        \
+        NEXT_H(at) = next.h;                                                                                     \
+        NEXT_U(at) = next.u;                                                                                  \
+        NEXT_V(at) = next.v;                                                                        \
         KEEP_REST(at)                                                                                                \
         const real speed = wave_speed(next.h, next.u, next.v);                                                       \
-        speeds[lane] = larger(speeds[lane], (code) & SPECIAL ? 0 : speed);                                           \
+        NOTE_SPEED(lane, SPECIALS && ((code) & SPECIAL) ? 0 : speed)                                                 \
     }
-#if RECORD
+#if RECORD && IS_CPU
 #define RECORD_CELL(at)                                                                                              \
-    const real begin = end - left, h_ = depth[at], u_ = velocity[at], v_ = velocity[(at) + PLANE];                   \
+    const real begin = end - left, h_ = H_OF(at), u_ = U_OF(at), v_ = V_OF(at);                   \
     const real danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                                       \
     arrival[at] = arrival[at] < 0 && h_ > WET ? begin : arrival[at];                                                 \
     deepest[at] = h_ > deepest[at] ? h_ : deepest[at];                                                               \
     hazard[at] = danger > hazard[at] ? danger : hazard[at];
+#elif RECORD /* writes nothing where nothing is new */
+#define RECORD_CELL(at)                                                                                              \
+    const real h_ = H_OF(at), u_ = U_OF(at), v_ = V_OF(at), arrived_ = arrival[at], most_ = deepest[at];             \
+    const real worst_ = hazard[at], danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                  \
+    if ((arrived_ < 0) & (h_ > WET))                                                                                 \
+        arrival[at] = end - left;                                                                                    \
+    if (h_ > most_)                                                                                                  \
+        deepest[at] = h_;                                                                                            \
+    if (danger > worst_)                                                                                             \
+        hazard[at] = danger;
 #else
 #define RECORD_CELL(at)
 #endif
@@ -738,26 +827,33 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
 #define KEEP_REST(at)
 #endif
 
-/* What is left to do for the cell of a lane when all its fluxes are known; without water and fluxes it stays as it is. */
+/* What is left to do for the cell of a lane when all its fluxes are known. */
 #define SETTLE_LANE(here, lane, from)                                                                                \
-    const real h = depth[here], mass = kept[OWN(0) + (lane)] - kept[from];                                           \
-    cell_state next = { h, 0, 0, 0, 0 };                                                                             \
-    if (IS_CPU || !(h <= DRY) || mass != 0)                                                                          \
-        settle(h, velocity[here], velocity[(here) + PLANE], COMPENSATED ? rest[here] : 0, mass,                      \
-               kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,  \
-               &next);                                                                                               \
+    cell_state next;                                                                                                 \
+    settle(H_OF(here), U_OF(here), V_OF(here), COMPENSATED ? rest[here] : 0, kept[OWN(0) + (lane)] - kept[from],     \
+           kept[OWN(1) + (lane)] - kept[(from) + WIDE], kept[OWN(2) + (lane)] - kept[(from) + 2 * WIDE], 0, dt,      \
+           &next);                                                                                                   \
     PUT_CELL(here, cell[here], lane)
 
 /* The whole cell, where fluxes are not handed on. */
 #define ADVANCE_LANE(here, lane, shifted)                                                                            \
     const int code = cell[here];                                                                                     \
     cell_state next;                                                                                                 \
-    advance(GIVEN, values, rest, here, code, shifted, dt, 0, &next);                                                 \
+    advance(GIVEN, values, rest, near, here, code, shifted, dt, 0, &next);                                                 \
     PUT_CELL(here, code, lane)
 
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
-kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
-                          global const real *restrict bed, global const int *restrict cell,
+kernel void flood_advance(
+#if PACKED
+                          global const real *restrict depth,
+#else
+                          global const real *restrict depth, global const real *restrict velocity,
+                          global const real *restrict bed,
+#endif
+                          global const int *restrict cell,
+#if NUMBERED
+                          global const int *restrict near,
+#endif
 #if SPECIALS
                           global const real *restrict values, global real *restrict gone,
 #endif
@@ -767,7 +863,10 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #if COMPENSATED
                           global const real *restrict rest, global real *restrict next_rest,
 #endif
-                          global real *restrict next_depth, global real *restrict next_velocity,
+                          global real *restrict next_depth,
+#if !PACKED
+                          global real *restrict next_velocity,
+#endif
                           global acc *restrict blocks, global real *restrict clock,
 #if ORDER == 2
                           global const real *restrict half_depth, global const real *restrict half_velocity,
@@ -778,7 +877,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     local real now[NOW];
 #if SHARED
     local real kept[KEPT], rim[3 * RIM];
-#elif SPECIALS
+#elif SPECIALS && IS_CPU
     local real kept[BLOCK_CELLS];
 #endif
 #if SPECIALS
@@ -791,7 +890,14 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     const int k = block_k();
     (void)end, (void)left;
 #if ORDER == 1
-    global const real *half_depth = depth, *half_velocity = velocity; /* not read */
+    global const real *half_depth = depth, *half_velocity = depth; /* not read */
+#endif
+#if PACKED
+    global const real *velocity = depth, *bed = depth; /* not read */
+#endif
+#if !NUMBERED
+    global const int *near = cell; /* not read */
+    (void)near;
 #endif
 #if !COMPENSATED
     global const real *rest = bed; /* not read */
@@ -800,7 +906,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     global const real *values = bed; /* not read */
     (void)values;
 #endif
-    CLEAR_LANES(speeds);
+    BEGIN_SPEEDS
 #if SPECIALS
     if (get_local_id(0) == 0)
         listed = 0;
@@ -842,13 +948,13 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 #endif
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
         const place_t at = AT3(i, j, k);
-        next_depth[at] = depth[at];
+        NEXT_H(at) = H_OF(at);
 #if COMPENSATED
         next_rest[at] = rest[at];
 #endif
-        next_velocity[at] = velocity[at];
-        next_velocity[at + PLANE] = velocity[at + PLANE];
-        speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
+        NEXT_U(at) = U_OF(at);
+        NEXT_V(at) = V_OF(at);
+        NOTE_SPEED(lane, wave_speed(H_OF(at), U_OF(at), V_OF(at)))
     }
 #if SPECIALS
     /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other: all
@@ -866,12 +972,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const int j = block_top() + list[n] / SEGMENT;
         const place_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
         const int code = cell[at];
-        cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
+        cell_state next = { NEXT_H(at), NEXT_U(at), NEXT_V(at), 0, 0 };
 #if COMPENSATED
         next.rest = next_rest[at];
 #endif
         if (code & OUTER * ((1 << EDGES) - 1))
-            advance(GIVEN, values, rest, at, code, j & 1, dt, 1, &next);
+            advance(GIVEN, values, rest, near, at, code, j & 1, dt, 1, &next);
         const int item = code / ITEM & 255;
         const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
         real lost = next.lost, gain = 0;
@@ -882,12 +988,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
                 const place_t other = down ? at - SLICE : at + SLICE;
                 const int code_there = cell[other], item_above = code_there / ITEM & 255;
                 cell_state there;
-                advance(GIVEN, values, rest, other, code_there, j & 1, dt, 1, &there);
+                advance(GIVEN, values, rest, near, other, code_there, j & 1, dt, 1, &there);
                 if (down)
-                    gain = gain - through_link(link_down, value, dt, next, bed[at], there, bed[other]);
+                    gain = gain - through_link(link_down, value, dt, next, Z_OF(at), there, Z_OF(other));
                 else
-                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there, bed[other], next,
-                                               bed[at]);
+                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there, Z_OF(other), next,
+                                               Z_OF(at));
             }
         if (link_down == 0 && item > 0) {
 #else
@@ -907,20 +1013,26 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         const real sum = gone[at], more = lost - gone[at + PLANE], total = sum + more;
         gone[at + PLANE] = (total - sum) - more;
         gone[at] = total;
-        next_depth[at] = next.h;
-        next_velocity[at] = next.u;
-        next_velocity[at + PLANE] = next.v;
+        NEXT_H(at) = next.h;
+        NEXT_U(at) = next.u;
+        NEXT_V(at) = next.v;
 #if COMPENSATED
         next_rest[at] = next.rest;
 #endif
+#if IS_CPU
         kept[n] = wave_speed(next.h, next.u, next.v);
+#else
+        NOTE_SPEED(n, wave_speed(next.h, next.u, next.v))
+#endif
     }
+#if IS_CPU
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_LANES(lane, LANES)
         for (int n = lane; n < count; n += LANES)
             speeds[lane] = larger(speeds[lane], kept[n]);
 #endif
-    fold_max(speeds, LANES);
+#endif
+    END_SPEEDS
     if (get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && X0 == 0 && Y0 == 0 && Z0 == 0 && get_group_id(0) == 0 && get_group_id(1) == 0 &&

@@ -17,6 +17,7 @@ typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM } bn_cache_polic
 typedef struct bn_quirks {
     bn_cache_policy cache;    /* whose binary cache to use */
     bool single_threaded;     /* the implementation must not be called from two threads */
+    bool register_option;     /* -cl-nv-maxrregcount is understood */
     bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;

@@ -1,6 +1,7 @@
 /* bench_flood.c: time steps of flood on one device by the clock: cells a second on fully wet grids, beside what the
  * bytes that a step must move would take at the measured copy bandwidth and what its instructions allow; what leaving
- * out dry blocks gains; and the reference on one core. Never part of the tests. bench_flood [DEVICE [N,N,...
+ * out dry blocks gains; other forms of the same step (docs/flood.md); and the reference, on one core unless it was compiled
+ * with -fopenmp. Never part of the tests. bench_flood [DEVICE [N,N,...
  * [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
 #include "bench.h"
 
@@ -9,22 +10,29 @@
 static double bandwidth;
 
 /* Of one cell and step, first and second order on hexagons: words that must be read and written (depth and what its
- * rounding left over, velocity, bed, code; at second order twice, with the state before the step), and instructions,
- * roughly, counted in what clang makes for NVIDIA's devices: without contraction, compares and selections included. */
-static const double words[2] = { 10, 19 }, instructions[2] = { 1250, 5400 };
+ * rounding left over, velocity, bed, code; at second order twice, with the values half a step later), and instructions,
+ * roughly, counted in the machine code that NVIDIA's assembler makes: without contraction, addresses and branches included. */
+static const double words[2] = { 10, 19 }, instructions[2] = { 670, 1250 };
 
-/* Cell updates a second of a round dam break, `wet` on water or on a dry floor; over intervals that take `seconds`. */
-static double rate(bn_device *on, int n, const char *precision, const char *kind, int order, bool wet, bool all,
-                   double seconds, unsigned long long *steps)
+typedef struct run {
+    const char *kind;
+    int order;
+    bool wet, all;    /* water everywhere or on a tenth; all blocks or active ones */
+    const char *form; /* further lines of [solver] */
+} run;
+
+/* Cell updates a second of a round dam break; over intervals that take `seconds`. `on` NULL: the reference. */
+static double rate(bn_device *on, int n, const char *precision, const run *r, double seconds, unsigned long long *steps)
 {
     char text[1024];
     bn_case *c;
     bn_sim *sim;
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\nprecision='%s'\n[grid]\nkind='%s'\ncells=[%d,%d]\nspacing=1\n[initial]\n"
-             "kind='circle'\nlevels=[2.5,%g]\nradius=%g\n[time]\ninterval=%g\n[solver]\norder=%d\nblocks='%s'\n"
+             "kind='circle'\nlevels=[2.5,%g]\nradius=%g\n[time]\ninterval=%g\n[solver]\norder=%d\nblocks='%s'\n%s"
              "[stop]\nsteps=1000000\n",
-             precision, kind, n, n, wet ? 0.5 : 0.0, 0.1 * n, order == 1 ? 1.0 : 0.5, order, all ? "all" : "active");
+             precision, r->kind, n, n, r->wet ? 0.5 : 0.0, 0.1 * n, r->order == 1 ? 1.0 : 0.5, r->order,
+             r->all ? "all" : "active", r->form ? r->form : "");
     need(bn_case_parse(ctx, "bench.toml", text, NULL, 0, &c));
     need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = on }, &sim));
     need(bn_sim_step(sim)); /* warms up */
@@ -67,23 +75,32 @@ int main(int argc, char **argv)
     for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const int n = atoi(at);
         unsigned long long steps;
-        static const char *const kinds[] = { "hexagon", "square" };
-        for (int k = 0; k < 2; k++)
-            for (int order = 1; order <= 2; order++) {
-                char what[64];
-                snprintf(what, sizeof what, "%s, order %d", kinds[k], order);
-                const double cells = rate(device, n, precision, kinds[k], order, true, false, seconds, &steps);
-                line(what, n, cells, steps, order, bytes);
-            }
-        for (int all = 1; all >= 0; all--) {
-            const double cells = rate(device, n, precision, "hexagon", 1, false, all, seconds, &steps);
-            line(all ? "hexagon, 97 % dry, all blocks" : "hexagon, 97 % dry, active blocks", n, cells, steps, 1, bytes);
+        static const struct {
+            const char *what;
+            run run;
+        } runs[] = {
+            { "hexagon, order 1", { "hexagon", 1, true, false, NULL } },
+            { "hexagon, order 2", { "hexagon", 2, true, false, NULL } },
+            { "square, order 1", { "square", 1, true, false, NULL } },
+            { "square, order 2", { "square", 2, true, false, NULL } },
+            { "hexagon, 97 % dry, all blocks", { "hexagon", 1, false, true, NULL } },
+            { "hexagon, 97 % dry, active blocks", { "hexagon", 1, false, false, NULL } },
+            { "order 1, edges twice", { "hexagon", 1, true, false, "edges='twice'\n" } },
+            { "order 2, edges twice", { "hexagon", 2, true, false, "edges='twice'\n" } },
+            { "order 1, neighbours listed", { "hexagon", 1, true, false, "neighbours='listed'\n" } },
+            { "order 1, state by cells", { "hexagon", 1, true, false, "state='cells'\n" } },
+            { "order 1, both", { "hexagon", 1, true, false, "state='cells'\nneighbours='listed'\n" } },
+        };
+        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+            const double cells = rate(device, n, precision, &runs[i].run, seconds, &steps);
+            line(runs[i].what, n, cells, steps, runs[i].run.order, bytes);
         }
     }
-    if (cpu) {
+    for (int order = 1; cpu && order <= 2; order++) {
         unsigned long long steps;
-        const double cells = rate(NULL, 256, precision, "hexagon", 1, true, false, seconds, &steps);
-        line("reference, one core", 256, cells, steps, 1, bytes);
+        const double cells =
+            rate(NULL, 256, precision, &(run){ "hexagon", order, true, false, NULL }, seconds, &steps);
+        line(order == 1 ? "reference, order 1" : "reference, order 2", 256, cells, steps, order, bytes);
     }
     bn_device_close(&device);
     bn_context_destroy(&ctx);

@@ -130,6 +130,15 @@ static const bn_key schema[] = {
     { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = "once|twice", .def_text = "once",
       .help = "on a device: compute what passes through an edge once, for both of its cells by local memory, or in each "
               "of the two; the bits are the same" },
+    { .name = "solver.state", .type = BN_KEY_CHOICE, .choices = "planes|cells", .def_text = "planes",
+      .help = "on a device, at first order: depths, velocities and heights of the ground each in a plane, or the four numbers "
+              "of a cell beside each other; the bits are the same" },
+    { .name = "solver.neighbours", .type = BN_KEY_CHOICE, .choices = "computed|listed", .def_text = "computed",
+      .help = "on a device, at first order: neighbours by the parity of the row, or from a list of their places (then "
+              "solver.edges is \"twice\"); the bits are the same" },
+    { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
+      .help = "how many registers NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
+              "run at once; the bits are the same" },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
@@ -162,6 +171,9 @@ static const bn_key schema[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
+    { "flood_pack", BN_PER_SEGMENT, { .reads = 4, .writes = 4 } },
+    { "flood_unpack", BN_PER_SEGMENT, { .reads = 4, .writes = 3 } },
+    { "flood_number", BN_PER_SEGMENT, { .writes = 6 } },
     { "flood_predict", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 200 } },
     { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 280 } },
     { 0 },
@@ -182,6 +194,9 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
         { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
         { s->order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
         { s->order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->packed, { "packed", "", BN_T_REAL, 4, BN_INTERLEAVED } },
+        { s->packed, { "next_packed", "", BN_T_REAL, 4, BN_INTERLEAVED } },
+        { s->numbered, { "near", "", BN_T_I32, s->edges, 0 } },
         { s->compensated, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
         { s->compensated, { "next_rest", "m", BN_T_REAL, 1, 0 } },
         { s->special, { "gone", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
@@ -211,6 +226,8 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
     } integers[] = {
         { "ORDER", s->order },           { "COMPENSATED", s->compensated },
         { "EDGES", s->edges },           { "SHARED", s->shared },
+        { "PACKED", s->packed },         { "NUMBERED", s->numbered },
+        { "REGISTERS", s->registers },
         { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
         { "LINKS", s->links },           { "RECORD", s->record },
         { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
@@ -397,7 +414,13 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         .weir = sqrt(8.0 / 27 * g),
     };
     s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
-    s->shared = bn_case_choice(c, "solver.edges") == 0;
+    s->registers = (int)bn_case_int(c, "solver.registers");
+    s->packed = bn_case_choice(c, "solver.state") == 1;
+    s->numbered = bn_case_choice(c, "solver.neighbours") == 1;
+    s->shared = bn_case_choice(c, "solver.edges") == 0 && !s->numbered;
+    if (s->order == 2 && (s->packed || s->numbered))
+        (void)bn_case_reject(c, s->packed ? "solver.state" : "solver.neighbours", NULL,
+                             "this form is there at first order alone");
     s->record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
@@ -417,6 +440,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_halo(p, s->order));
     if (s->order == 1)
         BN_TRY(bn_plan_skip_kernel(p, "flood_predict"));
+    if (!s->packed) {
+        BN_TRY(bn_plan_skip_kernel(p, "flood_pack"));
+        BN_TRY(bn_plan_skip_kernel(p, "flood_unpack"));
+    }
+    if (!s->numbered)
+        BN_TRY(bn_plan_skip_kernel(p, "flood_number"));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
@@ -446,6 +475,12 @@ static bn_status init(bn_sim *sim, void *state)
         s->half_depth = bn_sim_field(sim, "half_depth");
         s->half_velocity = bn_sim_field(sim, "half_velocity");
     }
+    if (s->packed) {
+        s->state = bn_sim_field(sim, "packed");
+        s->next_state = bn_sim_field(sim, "next_packed");
+    }
+    if (s->numbered)
+        s->near = bn_sim_field(sim, "near");
     if (s->compensated) {
         s->rest = bn_sim_field(sim, "rest");
         s->next_rest = bn_sim_field(sim, "next_rest");

@@ -76,7 +76,7 @@ typedef struct flood_shapes {
 
 typedef struct flood {
     uint32_t nx, ny, storeys;
-    int edges, order;
+    int edges, order, registers;
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
     double origin[2];              /* of the domain's lower left corner, in the coordinates of the case [m] */
     bool periodic[2];
@@ -87,7 +87,8 @@ typedef struct flood {
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
-    bool special, links, record, all_blocks, compensated, shared; /* shared: fluxes, by the two cells of an edge */
+    bool special, links, record, all_blocks, compensated;
+    bool shared, packed, numbered; /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
     flood_item *item; /* [[source]] first */
@@ -103,7 +104,8 @@ typedef struct flood {
     bn_field *rest, *next_rest; /* by how much rounding has made the depths too large */
     bn_field *arrival, *deepest, *hazard;
     bn_field *half_depth, *half_velocity; /* of second order: half a time step later */
-    bn_kernel *begin, *predict, *advance;
+    bn_field *state, *next_state, *near;  /* packed: depth, velocity and bed of cells; places of neighbours */
+    bn_kernel *begin, *predict, *advance, *pack, *unpack;
     bn_partials *blocks;
     bn_scalars *clock;
     bn_table *table;

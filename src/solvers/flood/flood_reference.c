@@ -261,6 +261,9 @@ static void predict(const before *b, size_t points)
     const flood *s = b->s;
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676), g = (real)s->k.g;
     const real scale = b->dt * (real)s->k.edge; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)
+#endif
     for (size_t at = 0; at < points; at++) {
         const real h = b->depth[at], u = b->u[at], v = b->v[at];
         cell_slopes slope[3];
@@ -430,6 +433,9 @@ static float advance_all(flood *s, real dt, real now)
     float fastest = 0;
     if (s->order == 2 && dt > 0)
         predict(&b, points);
+#ifdef _OPENMP /* for comparisons of speed; maxima are exact in any order */
+#pragma omp parallel for reduction(max : fastest) schedule(static)
+#endif
     for (size_t at = 0; at < points; at++) {
         if (s->record)
             record(s, at, now, depth[at], u[at], u[at + points]);

@@ -10,12 +10,23 @@ static const double most_steps = 1e7;
 
 static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
 {
-    bn_arg args[22] = { BN_READ(s->depth, s->order), BN_READ(s->velocity, s->order), BN_READ(s->bed_field, s->order),
-                        BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0) };
-    size_t count = 4;
+    bn_arg args[24];
+    size_t count = 0;
+    const bn_arg cell = BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0);
     if (s->order == 2)
-        BN_TRY(BN_RUN(s->predict, args[0], args[1], args[2], args[3], BN_PARTIALS(s->blocks), BN_SCALARS(s->clock),
-                      BN_UPDATE(s->half_depth), BN_UPDATE(s->half_velocity), BN_U32V(slot), BN_REALV(refill)));
+        BN_TRY(BN_RUN(s->predict, BN_READ(s->depth, 2), BN_READ(s->velocity, 2), BN_READ(s->bed_field, 2), cell,
+                      BN_PARTIALS(s->blocks), BN_SCALARS(s->clock), BN_UPDATE(s->half_depth),
+                      BN_UPDATE(s->half_velocity), BN_U32V(slot), BN_REALV(refill)));
+    if (s->packed) {
+        args[count++] = (bn_arg)BN_READ(s->state, 1);
+    } else {
+        args[count++] = (bn_arg)BN_READ(s->depth, s->order);
+        args[count++] = (bn_arg)BN_READ(s->velocity, s->order);
+        args[count++] = (bn_arg)BN_READ(s->bed_field, s->order);
+    }
+    args[count++] = cell;
+    if (s->numbered)
+        args[count++] = (bn_arg)BN_READ(s->near, 0);
     if (s->special) {
         args[count++] = (bn_arg)BN_TABLE(s->table);
         args[count++] = (bn_arg)BN_UPDATE(s->gone);
@@ -29,8 +40,12 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         args[count++] = (bn_arg)BN_READ(s->rest, s->links ? 1 : 0);
         args[count++] = (bn_arg)BN_UPDATE(s->next_rest);
     }
-    args[count++] = (bn_arg)BN_UPDATE(s->next_depth);
-    args[count++] = (bn_arg)BN_UPDATE(s->next_velocity);
+    if (s->packed) {
+        args[count++] = (bn_arg)BN_UPDATE(s->next_state);
+    } else {
+        args[count++] = (bn_arg)BN_UPDATE(s->next_depth);
+        args[count++] = (bn_arg)BN_UPDATE(s->next_velocity);
+    }
     args[count++] = (bn_arg)BN_PARTIALS(s->blocks);
     args[count++] = (bn_arg)BN_SCALARS(s->clock);
     if (s->order == 2) {
@@ -41,11 +56,21 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
     args[count++] = (bn_arg)BN_REALV(refill);
     args[count++] = (bn_arg)BN_REALV(end);
     BN_TRY(bn_launch(s->advance, args, count));
-    bn_field_swap(s->depth, s->next_depth);
-    bn_field_swap(s->velocity, s->next_velocity);
+    if (s->packed) {
+        bn_field_swap(s->state, s->next_state);
+    } else {
+        bn_field_swap(s->depth, s->next_depth);
+        bn_field_swap(s->velocity, s->next_velocity);
+    }
     if (s->compensated)
         bn_field_swap(s->rest, s->next_rest);
     return BN_OK;
+}
+
+/* The planes that all others read, out of what the steps go through. */
+static bn_status unpack(flood *s)
+{
+    return s->unpack ? BN_RUN(s->unpack, BN_READ(s->state, 0), BN_UPDATE(s->depth), BN_UPDATE(s->velocity)) : BN_OK;
 }
 
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
@@ -114,6 +139,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
                            "the speed of the waves is %g m/s, the time step %g s; try a smaller solver.cfl",
                            clock[CLOCK_SPEED], s->wish);
     } while (left > 0);
+    BN_TRY(unpack(s));
     BN_TRY(flood_read_gauges(sim, s, end));
     double depth;
     BN_TRY(bn_reduce(s->depth, 0, BN_SUM, &depth));
@@ -138,6 +164,15 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->clock));
     if (s->special)
         BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
+    if (s->packed) {
+        s->pack = bn_sim_kernel(sim, "flood_pack");
+        s->unpack = bn_sim_kernel(sim, "flood_unpack");
+        for (int i = 0; i < 2; i++) /* the ground stands in both states */
+            BN_TRY(BN_RUN(s->pack, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->bed_field, 0),
+                          BN_UPDATE(i ? s->next_state : s->state)));
+    }
+    if (s->numbered)
+        BN_TRY(BN_RUN(bn_sim_kernel(sim, "flood_number"), BN_UPDATE(s->near)));
     return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
                   BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
 }
