@@ -100,6 +100,7 @@ static inline void gather_speeds(local acc *speeds, acc fastest)
 #define SLOT 8
 
 #define HALF REAL(0.5)
+#define TINY REAL(1e-30) /* [m/s], where no water is on either side */
 #define AXES (EDGES / 2)
 #if EDGES == 6
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
@@ -136,14 +137,13 @@ FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, 
     const real c = ROOT(G * MOST(a, b)), twice = c + c;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
     const real slow = LEAST(from, to) - (a > 0 ? c : twice), fast = MOST(from, to) + (b > 0 ? c : twice);
-    const real low = LEAST(slow, 0), high = MOST(fast, 0), span = high - low;
-    const real share = span > 0 ? -low / span : 0;
-    const real ql = a * ul, qr = b * ur, pl = HALF * G * (a * a), pr = HALF * G * (b * b);
-    const real jump = qr - ql, straight = ql * ul;
-    const real thrust = straight + share * (((qr * ur + pr) - (straight + pl)) - high * jump);
-    f->mass = ql + share * (jump - high * (b - a));
+    const real low = LEAST(slow, 0), high = MOST(fast, 0), share = -low / MOST(high - low, TINY);
+    const real ql = a * ul, qr = b * ur, jump = qr - ql, more = b - a, straight = ql * ul;
+    const real head = HALF * G * (more * (b + a)); /* what the pressure is higher on the right */
+    const real thrust = straight + share * (((qr * ur - straight) + head) - high * jump);
+    f->mass = ql + share * (jump - high * more);
     f->left = thrust;
-    f->right = thrust + (pl - pr);
+    f->right = thrust - head;
     f->along = f->mass * (f->mass > 0 ? vl : vr);
 }
 
@@ -310,7 +310,11 @@ FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, i
     pass(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
     const real length = LENGTH(cell[west], axis);
     f->mass = open ? length * f->mass : 0;
-    f->left = open ? length * f->left + l.push : 0;
+    f->left = length * f->left;
+#if ORDER == 2
+    f->left = f->left + l.push;
+#endif
+    f->left = open ? f->left : 0;
     f->right = open ? length * f->right : 0;
     f->along = open ? length * f->along : 0;
 }

@@ -100,11 +100,12 @@ static edge_flux pass(const flood *s, real hl, real ul, real vl, real zl, real h
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
     const real low = least(least(from, to) - (a > 0 ? c : twice), 0);
     const real high = most(most(from, to) + (b > 0 ? c : twice), 0);
-    const real share = high - low > 0 ? -low / (high - low) : 0;
-    const real ql = a * ul, qr = b * ur, pl = REAL(0.5) * g * (a * a), pr = REAL(0.5) * g * (b * b), jump = qr - ql;
-    const real thrust = ql * ul + share * (((qr * ur + pr) - (ql * ul + pl)) - high * jump);
+    const real share = -low / most(high - low, REAL(1e-30));
+    const real ql = a * ul, qr = b * ur, jump = qr - ql;
+    const real head = REAL(0.5) * g * ((b - a) * (b + a)); /* pressure on the right less that on the left */
+    const real thrust = ql * ul + share * (((qr * ur - ql * ul) + head) - high * jump);
     const real mass = ql + share * (jump - high * (b - a));
-    return (edge_flux){ mass, thrust, thrust + (pl - pr), mass * (mass > 0 ? vl : vr) };
+    return (edge_flux){ mass, thrust, thrust - head, mass * (mass > 0 ? vl : vr) };
 }
 
 /* x^(-1/3) by Newton's method from a guess by the exponent. */
