@@ -290,15 +290,8 @@ FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side
 #endif
 }
 
-/* Length of an edge that a cell owns: a quarter more where it ends at a wall of hexagon edges
- * (src/solvers/flood/flood_walls.c). */
-#if JAGGED
-#define LENGTH(code, axis) ((code) >> (LONGER + (axis)) & 1 ? REAL(1.25) : 1)
-#else
-#define LENGTH(code, axis) 1
-#endif
-
-/* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. */
+/* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. Edges that end at
+ * a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
 FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, int open, edge_flux *f)
 {
     edge_side l, r;
@@ -308,15 +301,22 @@ FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, i
     turn(axis, l.u, l.v, &ul, &vl);
     turn(axis, r.u, r.v, &ur, &vr);
     pass(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
-    const real length = LENGTH(cell[west], axis);
-    f->mass = open ? length * f->mass : 0;
-    f->left = length * f->left;
+#if JAGGED
+    if (IS_CPU || (cell[west] >> LONGER & 7)) { /* few cells: the others save the products */
+        const real length = cell[west] >> (LONGER + axis) & 1 ? REAL(1.25) : 1;
+        f->mass = length * f->mass;
+        f->left = length * f->left;
+        f->right = length * f->right;
+        f->along = length * f->along;
+    }
+#endif
+    f->mass = open ? f->mass : 0;
 #if ORDER == 2
     f->left = f->left + l.push;
 #endif
     f->left = open ? f->left : 0;
-    f->right = open ? length * f->right : 0;
-    f->along = open ? length * f->along : 0;
+    f->right = open ? f->right : 0;
+    f->along = open ? f->along : 0;
 }
 
 /* What leaves through the edges that a cell owns: these, the ones towards the rows above. */
