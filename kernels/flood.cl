@@ -1,12 +1,12 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
+ * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
+ * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise; a cell owns the first half of its edges. An edge's flux is always computed from its west (south)
@@ -290,7 +290,8 @@ FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side
 #endif
 }
 
-/* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. */
+/* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. Edges that end at
+ * a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
 FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, int open, edge_flux *f)
 {
     edge_side l, r;
@@ -300,6 +301,15 @@ FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, i
     turn(axis, l.u, l.v, &ul, &vl);
     turn(axis, r.u, r.v, &ur, &vr);
     pass(l.h, ul, vl, l.z, r.h, ur, vr, r.z, f);
+#if JAGGED
+    if (IS_CPU || (cell[west] >> LONGER & 7)) { /* few cells: the others save the products */
+        const real length = cell[west] >> (LONGER + axis) & 1 ? REAL(1.25) : 1;
+        f->mass = length * f->mass;
+        f->left = length * f->left;
+        f->right = length * f->right;
+        f->along = length * f->along;
+    }
+#endif
     f->mass = open ? f->mass : 0;
 #if ORDER == 2
     f->left = f->left + l.push;
@@ -423,7 +433,7 @@ FOLDED void advance(FIELDS, global const real *values, global const real *rest, 
     /* Open sides. values: two for each side: of an inflow the discharge per metre (>= 0) and the critical depth, of a given
      * level -1 and the level, of an open side -2. */
     if (complete && (code & OUTER * ((1 << EDGES) - 1))) {
-        const int side = code / SIDE & 3;
+        const int side = (uint)code / SIDE & 3;
         const real z = Z_OF(at), q = values[2 * side], second = values[2 * side + 1];
         const real out_x = side == 0 ? -1 : side == 1 ? 1 : 0, out_y = side == 2 ? -1 : side == 3 ? 1 : 0;
         for (int e = 0; e < EDGES; e++)
@@ -981,15 +991,15 @@ kernel void flood_advance(
 #endif
         if (code & OUTER * ((1 << EDGES) - 1))
             advance(GIVEN, values, rest, near, at, code, j & 1, dt, 1, &next);
-        const int item = code / ITEM & 255;
+        const int item = (uint)code / ITEM & 255;
         const real value = item > 0 ? values[ITEM_VALUES + item - 1] : 0;
         real lost = next.lost, gain = 0;
 #if LINKS
-        const int link_down = code / DOWN & 3, link_up = code / UP & 3;
+        const int link_down = (uint)code / DOWN & 3, link_up = (uint)code / UP & 3;
         for (int down = 1; down >= 0; down--) /* the other cell of a link, below and above */
             if (down ? link_down > 0 : link_up > 0) {
                 const place_t other = down ? at - SLICE : at + SLICE;
-                const int code_there = cell[other], item_above = code_there / ITEM & 255;
+                const int code_there = cell[other], item_above = (uint)code_there / ITEM & 255;
                 cell_state there;
                 advance(GIVEN, values, rest, near, other, code_there, j & 1, dt, 1, &there);
                 if (down)

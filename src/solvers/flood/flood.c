@@ -239,6 +239,7 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         { "SPECIAL", FLOOD_SPECIAL },    { "OUTER", FLOOD_OUTER },
         { "DOWN", FLOOD_DOWN },          { "UP", FLOOD_UP },
         { "SIDE", FLOOD_SIDE },          { "ITEM", FLOOD_ITEM },
+        { "LONGER", FLOOD_LONGER },      { "JAGGED", s->jagged },
         { "DRAIN", FLOOD_DRAIN },        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)

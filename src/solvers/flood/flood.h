@@ -17,6 +17,7 @@ enum {
     FLOOD_ITEM = 1 << 20,   /* * (1 + item): a source, a drain, the measure of a link down */
     FLOOD_ITEMS = 255,
     FLOOD_DRAIN = 1 << 28, /* the item takes water away */
+    FLOOD_LONGER = 29,     /* bits from this one on: of the edges that the cell owns, whether they are longer by a quarter */
 };
 typedef enum flood_link { FLOOD_NO_LINK, FLOOD_STAIR, FLOOD_OPENING } flood_link;
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
@@ -87,7 +88,7 @@ typedef struct flood {
     flood_border border[FLOOD_SIDES];
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
-    bool special, links, record, all_blocks, compensated;
+    bool jagged, special, links, record, all_blocks, compensated;
     bool shared, packed, numbered; /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
@@ -145,6 +146,9 @@ bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y)
 /* Plans of the storeys, which decide the size of the grid; later what they mean for the cells. */
 bn_status flood_read_plans(const bn_case *, bn_plan *, flood *);
 bn_status flood_code_plans(const bn_case *, bn_plan *, flood *);
+
+/* Lengthens edges that end at walls of hexagon edges. */
+void flood_lengthen(flood *);
 
 /* Mean of what [[history]] says of a side (0 ... 3) or source (4, counted from 1) from `begin` to `end`; `constant`
  * where it says nothing. */

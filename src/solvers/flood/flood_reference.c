@@ -128,7 +128,7 @@ static real inverse_cube_root(real x)
 static real leave_domain(const before *b, size_t at, real *mx, real *my)
 {
     const flood *s = b->s;
-    const int code = b->cell[at], side = code / FLOOD_SIDE & 3;
+    const int code = b->cell[at], side = (int)((uint32_t)code / FLOOD_SIDE & 3);
     const real g = (real)s->k.g, h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at];
     const real q = b->values[2 * side], second = b->values[2 * side + 1];
     const real out_x = side == FLOOD_LEFT ? -1 : side == FLOOD_RIGHT ? 1 : 0;
@@ -205,7 +205,8 @@ static edge_side look(const before *b, size_t at, int axis, bool ahead)
                         b->half_v[at] + sign * slope.v, 2 * (real)s->k.g * (h * slope.level) };
 }
 
-/* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. */
+/* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. An edge that
+ * ends at a wall may be longer (flood_walls.c). */
 static edge_flux through(const before *b, size_t at, int e)
 {
     const flood *s = b->s;
@@ -217,9 +218,9 @@ static edge_flux through(const before *b, size_t at, int e)
     real ul, vl, ur, vr;
     turn(s, axis, l.u, l.v, &ul, &vl);
     turn(s, axis, r.u, r.v, &ur, &vr);
-    edge_flux f = pass(s, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
-    f.left = f.left + l.push;
-    return f;
+    const edge_flux f = pass(s, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
+    const real length = (uint32_t)b->cell[west] >> (FLOOD_LONGER + axis) & 1 ? REAL(1.25) : 1;
+    return (edge_flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
 }
 
 /* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less what comes
@@ -350,8 +351,8 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
 {
     const flood *s = b->s;
     const size_t layer = (size_t)s->nx * s->ny;
-    const int code = b->cell[at], item = code / FLOOD_ITEM & 255;
-    const int down = code / FLOOD_DOWN & 3, up = code / FLOOD_UP & 3;
+    const int code = b->cell[at], item = (int)((uint32_t)code / FLOOD_ITEM & 255);
+    const int down = (int)((uint32_t)code / FLOOD_DOWN & 3), up = (int)((uint32_t)code / FLOOD_UP & 3);
     const real value = item > 0 ? b->values[FLOOD_ITEM_VALUES + item - 1] : 0;
     cell_state next = advance_cell(b, at);
     real gain = 0;
@@ -362,7 +363,7 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
     }
     if (up) {
         const size_t from = at + layer;
-        const int above_item = b->cell[from] / FLOOD_ITEM & 255;
+        const int above_item = (int)((uint32_t)b->cell[from] / FLOOD_ITEM & 255);
         const cell_state above = advance_cell(b, from);
         gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from],
                                    next, b->bed[at]);

@@ -12,7 +12,7 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
 {
     bn_arg args[24];
     size_t count = 0;
-    const bn_arg cell = BN_READ(s->cell_field, s->links || s->order > 1 ? 1 : 0);
+    const bn_arg cell = BN_READ(s->cell_field, s->links || s->order > 1 || s->jagged ? 1 : 0);
     if (s->order == 2)
         BN_TRY(BN_RUN(s->predict, BN_READ(s->depth, 2), BN_READ(s->velocity, 2), BN_READ(s->bed_field, 2), cell,
                       BN_PARTIALS(s->blocks), BN_SCALARS(s->clock), BN_UPDATE(s->half_depth),

@@ -259,6 +259,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
         s->bed[at] = s->quantum * rint(s->bed[at] / s->quantum);
     code_sides(s);
     BN_TRY(flood_code_plans(c, p, s));
+    flood_lengthen(s);
     return s->terrain && !bn_case_problems(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
