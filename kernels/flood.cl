@@ -968,8 +968,8 @@ kernel void flood_advance(
         NOTE_SPEED(lane, wave_speed(H_OF(at), U_OF(at), V_OF(at)))
     }
 #if SPECIALS
-    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other:
-     * all work-items take their share of a list. */
+    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each
+     * other: all work-items take their share of a list. */
     const int special = dt > 0 && blocks[SLOTS * PARTIALS + partial_index()] != 0;
 #if !SHARED
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

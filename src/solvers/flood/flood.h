@@ -86,7 +86,7 @@ typedef struct flood {
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
     bool special, links, record, all_blocks, compensated;
-    bool shared, packed, numbered; /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
+    bool shared, packed, numbered; /* each edge once; cells in one place; neighbours listed */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
     flood_item *item; /* [[source]] first */
