@@ -157,8 +157,8 @@ bn_status bn_cl_build(bn_device *d, const char *name, const char *text, const ch
     *out = NULL;
     if (cached)
         *cached = false;
-    /* A program may say with how many registers a work-item does (-DREGISTERS=64), where compilers take more than they need
-     * and too few work-items fit the device at once. */
+    /* A program may say with how many registers a work-item does (-DREGISTERS=64), where compilers take more than
+     * they need and too few work-items fit the device at once. */
     static const char registers[] = " -DREGISTERS=";
     const char *limit = d->quirks.register_option ? strstr(options, registers) : NULL;
     const long most = limit ? strtol(limit + sizeof registers - 1, NULL, 10) : 0;

@@ -14,12 +14,13 @@
  * work-group computes each edge once and hands the flux to the other cell through local memory, else every cell all of
  * its own. cell: codes of src/solvers/flood/flood.h.
  *
- * The clock: three slots of eight reals, used in turn; step n reads slot n % 3, writes the next and clears the one after.
+ * The clock: three slots of eight reals, used in turn; step n reads slot n % 3, writes the next and clears the one
+ * after.
  *   0  bits of the largest speed (wave_speed) as a float, joined by atomic maxima   1  seconds left of the interval
  *   2  steps of the interval   3  time step without the end of the interval   4  the speed once more, as a real
  *   5  the time step itself
- * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has
- * cells with a special code. */
+ * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block
+ * has cells with a special code. */
 /* PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
  * become part of it, root and size be the compiler's own, and structures not be passed by value. Other devices have
  * instructions for the smaller and the larger one; what these do with signs of zeros leaves no trace (settle). */
@@ -64,7 +65,8 @@
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
 #endif
 
-/* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no vectors. */
+/* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no
+ * vectors. */
 #if IS_CPU
 typedef long place_t, lane_t;
 #else
@@ -107,17 +109,17 @@ static inline void gather_speeds(local acc *speeds, acc fastest)
 #endif
 
 typedef struct cell_state {
-    real h, u, v, lost, rest; /* lost: depth that left through open sides in the step; rest: by how much h is too large */
+    real h, u, v, lost, rest; /* lost: depth that left through open sides in the step; rest: how much h is too large */
 } cell_state;
 
-/* What passes through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and
- * along the edge. */
+/* What passes through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right
+ * side, and along the edge. */
 typedef struct edge_flux {
     real mass, left, right, along;
 } edge_flux;
 
-/* What an edge sees of the cell on one side: depth (0: the water there does not move), ground, velocity. And what the slope
- * of the level within the cell pushes along the axis. */
+/* What an edge sees of the cell on one side: depth (0: the water there does not move), ground, velocity. And what the
+ * slope of the level within the cell pushes along the axis. */
 typedef struct edge_side {
     real h, z, u, v, push;
 } edge_side;
@@ -166,8 +168,8 @@ FOLDED void turn(int axis, real x, real y, real *normal, real *along)
 #define SUM_Y(a0, n1, n2, a1, a2) ((a0) + (SLANT * ((n1) + (n2)) + HALF * ((a1) - (a2))))
 #endif
 
-/* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the cell's own row stands half a cell
- * to the east. */
+/* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the cell's own row stands half a
+ * cell to the east. */
 FOLDED place_t beyond(place_t at, int axis, int shifted)
 {
 #if EDGES == 6
@@ -236,8 +238,8 @@ static inline real normal_y(int e)
 #endif
 
 #if ORDER == 2
-/* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. a: from the
- * one before, b: to the one after. */
+/* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. a:
+ * from the one before, b: to the one after. */
 FOLDED real limited(real a, real b, int usable)
 {
     const real least = LEAST(SIZE(a), SIZE(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * SIZE(a + b);
@@ -265,8 +267,9 @@ FOLDED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
 }
 #endif
 
-/* A cell as the edge of an axis sees it, the one ahead or the opposite one. At second order the bed there is level less depth
- * (Audusse and Bristeau 2005), all at half the time step; what the level's slope pushes is a sum for both edges. */
+/* A cell as the edge of an axis sees it, the one ahead or the opposite one. At second order the bed there is level
+ * less depth (Audusse and Bristeau 2005), all at half the time step; what the level's slope pushes is a sum for both
+ * edges. */
 FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side *s)
 {
 #if ORDER == 2
@@ -334,7 +337,8 @@ FOLDED void sum_own(const edge_flux *e, const edge_flux *first, const edge_flux 
 #endif
 }
 
-/* What comes through the edges towards the row below, of its cells in the south-west and south-east: mass, thrust, along. */
+/* What comes through the edges towards the row below, of its cells in the south-west and south-east: mass, thrust,
+ * along. */
 FOLDED void sum_below(const edge_sums *first, const edge_sums *second, edge_sums *s)
 {
 #if EDGES == 6
@@ -411,10 +415,10 @@ FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real m
     back[axis].x = f.right;                                                                                            \
     back[axis].y = f.along;
 
-/* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with open
- * sides, which the cells of the inside need not look for. */
-FOLDED void advance(FIELDS, global const real *values, global const real *rest, global const int *near, place_t at, int code,
-                    int shifted, real dt, int complete, cell_state *next)
+/* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with
+ * open sides, which the cells of the inside need not look for. */
+FOLDED void advance(FIELDS, global const real *values, global const real *rest, global const int *near, place_t at,
+                    int code, int shifted, real dt, int complete, cell_state *next)
 {
     const real h = H_OF(at), u = U_OF(at), v = V_OF(at);
     edge_flux own[3], f;
@@ -427,11 +431,12 @@ FOLDED void advance(FIELDS, global const real *values, global const real *rest, 
 #endif
     sum_own(&own[0], &own[1], &own[AXES - 1], &s);
     sum_below(&back[1], &back[AXES - 1], &below);
-    real mass = (s.mass - below.mass) - back[0].mass, mx = (s.x - below.x) - back[0].x, my = (s.y - below.y) - back[0].y;
+    real mass = (s.mass - below.mass) - back[0].mass;
+    real mx = (s.x - below.x) - back[0].x, my = (s.y - below.y) - back[0].y;
     (void)values, (void)rest, (void)near, (void)complete;
 #if SPECIALS
-    /* Open sides. values: two for each side: of an inflow the discharge per metre (>= 0) and the critical depth, of a given
-     * level -1 and the level, of an open side -2. */
+    /* Open sides. values: two for each side: of an inflow the discharge per metre (>= 0) and the critical depth, of a
+     * given level -1 and the level, of an open side -2. */
     if (complete && (code & OUTER * ((1 << EDGES) - 1))) {
         const int side = (uint)code / SIDE & 3;
         const real z = Z_OF(at), q = values[2 * side], second = values[2 * side + 1];
@@ -500,8 +505,8 @@ static inline int block_beside(int dx, int dy)
                                                                : ((Z0 + block_k()) * BLOCK_ROWS + y) * SEGMENTS + x;
 }
 
-/* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around there is
- * water, now or a step ago (then the field that is written is older by a step). */
+/* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around
+ * there is water, now or a step ago (then the field that is written is older by a step). */
 enum { NOW_DT, NOW_WISH, NOW_LEFT, NOW_AFTER, NOW_WET, NOW = NOW_WET + 9 };
 static inline void find_now(local real *now, global const acc *blocks, global const real *clock, int slot, real refill)
 {
@@ -561,9 +566,10 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
 
 #if SPECIALS
 #if LINKS
-/* The depth that goes down from `up` to `below` through a link in `dt`; negative: it comes up. share: of a stair its crest
- * over the cell's area, of an opening the coefficient of discharge. At most half of what is there.
- *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 ROOT(g) H^1.5, and once the water below
+/* The depth that goes down from `up` to `below` through a link in `dt`; negative: it comes up. share: of a stair its
+ * crest over the cell's area, of an opening the coefficient of discharge. At most half of what is there.
+ *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 ROOT(g) H^1.5, and once the water
+ * below
  *              stands higher than 2/3 H, h2 ROOT(2 g (H - h2))
  *   opening    orifice: C ROOT(2 g times the difference of levels)                                              */
 static inline real through_link(int kind, real share, real dt, cell_state up, real z, cell_state below, real z_below)
@@ -630,8 +636,8 @@ FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *restr
 
 kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell, global acc *restrict blocks,
-                          global real *restrict clock, global real *restrict half_depth, global real *restrict half_velocity,
-                          uint slot, real refill)
+                          global real *restrict clock, global real *restrict half_depth,
+                          global real *restrict half_velocity, uint slot, real refill)
 {
     local real now[NOW];
     find_now(now, blocks, clock, (int)slot, refill);
@@ -652,9 +658,9 @@ kernel void flood_predict(global const real *restrict depth, global const real *
 #endif
 
 #if SHARED
-/* Each edge once. A work-group goes through the rows of its block from south to north; what leaves a cell through the edges
- * that it owns waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the block, to LANES.
- * Components mass, thrust along the normal, along the edge (or, of sums, x and y):
+/* Each edge once. A work-group goes through the rows of its block from south to north; what leaves a cell through the
+ * edges that it owns waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the
+ * block, to LANES. Components mass, thrust along the normal, along the edge (or, of sums, x and y):
  *   OWN        what the lane's cell lets out by its own edges less what came in from below
  *   EAST       of the edge to the cell before, that is to the lane one to the west
  *   STAY MOVE  of the two edges towards the row below: between cells of the same lane; of lanes beside each other
@@ -680,8 +686,9 @@ FOLDED void take_sums(local const real *kept, lane_t first, edge_sums *s)
     s->y = kept[first + 2 * WIDE];
 }
 
-/* What passes through the upper edges of a lane's cell to the cells of the row above. Of hexagons in a row that is shifted the
- * edge 2 leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
+/* What passes through the upper edges of a lane's cell to the cells of the row above. Of hexagons in a row that is
+ * shifted the edge 2 leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one
+ * before, 2. */
 FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_flux *first, const edge_flux *second)
 {
 #if EDGES == 6
@@ -731,9 +738,9 @@ FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place
     keep_above(kept, lane, 1, &first, &second);
 }
 
-/* The edges between the block and the cells in the west and east of it that those own: into the rows 0 to 3 from the west, and
- * from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below goes where it
- * looks for it. */
+/* The edges between the block and the cells in the west and east of it that those own: into the rows 0 to 3 from the
+ * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from
+ * below goes where it looks for it. */
 #define RIM (EDGES == 6 ? 2 * SEGMENT_ROWS : SEGMENT_ROWS)
 FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width, int rows, int k)
 {
@@ -778,7 +785,8 @@ kernel void flood_pack(global const real *restrict depth, global const real *res
     }
 }
 
-kernel void flood_unpack(global const real *restrict packed, global real *restrict depth, global real *restrict velocity)
+kernel void flood_unpack(global const real *restrict packed, global real *restrict depth,
+                         global real *restrict velocity)
 {
     FOR_CELLS(1, i, j, lane) {
         const place_t at = AT3(i, j, block_k());
@@ -852,7 +860,7 @@ kernel void flood_number(global int *restrict near)
 #define ADVANCE_LANE(here, lane, shifted)                                                                            \
     const int code = cell[here];                                                                                     \
     cell_state next;                                                                                                 \
-    advance(GIVEN, values, rest, near, here, code, shifted, dt, 0, &next);                                                 \
+    advance(GIVEN, values, rest, near, here, code, shifted, dt, 0, &next);                                           \
     PUT_CELL(here, code, lane)
 
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. */
@@ -970,8 +978,8 @@ kernel void flood_advance(
         NOTE_SPEED(lane, wave_speed(H_OF(at), U_OF(at), V_OF(at)))
     }
 #if SPECIALS
-    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each other: all
-     * work-items take their share of a list. */
+    /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each
+     * other: all work-items take their share of a list. */
     const int special = dt > 0 && blocks[SLOTS * PARTIALS + partial_index()] != 0;
 #if !SHARED
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -1005,8 +1013,8 @@ kernel void flood_advance(
                 if (down)
                     gain = gain - through_link(link_down, value, dt, next, Z_OF(at), there, Z_OF(other));
                 else
-                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there, Z_OF(other), next,
-                                               Z_OF(at));
+                    gain = gain + through_link(link_up, values[ITEM_VALUES + item_above - 1], dt, there,
+                                               Z_OF(other), next, Z_OF(at));
             }
         if (link_down == 0 && item > 0) {
 #else

@@ -187,9 +187,9 @@ static cell_slopes slopes_of(const before *b, size_t at, int axis)
                           half_slope(b->u[from], b->u[at], b->u[to]), half_slope(b->v[from], b->v[at], b->v[to]) };
 }
 
-/* A cell on one of its edges: depth (0 where it does not move), ground, velocity; what the level's slope pushes along the
- * axis. At second order (Audusse and Bristeau 2005, along the axes of the cells) all at half the time step, and the bed is
- * level less depth. */
+/* A cell on one of its edges: depth (0 where it does not move), ground, velocity; what the level's slope pushes along
+ * the axis. At second order (Audusse and Bristeau 2005, along the axes of the cells) all at half the time step, and
+ * the bed is level less depth. */
 typedef struct edge_side {
     real h, z, u, v, push;
 } edge_side;
@@ -223,8 +223,8 @@ static edge_flux through(const before *b, size_t at, int e)
     return (edge_flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
 }
 
-/* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less what comes
- * in from the west. */
+/* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less
+ * what comes in from the west. */
 static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *my)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
@@ -256,8 +256,8 @@ static void rub(const flood *s, real deep, real dt, real *u, real *v)
     *v = *v * slower;
 }
 
-/* All cells half a time step later, from the slopes within each of them (Hancock's method; Toro 2001, 14.4), in terms of
- * depth and velocity: what is at rest stays so. */
+/* All cells half a time step later, from the slopes within each of them (Hancock's method; Toro 2001, 14.4), in terms
+ * of depth and velocity: what is at rest stays so. */
 static void predict(const before *b, size_t points)
 {
     const flood *s = b->s;
