@@ -104,7 +104,8 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
     l->domain = domain;
     l->desc = *desc;
     l->q = w->q;
-    const bool whole = desc->method == BN_LINEAR_SPECTRAL || desc->method == BN_LINEAR_MULTIGRID;
+    const bool whole = desc->method == BN_LINEAR_SPECTRAL ||
+                       (desc->method == BN_LINEAR_MULTIGRID && !bn_multigrid_fits_boxes(domain, &desc->stencil));
     BN_GO(fill(desc, w)); /* others read the bits too */
     if (whole && bn_domain_boxes(domain) > 1) {
         BN_GO(create_gathered(domain, desc, &l->gathered));
