@@ -486,7 +486,7 @@ START_TEST(coarser_grids_have_the_same_boxes)
     static const int by_two[3] = { 2, 4, 1 }, by_three[3] = { 3, 1, 1 };
     bn_context *ctx = context_new(true);
     bn_device *device = device_new(ctx);
-    for (int boxes = 1; boxes <= 6; boxes += boxes == 1 ? 3 : 2) { /* 1, 2 x 2, 2 x 3 or 3 x 2 */
+    for (int boxes = 1; boxes <= 4; boxes += 3) { /* 2 x 2 */
         const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 0.5, 0.25, 1 } },
                                       .boxes = boxes,
                                       .align = 4,
