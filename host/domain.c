@@ -315,6 +315,7 @@ void bn_domain_destroy(bn_domain **domain)
     finish_quietly(d);
     bn_exchange_destroy(d);
     bn_pinned_free(&d->gathered);
+    bn_pinned_free(&d->copied);
     bn_program_destroy(&d->services);
     bn_program_destroy(&d->reductions);
     bn_partials_destroy(&d->reduce_partials[0]);

@@ -12,7 +12,7 @@ enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_K
 
 /* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one, and a
  * cycle has five for each grid. */
-enum { MG_GATHERED_NODES = 160 * 160 };
+enum { MG_GATHERED_NODES = 320 * 320 };
 
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
@@ -44,8 +44,6 @@ struct bn_multigrid {
     bn_table *inverse;
     int levels;
     int twin; /* the last level in boxes, of which the next one is the same grid as a whole; -1: there is one box */
-    void *room; /* of a field of that grid */
-    size_t bytes;
     mg_level level[BN_GRID_LEVELS + 1];
 };
 
@@ -170,11 +168,6 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
         BN_TRY(create_fields(m, l));
     for (int l = 0; l < m->levels; l++)
         BN_TRY(build(m, l));
-    if (m->twin < 0)
-        return BN_OK;
-    m->bytes = bn_field_bytes(m->level[m->twin].x);
-    if (!(m->room = malloc(m->bytes)))
-        return bn_fail(bn_domain_context(m->level[0].domain), BN_MEMORY, "no memory for the grids of multigrid");
     return BN_OK;
 }
 
@@ -228,7 +221,6 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
         bn_field_destroy(&l->y);
         bn_domain_destroy(&l->domain);
     }
-    free(m->room);
     free(m);
     *multigrid = NULL;
 }
@@ -255,21 +247,15 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
                   BN_READ(l->A, 0), BN_WRITE(l->b));
 }
 
-static bn_status copy(bn_multigrid *m, bn_field *from, bn_field *to)
-{
-    BN_TRY(bn_field_read(from, m->room, m->bytes));
-    return bn_field_write(to, m->room, m->bytes);
-}
-
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
         return BN_RUN(l->kernels[MG_DENSE], BN_TABLE(m->inverse), BN_READ(b, 0), BN_WRITE(x));
     if (number == m->twin) {
-        BN_TRY(copy(m, b, next->b));
+        BN_TRY(bn_field_copy(b, next->b));
         BN_TRY(cycle(m, number + 1, next->b, next->x));
-        return copy(m, next->x, x);
+        return bn_field_copy(next->x, x);
     }
     BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x)));
     BN_TRY(restrict_to(m, number + 1, b, x));

@@ -544,7 +544,7 @@ START_TEST(a_foreign_field_brings_its_halos)
         bn_context *ctx = context_new(true);
         bn_device *device;
         bn_domain *domain, *other, *fewer;
-        bn_field *a, *b, *c, *d;
+        bn_field *a, *b, *c, *d, *e;
         bn_program *program;
         bn_kernel *run;
         OK(bn_device_open(ctx, spread ? "all" : "auto", false, &device));
@@ -571,6 +571,13 @@ START_TEST(a_foreign_field_brings_its_halos)
         ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a field of another domain gives other bits", spread);
         REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
         REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
+        /* And through the host, from three boxes to two. */
+        OK(bn_field_create(fewer, &(bn_field_desc){ "e", "", BN_T_I32, 1, 0 }, &e));
+        OK(bn_field_copy(c, d));
+        OK(bn_field_read(d, own, sizeof own));
+        ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: the copy has other values", spread);
+        REFUSED(bn_field_copy(c, e), BN_USAGE, "can't be copied to e");
+        bn_field_destroy(&e);
         bn_program *bad;
         const bn_define place[] = { k, { .name = "AWAY", .kind = BN_DEF_PLACE, .u.place = { fewer, BN_PLACE_PITCH } } };
         REFUSED(bn_program_build(domain, "probe", place, 2, &bad), BN_USAGE, "of a domain of 2 boxes, not 3");
