@@ -37,7 +37,7 @@ static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
 
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
-/* The cells that so many pieces keep together: as many as asked for, if each piece has enough units for a fair share. */
+/* The cells that so many pieces keep together: as many as asked for, if each piece then has enough of these units. */
 static uint32_t cut_unit(const bn_domain *d, int dim, int pieces)
 {
     enum { FAIR = 16 };
@@ -108,7 +108,8 @@ static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3
         if (!(d->cuts[k] = calloc((size_t)d->lattice[k] + 1, sizeof *d->cuts[k])))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
         for (int p = 0; p < d->lattice[k]; p++)
-            d->cuts[k][p] = fine ? fine->cuts[k][p] / (uint32_t)step[k] : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
+            d->cuts[k][p] = fine ? fine->cuts[k][p] / (uint32_t)step[k]
+                                 : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
         d->cuts[k][d->lattice[k]] = n;
     }
     return BN_OK;
@@ -224,7 +225,8 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
 }
 
 /* fine: the domain whose cuts it takes, NULL: its own. */
-static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3], bn_domain **out)
+static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
+                        bn_domain **out)
 {
     *out = NULL;
     BN_TRY(check_grid(ctx, desc));

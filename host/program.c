@@ -81,8 +81,8 @@ static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box,
         const bool place = given[i].kind == BN_DEF_PLACE;
         if (place && given[i].u.place.of->box_count != d->box_count) {
             free(all);
-            return bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is of a domain of %zu boxes, not %zu", given[i].name,
-                           given[i].u.place.of->box_count, d->box_count);
+            return bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is of a domain of %zu boxes, not %zu",
+                           given[i].name, given[i].u.place.of->box_count, d->box_count);
         }
         all[own + i] = place ? placed(d, box, &given[i]) : given[i];
     }
@@ -99,7 +99,8 @@ static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box,
 }
 
 /* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
- * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is none. */
+ * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is
+ * none. */
 static cl_program built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
 {
     for (const bn_program *p = d->programs; p; p = p->next)

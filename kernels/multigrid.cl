@@ -8,8 +8,8 @@
  * lint: -DBOXES=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
  * lint: -DBOXES=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
  *
- * A program is built for every level. BOXES: the grid is cut into several boxes, at even places, so that places in a box of
- * the finer grid are STEP times those in this one's; what is at the border is decided by the place in the whole grid.
+ * A program is built for every level. BOXES: the grid is cut into several boxes, at even places, so that places in a
+ * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
  * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
  * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
  * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,

@@ -79,8 +79,8 @@ typedef struct bn_arg {
     {                                                         \
         .access = BN_A_IMAGE, .reach = (reach_), .field = (f) \
     }
-/* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen); the kernel knows their layout
- * from BN_DEF_PLACE. The reach is counted in cells of that grid. */
+/* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen); the kernel knows their
+ * layout from BN_DEF_PLACE. The reach is counted in cells of that grid. */
 #define BN_READ_FOREIGN(f) BN_READ_FOREIGN_REACH(f, 0)
 #define BN_READ_FOREIGN_REACH(f, reach_)                                             \
     {                                                                                \

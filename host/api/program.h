@@ -7,9 +7,9 @@
 typedef struct bn_program bn_program;
 typedef struct bn_kernel bn_kernel;
 
-/* Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants. A place is a number of
- * bn_place that each box of the program's domain gets for its own number among the boxes of another: the same boxes on the
- * same devices. */
+/* Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants. A place is a number
+ * of bn_place that each box of the program's domain gets for its own number among the boxes of another: the same boxes
+ * on the same devices. */
 typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_PLACE } bn_define_kind;
 typedef enum bn_place_part { BN_PLACE_FIRST, BN_PLACE_PITCH, BN_PLACE_PLANE } bn_place_part;
 typedef struct bn_define {

@@ -1,7 +1,7 @@
-/* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. On a domain of several
- * boxes the large grids are cut into the same boxes; the first one that is small comes twice, in boxes and whole: its
- * right-hand side is gathered, all that is coarser is done there, and the correction is dealt out. Each node's arithmetic is
- * the same either way. */
+/* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. On a domain of
+ * several boxes the large grids are cut into the same boxes; the first one that is small comes twice, in boxes and
+ * whole: its right-hand side is gathered, all that is coarser is done there, and the correction is dealt out. Each
+ * node's arithmetic is the same either way. */
 #include "numerics/multigrid.h"
 
 #include "numerics/multigrid_plan.h"
@@ -10,8 +10,8 @@
 
 enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
 
-/* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one, and a
- * cycle has five for each grid. */
+/* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one,
+ * and a cycle has six for each grid. */
 enum { MG_GATHERED_NODES = 320 * 320 };
 
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
@@ -225,8 +225,8 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
     *multigrid = NULL;
 }
 
-/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours within
- * `reach`. */
+/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
+ * within `reach`. */
 #define RUN(m, l, k, reach, ...)                                                                                  \
     ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal),           \
                        BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)                         \

@@ -526,8 +526,8 @@ START_TEST(coarser_grids_have_the_same_boxes)
         bn_domain_destroy(&fine);
     }
     bn_domain *bad;
-    ck_assert_int_eq(bn_domain_create(ctx, &(bn_domain_desc){ .grid = { .dims = 1, .n = { 9, 1, 1 } }, .align = 3 }, &bad),
-                     BN_USAGE);
+    const bn_domain_desc odd = { .grid = { .dims = 1, .n = { 9, 1, 1 } }, .align = 3 };
+    ck_assert_int_eq(bn_domain_create(ctx, &odd, &bad), BN_USAGE);
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
@@ -568,7 +568,7 @@ START_TEST(a_foreign_field_brings_its_halos)
         OK(bn_field_zero(c));
         OK(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 1), BN_WRITE(c)));
         OK(bn_field_read(c, foreign, sizeof foreign));
-        ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a field of another domain gives other bits", spread);
+        ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a foreign field gives other bits", spread);
         REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
         REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
         /* And through the host, from three boxes to two. */

@@ -1,6 +1,6 @@
-/* test_multigrid_boxes.c: conjugate gradients with multigrid on grids cut into boxes, on one device and on several, against
- * the same in one box, bit for bit. The grid is large enough that two of multigrid's coarser grids are cut too, and
- * odd sizes meet the border. */
+/* test_multigrid_boxes.c: conjugate gradients with multigrid on grids cut into boxes, on one device and on several,
+ * against the same in one box, bit for bit. The grid is large enough that two of multigrid's coarser grids are cut too,
+ * and odd sizes meet the border. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -36,7 +36,8 @@ static uint8_t *bits_of(void)
 }
 
 /* Solves on so many boxes of the devices of a list. To be freed. */
-static double *solve(const char *devices, int boxes, bn_precision precision, const size_t group[3], bn_cg_report *report)
+static double *solve(const char *devices, int boxes, bn_precision precision, const size_t group[3],
+                     bn_cg_report *report)
 {
     enum { X, B, BITS, R, P, Q, Z, FIELDS };
     static const char *const names[FIELDS] = { "x", "b", "bits", "r", "p", "q", "z" };
@@ -61,7 +62,8 @@ static double *solve(const char *devices, int boxes, bn_precision precision, con
     ck_assert_uint_eq(bn_domain_boxes(domain), (size_t)boxes);
     ck_assert_uint_eq(bn_device_slots(device), strcmp(devices, "all") == 0 ? 2 : 1);
     for (int i = 0; i < FIELDS; i++)
-        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL }, &f[i]));
+        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL },
+                           &f[i]));
     OK(bn_field_set(f[B], x, POINTS));
     const bn_linear_desc system = { .name = "the test's system",
                                     .stencil = { NX, NY, 0, 1, 1.5, bits },
