@@ -37,20 +37,24 @@ static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
 
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
-/* First point of piece p along dimension d. */
-static uint32_t cut(const bn_domain *d, int dim, int p)
+/* The cells that so many pieces keep together: as many as asked for, if each piece then has enough of these units. */
+static uint32_t cut_unit(const bn_domain *d, int dim, int pieces)
 {
-    uint32_t n = d->desc.grid.n[dim], at = piece_start(units_along(d, dim), d->lattice[dim], p) * unit[dim];
-    return at < n ? at : n;
+    enum { FAIR = 16 };
+    uint32_t u = unit[dim];
+    while (2 * (uint64_t)u <= (uint64_t)d->desc.align && d->desc.grid.n[dim] / (2 * u) >= FAIR * (uint32_t)pieces)
+        u *= 2;
+    return u;
 }
 
 /* Points of the thinnest of so many pieces; the last unit may be short. 0: there are not enough units. */
 static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
 {
-    uint32_t n = d->desc.grid.n[dim], units = units_along(d, dim), whole = units / (uint32_t)pieces;
+    const uint32_t n = d->desc.grid.n[dim], u = cut_unit(d, dim, pieces), units = (n + u - 1) / u;
+    const uint32_t whole = units / (uint32_t)pieces;
     if (pieces == 1 || whole == 0)
         return pieces == 1 ? n : 0;
-    uint32_t last = (whole - 1) * unit[dim] + (n - (units - 1) * unit[dim]); /* the last piece has the fewest units */
+    uint32_t last = (whole - 1) * u + (n - (units - 1) * u); /* the last piece has the fewest units */
     return last;
 }
 
@@ -91,6 +95,25 @@ static bn_status choose_lattice(bn_domain *d)
                        "and cuts lie at multiples of %d along x and %d along y; ask for fewer boxes",
                        g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT,
                        (int)BN_SEGMENT_ROWS);
+    return BN_OK;
+}
+
+/* Where pieces begin, and behind them the end: chosen, or those of a finer domain. */
+static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3])
+{
+    if (!fine)
+        BN_TRY(choose_lattice(d));
+    else
+        memcpy(d->lattice, fine->lattice, sizeof d->lattice);
+    for (int k = 0; k < 3; k++) {
+        const uint32_t n = d->desc.grid.n[k], u = cut_unit(d, k, d->lattice[k]);
+        if (!(d->cuts[k] = calloc((size_t)d->lattice[k] + 1, sizeof *d->cuts[k])))
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+        for (int p = 0; p < d->lattice[k]; p++)
+            d->cuts[k][p] = fine ? fine->cuts[k][p] / (uint32_t)step[k]
+                                 : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
+        d->cuts[k][d->lattice[k]] = n;
+    }
     return BN_OK;
 }
 
@@ -156,10 +179,11 @@ static bn_status cut_boxes(bn_domain *d)
         box->place[1] = (int)(b / (size_t)d->lattice[0] % (size_t)d->lattice[1]);
         box->place[2] = (int)(b / (size_t)d->lattice[0] / (size_t)d->lattice[1]);
         for (int k = 0; k < 3; k++) {
-            box->offset[k] = cut(d, k, box->place[k]);
-            box->n[k] = cut(d, k, box->place[k] + 1) - box->offset[k];
+            box->offset[k] = d->cuts[k][box->place[k]];
+            box->n[k] = d->cuts[k][box->place[k] + 1] - box->offset[k];
         }
-        size_t s = d->spread ? b : 0; /* a program of its own then, which knows the box's place */
+        /* A program of its own where it knows the box's place, or the layout of a finer domain's box. */
+        size_t s = d->spread || d->coarsened ? b : 0;
         while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
             s++;
         if (s == d->shape_count) {
@@ -197,10 +221,14 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
         return bn_fail(ctx, BN_USAGE, "a halo of %d cells; 0 to 64 are possible", desc->halo);
     if (desc->boxes < 0 || desc->boxes > 4096)
         return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
+    if (desc->align < 0 || (desc->align & (desc->align - 1)) != 0)
+        return bn_fail(ctx, BN_USAGE, "cuts at multiples of %d cells; powers of two are possible", desc->align);
     return BN_OK;
 }
 
-bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
+/* fine: the domain whose cuts it takes, NULL: its own. */
+static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
+                        bn_domain **out)
 {
     *out = NULL;
     BN_TRY(check_grid(ctx, desc));
@@ -213,6 +241,7 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
     d->device = desc->device;
     d->desc = *desc;
     d->index_bits = 32;
+    d->coarsened = fine != NULL;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
     d->spread = d->desc.boxes > 1 && desc->device->slots > 1;
     if (d->spread && (size_t)d->desc.boxes < desc->device->slots) {
@@ -234,13 +263,45 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
                      desc->grid.n[1], desc->grid.n[2]);
         goto out;
     }
-    BN_GO(choose_lattice(d));
+    BN_GO(find_cuts(d, fine, step));
     BN_GO(cut_boxes(d));
     *out = d;
     d = NULL;
 out:
     bn_domain_destroy(&d);
     return st;
+}
+
+bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
+{
+    return create(ctx, desc, NULL, NULL, out);
+}
+
+bool bn_domain_divides(const bn_domain *d, const int step[3])
+{
+    for (int k = 0; k < 3; k++)
+        for (int p = 0; p < d->lattice[k]; p++)
+            if (step[k] < 1 || d->cuts[k][p] % (uint32_t)step[k] != 0)
+                return false;
+    return true;
+}
+
+bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
+{
+    *out = NULL;
+    bn_domain_desc desc = fine->desc;
+    desc.halo = halo;
+    desc.align = 0;
+    desc.groups = NULL; /* they are of kernels on the finer grid, which may live shorter */
+    desc.group_count = 0;
+    if (!bn_domain_divides(fine, step))
+        return bn_fail(fine->ctx, BN_USAGE, "the cuts between %zu boxes are no multiples of %d x %d x %d points",
+                       fine->box_count, step[0], step[1], step[2]);
+    for (int k = 0; k < 3; k++) {
+        desc.grid.n[k] = (desc.grid.n[k] - 1) / (uint32_t)step[k] + 1;
+        desc.grid.h[k] *= step[k];
+    }
+    return create(fine->ctx, &desc, fine, step, out);
 }
 
 /* Before things go: what they were waiting for has been told already. */
@@ -258,6 +319,7 @@ void bn_domain_destroy(bn_domain **domain)
     finish_quietly(d);
     bn_exchange_destroy(d);
     bn_pinned_free(&d->gathered);
+    bn_pinned_free(&d->copied);
     bn_program_destroy(&d->services);
     bn_program_destroy(&d->reductions);
     bn_partials_destroy(&d->reduce_partials[0]);
@@ -267,6 +329,8 @@ void bn_domain_destroy(bn_domain **domain)
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
     pthread_mutex_destroy(&d->lock);
+    for (int k = 0; k < 3; k++)
+        free(d->cuts[k]);
     free(d->lead);
     free(d->boxes);
     free(d->shapes);

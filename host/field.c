@@ -132,6 +132,21 @@ bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
     return bn_field_transfer(f, 0, f->desc.components, (void *)values, true, true, NULL);
 }
 
+bn_status bn_field_copy(bn_field *from, bn_field *to)
+{
+    const bn_domain *a = from->domain, *b = to->domain;
+    if (!a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0 ||
+        from->element_bytes != to->element_bytes || from->desc.type != to->desc.type ||
+        from->desc.components != to->desc.components || ((from->desc.role ^ to->desc.role) & BN_INTERLEAVED))
+        return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
+                       to->desc.name);
+    /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
+    bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
+    BN_TRY(bn_pinned_need(d, d->device, &d->copied, bn_field_bytes(from)));
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, d->copied.data, false, true, NULL));
+    return bn_field_transfer(to, 0, to->desc.components, d->copied.data, true, true, NULL);
+}
+
 /* Reals per point of one component; 0 for integers. */
 static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
 

@@ -103,14 +103,15 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                                  : a->table    ? a->table->domain
                                                : d;
         bool object = a->field || a->partials || a->scalars || a->table;
-        bool related = owner == d || (a->foreign && owner->device == d->device && d->box_count == 1 &&
-                                      owner->box_count == 1);
+        /* Which device a box lies on depends on its number alone. */
+        bool related = owner == d || (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
+                                      memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
         if (object == (a->access == BN_A_SCALAR) || !related)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
                            k->desc->name);
-        if (a->reach < 0 || a->reach > d->desc.halo)
+        if (a->reach < 0 || a->reach > owner->desc.halo)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
-                           k->desc->name, a->reach, d->desc.halo);
+                           k->desc->name, a->reach, owner->desc.halo);
         /* Reading neighbours of what the same launch writes is a race. */
         for (size_t j = 0; a->reach > 0 && j < count; j++)
             if (j != i && args[j].field == a->field &&
@@ -320,6 +321,9 @@ static bn_status check_kernel(const bn_kernel *k)
         return bn_fail(d->ctx, BN_DEVICE,
                        "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
                        d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
+    if (d->coarsened && k->desc->range == BN_PER_SEGMENT && d->box_count > 1)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
+                       k->desc->name);
     if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1) ||
         (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
@@ -370,6 +374,12 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
             continue;
         if (!d->spread) {
             BN_TRY(bn_halo_exchange(a->field, a->reach));
+            continue;
+        }
+        if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
+            const bn_halo_request foreign = { a->field, a->reach, a->wraps };
+            BN_TRY(bn_exchange_begin(a->field->domain, &foreign, 1));
+            BN_TRY(bn_exchange_end(a->field->domain, &foreign, 1));
             continue;
         }
         bool known = false;

@@ -59,6 +59,15 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
     return BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
 }
 
+/* What a define of the kind BN_DEF_PLACE is for one box. */
+static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *given)
+{
+    const bn_domain *of = given->u.place.of;
+    const bn_layout *l = &of->shapes[of->boxes[box - d->boxes].shape].layout;
+    const size_t parts[] = { [BN_PLACE_FIRST] = l->first, [BN_PLACE_PITCH] = l->pitch, [BN_PLACE_PLANE] = l->plane };
+    return (bn_define){ .name = given->name, .kind = BN_DEF_INT, .u.i = (long long)parts[given->u.place.part] };
+}
+
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
 static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given, size_t *count_of,
                              bn_define **out)
@@ -68,8 +77,15 @@ static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box,
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
     const size_t own = own_defines(d, s, box, all);
-    if (count > 0)
-        memcpy(all + own, given, count * sizeof *given);
+    for (size_t i = 0; i < count; i++) {
+        const bool place = given[i].kind == BN_DEF_PLACE;
+        if (place && given[i].u.place.of->box_count != d->box_count) {
+            free(all);
+            return bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is of a domain of %zu boxes, not %zu",
+                           given[i].name, given[i].u.place.of->box_count, d->box_count);
+        }
+        all[own + i] = place ? placed(d, box, &given[i]) : given[i];
+    }
     *count_of = own + count;
     qsort(all, *count_of, sizeof *all, by_name);
     for (size_t i = 1; i < *count_of; i++)
@@ -82,13 +98,17 @@ static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box,
     return BN_OK;
 }
 
-/* The same file with the same constants as an earlier program of the domain: systems of equations on one grid share
- * theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is none. */
-static cl_program built_before(const bn_domain *d, const char *file, size_t shape, const char *options)
+/* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
+ * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is
+ * none. */
+static cl_program built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
 {
     for (const bn_program *p = d->programs; p; p = p->next)
-        if (strcmp(p->file, file) == 0 && strcmp(p->options[shape], options) == 0)
+        if (strcmp(p->file, now->file) == 0 && strcmp(p->options[shape], options) == 0)
             return p->cl[shape];
+    for (size_t s = 0; !d->spread && s < shape; s++) /* else every box has its place among them */
+        if (now->options[s] && strcmp(now->options[s], options) == 0)
+            return now->cl[s];
     return NULL;
 }
 
@@ -115,7 +135,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
             continue;
         BN_GO(all_defines(d, &d->shapes[box->shape], box, defines, &all_count, &all));
         BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
-        cl_program same = built_before(d, file, box->shape, options);
+        cl_program same = built_before(d, p, box->shape, options);
         if (same && clRetainProgram(same) == CL_SUCCESS) {
             p->cl[box->shape] = same;
         } else {

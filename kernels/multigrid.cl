@@ -2,11 +2,15 @@
  * gradients: damped Jacobi (two sweeps down from zero, two sweeps up: symmetric), bilinear interpolation, its transpose
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
- * lint: -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DBOXES=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DBOXES=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DBOXES=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DBOXES=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DBOXES=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
  *
- * A program is built for every level. FINEST: this level's matrix is a stencil, else stored in A: ten components, the
+ * A program is built for every level. BOXES: the grid is cut into several boxes, at even places, so that places in a
+ * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
+ * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
  * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
  * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
  * FINER_*: that grid's and the next finer grid's sizes and layout. LAST_X, LAST_Y: weight of the last coarse node for
@@ -77,6 +81,25 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
     y[at] = value;
 }
 
+#if BOXES
+/* y = b - A x: between boxes it is exchanged as it is, where the residual at a neighbour's neighbours would take wider
+ * halos. */
+kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
+                        global real *restrict y)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (UNKNOWN(at)) {
+#define VALUE(dx, dy) x[AROUND(dx, dy)]
+        MATRIX_PRODUCT(product, x[at], VALUE)
+#undef VALUE
+        value = b[at] - product;
+    }
+    y[at] = value;
+}
+#endif
+
 #if !COARSEST
 /* Weight of the coarse node below fine node i when there is none above. */
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
@@ -87,7 +110,7 @@ kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *res
     CELL(i, j);
     const index_t at = AT(i, j);
     const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
-    const int above_x = has_above(i, STEP_X, COARSE_NX), above_y = has_above(j, STEP_Y, COARSE_NY);
+    const int above_x = has_above(X0 + i, STEP_X, COARSE_NX), above_y = has_above(Y0 + j, STEP_Y, COARSE_NY);
     const real alone_x = ALONE(i, STEP_X, LAST_X), alone_y = ALONE(j, STEP_Y, LAST_Y);
     const real e00 = e[from], e10 = e[from + 1], e01 = e[from + COARSE_PITCH], e11 = e[from + COARSE_PITCH + 1];
     const real low = above_x ? REAL(0.5) * (e00 + e10) : alone_x * e00;
@@ -107,6 +130,26 @@ static inline real share(int fine, int coarse, int step, int n, real last)
     return fine > step * coarse && !has_above(fine, step, n) ? last : REAL(0.5);
 }
 
+#if BOXES
+/* Right-hand side of this level: the residual of the next finer one, zero where that has no unknown, restricted. */
+kernel void mg_restrict(global const real *restrict finer_y, global const real *restrict A, global real *restrict b)
+{
+    CELL(i, j);
+    real total = 0;
+    if (UNKNOWN(AT(i, j)))
+        for (int dy = 1 - FINER_STEP_Y; dy < FINER_STEP_Y; dy++)
+            for (int dx = 1 - FINER_STEP_X; dx < FINER_STEP_X; dx++) {
+                const int fi = FINER_STEP_X * (X0 + i) + dx, fj = FINER_STEP_Y * (Y0 + j) + dy;
+                if (fi < 0 || fj < 0 || fi >= FINER_NX || fj >= FINER_NY)
+                    continue;
+                const index_t at = FINER_FIRST + (index_t)(FINER_STEP_Y * j + dy) * FINER_PITCH + FINER_STEP_X * i + dx;
+                const real weight = share(fj, Y0 + j, FINER_STEP_Y, GNY, FINER_LAST_Y) *
+                                    share(fi, X0 + i, FINER_STEP_X, GNX, FINER_LAST_X);
+                total = total + weight * finer_y[at];
+            }
+    b[AT(i, j)] = total;
+}
+#else
 #if FINER_FINEST
 #define FINER_ARGUMENTS STENCIL_ARGUMENTS
 #define FINER_UNKNOWN (stencil[at] != 0)
@@ -143,6 +186,7 @@ kernel void mg_restrict(FINER_ARGUMENTS, global const real *restrict finer_b, gl
             }
     b[AT(i, j)] = total;
 }
+#endif
 #endif
 
 #if COARSEST

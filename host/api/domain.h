@@ -26,6 +26,8 @@ typedef struct bn_domain_desc {
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
     int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
+    /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal. */
+    int align;
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
      * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
     bn_device *device;
@@ -47,8 +49,14 @@ bn_device *bn_domain_device(const bn_domain *); /* NULL for the reference */
 size_t bn_domain_boxes(const bn_domain *);
 size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 
+/* A grid of every step-th point of another domain's, from the first on, in the same boxes on the same devices: box b
+ * has what box b has there. Every cut of the finer domain must be a multiple of the step (bn_domain_divides), else
+ * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
+BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
+bool bn_domain_divides(const bn_domain *, const int step[3]);
+
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
- * that read or write fields of two domains. */
+ * that read or write fields of two domains of one box; several boxes have it from BN_DEF_PLACE. */
 typedef struct bn_place {
     long long first, pitch, plane;
 } bn_place;

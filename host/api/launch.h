@@ -20,7 +20,7 @@ typedef struct bn_arg {
     int side; /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower ones; 0: both */
     int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
     bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
-    bool foreign; /* the field may belong to another domain of the same device; both have one box */
+    bool foreign; /* the field may belong to another domain of the same boxes on the same devices: box b sees box b's */
     bn_value_kind kind;
     union {
         double r;
@@ -84,11 +84,12 @@ typedef struct bn_arg {
     {                                                         \
         .access = BN_A_IMAGE, .reach = (reach_), .field = (f) \
     }
-/* Fields of another grid on the same device, such as the next coarser one; the kernel knows their layout from
- * bn_domain_place. */
-#define BN_READ_FOREIGN(f)                                 \
-    {                                                      \
-        .access = BN_A_READ, .field = (f), .foreign = true \
+/* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen); the kernel knows their
+ * layout from BN_DEF_PLACE. The reach is counted in cells of that grid. */
+#define BN_READ_FOREIGN(f) BN_READ_FOREIGN_REACH(f, 0)
+#define BN_READ_FOREIGN_REACH(f, reach_)                                             \
+    {                                                                                \
+        .access = BN_A_READ, .reach = (reach_), .field = (f), .foreign = true        \
     }
 #define BN_WRITE_FOREIGN(f)                                 \
     {                                                       \

@@ -7,8 +7,11 @@
 typedef struct bn_program bn_program;
 typedef struct bn_kernel bn_kernel;
 
-/* Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants. */
-typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME } bn_define_kind;
+/* Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants. A place is a number
+ * of bn_place that each box of the program's domain gets for its own number among the boxes of another: the same boxes
+ * on the same devices. */
+typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_PLACE } bn_define_kind;
+typedef enum bn_place_part { BN_PLACE_FIRST, BN_PLACE_PITCH, BN_PLACE_PLANE } bn_place_part;
 typedef struct bn_define {
     const char *name;
     bn_define_kind kind;
@@ -16,6 +19,10 @@ typedef struct bn_define {
         long long i;
         double r;
         const char *s;
+        struct {
+            const bn_domain *of;
+            bn_place_part part;
+        } place;
     } u;
 } bn_define;
 

@@ -70,7 +70,10 @@ struct bn_domain {
     bn_exchange *exchange;
     bn_pinned gathered; /* where partial sums come together */
     unsigned gather_turn;
+    bn_pinned copied; /* what goes through the host between fields of different domains */
     int lattice[3]; /* boxes along x, y, z */
+    uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
+    bool coarsened;    /* cuts are those of a finer domain, not between blocks of sums */
     bn_box *boxes;
     size_t box_count;
     bn_shape *shapes;

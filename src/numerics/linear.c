@@ -12,8 +12,6 @@ typedef struct gathered {
     bn_field *x, *b;
     bn_linear_work work;
     bn_linear *linear;
-    void *room;
-    size_t bytes;
 } gathered;
 
 struct bn_linear {
@@ -53,9 +51,6 @@ static bn_status create_gathered(bn_domain *domain, const bn_linear_desc *desc, 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         BN_TRY(bn_field_create(g->domain, &(bn_field_desc){ .name = fields[i].name, .type = fields[i].type },
                                fields[i].field));
-    g->bytes = bn_field_bytes(g->x);
-    if (!(g->room = malloc(g->bytes)))
-        return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory to gather %s", desc->name);
     return bn_linear_create(g->domain, desc, &g->work, &g->linear);
 }
 
@@ -72,7 +67,6 @@ static void destroy_gathered(gathered *g)
     bn_field_destroy(&g->work.q);
     bn_field_destroy(&g->work.z);
     bn_domain_destroy(&g->domain);
-    free(g->room);
     free(g);
 }
 
@@ -104,7 +98,8 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
     l->domain = domain;
     l->desc = *desc;
     l->q = w->q;
-    const bool whole = desc->method == BN_LINEAR_SPECTRAL || desc->method == BN_LINEAR_MULTIGRID;
+    const bool whole = desc->method == BN_LINEAR_SPECTRAL ||
+                       (desc->method == BN_LINEAR_MULTIGRID && !bn_multigrid_fits_boxes(domain, &desc->stencil));
     BN_GO(fill(desc, w)); /* others read the bits too */
     if (whole && bn_domain_boxes(domain) > 1) {
         BN_GO(create_gathered(domain, desc, &l->gathered));
@@ -148,21 +143,15 @@ void bn_linear_destroy(bn_linear **linear)
     *linear = NULL;
 }
 
-static bn_status copy(const gathered *g, bn_field *from, bn_field *to)
-{
-    BN_TRY(bn_field_read(from, g->room, g->bytes));
-    return bn_field_write(to, g->room, g->bytes);
-}
-
 bn_status bn_linear_solve(bn_linear *l, bn_field *x, bn_field *b, const bn_cg_target *target)
 {
     l->target = *target;
     if (l->gathered) {
         gathered *g = l->gathered;
-        BN_TRY(copy(g, x, g->x));
-        BN_TRY(copy(g, b, g->b));
+        BN_TRY(bn_field_copy(x, g->x));
+        BN_TRY(bn_field_copy(b, g->b));
         BN_TRY(bn_linear_solve(g->linear, g->x, g->b, target));
-        return copy(g, g->x, x);
+        return bn_field_copy(g->x, x);
     }
     if (!l->spectral)
         return bn_cg_solve(l->cg, x, b, target, &l->report);

@@ -30,8 +30,9 @@ typedef struct bn_linear_desc {
 
 typedef struct bn_linear bn_linear;
 
-/* On a domain of several boxes the methods that need whole lines or coarser grids gather the system in one box of the same
- * device: the same bits, at the price of copies through the host. */
+/* On a domain of several boxes SPECTRAL, which needs whole lines, gathers the system in one box of the same device: the
+ * same bits, at the price of copies through the host. MULTIGRID does so on grids that are too small to be made coarser
+ * in boxes. */
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
 

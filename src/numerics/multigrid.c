@@ -1,27 +1,37 @@
-/* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. */
+/* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. On a domain of
+ * several boxes the large grids are cut into the same boxes; the first one that is small comes twice, in boxes and
+ * whole: its right-hand side is gathered, all that is coarser is done there, and the correction is dealt out. Each
+ * node's arithmetic is the same either way. */
 #include "numerics/multigrid.h"
 
 #include "numerics/multigrid_plan.h"
 
 #include <stdlib.h>
 
-enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESTRICT, MG_DENSE, MG_KERNELS };
+enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
+
+/* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one,
+ * and a cycle has six for each grid. */
+enum { MG_GATHERED_NODES = 320 * 320 };
 
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 14 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
+      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 11 } },
       [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 8, .writes = 1, .flops = 120 } },
       [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 40 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 12, .writes = 1, .flops = 22 } },
       [MG_CORRECT] = { "mg_correct", BN_PER_CELL, { .reads = 1.25, .writes = 1, .flops = 8 } },
+      [MG_RESIDUAL] = { "mg_residual", BN_PER_CELL, { .reads = 11, .writes = 1, .flops = 19 } },
       [MG_RESTRICT] = { "mg_restrict", BN_PER_CELL, { .reads = 44, .writes = 1, .flops = 180 } },
       [MG_DENSE] = { "mg_dense", BN_PER_CELL, { .reads = BN_DENSE_NODES, .writes = 1, .flops = 2 * BN_DENSE_NODES } } },
 };
 
 typedef struct mg_level {
-    bn_domain *domain; /* own on all but the finest */
+    const bn_grid_level *plan; /* lives while the levels are made */
+    bn_domain *domain;         /* own on all but the finest */
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
     bn_field *A, *b, *x, *y; /* own on all but the finest, where x and b come with each cycle */
@@ -33,67 +43,131 @@ struct bn_multigrid {
     bn_scalars *diagonal;
     bn_table *inverse;
     int levels;
-    mg_level level[BN_GRID_LEVELS];
+    int twin; /* the last level in boxes, of which the next one is the same grid as a whole; -1: there is one box */
+    mg_level level[BN_GRID_LEVELS + 1];
 };
 
-static bn_status create_fields(const bn_grid_level *plan, mg_level *l, bn_device *device, bn_context *ctx,
-                               bn_precision precision)
-{
-    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { plan->nx, plan->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
-                                  .precision = precision,
-                                  .halo = 1,
-                                  .device = device };
-    const size_t points = (size_t)plan->nx * plan->ny;
-    BN_TRY(bn_domain_create(ctx, &desc, &l->domain));
-    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = BN_STORED }, &l->A));
-    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse b" }, &l->b));
-    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
-    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
-    return bn_field_set(l->A, plan->A, BN_STORED * points);
-}
-
-static bn_status build(const bn_multigrid_plan *plan, bn_multigrid *m, int number)
+/* The grid of a level behind the finest, whole or in the boxes of the one before. */
+static bn_status create_domain(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
-    const bn_grid_level *own = &plan->level[number];
-    const bool finest = number == 0, coarsest = number + 1 == plan->levels;
-    const bn_grid_level *finer = finest ? own : own - 1, *coarser = coarsest ? own : own + 1;
-    const bn_place finer_place = bn_domain_place(finest ? l->domain : l[-1].domain);
-    const bn_place coarser_place = bn_domain_place(coarsest ? l->domain : l[1].domain);
+    bn_domain *finest = m->level[0].domain;
+    const bn_grid_level *finer = l[-1].plan;
+    if (number <= m->twin)
+        return bn_domain_coarsen(l[-1].domain, (const int[3]){ finer->step_x, finer->step_y, 1 }, 1, &l->domain);
+    const bn_domain_desc desc = {
+        .grid = { .dims = 2, .n = { l->plan->nx, l->plan->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+        .precision = bn_domain_precision(finest),
+        .halo = 1,
+        .device = bn_domain_device(finest)
+    };
+    return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);
+}
+
+static bn_status create_fields(bn_multigrid *m, int number)
+{
+    mg_level *l = &m->level[number];
+    const size_t points = (size_t)l->plan->nx * l->plan->ny;
+    const int stored = number == m->twin ? 1 : BN_STORED; /* only where unknowns are: nothing is smoothed there */
+    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = stored }, &l->A));
+    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse b" }, &l->b));
+    BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
+    if (number != m->twin)
+        BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
+    return bn_field_set(l->A, l->plan->A, (size_t)stored * points);
+}
+
+/* Whether a level has a kernel. */
+static bool has_kernel(const bn_multigrid *m, int number, int kernel)
+{
+    const bool first = number == 0 || (m->twin >= 0 && number == m->twin + 1), coarsest = number + 1 == m->levels;
+    if (number == m->twin)
+        return kernel == MG_RESTRICT;
+    switch (kernel) {
+    case MG_RESTRICT: return !first;
+    case MG_RESIDUAL: return number < m->twin;
+    case MG_DENSE: return coarsest;
+    default: return !coarsest;
+    }
+}
+
+static bn_status build(bn_multigrid *m, int number)
+{
+    mg_level *l = &m->level[number];
+    const bool first = number == 0 || (m->twin >= 0 && number == m->twin + 1); /* reads no finer level */
+    const bool coarsest = number + 1 == m->levels, last = coarsest || number == m->twin;
+    const mg_level *finer = first ? l : l - 1, *coarser = last ? l : l + 1;
     const struct {
         const char *name;
         long long value;
     } integers[] = {
-        { "FINEST", finest },
+        { "BOXES", number <= m->twin },
+        { "FINEST", number == 0 },
         { "COARSEST", coarsest },
         { "FINER_FINEST", number == 1 },
-        { "STEP_X", own->step_x },
-        { "STEP_Y", own->step_y },
-        { "COARSE_NX", coarser->nx },
-        { "COARSE_NY", coarser->ny },
-        { "COARSE_FIRST", coarser_place.first },
-        { "COARSE_PITCH", coarser_place.pitch },
-        { "FINER_STEP_X", finer->step_x },
-        { "FINER_STEP_Y", finer->step_y },
-        { "FINER_NX", finer->nx },
-        { "FINER_NY", finer->ny },
-        { "FINER_FIRST", finer_place.first },
-        { "FINER_PITCH", finer_place.pitch },
-        { "FINER_PLANE", finer_place.plane },
+        { "STEP_X", l->plan->step_x },
+        { "STEP_Y", l->plan->step_y },
+        { "COARSE_NX", coarser->plan->nx },
+        { "COARSE_NY", coarser->plan->ny },
+        { "FINER_STEP_X", finer->plan->step_x },
+        { "FINER_STEP_Y", finer->plan->step_y },
+        { "FINER_NX", finer->plan->nx },
+        { "FINER_NY", finer->plan->ny },
     };
-    enum { COUNT = sizeof integers / sizeof *integers, ALL = COUNT + 4 };
+    enum { COUNT = sizeof integers / sizeof *integers, ALL = COUNT + 9 };
     bn_define defines[ALL] = {
-        [COUNT] = { .name = "LAST_X", .kind = BN_DEF_REAL, .u.r = own->last_x },
-        { .name = "LAST_Y", .kind = BN_DEF_REAL, .u.r = own->last_y },
-        { .name = "FINER_LAST_X", .kind = BN_DEF_REAL, .u.r = finer->last_x },
-        { .name = "FINER_LAST_Y", .kind = BN_DEF_REAL, .u.r = finer->last_y },
+        [COUNT] = { .name = "LAST_X", .kind = BN_DEF_REAL, .u.r = l->plan->last_x },
+        { .name = "LAST_Y", .kind = BN_DEF_REAL, .u.r = l->plan->last_y },
+        { .name = "FINER_LAST_X", .kind = BN_DEF_REAL, .u.r = finer->plan->last_x },
+        { .name = "FINER_LAST_Y", .kind = BN_DEF_REAL, .u.r = finer->plan->last_y },
+        { .name = "COARSE_FIRST", .kind = BN_DEF_PLACE, .u.place = { coarser->domain, BN_PLACE_FIRST } },
+        { .name = "COARSE_PITCH", .kind = BN_DEF_PLACE, .u.place = { coarser->domain, BN_PLACE_PITCH } },
+        { .name = "FINER_FIRST", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_FIRST } },
+        { .name = "FINER_PITCH", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PITCH } },
+        { .name = "FINER_PLANE", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PLANE } },
     };
     for (int i = 0; i < COUNT; i++)
         defines[i] = (bn_define){ .name = integers[i].name, .kind = BN_DEF_INT, .u.i = integers[i].value };
     BN_TRY(bn_program_build(l->domain, "multigrid", defines, ALL, &l->program));
     for (int k = 0; k < MG_KERNELS; k++)
-        if (!(k == MG_CORRECT && coarsest) && !(k == MG_RESTRICT && finest) && !(k == MG_DENSE && !coarsest))
-            BN_TRY(bn_kernel_find(l->program, &kernel_table[!finest][k], &l->kernels[k]));
+        if (has_kernel(m, number, k))
+            BN_TRY(bn_kernel_find(l->program, &kernel_table[number > 0][k], &l->kernels[k]));
+    return BN_OK;
+}
+
+bool bn_multigrid_fits_boxes(const bn_domain *domain, const bn_stencil *s)
+{
+    return (size_t)s->nx * s->ny > BN_DENSE_NODES &&
+           bn_domain_divides(domain, (const int[3]){ bn_grid_step(s->nx), bn_grid_step(s->ny), 1 });
+}
+
+/* Makes the levels behind the finest: in boxes as long as they are large and cuts can be divided, then whole. */
+static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
+{
+    const bool boxes = bn_domain_boxes(m->level[0].domain) > 1;
+    bool whole = !boxes;
+    m->twin = -1;
+    m->level[0].plan = plan->level;
+    m->levels = 1;
+    for (int p = 1; p < plan->levels; p++) {
+        const bn_grid_level *own = &plan->level[p];
+        const bool small = (size_t)own->nx * own->ny < MG_GATHERED_NODES || p + 1 == plan->levels;
+        for (int copy = whole; copy < 2; copy++) {
+            const int number = m->levels++;
+            mg_level *l = &m->level[number];
+            l->plan = own;
+            if (copy == 0)
+                m->twin = number;
+            BN_TRY(create_domain(m, number));
+            if (copy == 0 && !small && bn_domain_divides(l->domain, (const int[3]){ own->step_x, own->step_y, 1 }))
+                break;
+            whole = true;
+        }
+    }
+    for (int l = 1; l < m->levels; l++)
+        BN_TRY(create_fields(m, l));
+    for (int l = 0; l < m->levels; l++)
+        BN_TRY(build(m, l));
     return BN_OK;
 }
 
@@ -112,17 +186,12 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
     }
     m->stencil = *stencil;
     m->bits = bits;
-    m->levels = plan.levels;
     m->level[0].domain = domain;
     m->level[0].y = room;
-    for (int l = 1; l < plan.levels; l++)
-        BN_GO(create_fields(&plan.level[l], &m->level[l], bn_domain_device(domain), ctx, bn_domain_precision(domain)));
-    for (int l = 0; l < plan.levels; l++)
-        BN_GO(build(&plan, m, l));
+    BN_GO(create_levels(m, &plan));
     const bn_grid_level *last = &plan.level[plan.levels - 1];
     const size_t nodes = (size_t)last->nx * last->ny;
-    BN_GO(bn_table_reals(m->level[plan.levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes,
-                         &m->inverse));
+    BN_GO(bn_table_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes, &m->inverse));
     BN_GO(bn_scalars_create(domain, "multigrid diagonal", BN_DIAGONALS, &m->diagonal));
     bn_stencil_diagonals(stencil, diagonal);
     BN_GO(bn_scalars_write(m->diagonal, diagonal, BN_DIAGONALS));
@@ -156,15 +225,20 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
     *multigrid = NULL;
 }
 
-/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front. */
-#define RUN(m, l, k, ...)                                                                                         \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, 0), BN_SCALARS((m)->diagonal),               \
+/* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
+ * within `reach`. */
+#define RUN(m, l, k, reach, ...)                                                                                  \
+    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal),           \
                        BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)                         \
-              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, 0), __VA_ARGS__))
+              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, reach), __VA_ARGS__))
 
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number];
+    if (number <= m->twin) {
+        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
+    }
     if (number == 1)
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN(m->bits), BN_SCALARS_FOREIGN(m->diagonal),
                       BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_FOREIGN(b), BN_READ_FOREIGN(x),
@@ -175,17 +249,21 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
-    mg_level *l = &m->level[number];
+    mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
         return BN_RUN(l->kernels[MG_DENSE], BN_TABLE(m->inverse), BN_READ(b, 0), BN_WRITE(x));
-    mg_level *next = l + 1;
-    BN_TRY(RUN(m, number, MG_START, BN_READ(b, 1), BN_WRITE(x)));
+    if (number == m->twin) {
+        BN_TRY(bn_field_copy(b, next->b));
+        BN_TRY(cycle(m, number + 1, next->b, next->x));
+        return bn_field_copy(next->x, x);
+    }
+    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x)));
     BN_TRY(restrict_to(m, number + 1, b, x));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
-    BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0), BN_READ_FOREIGN(next->x),
+    BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0), BN_READ_FOREIGN_REACH(next->x, 1),
                   BN_UPDATE(x)));
-    BN_TRY(RUN(m, number, MG_SMOOTH, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
-    return RUN(m, number, MG_SMOOTH, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x));
+    BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
+    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x));
 }
 
 bn_status bn_multigrid_cycle(void *user, bn_field *r, bn_field *z) { return cycle(user, 0, r, z); }

@@ -7,9 +7,13 @@
 
 typedef struct bn_multigrid bn_multigrid;
 
-/* bits: the stencil's, as a field of the domain, which has one box; `room`: a work field. Makes the coarser grids. */
+/* bits: the stencil's, as a field of the domain; `room`: a work field. Makes the coarser grids, in the boxes of the
+ * domain as long as they are large; smaller ones are whole on the first device (of every rank). The bits of a cycle do
+ * not depend on the boxes. */
 BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_field *room,
                                          bn_multigrid **out);
+/* Whether there is a coarser grid that can be cut like the domain: several boxes need one. */
+bool bn_multigrid_fits_boxes(const bn_domain *, const bn_stencil *);
 void bn_multigrid_destroy(bn_multigrid **);
 
 /* z = one cycle for A z = r; a bn_preconditioner, `user` is the bn_multigrid. */

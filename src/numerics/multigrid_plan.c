@@ -117,14 +117,17 @@ static double last_weight(const bn_stencil *s, const double diagonal[BN_DIAGONAL
     return rows > 0 ? sum / rows : 1;
 }
 
+int bn_grid_step(uint32_t n) { return n > 3 ? 2 : 1; }
+uint32_t bn_grid_coarse(uint32_t n) { return n > 3 ? (n - 1) / 2 + 1 : n; }
+
 static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coarse)
 {
     double diagonal[BN_DIAGONALS];
     bn_stencil_diagonals(s, diagonal);
-    fine->step_x = fine->nx > 3 ? 2 : 1;
-    fine->step_y = fine->ny > 3 ? 2 : 1;
-    coarse->nx = fine->step_x == 2 ? (fine->nx - 1) / 2 + 1 : fine->nx;
-    coarse->ny = fine->step_y == 2 ? (fine->ny - 1) / 2 + 1 : fine->ny;
+    fine->step_x = bn_grid_step(fine->nx);
+    fine->step_y = bn_grid_step(fine->ny);
+    coarse->nx = bn_grid_coarse(fine->nx);
+    coarse->ny = bn_grid_coarse(fine->ny);
     coarse->step_x = coarse->step_y = 1;
     coarse->last_x = coarse->last_y = 1;
     fine->last_x = last_weight(s, diagonal, fine, 0);

@@ -23,6 +23,10 @@ typedef struct bn_multigrid_plan {
     double *inverse; /* of the coarsest matrix, (nx ny)^2 */
 } bn_multigrid_plan;
 
+/* Nodes along a dimension of the next coarser grid, and the step between them. */
+int bn_grid_step(uint32_t n);
+uint32_t bn_grid_coarse(uint32_t n);
+
 /* False: no memory. */
 bool bn_multigrid_plan_create(const bn_stencil *, bn_multigrid_plan *out);
 void bn_multigrid_plan_destroy(bn_multigrid_plan *);

@@ -32,6 +32,8 @@ bn_status bn_plan_halo(bn_plan *p, int cells)
     return BN_OK;
 }
 
+void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
+
 bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc) { ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc); }
 
 bn_status bn_plan_define(bn_plan *p, const char *name, double value)

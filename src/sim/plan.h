@@ -28,6 +28,7 @@ struct bn_plan {
     bool has_grid;
     bn_grid grid;
     int halo;
+    int align;
     bn_field_desc fields[BN_PLAN_FIELDS];
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];

@@ -113,6 +113,9 @@ typedef struct bn_solver {
 /* --- for plan() --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any launch; 1 unless said otherwise */
+/* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: so often
+ * the grid can be made coarser by halves in the same boxes. */
+void bn_plan_align(bn_plan *, int cells);
 BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
 BN_CHECKED bn_status bn_plan_define(bn_plan *, const char *name, double value); /* a real constant */
 BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long value);

@@ -478,8 +478,127 @@ START_TEST(wrong_calls_are_refused)
 }
 END_TEST
 
+START_TEST(coarser_grids_have_the_same_boxes)
+{
+    static const bn_kernel_desc number = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
+    enum { WIDE = 2 * BN_SEGMENT + 41, HIGH = 333, COARSE_X = (WIDE - 1) / 2 + 1, COARSE_Y = (HIGH - 1) / 4 + 1 };
+    static int32_t numbers[COARSE_X * COARSE_Y];
+    static const int by_two[3] = { 2, 4, 1 }, by_three[3] = { 3, 1, 1 };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    for (int boxes = 1; boxes <= 4; boxes += 3) { /* 2 x 2 */
+        const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 0.5, 0.25, 1 } },
+                                      .boxes = boxes,
+                                      .align = 4,
+                                      .device = device };
+        bn_domain *fine, *coarse, *coarsest;
+        bn_field *f;
+        bn_program *program;
+        bn_kernel *run;
+        const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
+        double sum;
+        OK(bn_domain_create(ctx, &desc, &fine));
+        ck_assert(bn_domain_divides(fine, by_two));
+        ck_assert_int_eq(bn_domain_divides(fine, by_three), boxes == 1);
+        OK(bn_domain_coarsen(fine, by_two, 1, &coarse));
+        ck_assert_uint_eq(bn_domain_boxes(coarse), (size_t)boxes);
+        ck_assert_uint_eq(bn_domain_grid(coarse)->n[0], COARSE_X);
+        ck_assert_uint_eq(bn_domain_grid(coarse)->n[1], COARSE_Y);
+        ck_assert(bn_domain_grid(coarse)->h[0] == 1 && bn_domain_grid(coarse)->h[1] == 1);
+        if (boxes > 1)
+            ck_assert_int_eq(bn_domain_coarsen(fine, by_three, 1, &coarsest), BN_USAGE);
+        /* The coarse grid is complete, each cell in its place. */
+        OK(bn_field_create(coarse, &(bn_field_desc){ "number", "", BN_T_I32, 1, 0 }, &f));
+        OK(bn_program_build(coarse, "probe", &k, 1, &program));
+        OK(bn_kernel_find(program, &number, &run));
+        OK(BN_RUN(run, BN_WRITE(f)));
+        OK(bn_field_read(f, numbers, sizeof numbers));
+        for (int at = 0; at < COARSE_X * COARSE_Y; at++)
+            ck_assert_int_eq(numbers[at], at);
+        bn_field_destroy(&f);
+        OK(bn_field_create(coarse, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &f));
+        OK(bn_field_zero(f));
+        ck_assert_int_eq(bn_reduce(f, 0, BN_SUM, &sum), boxes == 1 ? BN_OK : BN_USAGE);
+        bn_error_clear(ctx);
+        bn_program_destroy(&program);
+        bn_field_destroy(&f);
+        bn_domain_destroy(&coarse);
+        bn_domain_destroy(&fine);
+    }
+    bn_domain *bad;
+    const bn_domain_desc odd = { .grid = { .dims = 1, .n = { 9, 1, 1 } }, .align = 3 };
+    ck_assert_int_eq(bn_domain_create(ctx, &odd, &bad), BN_USAGE);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+/* Diffusion whose source lies in another domain: halos are exchanged there, on one device and on two. */
+START_TEST(a_foreign_field_brings_its_halos)
+{
+    static const bn_kernel_desc kernel = { "probe_diffuse", BN_PER_CELL, { 1, 1, 6 } };
+    const bn_define k = { "K", BN_DEF_REAL, { .r = 0.2 } };
+    static float own[NX * NY], foreign[NX * NY];
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    for (int spread = 0; spread < 2; spread++) {
+        bn_context *ctx = context_new(true);
+        bn_device *device;
+        bn_domain *domain, *other, *fewer;
+        bn_field *a, *b, *c, *d, *e;
+        bn_program *program;
+        bn_kernel *run;
+        OK(bn_device_open(ctx, spread ? "all" : "auto", false, &device));
+        bn_domain_desc desc = square(BN_SINGLE);
+        desc.device = device;
+        desc.boxes = 3;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        OK(bn_domain_coarsen(domain, (const int[3]){ 1, 1, 1 }, 1, &other));
+        desc.boxes = 2;
+        OK(bn_domain_create(ctx, &desc, &fewer));
+        OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_REAL, 1, 0 }, &a));
+        OK(bn_field_create(other, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
+        OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL, 1, 0 }, &c));
+        OK(bn_field_create(fewer, &(bn_field_desc){ "d", "", BN_T_REAL, 1, 0 }, &d));
+        OK(bn_program_build(domain, "probe", &k, 1, &program));
+        OK(bn_kernel_find(program, &kernel, &run));
+        OK(bn_field_fill(a, 0, bump, NULL));
+        OK(bn_field_fill(b, 0, bump, NULL));
+        OK(BN_RUN(run, BN_READ(a, 1), BN_WRITE(c)));
+        OK(bn_field_read(c, own, sizeof own));
+        OK(bn_field_zero(c));
+        OK(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 1), BN_WRITE(c)));
+        OK(bn_field_read(c, foreign, sizeof foreign));
+        ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a foreign field gives other bits", spread);
+        REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
+        REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
+        /* And through the host, from three boxes to two. */
+        OK(bn_field_create(fewer, &(bn_field_desc){ "e", "", BN_T_I32, 1, 0 }, &e));
+        OK(bn_field_copy(c, d));
+        OK(bn_field_read(d, own, sizeof own));
+        ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: the copy has other values", spread);
+        REFUSED(bn_field_copy(c, e), BN_USAGE, "can't be copied to e");
+        bn_field_destroy(&e);
+        bn_program *bad;
+        const bn_define place[] = { k, { .name = "AWAY", .kind = BN_DEF_PLACE, .u.place = { fewer, BN_PLACE_PITCH } } };
+        REFUSED(bn_program_build(domain, "probe", place, 2, &bad), BN_USAGE, "of a domain of 2 boxes, not 3");
+        bn_program_destroy(&program);
+        bn_field_destroy(&a);
+        bn_field_destroy(&b);
+        bn_field_destroy(&c);
+        bn_field_destroy(&d);
+        bn_domain_destroy(&other);
+        bn_domain_destroy(&fewer);
+        bn_domain_destroy(&domain);
+        bn_device_close(&device);
+        bn_context_destroy(&ctx);
+    }
+}
+END_TEST
+
 static void add(TCase *tests)
 {
+    tcase_add_test(tests, coarser_grids_have_the_same_boxes);
+    tcase_add_test(tests, a_foreign_field_brings_its_halos);
     tcase_add_test(tests, same_bits_as_plain_c_for_any_boxes_and_groups);
     tcase_add_test(tests, corners_of_halos_in_three_dimensions);
     tcase_add_test(tests, every_cell_once_in_odd_shapes);

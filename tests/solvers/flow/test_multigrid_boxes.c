@@ -1,0 +1,131 @@
+/* test_multigrid_boxes.c: conjugate gradients with multigrid on grids cut into boxes, on one device and on several,
+ * against the same in one box, bit for bit. The grid is large enough that two of multigrid's coarser grids are cut too,
+ * and odd sizes meet the border. */
+#include "support.h"
+
+#include "binnacle/binnacle.h"
+#include "numerics/linear.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+
+enum { NX = 802, NY = 523, POINTS = NX * NY };
+
+static bn_context *ctx;
+
+/* An obstacle that the cuts of two by two boxes go through; the right side is mirrored. */
+static bool solid(int i, int j) { return i > 480 && i < 550 && j > 200 && j < 300; }
+
+static uint8_t *bits_of(void)
+{
+    bool *unknown = calloc(POINTS, sizeof *unknown), *cell = calloc(POINTS, sizeof *cell);
+    uint8_t *bits = calloc(POINTS, 1);
+    ck_assert(unknown && cell && bits);
+    for (int j = 0; j < NY; j++)
+        for (int i = 0; i < NX; i++) {
+            unknown[j * NX + i] = i > 0 && j > 0 && j + 1 < NY && !solid(i, j);
+            if (i + 1 < NX && j + 1 < NY)
+                cell[j * (NX - 1) + i] = !(solid(i, j) && solid(i + 1, j) && solid(i, j + 1) && solid(i + 1, j + 1));
+        }
+    bn_stencil_bits(NX, NY, unknown, cell, bits);
+    free(unknown);
+    free(cell);
+    return bits;
+}
+
+/* Solves on so many boxes of the devices of a list. To be freed. */
+static double *solve(const char *devices, int boxes, bn_precision precision, const size_t group[3],
+                     bn_cg_report *report)
+{
+    enum { X, B, BITS, R, P, Q, Z, FIELDS };
+    static const char *const names[FIELDS] = { "x", "b", "bits", "r", "p", "q", "z" };
+    bn_device *device;
+    bn_domain *domain;
+    bn_field *f[FIELDS];
+    bn_linear *linear;
+    uint8_t *bits = bits_of();
+    double *x = calloc(POINTS, sizeof *x);
+    ck_assert_ptr_nonnull(x);
+    for (int at = 0; at < POINTS; at++)
+        x[at] = bits[at] ? 1 + 0.001 * (at * 37 % 1009) : 0;
+    OK(bn_device_open(ctx, devices, false, &device));
+    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+                                  .precision = precision,
+                                  .halo = 1,
+                                  .boxes = boxes,
+                                  .align = 64,
+                                  .device = device,
+                                  .work_group = { group[0], group[1], group[2] } };
+    OK(bn_domain_create(ctx, &desc, &domain));
+    ck_assert_uint_eq(bn_domain_boxes(domain), (size_t)boxes);
+    ck_assert_uint_eq(bn_device_slots(device), strcmp(devices, "all") == 0 ? 2 : 1);
+    for (int i = 0; i < FIELDS; i++)
+        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL },
+                           &f[i]));
+    OK(bn_field_set(f[B], x, POINTS));
+    const bn_linear_desc system = { .name = "the test's system",
+                                    .stencil = { NX, NY, 0, 1, 1.5, bits },
+                                    .method = BN_LINEAR_MULTIGRID };
+    OK(bn_linear_create(domain, &system,
+                        &(bn_linear_work){ .bits = f[BITS], .r = f[R], .p = f[P], .q = f[Q], .z = f[Z] }, &linear));
+    OK(bn_linear_solve(linear, f[X], f[B], &(bn_cg_target){ precision == BN_DOUBLE ? 1e-10 : 1e-4, 100 }));
+    OK(bn_linear_report(linear, report));
+    OK(bn_field_get(f[X], x, POINTS));
+    OK(bn_domain_check_canaries(domain));
+    bn_linear_destroy(&linear);
+    for (int i = 0; i < FIELDS; i++)
+        bn_field_destroy(&f[i]);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    free(bits);
+    return x;
+}
+
+/* One box against several, the latter with NaN in all halos that no launch has asked for. */
+static void compare(const char *devices, int boxes, bn_precision precision)
+{
+    bn_cg_report whole, cut;
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
+    double *one = solve("auto", 1, precision, (const size_t[]){ 0, 0, 0 }, &whole);
+    double *several = solve(devices, boxes, precision, (const size_t[]){ 48, 1, 1 }, &cut);
+    double largest = 0;
+    for (int at = 0; at < POINTS; at++)
+        largest = fmax(largest, fabs(one[at]));
+    ck_assert_msg(largest > 100 && largest < 1e6, "a solution of size %g", largest); /* of order b NY^2 / 8 */
+    ck_assert_msg(whole.iterations >= 3 && whole.iterations < 20, "%u cycles", whole.iterations);
+    ck_assert_msg(memcmp(one, several, POINTS * sizeof *one) == 0, "%d boxes: other bits", boxes);
+    ck_assert_msg(whole.state == cut.state && whole.iterations == cut.iterations && whole.residual == cut.residual,
+                  "%d boxes: %u and %u cycles, residuals %g and %g", boxes, whole.iterations, cut.iterations,
+                  whole.residual, cut.residual);
+    free(one);
+    free(several);
+    bn_context_destroy(&ctx);
+}
+
+START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_SINGLE); }
+END_TEST
+
+START_TEST(two_devices)
+{
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    compare("all", 2, BN_DOUBLE);
+}
+END_TEST
+
+START_TEST(three_boxes_of_two_devices)
+{
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    compare("all", 3, BN_SINGLE);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, four_boxes_of_one_device);
+    tcase_add_test(tests, two_devices);
+    tcase_add_test(tests, three_boxes_of_two_devices);
+}
+
+int main(void) { return bn_test_main("multigrid_boxes", add); }
