@@ -377,8 +377,9 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
             continue;
         }
         if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
-            const bn_halo_request foreign = { a->field, a->reach, a->wraps };
+            const bn_halo_request foreign = { .field = a->field, .reach = a->reach, .wraps = a->wraps };
             BN_TRY(bn_exchange_begin(a->field->domain, &foreign, 1));
+            BN_TRY(bn_exchange_carry(a->field->domain));
             BN_TRY(bn_exchange_end(a->field->domain, &foreign, 1));
             continue;
         }
