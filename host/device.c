@@ -2,6 +2,7 @@
 #include "internal/device_list.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -353,6 +354,42 @@ static bn_status count_slots(bn_device *d)
     return BN_OK;
 }
 
+bn_status bn_device_weigh(bn_device *d, const double *weights, size_t count)
+{
+    if (count != d->slots)
+        return bn_fail(d->ctx, BN_USAGE, "%zu weights for %zu devices", count, d->slots);
+    for (size_t i = 0; i < count; i++)
+        if (!(weights[i] > 0) || !isfinite(weights[i]))
+            return bn_fail(d->ctx, BN_USAGE, "weight %zu is %g; positive numbers are possible", i + 1, weights[i]);
+    double *own = malloc(count * sizeof *own);
+    if (!own)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the weights of %zu devices", count);
+    memcpy(own, weights, count * sizeof *own);
+    free(d->weights);
+    d->weights = own;
+    return BN_OK;
+}
+
+/* Devices of different kinds share by what they copy; where that can't be measured, alike. */
+static bn_status weigh_unequal(bn_device *d)
+{
+    bool alike = true;
+    for (size_t i = 1; i < d->team_count; i++)
+        alike = alike && strcmp(d->team[i]->info.name, d->info.name) == 0;
+    if (alike || d->ctx->comm.ranks > 1)
+        return BN_OK;
+    double *found = calloc(d->team_count, sizeof *found);
+    if (!found)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the weights of %zu devices", d->team_count);
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && i < d->team_count; i++)
+        st = bn_device_bandwidth(d->team[i], &found[i]);
+    if (st == BN_OK)
+        st = bn_device_weigh(d, found, d->team_count);
+    free(found);
+    return st;
+}
+
 bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn_device **out)
 {
     *out = NULL;
@@ -375,6 +412,7 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
     lead->team_count = count;
     team = NULL;
     BN_GO(count_slots(lead));
+    BN_GO(weigh_unequal(lead));
     *out = lead;
     lead = NULL;
 out:
@@ -401,6 +439,7 @@ void bn_device_close(bn_device **device)
     if (d->cl)
         clReleaseContext(d->cl);
     free(d->team);
+    free(d->weights);
     free(d);
     *device = NULL;
 }

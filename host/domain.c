@@ -98,10 +98,44 @@ static bn_status choose_lattice(bn_domain *d)
     return BN_OK;
 }
 
+/* Devices that differ get pieces in a row along the slowest dimension, each as long as its weight says. */
+static const double *weights_of(const bn_domain *d)
+{
+    return d->spread && (size_t)d->desc.boxes == d->device->slots ? d->device->weights : NULL;
+}
+
+static bn_status cut_by_weights(bn_domain *d, const double *weights)
+{
+    const int dim = d->desc.grid.dims - 1, boxes = d->desc.boxes;
+    const uint32_t u = cut_unit(d, dim, boxes), units = (d->desc.grid.n[dim] + u - 1) / u;
+    const uint32_t least = d->desc.halo > 0 ? ((uint32_t)d->desc.halo + u - 1) / u : 1;
+    /* The last unit may be short: there must be one more where it could be thinner than the halo. */
+    if ((uint64_t)units < (uint64_t)least * (uint64_t)boxes + 1)
+        return bn_fail(d->ctx, BN_USAGE, "%u points along the slowest dimension can't be shared out among %d devices",
+                       d->desc.grid.n[dim], boxes);
+    double sum = 0, before = 0;
+    for (int p = 0; p < boxes; p++)
+        sum += weights[p];
+    uint32_t at = 0;
+    for (int p = 0; p < boxes; p++) {
+        d->cuts[dim][p] = at * u;
+        before += weights[p];
+        const uint32_t most = units - least * (uint32_t)(boxes - 1 - p) - (p + 1 < boxes);
+        uint32_t next = (uint32_t)(units * (before / sum) + 0.5);
+        next = next < at + least ? at + least : next;
+        at = next > most ? most : next;
+    }
+    return BN_OK;
+}
+
 /* Where pieces begin, and behind them the end: chosen, or those of a finer domain. */
 static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3])
 {
-    if (!fine)
+    const double *weights = fine ? NULL : weights_of(d);
+    if (weights)
+        for (int k = 0; k < 3; k++)
+            d->lattice[k] = k == d->desc.grid.dims - 1 ? d->desc.boxes : 1;
+    else if (!fine)
         BN_TRY(choose_lattice(d));
     else
         memcpy(d->lattice, fine->lattice, sizeof d->lattice);
@@ -114,7 +148,7 @@ static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3
                                  : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
         d->cuts[k][d->lattice[k]] = n;
     }
-    return BN_OK;
+    return weights ? cut_by_weights(d, weights) : BN_OK;
 }
 
 /* Layers that a tile goes through: few enough that there are some dozens of work-groups for every compute unit. */

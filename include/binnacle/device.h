@@ -62,6 +62,11 @@ size_t bn_device_team(const bn_device *);                             /* devices
 const bn_device_info *bn_device_member(const bn_device *, size_t i);  /* the i-th of them */
 size_t bn_device_slots(const bn_device *);                            /* and those of all ranks */
 
+/* Shares of the cells, in the order of the devices, for as many boxes as there are devices; every rank gives the same. BN_USAGE
+ * unless there is a positive number for each. Unasked, different devices of one process share by their measured copy
+ * bandwidths. */
+BN_CHECKED bn_status bn_device_weigh(bn_device *, const double *weights, size_t count);
+
 /* The implementation must not be called from two threads: output is then written in place. */
 bool bn_device_single_threaded(const bn_device *);
 

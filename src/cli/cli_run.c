@@ -17,6 +17,7 @@ bn_status bn_cli_run(const bn_cli *cli)
                          .boxes = o->boxes,
                          .steps = o->steps,
                          .resume = o->resume,
+                         .weights = o->weights,
                          .checkpoint_steps = o->checkpoint_steps,
                          .checkpoint_seconds = o->checkpoint_seconds,
                          .quiet = o->quiet,

@@ -42,6 +42,8 @@ static const option_row rows[] = {
     { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "cut the domain into pieces; the bits stay the same" },
+    { "weights", 0, TEXT, "W,W,...", AT(weights), BN_CMD_RUN, false,
+      "shares of several devices, in their order; without it by measured speed where they differ" },
     { "work-group", 0, WORK_GROUP, "64x1", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "shape of work-groups; the bits stay the same" },
     { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST, false,

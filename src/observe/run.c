@@ -49,6 +49,20 @@ static void forgive(bn_context *ctx, const char *why)
     bn_error_clear(ctx);
 }
 
+static bn_status weigh(run *r, const char *text)
+{
+    double weights[BN_DEVICES_MOST];
+    size_t count = 0;
+    for (const char *at = text; *at && count < BN_DEVICES_MOST;) {
+        char *end;
+        weights[count++] = strtod(at, &end);
+        if (end == at || (*end != '\0' && *end != ','))
+            return bn_fail(r->ctx, BN_USAGE, "--weights %s: expected numbers with commas between, like 3,1", text);
+        at = *end ? end + 1 : end;
+    }
+    return bn_device_weigh(r->device, weights, count);
+}
+
 /* The device, after it has passed its self-test. */
 static bn_status open_device(run *r)
 {
@@ -58,6 +72,8 @@ static bn_status open_device(run *r)
     bn_selftest_outcome outcome = 0;
     BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
     BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
+    if (r->desc->weights)
+        BN_TRY(weigh(r, r->desc->weights));
     s->device = bn_device_describe(r->device);
     s->devices = r->device;
     s->ranks = bn_context_ranks(ctx);

@@ -24,6 +24,7 @@ typedef struct bn_run_desc {
     long long steps;                      /* end after so many steps at most, no failure; < 0: what the case says */
     bool quiet, json;                     /* no progress; progress and end as JSON lines on stdout */
     const char *program;                  /* path of this binary, for the self-test's child */
+    const char *weights;       /* "3,1": shares of the devices; NULL: alike, or by their speed */
     const char *resume;        /* a checkpoint to go on from; "": the newest in the output folder, if any; NULL: none */
     long long checkpoint_steps; /* between checkpoints; 0: what the case says */
     double checkpoint_seconds;  /* the same by the clock */

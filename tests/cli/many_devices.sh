@@ -74,6 +74,16 @@ ok "$case, deeper: one device" run_as one "$BINNACLE"
 more="$more --device all"
 try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 
+# Unequal shares.
+case=data/cases/flow/selftest.toml more=''
+ok "$case: one device" run_as one "$BINNACLE"
+more='--device all --weights 3,1,1.5'
+try parts 3 1 env BINNACLE_PARTITION=3 "$BINNACLE"
+expect 1 '2 weights for 3 devices' 'a weight for each device' \
+    env BINNACLE_PARTITION=3 "$BINNACLE" run $case --device all --weights 3,1 --out "$work/small" --quiet
+expect 1 'positive' 'no share is negative' \
+    env BINNACLE_PARTITION=2 "$BINNACLE" run $case --device all --weights 3,-1 --out "$work/small" --quiet
+
 # A run that one device began goes on on three.
 case=data/cases/flood/selftest.toml more='--set output.checkpoint=true'
 ok "$case: whole" run_as one "$BINNACLE"
