@@ -12,8 +12,9 @@ for file in /etc/OpenCL/vendors/*pocl*.icd; do
 done
 
 mpi=no
-"$BINNACLE" --version | grep -q 'with MPI: /' && command -v mpirun >/dev/null 2>&1 && mpi=yes
-[ $mpi = yes ] || echo 'SKIPPED: ranks (mpirun or mpicc is missing)'
+"$BINNACLE" --version | grep -q 'with MPI: /' && command -v mpirun >/dev/null 2>&1 && timeout 60 mpirun -n 2 true >/dev/null 2>&1 &&
+    mpi=yes
+[ $mpi = yes ] || echo 'SKIPPED: ranks (mpirun or mpicc is missing, or mpirun does not work here)'
 
 # run_as NAME COMMAND...: a run of $case into $work/NAME; 4 is the end of a self-test case that is not meant to converge
 run_as()
