@@ -331,6 +331,17 @@ static void take_share(const bn_context *ctx, const bn_device_list *list, const 
     *count = each;
 }
 
+/* A simulator, which must not be called from two threads, is no help to others. */
+static void leave_out_simulators(const bn_device_list *list, size_t *indices, size_t *count)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (!list->entry[indices[i]].quirks.single_threaded)
+            indices[left++] = indices[i];
+    if (left > 0)
+        *count = left;
+}
+
 /* How many devices all ranks have together, and where this one's begin. */
 static bn_status count_slots(bn_device *d)
 {
@@ -397,6 +408,7 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
     const bn_device_list *list;
     BN_TRY(bn_device_select(ctx, selector, indices, BN_DEVICES_MAX, &count, NULL));
     BN_TRY(bn_device_list_get(ctx, &list));
+    leave_out_simulators(list, indices, &count);
     take_share(ctx, list, selector, indices, &count);
     bn_status st = BN_OK;
     bn_device *lead = NULL;

@@ -160,6 +160,16 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
     return BN_OK;
 }
 
+/* What the steps read beside the fields, from what these hold now. */
+static bn_status begin(flood *s)
+{
+    for (int i = 0; s->packed && i < 2; i++) /* the ground stands in both states */
+        BN_TRY(BN_RUN(s->pack, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->bed_field, 0),
+                      BN_UPDATE(i ? s->next_state : s->state)));
+    return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
+                  BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     flood *s = state;
@@ -176,14 +186,10 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->packed) {
         s->pack = bn_sim_kernel(sim, "flood_pack");
         s->unpack = bn_sim_kernel(sim, "flood_unpack");
-        for (int i = 0; i < 2; i++) /* the ground stands in both states */
-            BN_TRY(BN_RUN(s->pack, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->bed_field, 0),
-                          BN_UPDATE(i ? s->next_state : s->state)));
     }
     if (s->numbered)
         BN_TRY(BN_RUN(bn_sim_kernel(sim, "flood_number"), BN_UPDATE(s->near)));
-    return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
-                  BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
+    return begin(s);
 }
 
 static void teardown(void *state)
@@ -208,8 +214,7 @@ static bn_status resume(bn_sim *sim, void *state)
     const double clock[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
     BN_TRY(flood_take_up(sim, s));
     BN_TRY(bn_scalars_write(s->clock, clock, FLOOD_SLOTS * FLOOD_SLOT));
-    return BN_RUN(s->begin, BN_READ(s->depth, 0), BN_READ(s->velocity, 0), BN_READ(s->cell_field, 0),
-                  BN_PARTIALS(s->blocks), BN_SCALARS(s->clock));
+    return begin(s);
 }
 
 bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
