@@ -142,7 +142,7 @@ bn_status bn_copies_create(bn_domain *d, const char *name, size_t bytes, bn_buff
     if (!(*out = calloc(d->members, sizeof **out)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the description of %s", name);
     for (size_t m = 0; m < d->members; m++)
-        BN_GO(bn_buffer_create(d, d->boxes[d->lead[m]].device, name, bytes, &(*out)[m]));
+        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, bytes, &(*out)[m]));
     return BN_OK;
 out:
     bn_copies_destroy(d, out);

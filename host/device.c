@@ -320,7 +320,7 @@ static void take_share(const bn_context *ctx, const bn_device_list *list, const 
         const bn_device_info best = list->info[indices[0]];
         *count = 0;
         for (size_t i = 0; i < list->count; i++)
-            if (strcmp(list->info[i].name, best.name) == 0 && strcmp(list->info[i].platform, best.platform) == 0)
+            if (bn_devices_alike(&list->info[i], &best))
                 indices[(*count)++] = i;
     }
     const size_t each = *count / ranks > 0 ? *count / ranks : 1;

@@ -392,10 +392,12 @@ bn_place bn_domain_place(const bn_domain *d)
     return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
 }
 
+bn_device *bn_member_device(const bn_domain *d, size_t member) { return d->spread ? d->device->team[member] : d->device; }
+
 bn_status bn_finish_all(bn_domain *d, const char *what)
 {
     for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = d->spread ? d->device->team[m] : d->device;
+        const bn_device *device = bn_member_device(d, m);
         const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
         for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
             if (queues[q])

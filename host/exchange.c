@@ -34,23 +34,6 @@ static bool direction(int v, int step[3])
     return v != BN_DIRECTIONS / 2;
 }
 
-/* The box that lies a step away; -1: the grid ends there, or has no such dimension. */
-static long box_at(const bn_domain *d, const bn_box *box, const int step[3])
-{
-    int place[3];
-    for (int k = 0; k < 3; k++) {
-        place[k] = box->place[k] + step[k];
-        if (step[k] != 0 && k >= d->desc.grid.dims)
-            return -1;
-        if (place[k] < 0 || place[k] >= d->lattice[k]) {
-            if (!d->desc.grid.periodic[k])
-                return -1;
-            place[k] = (place[k] + d->lattice[k]) % d->lattice[k];
-        }
-    }
-    return place[0] + (long)d->lattice[0] * (place[1] + (long)d->lattice[1] * place[2]);
-}
-
 /* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there. */
 static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
 {
@@ -63,17 +46,15 @@ static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int ste
 /* Whether two boxes can see each other's memory: a kernel may copy between them. */
 static bool same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
-bool bn_has_neighbour(const bn_domain *d, size_t box, int dim, int side)
+static void find_far(bn_domain *d, bn_box *box)
 {
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
-        if (!direction(v, step) || step[dim] != side)
-            continue;
-        const long other = box_at(d, &d->boxes[box], step);
-        if (other >= 0 && !same_device(&d->boxes[box], &d->boxes[other]))
-            return true;
+        const long other = direction(v, step) ? bn_box_at(d, box, step) : -1;
+        for (int k = 0; other >= 0 && !same_device(box, &d->boxes[other]) && k < 3; k++)
+            if (step[k] != 0)
+                box->far[k][step[k] > 0] = true;
     }
-    return false;
 }
 
 /* The cells that `to` needs of `from`, a step away. */
@@ -95,7 +76,7 @@ static bool linked(const bn_domain *d, size_t from, size_t to)
         return false;
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
-        if (direction(v, step) && box_at(d, b, step) == (long)from)
+        if (direction(v, step) && bn_box_at(d, b, step) == (long)from)
             return true;
     }
     return false;
@@ -109,6 +90,8 @@ static bn_status find_links(bn_domain *d)
     if (!x)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
     d->exchange = x;
+    for (size_t b = 0; b < d->box_count; b++)
+        find_far(d, &d->boxes[b]);
     for (int pass = 0; pass < 2; pass++) {
         size_t count = 0;
         for (size_t from = 0; from < d->box_count; from++)
@@ -164,7 +147,7 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
             long source[3], target[3], n[3];
-            if (!direction(v, step) || box_at(d, &d->boxes[l->to], step) != (long)l->from ||
+            if (!direction(v, step) || bn_box_at(d, &d->boxes[l->to], step) != (long)l->from ||
                 unwanted(d, &requests[r], step))
                 continue;
             block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
@@ -284,7 +267,7 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
     for (size_t b = 0; b < d->box_count; b++)
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
-            const long other = direction(v, step) ? box_at(d, &d->boxes[b], step) : -1;
+            const long other = direction(v, step) ? bn_box_at(d, &d->boxes[b], step) : -1;
             if (other < 0 || !same_device(&d->boxes[b], &d->boxes[other]))
                 continue;
             for (size_t r = 0; r < count; r++) {

@@ -123,15 +123,18 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     return set_extent_and_run(k, box, 6, block->n, f, 0, NULL, NULL);
 }
 
-/* The box next to `box` along `dim` (side -1 or +1), or -1 at a border that isn't periodic. */
-static long neighbour(const bn_domain *d, const bn_box *box, int dim, int side)
+long bn_box_at(const bn_domain *d, const bn_box *box, const int step[3])
 {
-    int place[3] = { box->place[0], box->place[1], box->place[2] };
-    place[dim] += side;
-    if (place[dim] < 0 || place[dim] >= d->lattice[dim]) {
-        if (!d->desc.grid.periodic[dim])
+    int place[3];
+    for (int k = 0; k < 3; k++) {
+        place[k] = box->place[k] + step[k];
+        if (step[k] != 0 && k >= d->desc.grid.dims)
             return -1;
-        place[dim] = (place[dim] + d->lattice[dim]) % d->lattice[dim];
+        if (place[k] < 0 || place[k] >= d->lattice[k]) {
+            if (!d->desc.grid.periodic[k])
+                return -1;
+            place[k] = (place[k] + d->lattice[k]) % d->lattice[k];
+        }
     }
     return place[0] + (long)d->lattice[0] * (place[1] + (long)d->lattice[1] * place[2]);
 }
@@ -144,7 +147,9 @@ bn_status bn_halo_exchange(bn_field *f, int reach)
         for (size_t b = 0; b < d->box_count; b++)
             for (int side = -1; side <= 1; side += 2) {
                 const bn_box *box = &d->boxes[b];
-                long other = neighbour(d, box, dim, side);
+                int step[3] = { 0, 0, 0 };
+                step[dim] = side;
+                const long other = bn_box_at(d, box, step);
                 if (other < 0)
                     continue;
                 long to[3], from[3], n[3];

@@ -54,7 +54,7 @@ static bn_status flush_all(bn_domain *d, const char *what)
 {
     d->unflushed = 0;
     for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = d->boxes[d->lead[m]].device;
+        const bn_device *device = bn_member_device(d, m);
         BN_CL(device, what, clFlush, device->queue);
     }
     return BN_OK;
@@ -209,24 +209,24 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
                       bn_part slabs[6], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
+    const bn_box *box = &d->boxes[b];
     const bool segments = k->desc->range == BN_PER_SEGMENT, tiles = k->desc->range == BN_PER_TILE;
-    bn_part rest = whole_box(&d->boxes[b]);
+    bn_part rest = whole_box(box);
     *slab_count = 0;
     if (!segments && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
-    if (tiles && (bn_has_neighbour(d, b, 0, -1) || bn_has_neighbour(d, b, 0, 1) || bn_has_neighbour(d, b, 1, -1) ||
-                  bn_has_neighbour(d, b, 1, 1)))
+    if (tiles && (box->far[0][0] || box->far[0][1] || box->far[1][0] || box->far[1][1]))
         return false; /* tiles overlap along x and y */
+    size_t reach[2] = { 0, 0 }; /* towards lower and higher indices */
+    for (size_t r = 0; r < count; r++)
+        for (int side = 0; side < 2; side++)
+            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
+                reach[side] = (size_t)requests[r].reach;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
         const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : tiles ? d->tile_layers : k->group[dim];
         const size_t n = rest.n[dim];
-        size_t reach[2] = { 0, 0 }; /* towards lower and higher indices */
-        for (size_t r = 0; r < count; r++)
-            for (int side = 0; side < 2; side++)
-                if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
-                    reach[side] = (size_t)requests[r].reach;
-        const size_t low = bn_has_neighbour(d, b, dim, -1) ? (reach[0] + unit - 1) / unit * unit : 0;
-        const size_t keep = bn_has_neighbour(d, b, dim, 1) ? reach[1] : 0;
+        const size_t low = box->far[dim][0] ? (reach[0] + unit - 1) / unit * unit : 0;
+        const size_t keep = box->far[dim][1] ? reach[1] : 0;
         if (n <= low + keep)
             return false;
         const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
@@ -258,9 +258,13 @@ static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
         bool known = false; /* a kernel may be given the same one twice */
         for (size_t k = 0; k < i; k++)
             known = known || (args[k].partials == a->partials && args[k].scalars == a->scalars);
-        if (!known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared) && p < BN_TOGETHER)
+        const bool sums = !known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared);
+        const bool numbers = !known && a->scalars;
+        if ((sums && p == BN_TOGETHER) || (numbers && s == BN_TOGETHER))
+            return bn_fail(d->ctx, BN_USAGE, "a kernel with more than %d partial sums or scalars", (int)BN_TOGETHER);
+        if (sums)
             partials[p++] = a->partials;
-        if (!known && a->scalars && s < BN_TOGETHER)
+        if (numbers)
             scalars[s++] = a->scalars;
         if (a->access == BN_A_COUNTERS)
             BN_TRY(bn_counters_merge(a->table));

@@ -140,7 +140,7 @@ static bn_status select_one(bn_context *ctx, const bn_device_list *list, const c
     return BN_OK;
 }
 
-static bool alike(const bn_device_info *a, const bn_device_info *b)
+bool bn_devices_alike(const bn_device_info *a, const bn_device_info *b)
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->platform, b->platform) == 0;
 }
@@ -175,7 +175,7 @@ bn_status bn_device_select(bn_context *ctx, const char *selector, size_t *indice
             BN_TRY(select_one(ctx, list, word, &indices[*count], &why));
             (*count)++;
             for (size_t i = 0; same_word(word, "gpu") && i < list->count && *count < room; i++)
-                if (i != indices[first] && alike(&list->info[i], &list->info[indices[first]]))
+                if (i != indices[first] && bn_devices_alike(&list->info[i], &list->info[indices[first]]))
                     indices[(*count)++] = i;
         }
     }

@@ -80,7 +80,7 @@ bn_status bn_snapshot_begin(bn_field *f, bn_snapshot **out)
         }
         BN_GO(bn_field_transfer(f, 0, f->desc.components, s->staging->memory.data, false, together, s->ready));
         for (size_t m = 0; m < d->members; m++) {
-            const bn_device *device = d->boxes[d->lead[m]].device;
+            const bn_device *device = bn_member_device(d, m);
             cl_int status = clFlush(device->queue);
             if (status != CL_SUCCESS) {
                 st = bn_cl_fail(device, status, "clFlush", f->desc.name);
@@ -101,7 +101,7 @@ bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, const void **data)
         cl_int status = clWaitForEvents(1, &s->ready[m]);
         if (status != CL_SUCCESS)
             return bn_fail(ctx, BN_DEVICE, "copying a field from %s failed: %s",
-                           s->domain->boxes[s->domain->lead[m]].device->info.name, bn_cl_name(status));
+                           bn_member_device(s->domain, m)->info.name, bn_cl_name(status));
     }
     *data = s->staging ? s->staging->memory.data : s->copy;
     return BN_OK;

@@ -71,8 +71,6 @@ bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_tab
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", name);
     const bn_status st = create(d, name, zeros, count * sizeof *zeros, out);
     free(zeros);
-    if (st == BN_OK)
-        (*out)->counters = true;
     return st;
 }
 

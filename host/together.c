@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bn_device *member_device(const bn_domain *d, size_t m) { return d->boxes[d->lead[m]].device; }
-
 /* The blocks of a box among those of the grid, first and count along x, y, z. */
 static void blocks_of(const bn_box *box, size_t first[3], size_t n[3])
 {
@@ -93,7 +91,7 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
         if (ops)
             ops->all_or(values, part);
         for (size_t m = 0; m < d->members; m++)
-            BN_CL(member_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, member_device(d, m)->queue,
+            BN_CL(bn_member_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
                   p->buffer[m]->mem, CL_FALSE, (size_t)c * part, part, values, 0, NULL, NULL);
     }
     p->apart = false;
@@ -105,7 +103,7 @@ static bn_status read_scalars(bn_round *r, const bn_scalars *s)
 {
     const size_t bytes = s->buffer[0]->bytes;
     for (size_t m = 0; m < r->d->members; m++)
-        BN_CL(member_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, member_device(r->d, m)->queue,
+        BN_CL(bn_member_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, bn_member_device(r->d, m)->queue,
               s->buffer[m]->mem, CL_FALSE, 0, bytes, r->room + r->at + m * bytes, 0, NULL, NULL);
     return BN_OK;
 }
@@ -171,9 +169,9 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
             r.at += padded((d->members + 1) * scalars[i]->buffer[0]->bytes);
         }
         for (size_t m = 0; m < d->members; m++)
-            BN_CL(member_device(d, m), "bringing sums together", clFlush, member_device(d, m)->queue);
+            BN_CL(bn_member_device(d, m), "bringing sums together", clFlush, bn_member_device(d, m)->queue);
         for (size_t m = 0; back == 0 && m < d->members; m++)
-            BN_CL(member_device(d, m), "bringing sums together", clFinish, member_device(d, m)->queue);
+            BN_CL(bn_member_device(d, m), "bringing sums together", clFinish, bn_member_device(d, m)->queue);
     }
     return BN_OK;
 }
@@ -192,7 +190,7 @@ bn_status bn_counters_merge(bn_table *t)
         goto out;
     }
     for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = member_device(d, m);
+        const bn_device *device = bn_member_device(d, m);
         const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL, NULL);
         if (status != CL_SUCCESS) {
             st = bn_cl_fail(device, status, "clEnqueueReadBuffer", t->buffer[m]->name);
@@ -215,7 +213,7 @@ bn_status bn_counters_clear(bn_table *t)
     bn_domain *d = t->domain;
     const cl_uint zero = 0;
     for (size_t m = 0; d->spread && m < d->members; m++)
-        BN_CL(member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, member_device(d, m)->queue, t->buffer[m]->mem,
+        BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_member_device(d, m)->queue, t->buffer[m]->mem,
               &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
     return BN_OK;
 }

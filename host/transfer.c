@@ -90,12 +90,12 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, boo
                 bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
                            f->desc.name);
                 for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
-                    clFinish(d->boxes[d->lead[m]].device->queue);
+                    clFinish(bn_member_device(d, m)->queue);
                 return bn_error_status(d->ctx);
             }
         }
     for (size_t m = 0; wait && m < d->members; m++)
-        BN_CL(d->boxes[d->lead[m]].device, f->desc.name, clFinish, d->boxes[d->lead[m]].device->queue);
+        BN_CL(bn_member_device(d, m), f->desc.name, clFinish, bn_member_device(d, m)->queue);
     d->device->counts.waits += wait;
     if (wait && !write)
         BN_TRY(complete(f, count, eb, values));

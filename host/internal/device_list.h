@@ -17,6 +17,9 @@ struct bn_device_list {
     } * entry;
 };
 
+/* select.c: of the same name and platform. */
+bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
+
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
 

@@ -30,6 +30,7 @@ typedef struct bn_box {
     bn_device *device; /* where it lies; NULL: on another rank, or the reference */
     size_t member;     /* that device's number in the team */
     int rank;
+    bool far[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices (exchange.c) */
 } bn_box;
 
 typedef struct bn_shape {
@@ -119,7 +120,6 @@ struct bn_partials {
 struct bn_table {
     bn_domain *domain;
     bn_buffer **buffer; /* one per member */
-    bool counters;
 };
 struct bn_scalars {
     bn_domain *domain;
@@ -186,7 +186,11 @@ void bn_buffer_destroy(bn_domain *, bn_buffer **);
 /* Views the buffer as an image of reals, for kernels that read through the texture path. */
 BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 
-/* halo.c */
+/* domain.c: the device of a member. */
+bn_device *bn_member_device(const bn_domain *, size_t member);
+
+/* halo.c: the box that lies a step away, each of -1, 0, 1; -1: the grid ends there, or has no such dimension. */
+long bn_box_at(const bn_domain *, const bn_box *, const int step[3]);
 BN_CHECKED bn_status bn_halo_exchange(bn_field *, int reach);
 
 /* exchange.c: halos of boxes on different devices. What goes from one to another box travels as one message, corners
@@ -203,8 +207,6 @@ BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, siz
 BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
 BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
 void bn_exchange_destroy(bn_domain *);
-/* Whether cells at this side of a box (-1, +1 along dim) read what a box on another device has. */
-bool bn_has_neighbour(const bn_domain *, size_t box, int dim, int side);
 BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
                                   const long n[3]);
 /* Between the field's box and a dense block `at` elements into a buffer of the same device. */
