@@ -106,11 +106,19 @@ BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
 BN_CHECKED bn_status bn_bench_tuned(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
 
-/* For runs in processes of their own: a folder, its removal with all in it, and a job's settings as `--set` arguments
- * behind `n` others, NULL at their end; returns how many there are then. */
+/* For runs in processes of their own: a folder, and its removal with all in it. */
 BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);
 void bn_bench_remove_tree(const char *path);
-size_t bn_bench_arguments(const bn_bench_job *, const char **arguments, size_t n, size_t room);
+
+/* The arguments of such a run: `command` on the job's case, which is written to the folder, with its settings, on its device,
+ * --out `results` and these options (NULL at their end). */
+enum { BN_BENCH_ARGUMENTS = 64 };
+typedef struct bn_bench_command {
+    const char *arguments[BN_BENCH_ARGUMENTS];
+    char index[32], path[BN_BENCH_PATH + 64], results[BN_BENCH_PATH + 64];
+} bn_bench_command;
+BN_CHECKED bn_status bn_bench_child_command(const bn_bench_device *, const bn_bench_job *, const char *folder, const char *command,
+                                      const char *const *options, bn_bench_command *out);
 
 /* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
 BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);

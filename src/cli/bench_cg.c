@@ -2,17 +2,10 @@
 #include "cli/bench.h"
 
 #include "numerics/linear.h"
+#include "observe/progress.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Poisson's equation on the unit square, zero at the border, a right-hand side with noise; in the order of the fields.
  */
@@ -91,10 +84,10 @@ bn_status bn_bench_cg(const bn_bench_device *d, unsigned n, bool twice, int spmv
         bn_cg_report report = { 0 };
         BN_GO(bn_field_zero(p.fields[X]));
         BN_GO(bn_domain_finish(p.domain));
-        const double start = now();
+        const double start = bn_seconds_now();
         BN_GO(bn_linear_solve(l, p.fields[X], p.fields[B], &(bn_cg_target){ 1e-30, iterations }));
         BN_GO(bn_domain_finish(p.domain));
-        const double took = now() - start;
+        const double took = bn_seconds_now() - start;
         const bn_status ended = bn_linear_report(l, &report);
         if (ended != BN_OK && report.state != BN_CG_LIMIT) { /* the limit is what was asked for */
             st = ended;

@@ -63,17 +63,11 @@ static const json_t *find_row(const json_t *entry, const json_t *like)
     return NULL;
 }
 
-static double number_of(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 /* Twice what both runs spread by themselves, added as independent errors are, is what a change must exceed. */
 static json_t *change_of(const json_t *row, const json_t *before)
 {
-    const double now = number_of(row, "seconds"), then = number_of(before, "seconds"), ratio = now / then;
-    const double open = fmax(least_change, 2 * hypot(number_of(row, "noise"), number_of(before, "noise")));
+    const double now = bn_json_number(row, "seconds"), then = bn_json_number(before, "seconds"), ratio = now / then;
+    const double open = fmax(least_change, 2 * hypot(bn_json_number(row, "noise"), bn_json_number(before, "noise")));
     if (!isfinite(ratio) || !(then > 0) || !isfinite(open))
         return NULL;
     const char *verdict = ratio > 1 + open ? "slower" : ratio < 1 / (1 + open) ? "faster" : "same";
@@ -99,10 +93,10 @@ static bn_status print_changes(bn_context *ctx, const json_t *changes)
         for (size_t c = 0; c < 3; c++)
             snprintf(cells[c], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, heads[c])));
         snprintf(cells[3], BN_TABLE_CELL, "%lld", (long long)json_integer_value(json_object_get(row, "size")));
-        snprintf(cells[4], BN_TABLE_CELL, "%.4g us", 1e6 * number_of(row, "before"));
-        snprintf(cells[5], BN_TABLE_CELL, "%.4g us", 1e6 * number_of(row, "now"));
-        snprintf(cells[6], BN_TABLE_CELL, "%.2f", number_of(row, "ratio"));
-        snprintf(cells[7], BN_TABLE_CELL, "%.0f %%", 100 * number_of(row, "noise"));
+        snprintf(cells[4], BN_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "before"));
+        snprintf(cells[5], BN_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "now"));
+        snprintf(cells[6], BN_TABLE_CELL, "%.2f", bn_json_number(row, "ratio"));
+        snprintf(cells[7], BN_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "noise"));
         snprintf(cells[8], BN_TABLE_CELL, "%s", strcmp(verdict, "same") == 0 ? "" : verdict);
         slower += strcmp(verdict, "slower") == 0;
     }

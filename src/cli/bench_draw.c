@@ -1,6 +1,7 @@
 /* bench_draw.c: the pictures of `binnacle bench`: the roofline with every kernel as a point, and time over size. */
 #include "cli/bench.h"
 
+#include "cli/cli_text.h"
 #include "io/file.h"
 #include "io/picture.h"
 
@@ -16,12 +17,6 @@ typedef struct series {
     double x[POINTS], y[POINTS];
     size_t count;
 } series;
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
 
 static void add_point(series *s, double x, double y)
 {
@@ -84,7 +79,7 @@ static bn_status draw_roofline(bn_context *ctx, const char *folder, const json_t
 {
     const json_t *device = json_object_get(entry, "device"), *limits = json_object_get(device, "limits"),
                  *rows = json_object_get(entry, "rows");
-    const double copy = number_of(limits, "copy");
+    const double copy = bn_json_number(limits, "copy");
     double low = 0.1, high = 10;
     char title[256];
     for (size_t r = 0; r < json_array_size(rows); r++) {
@@ -92,8 +87,8 @@ static bn_status draw_roofline(bn_context *ctx, const char *folder, const json_t
         series *s = series_of(all, 2, json_string_value(json_object_get(row, "solver")));
         for (size_t k = 0; s && k < json_array_size(kernels); k++) {
             const json_t *kernel = json_array_get(kernels, k);
-            const double bytes = number_of(kernel, "bytes"), flops = number_of(kernel, "flops"),
-                         seconds = number_of(kernel, "seconds");
+            const double bytes = bn_json_number(kernel, "bytes"), flops = bn_json_number(kernel, "flops"),
+                         seconds = bn_json_number(kernel, "seconds");
             if (!(bytes > 0) || !(flops > 0))
                 continue;
             add_point(s, flops / bytes, flops / seconds);
@@ -101,8 +96,8 @@ static bn_status draw_roofline(bn_context *ctx, const char *folder, const json_t
             high = fmax(high, flops / bytes);
         }
     }
-    roof(&all[0], "copy bandwidth, single precision", copy, number_of(limits, "single"), low, high);
-    roof(&all[1], "double precision", copy, number_of(limits, "double"), low, high);
+    roof(&all[0], "copy bandwidth, single precision", copy, bn_json_number(limits, "single"), low, high);
+    roof(&all[1], "double precision", copy, bn_json_number(limits, "double"), low, high);
     snprintf(title, sizeof title, "kernels on %.120s", json_string_value(json_object_get(device, "name")));
     return draw(ctx, folder, "roofline.png",
                 &(bn_chart){ .title = title,
@@ -129,7 +124,7 @@ static bn_status draw_scaling(bn_context *ctx, const char *folder, const json_t 
         snprintf(label, sizeof label, "%.20s: %.80s", of, kind);
         series *s = series_of(all, 0, label);
         if (s)
-            add_point(s, pow(number_of(row, "size"), number_of(row, "dims")), number_of(row, "seconds"));
+            add_point(s, pow(bn_json_number(row, "size"), bn_json_number(row, "dims")), bn_json_number(row, "seconds"));
     }
     snprintf(title, sizeof title, "a step over its size on %.120s",
              json_string_value(json_object_get(json_object_get(entry, "device"), "name")));

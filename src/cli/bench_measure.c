@@ -2,20 +2,13 @@
  * cache. The clock runs without profiling, which slows launches down. */
 #include "cli/bench.h"
 
+#include "observe/progress.h"
 #include "sim/solver.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -55,13 +48,13 @@ static bn_status steps(bn_sim *sim, unsigned count, unsigned *done)
 static bn_status warm_up(bn_sim *sim, double budget, unsigned *count)
 {
     unsigned done;
-    double start = now(), took;
+    double start = bn_seconds_now(), took;
     BN_TRY(steps(sim, 1, &done)); /* the first step of a kernel may compile it */
-    const bool slow = now() - start > budget;
-    start = now();
+    const bool slow = bn_seconds_now() - start > budget;
+    start = bn_seconds_now();
     if (!slow)
         BN_TRY(steps(sim, 2, &done));
-    took = (now() - start) / 2;
+    took = (bn_seconds_now() - start) / 2;
     *count = slow || took * BN_BENCH_ROUNDS >= budget ? 1
                                                       : (unsigned)fmin(budget / BN_BENCH_ROUNDS / (took + 1e-7), 1e6);
     return BN_OK;
@@ -80,14 +73,14 @@ static bn_status by_clock(const bn_bench_device *d, const bn_bench_job *job, bn_
     unsigned count, done;
     size_t rounds = 0;
     BN_TRY(warm_up(sim, d->budget, &count));
-    for (const double begin = now(); rounds < BN_BENCH_ROUNDS && (rounds < 3 || now() - begin < 2 * d->budget);) {
+    for (const double begin = bn_seconds_now(); rounds < BN_BENCH_ROUNDS && (rounds < 3 || bn_seconds_now() - begin < 2 * d->budget);) {
         if (*d->cli->stop)
             return bn_fail(d->cli->ctx, BN_INTERRUPTED, "interrupted");
         const unsigned long long before = bn_sim_now(sim).items;
         const bn_queue_counts counted = device_counts(sim);
-        const double start = now();
+        const double start = bn_seconds_now();
         BN_TRY(steps(sim, count, &done));
-        const double took = now() - start, updates = (double)(bn_sim_now(sim).items - before) * job->per_item;
+        const double took = bn_seconds_now() - start, updates = (double)(bn_sim_now(sim).items - before) * job->per_item;
         if (!(updates > 0))
             break;
         const bn_queue_counts since = device_counts(sim);

@@ -6,6 +6,7 @@
 #include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "observe/progress.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -13,10 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { TROUBLE = 300, RUN_SECONDS = 300, PATH = BN_BENCH_PATH, ARGUMENTS = 64 };
+enum { TROUBLE = 300, RUN_SECONDS = 300, PATH = BN_BENCH_PATH };
 
 /* What a launch may cost and what may lie between, on a GPU. */
 static const double launch_goal = 4e-6, between_goal = 0.2;
@@ -29,13 +29,6 @@ static const struct {
     { "flood", "time step", 32 }, { "bpm", "launch", 300 },    { "xray", "batch", 64 },
 };
 enum { SMALL = sizeof small / sizeof *small };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bn_bench_case small_case(size_t i)
 {
@@ -93,17 +86,27 @@ static bn_status measure_steps(const bn_bench_device *d, json_t *rows)
     return BN_OK;
 }
 
-size_t bn_bench_arguments(const bn_bench_job *job, const char **arguments, size_t n, size_t room)
+bn_status bn_bench_child_command(const bn_bench_device *d, const bn_bench_job *job, const char *folder, const char *command,
+                                 const char *const *options, bn_bench_command *out)
 {
-    for (size_t i = 0; i < job->set_count + 4 && n + 3 <= room; i++) {
+    size_t n = 0;
+    snprintf(out->index, sizeof out->index, "%zu", bn_device_describe(d->plain)->index);
+    snprintf(out->path, sizeof out->path, "%s/case.toml", folder);
+    snprintf(out->results, sizeof out->results, "%s/out", folder);
+    const char *const fixed[] = { d->cli->program, command, out->path, "--device", out->index, "--out", out->results };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        out->arguments[n++] = fixed[i];
+    while (*options && n + 1 < BN_BENCH_ARGUMENTS)
+        out->arguments[n++] = *options++;
+    for (size_t i = 0; i < job->set_count + 4 && n + 3 <= BN_BENCH_ARGUMENTS; i++) {
         const char *set = i < job->set_count ? job->sets[i] : job->of->sets[i - job->set_count];
         if (!set)
             break;
-        arguments[n++] = "--set";
-        arguments[n++] = set;
+        out->arguments[n++] = "--set";
+        out->arguments[n++] = set;
     }
-    arguments[n] = NULL;
-    return n;
+    out->arguments[n] = NULL;
+    return bn_file_write(d->cli->ctx, out->path, job->of->text, strlen(job->of->text));
 }
 
 bn_status bn_bench_temporary(bn_context *ctx, char folder[BN_BENCH_PATH])
@@ -168,46 +171,31 @@ typedef struct start {
 
 static const start unknown = { (double)NAN, (double)NAN, (double)NAN };
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 /* One step of the case in a new process. */
 static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, const char *folder, start *out,
                           char *trouble, size_t room)
 {
-    const bn_cli *cli = d->cli;
-    char index[32], path[PATH + 128], results[PATH + 64];
-    const char *arguments[ARGUMENTS];
-    size_t n = 0;
+    static const char *const options[] = { "--force", "--quiet", "--steps", "1", NULL };
+    char path[PATH + 128];
+    bn_bench_command command;
     bn_child_outcome child;
     json_error_t error;
-    snprintf(index, sizeof index, "%zu", bn_device_describe(d->plain)->index);
-    snprintf(path, sizeof path, "%s/case.toml", folder);
-    snprintf(results, sizeof results, "%s/out", folder);
-    BN_TRY(bn_file_write(cli->ctx, path, job->of->text, strlen(job->of->text)));
-    const char *const fixed[] = { cli->program, "run",     path,      "--device", index, "--out",
-                                  results,      "--force", "--quiet", "--steps",  "1" };
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        arguments[n++] = fixed[i];
-    (void)bn_bench_arguments(job, arguments, n, ARGUMENTS);
+    BN_TRY(bn_bench_child_command(d, job, folder, "run", options, &command));
     *out = unknown;
-    const double begin = now();
-    BN_TRY(bn_child_run(cli, arguments, RUN_SECONDS, &child));
-    const double wall = now() - begin;
+    const double begin = bn_seconds_now();
+    BN_TRY(bn_child_run(d->cli, command.arguments, RUN_SECONDS, &child));
+    const double wall = bn_seconds_now() - begin;
     free(child.said);
     if (child.end != BN_CHILD_EXITED || child.code != 0) {
         snprintf(trouble, room, "a run of one step ended with %s %d",
                  child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);
         return BN_OK;
     }
-    snprintf(path, sizeof path, "%s/summary.json", results);
+    snprintf(path, sizeof path, "%s/summary.json", command.results);
     json_t *summary = json_load_file(path, 0, &error);
     const json_t *timings = json_object_get(summary, "timings");
-    *out = (start){ wall, wall - number_of(timings, "total") + number_of(timings, "setup"),
-                    number_of(timings, "build") };
+    *out = (start){ wall, wall - bn_json_number(timings, "total") + bn_json_number(timings, "setup"),
+                    bn_json_number(timings, "build") };
     json_decref(summary);
     return BN_OK;
 }
@@ -285,7 +273,7 @@ out:
 
 static void put(char cell[BN_TABLE_CELL], const json_t *row, const char *key, double scale, const char *unit)
 {
-    const double value = scale * number_of(row, key);
+    const double value = scale * bn_json_number(row, key);
     if (isfinite(value))
         snprintf(cell, BN_TABLE_CELL, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
     else

@@ -2,23 +2,16 @@
  * time. */
 #include "cli/bench_suites.h"
 
+#include "observe/progress.h"
 #include "sim/solver.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The scenario that stands in for the study's building, which has no published plan. */
 static const char building[] = "data/cases/flood/building.toml";
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Seconds of a whole simulation, without its setup and without output; NaN where it ends with an error, which is told.
  */
@@ -32,7 +25,7 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     bn_status st = text ? bn_case_parse(ctx, path, text, sets, count, &c) : bn_case_read(ctx, path, sets, count, &c);
     if (st == BN_OK)
         st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim);
-    const double start = now();
+    const double start = bn_seconds_now();
     while (st == BN_OK && !bn_sim_done(sim)) {
         st = bn_sim_step(sim);
         if (st == BN_OK && *s->d->cli->stop)
@@ -41,7 +34,7 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     if (st == BN_OK)
         st = bn_domain_finish(bn_sim_domain(sim));
     if (st == BN_OK)
-        *seconds = now() - start;
+        *seconds = bn_seconds_now() - start;
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
     if (st == BN_OK || st == BN_INTERRUPTED)

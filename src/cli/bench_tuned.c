@@ -11,13 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUNE_SECONDS = 3600, ARGUMENTS = 64, TROUBLE = 300, NAME = 48 };
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
+enum { TUNE_SECONDS = 3600, TROUBLE = 300, NAME = 48 };
 
 /* Seconds of a shape of a kernel in tune's document. */
 static double seconds_of(const json_t *kernel, const json_t *group)
@@ -25,7 +19,7 @@ static double seconds_of(const json_t *kernel, const json_t *group)
     const json_t *shapes = json_object_get(kernel, "shapes");
     for (size_t i = 0; i < json_array_size(shapes); i++)
         if (json_equal(json_object_get(json_array_get(shapes, i), "work_group"), group))
-            return number_of(json_array_get(shapes, i), "seconds");
+            return bn_json_number(json_array_get(shapes, i), "seconds");
     return (double)NAN;
 }
 
@@ -39,7 +33,7 @@ static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tu
             const json_t *kernel = json_array_get(kernels, k);
             const json_t *first = json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "work_group");
             const double before = seconds_of(kernel, first), best = seconds_of(kernel, json_object_get(kernel, "best")),
-                         cost = before * number_of(kernel, "calls");
+                         cost = before * bn_json_number(kernel, "calls");
             if (!(cost > 0))
                 continue;
             if (pass == 0) {
@@ -53,8 +47,8 @@ static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tu
                 "size", (int)job->n, "dims", job->of->dims, "kernel", json_object_get(kernel, "kernel"), "share",
                 bn_json_real(cost / all), "default", first, "best", json_object_get(kernel, "best"), "default_seconds",
                 bn_json_real(before), "best_seconds", bn_json_real(best), "ratio", bn_json_real(before / best),
-                "step_default", bn_json_real(number_of(tuned, "default_step_seconds")), "step_tuned",
-                bn_json_real(number_of(tuned, "tuned_step_seconds")), "tied",
+                "step_default", bn_json_real(bn_json_number(tuned, "default_step_seconds")), "step_tuned",
+                bn_json_real(bn_json_number(tuned, "tuned_step_seconds")), "tied",
                 json_boolean(
                     json_is_true(json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "tied"))),
                 "trouble", json_null());
@@ -67,23 +61,13 @@ static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tu
 static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, const char *folder, json_t *rows)
 {
     const bn_cli *cli = d->cli;
-    char index[32], path[BN_BENCH_PATH + 64], results[BN_BENCH_PATH + 64], trouble[TROUBLE] = "";
-    const char *arguments[ARGUMENTS];
-    size_t n = 0;
+    const char *options[] = { "--quiet", "--json", "--shapes-only", cli->options->quick ? "--quick" : NULL, NULL };
+    char trouble[TROUBLE] = "";
+    bn_bench_command command;
     bn_child_outcome child;
     json_error_t error;
-    snprintf(index, sizeof index, "%zu", bn_device_describe(d->plain)->index);
-    snprintf(path, sizeof path, "%s/case.toml", folder);
-    snprintf(results, sizeof results, "%s/out", folder);
-    BN_TRY(bn_file_write(cli->ctx, path, job->of->text, strlen(job->of->text)));
-    const char *const fixed[] = { cli->program, "tune",  path,      "--device", index,
-                                  "--out",      results, "--quiet", "--json",   "--shapes-only" };
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        arguments[n++] = fixed[i];
-    if (cli->options->quick)
-        arguments[n++] = "--quick";
-    (void)bn_bench_arguments(job, arguments, n, ARGUMENTS);
-    BN_TRY(bn_child_run(cli, arguments, TUNE_SECONDS, &child));
+    BN_TRY(bn_bench_child_command(d, job, folder, "tune", options, &command));
+    BN_TRY(bn_child_run(cli, command.arguments, TUNE_SECONDS, &child));
     json_t *tuned = child.end == BN_CHILD_EXITED && child.code == 0 ? json_loads(child.said, 0, &error) : NULL;
     free(child.said);
     if (!tuned)
@@ -169,15 +153,15 @@ bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
             continue;
         }
         snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "kernel")));
-        snprintf(cells[3], BN_TABLE_CELL, "%.0f %%", 100 * number_of(row, "share"));
+        snprintf(cells[3], BN_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "share"));
         put_shape(cells[4], json_object_get(row, "default"));
-        put_time(cells[5], number_of(row, "default_seconds"));
+        put_time(cells[5], bn_json_number(row, "default_seconds"));
         put_shape(cells[6], json_object_get(row, "best"));
-        put_time(cells[7], number_of(row, "best_seconds"));
-        snprintf(cells[8], BN_TABLE_CELL, "%.2f%s", number_of(row, "ratio"),
+        put_time(cells[7], bn_json_number(row, "best_seconds"));
+        snprintf(cells[8], BN_TABLE_CELL, "%.2f%s", bn_json_number(row, "ratio"),
                  json_is_true(json_object_get(row, "tied")) ? " =" : "  ");
-        put_time(cells[9], number_of(row, "step_default"));
-        put_time(cells[10], number_of(row, "step_tuned"));
+        put_time(cells[9], bn_json_number(row, "step_default"));
+        put_time(cells[10], bn_json_number(row, "step_tuned"));
     }
     if (cells)
         bn_table_print(&table);

@@ -91,12 +91,6 @@ static void put_share(char cell[BN_TABLE_CELL], double value)
         snprintf(cell, BN_TABLE_CELL, "-");
 }
 
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 static void put_duration(char cell[BN_TABLE_CELL], double seconds)
 {
     const double scale = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
@@ -110,15 +104,15 @@ static void print_limits(const json_t *device)
 {
     const json_t *l = json_object_get(device, "limits");
     char cells[9][BN_TABLE_CELL];
-    put_rate(cells[0], number_of(l, "copy"), "B/s");
-    put_rate(cells[1], number_of(l, "single"), "flop/s");
-    put_rate(cells[2], number_of(l, "double"), "flop/s");
-    put_rate(cells[3], number_of(l, "local"), "B/s");
-    put_rate(cells[4], number_of(l, "atomics"), "/s");
-    put_duration(cells[5], number_of(l, "launch"));
-    put_duration(cells[6], number_of(l, "finish"));
-    put_rate(cells[7], number_of(l, "upload"), "B/s");
-    put_rate(cells[8], number_of(l, "download"), "B/s");
+    put_rate(cells[0], bn_json_number(l, "copy"), "B/s");
+    put_rate(cells[1], bn_json_number(l, "single"), "flop/s");
+    put_rate(cells[2], bn_json_number(l, "double"), "flop/s");
+    put_rate(cells[3], bn_json_number(l, "local"), "B/s");
+    put_rate(cells[4], bn_json_number(l, "atomics"), "/s");
+    put_duration(cells[5], bn_json_number(l, "launch"));
+    put_duration(cells[6], bn_json_number(l, "finish"));
+    put_rate(cells[7], bn_json_number(l, "upload"), "B/s");
+    put_rate(cells[8], bn_json_number(l, "download"), "B/s");
     printf("%s, %s, driver %s\n"
            "limits of %s: copy %s, single %s, double %s, local memory %s, atomics %s,\n"
            "launch %s (waited for: %s), upload %s, download %s\n\n",
@@ -144,20 +138,20 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
         return;
     }
     snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));
-    put_duration(cells[4], number_of(row, "seconds"));
-    snprintf(cells[5], BN_TABLE_CELL, "%.1f %%", 100 * number_of(row, "noise"));
-    put_rate(cells[6], number_of(row, "updates"), unit);
-    put_rate(cells[7], number_of(row, "bytes"), "B");
-    put_rate(cells[8], number_of(row, "bytes_per_second"), "B/s");
-    put_rate(cells[9], number_of(row, "flops"), "flop");
-    put_rate(cells[10], number_of(row, "flops_per_second"), "flop/s");
-    put_duration(cells[11], number_of(floor, "seconds"));
-    put_share(cells[12], number_of(floor, "share"));
+    put_duration(cells[4], bn_json_number(row, "seconds"));
+    snprintf(cells[5], BN_TABLE_CELL, "%.1f %%", 100 * bn_json_number(row, "noise"));
+    put_rate(cells[6], bn_json_number(row, "updates"), unit);
+    put_rate(cells[7], bn_json_number(row, "bytes"), "B");
+    put_rate(cells[8], bn_json_number(row, "bytes_per_second"), "B/s");
+    put_rate(cells[9], bn_json_number(row, "flops"), "flop");
+    put_rate(cells[10], bn_json_number(row, "flops_per_second"), "flop/s");
+    put_duration(cells[11], bn_json_number(floor, "seconds"));
+    put_share(cells[12], bn_json_number(floor, "share"));
     snprintf(cells[13], BN_TABLE_CELL, "%s", bound ? bound : "-");
-    put_duration(cells[14], number_of(build, "without_cache"));
-    put_duration(again, number_of(build, "as_it_came"));
+    put_duration(cells[14], bn_json_number(build, "without_cache"));
+    put_duration(again, bn_json_number(build, "as_it_came"));
     snprintf(cells[14] + strlen(cells[14]), BN_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
-    put_share(cells[15], number_of(row, "outside_kernels"));
+    put_share(cells[15], bn_json_number(row, "outside_kernels"));
 }
 
 static bn_status print_rows(bn_context *ctx, const json_t *rows)
@@ -197,7 +191,7 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
         snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
     for (size_t r = 0; cells && r < json_array_size(rows); r++) {
         const json_t *row = json_array_get(rows, r);
-        const double published = number_of(row, "published"), ours = number_of(row, "ours");
+        const double published = bn_json_number(row, "published"), ours = bn_json_number(row, "ours");
         if ((cells = bn_table_row(ctx, &table)) == NULL)
             break;
         snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));

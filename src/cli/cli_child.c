@@ -1,23 +1,17 @@
 /* cli_child.c: fork, exec, listen, and an end in any case. */
 #include "cli/cli_child.h"
 
+#include "observe/progress.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SAID_MAX = 1 << 20, POLL_MS = 50 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Takes what has come; false at the end of the stream. What goes beyond SAID_MAX is dropped. */
 static bool listen_once(int channel, char *said, size_t *bytes)
@@ -34,7 +28,7 @@ static bool listen_once(int channel, char *said, size_t *bytes)
  * left behind, so both are watched. */
 static bn_status attend(const bn_cli *cli, pid_t child, int channel, double seconds, bn_child_outcome *out)
 {
-    double end = now() + seconds;
+    double end = bn_seconds_now() + seconds;
     size_t bytes = 0;
     bool open = true, ended = false;
     int status = 0;
@@ -44,7 +38,7 @@ static bn_status attend(const bn_cli *cli, pid_t child, int channel, double seco
         if (poll(&watched, 1, POLL_MS) > 0)
             open = listen_once(channel, out->said, &bytes);
         ended = waitpid(child, &status, WNOHANG) == child;
-        if (!ended && (now() > end || *cli->stop)) {
+        if (!ended && (bn_seconds_now() > end || *cli->stop)) {
             out->end = BN_CHILD_HUNG;
             kill(child, SIGKILL);
             while (waitpid(child, &status, 0) < 0 && errno == EINTR)

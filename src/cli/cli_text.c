@@ -109,6 +109,12 @@ void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *d)
 
 json_t *bn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+double bn_json_number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 json_t *bn_json_text(const char *text)
 {
     json_t *json = json_string(text ? text : "");

@@ -31,6 +31,8 @@ void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds); /* "2:30", "15 h
 /* JSON knows no NaN and no infinity: null. Bytes that are no UTF-8 become '?'. */
 json_t *bn_json_real(double);
 json_t *bn_json_text(const char *);
+/* A number of an object; NaN: there is none of that name. */
+double bn_json_number(const json_t *object, const char *key);
 /* Prints a document on stdout and releases it; NULL is a lack of memory when it was made. */
 BN_CHECKED bn_status bn_json_print(bn_context *, json_t *document);
 

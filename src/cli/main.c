@@ -126,12 +126,14 @@ static void print_version(void)
     printf("with cairo %s, jansson %s, zlib %s\n", cairo_version_string(), JANSSON_VERSION, zlibVersion());
 }
 
+/* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
+static bool ends_together(bn_status st) { return st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED; }
+
 /* The story of a failure; problems of a case stand for themselves, as file:line:column lines. */
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
-    const bool alike = st == BN_CASE || st == BN_USAGE || st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
-    if (bn_context_rank(ctx) > 0 && alike) { /* every rank has met it, the first one tells it */
+    if (bn_context_rank(ctx) > 0 && (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* every rank has met it, the first one tells it */
         (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
         return;
     }
@@ -195,9 +197,7 @@ int main(int argc, char **argv)
     if (st != BN_OK && !no_command && !options.child)
         print_error(ctx, st);
     bn_options_release(&options);
-    /* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
-    const bool together = st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED;
-    bn_context_leave(ctx, together ? 0 : bn_exit_code(st));
+    bn_context_leave(ctx, ends_together(st) ? 0 : bn_exit_code(st));
     bn_context_destroy(&ctx);
     return bn_exit_code(st);
 }
