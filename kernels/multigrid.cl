@@ -65,6 +65,12 @@ kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global rea
     x[at] = value;
 }
 
+/* real name = b - A x, at one unknown. */
+#define X_AROUND(dx, dy) x[AROUND(dx, dy)]
+#define RESIDUAL(name)                        \
+    MATRIX_PRODUCT(product_, x[at], X_AROUND) \
+    const real name = b[at] - product_;
+
 /* One sweep: y = x + W (b - A x). */
 kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
                       global real *restrict y)
@@ -73,10 +79,8 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
-#define VALUE(dx, dy) x[AROUND(dx, dy)]
-        MATRIX_PRODUCT(product, x[at], VALUE)
-#undef VALUE
-        value = x[at] + WEIGHT(at) * (b[at] - product);
+        RESIDUAL(residual)
+        value = x[at] + WEIGHT(at) * residual;
     }
     y[at] = value;
 }
@@ -91,10 +95,8 @@ kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global 
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
-#define VALUE(dx, dy) x[AROUND(dx, dy)]
-        MATRIX_PRODUCT(product, x[at], VALUE)
-#undef VALUE
-        value = b[at] - product;
+        RESIDUAL(residual)
+        value = residual;
     }
     y[at] = value;
 }

@@ -207,12 +207,8 @@ static bn_status read_terrain(bn_context *ctx, const char *path, TIFF *t, bn_ter
 
 bn_status bn_geotiff_read(bn_context *ctx, const char *path, bn_terrain *out)
 {
-    bn_tiff_listen();
-    if (access(path, R_OK) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    TIFF *t = TIFFOpen(path, "r");
-    if (!t)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, bn_tiff_complaint());
+    TIFF *t;
+    BN_TRY(bn_tiff_open(ctx, path, &t));
     const bn_status st = read_terrain(ctx, path, t, out);
     TIFFClose(t);
     return st;

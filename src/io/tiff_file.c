@@ -19,7 +19,7 @@ __attribute__((format(printf, 2, 0))) static void complain(const char *module, c
     vsnprintf(complaint, sizeof complaint, format, args);
 }
 
-void bn_tiff_listen(void)
+static void listen_to_libtiff(void)
 {
     complaint[0] = '\0';
     TIFFSetErrorHandler(complain);
@@ -27,6 +27,17 @@ void bn_tiff_listen(void)
 }
 
 const char *bn_tiff_complaint(void) { return complaint; }
+
+bn_status bn_tiff_open(bn_context *ctx, const char *path, TIFF **out)
+{
+    *out = NULL;
+    listen_to_libtiff();
+    if (access(path, R_OK) != 0)
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
+    if (!(*out = TIFFOpen(path, "r")))
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, complaint);
+    return BN_OK;
+}
 
 bool bn_tiff_page(TIFF *t, tiff_page *p)
 {
@@ -102,12 +113,8 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
 bn_status bn_tiff_read(bn_context *ctx, const char *path, bn_volume *out)
 {
     *out = (bn_volume){ .values = NULL };
-    bn_tiff_listen();
-    if (access(path, R_OK) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    TIFF *t = TIFFOpen(path, "r");
-    if (!t)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, complaint);
+    TIFF *t;
+    BN_TRY(bn_tiff_open(ctx, path, &t));
     const bn_status st = read_pages(ctx, path, t, out);
     TIFFClose(t);
     if (st != BN_OK)
@@ -133,7 +140,7 @@ static bool write_page(TIFF *t, const uint32_t n[3], uint32_t z, const float *va
 bn_status bn_tiff_write(bn_context *ctx, const char *path, const uint32_t n[3], const float *values,
                         const char *description)
 {
-    bn_tiff_listen();
+    listen_to_libtiff();
     if ((double)n[0] * n[1] * n[2] * sizeof *values > 4e9)
         return bn_fail(ctx, BN_IO,
                        "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);

@@ -2,6 +2,7 @@
 #ifndef BN_TIFF_PARTS_H
 #define BN_TIFF_PARTS_H
 
+#include "binnacle/context.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <tiffio.h>
@@ -11,7 +12,8 @@ typedef struct tiff_page {
     uint16_t bits, samples, format;
 } tiff_page;
 
-void bn_tiff_listen(void);           /* from now on, on this thread */
+/* Opens a file; complaints of this thread are kept from then on. TIFFClose it. */
+BN_CHECKED bn_status bn_tiff_open(bn_context *, const char *path, TIFF **out);
 const char *bn_tiff_complaint(void); /* the last one since; "" */
 
 /* Of the present picture. False: libtiff can't tell. */
