@@ -30,3 +30,9 @@ int bn_test_main(const char *name, void (*add)(TCase *))
     printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+bool long_tests(void)
+{
+    const char *text = getenv("BN_TEST_LONG");
+    return text && text[0] == '1';
+}

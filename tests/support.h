@@ -5,10 +5,14 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdbool.h>
 
 /* Runs the tests that `add` puts into the case, each in its own process with a time-out of BN_TEST_TIMEOUT seconds
  * (environment; 60). Prints failures and, last, "N passed, N failed". Returns the exit code for main(). */
 int bn_test_main(const char *name, void (*add)(TCase *));
+
+/* Finer grids and longer runs belong to `make test-long`. */
+bool long_tests(void);
 
 /* |value - expected| <= tolerance; the source of the expected number stands in the message. */
 #define near(value, expected, tolerance, source)                                                                 \

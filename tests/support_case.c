@@ -1,19 +1,12 @@
 /* support_case.c: cases run by the tests of solvers. */
 #include "support_case.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bn_context *ctx;
 
 void open_context(void) { ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK); }
 void close_context(void) { bn_context_destroy(&ctx); }
-
-bool long_tests(void)
-{
-    const char *text = getenv("BN_TEST_LONG");
-    return text && text[0] == '1';
-}
 
 run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides)
 {
@@ -48,4 +41,18 @@ double result(const run *r, const char *name)
             return bn_results_at(results, i)->value;
     ck_abort_msg("no result %s", name);
     return 0;
+}
+
+void rejected_case(const char *text, bn_status expected, const char *why)
+{
+    bn_case *c;
+    bn_sim *sim = NULL;
+    bn_status st = bn_case_parse(ctx, "test.toml", text, NULL, 0, &c);
+    if (st == BN_OK) {
+        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
+        bn_case_destroy(&c);
+    }
+    ck_assert_int_eq(st, expected);
+    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s\nlacks: %s", bn_error_text(ctx), why);
+    bn_error_clear(ctx);
 }

@@ -14,9 +14,6 @@ void close_context(void);
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
-/* Finer grids and longer runs belong to `make test-long`. */
-bool long_tests(void);
-
 /* A case on one engine, run to its end and measured. */
 typedef struct run {
     bn_case *config;
@@ -28,6 +25,9 @@ run run_case(const char *text, bn_device *device, const char *const *overrides);
 run run_boxes(const char *text, bn_device *device, int boxes, const char *const *overrides);
 void end_run(run *);
 #define RUN(text, device, ...) run_case((text), (device), (const char *const[]){ __VA_ARGS__, NULL })
+
+/* No simulation comes of this case: the status, and a part of the message. */
+void rejected_case(const char *text, bn_status expected, const char *why);
 
 /* A result by name, which must be there. */
 double result(const run *, const char *name);

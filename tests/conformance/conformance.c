@@ -73,9 +73,6 @@ static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file
     bn_case_destroy(&c);
 }
 
-/* `make test-long` */
-static bool thorough(void) { return getenv("BN_TEST_LONG") && getenv("BN_TEST_LONG")[0]; }
-
 /* All self-test cases of the solver; on a device they launch every kernel of its table. `few`: those of double precision would say
  * little that those of single have not said, and CPUs compile for minutes: the first one only. */
 static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
@@ -84,7 +81,7 @@ static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, 
     outcome out = { 0 };
     char first[128];
     snprintf(first, sizeof first, "selftest/%s.toml", solver);
-    few = few && strcmp(precision, "double") == 0 && !thorough();
+    few = few && strcmp(precision, "double") == 0 && !long_tests();
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (bn_selftest_is_of(f->name, solver) && (!few || strcmp(f->name, first) == 0))
             run_file(ctx, device, f, solver, precision, boxes, group, &out);
@@ -157,7 +154,7 @@ static void check_groups(bn_context *ctx, bn_device *device, const char *solver,
 {
     static const size_t groups[][3] = { { 64, 1, 1 }, { 7, 3, 1 }, { 1, 1, 1 }, { 16, 16, 1 } };
     outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
-    for (size_t g = 0; g < (thorough() ? 4u : 2u); g++) {
+    for (size_t g = 0; g < (long_tests() ? 4u : 2u); g++) {
         outcome other = run_case(ctx, device, solver, precision, 1, groups[g], true);
         same(&first, &other, solver, "another work-group");
         free(other.bits);
@@ -175,7 +172,7 @@ static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, 
 {
     static const int boxes[] = { 7, 2, 3 };
     outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
-    for (size_t b = 0; b < (thorough() ? 3u : 2u); b++) {
+    for (size_t b = 0; b < (long_tests() ? 3u : 2u); b++) {
         outcome other = run_case(ctx, device, solver, precision, boxes[b], NULL, true);
         same(&first, &other, solver, "another cut into boxes");
         free(other.bits);

@@ -136,8 +136,7 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     outcome whole = run_whole(ctx, device, c, &steps);
     ck_assert_int_ge((int)steps, 1);
     go_on(ctx, device, file, precision, 1, 0, false, &whole);
-    const char *all = getenv("BN_TEST_LONG");
-    const unsigned long long stride = all && all[0] ? 1 : (steps + 1) / 2;
+    const unsigned long long stride = long_tests() ? 1 : (steps + 1) / 2;
     for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
         go_on(ctx, device, file, precision, 1, from, false, &whole);
         if (!tolerant && (from == 1 || stride == 1)) /* each number of boxes has programs of its own to be built */
@@ -169,10 +168,9 @@ START_TEST(going_on_gives_the_same_bits)
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
     /* In double precision the first case alone, but for `make test-long`: CPUs compile for minutes. */
-    const char *all = getenv("BN_TEST_LONG");
     char first[128];
     snprintf(first, sizeof first, "selftest/%s.toml", solver);
-    const bool few = _i % 2 == 1 && !file && !(all && all[0]);
+    const bool few = _i % 2 == 1 && !file && !long_tests();
     if (_i % 2 == 0 || bn_device_describe(device)->fp64)
         for (const bn_embedded *f = bn_embedded_files; f->name; f++)
             if (bn_selftest_is_of(f->name, solver) && (!file || strstr(f->name, file)) && (!few || strcmp(f->name, first) == 0))

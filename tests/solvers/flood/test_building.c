@@ -1,8 +1,7 @@
 /* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and
  * walls do to the water, and plans that make no sense. */
-#include "support.h"
+#include "support_case.h"
 
-#include "binnacle/binnacle.h"
 #include "binnacle/flood.h"
 
 #include <png.h>
@@ -11,16 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-
-static bn_context *ctx;
 static char folder[64];
 
 static void open_folder(void)
 {
     snprintf(folder, sizeof folder, "/tmp/bn-flood-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
-    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    open_context();
 }
 
 static void remove_folder(void)
@@ -31,7 +27,7 @@ static void remove_folder(void)
         (void)remove(path);
     }
     (void)rmdir(folder);
-    bn_context_destroy(&ctx);
+    close_context();
 }
 
 /* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each
@@ -89,11 +85,6 @@ static char *case_text(int storeys, const char *rest)
     return text;
 }
 
-typedef struct run {
-    bn_case *config;
-    bn_sim *sim;
-} run;
-
 static run begin(const char *text, bn_device *device, const char *override)
 {
     run r;
@@ -107,22 +98,6 @@ static void go_on(run *r)
     while (!bn_sim_done(r->sim))
         OK(bn_sim_step(r->sim));
     OK(bn_sim_measure(r->sim));
-}
-
-static void end_run(run *r)
-{
-    bn_sim_destroy(&r->sim);
-    bn_case_destroy(&r->config);
-}
-
-static double result(const run *r, const char *name)
-{
-    const bn_results *results = bn_sim_results(r->sim);
-    for (size_t i = 0; i < bn_results_count(results); i++)
-        if (strcmp(bn_results_at(results, i)->name, name) == 0)
-            return bn_results_at(results, i)->value;
-    ck_abort_msg("no result %s", name);
-    return 0;
 }
 
 /* Depths of a run in double precision, to be freed. */
@@ -337,44 +312,30 @@ START_TEST(a_program_can_walk_beside_a_flood)
 }
 END_TEST
 
-static void rejected(const char *text, bn_status expected, const char *why)
-{
-    bn_case *c;
-    bn_sim *sim = NULL;
-    bn_status st = bn_case_parse(ctx, "test.toml", text, NULL, 0, &c);
-    if (st == BN_OK) {
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-        bn_case_destroy(&c);
-    }
-    ck_assert_int_eq(st, expected);
-    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s", bn_error_text(ctx));
-    bn_error_clear(ctx);
-}
-
 START_TEST(plans_that_make_no_sense_are_rejected)
 {
     static const char grid[] = "[grid]\nspacing=0.5\n";
     DRAW(1, 1, "######", "#....#", "#....#", "######");
     DRAW(2, 1, "######", "#....#", "#..x.#", "######");
-    rejected(case_text(2, grid), BN_CASE, "storey 2: the pixel in column 3, row 2 has the colour #123456");
+    rejected_case(case_text(2, grid), BN_CASE, "storey 2: the pixel in column 3, row 2 has the colour #123456");
     DRAW(2, 1, "#######", "#.....#", "#.....#", "#######");
-    rejected(case_text(2, grid), BN_CASE, "storey 2: the plan has 7 x 4 pixels, those below have 6 x 4");
+    rejected_case(case_text(2, grid), BN_CASE, "storey 2: the plan has 7 x 4 pixels, those below have 6 x 4");
     DRAW(1, 1, "######", "#.####", "#....#", "######");
     DRAW(2, 1, "######", "#..s.#", "#....#", "######");
-    rejected(case_text(2, "[grid]\nkind='square'\nspacing=0.5\n"), BN_CASE,
+    rejected_case(case_text(2, "[grid]\nkind='square'\nspacing=0.5\n"), BN_CASE,
              "storey 2: the stair in column 3, row 1 ends in a wall of storey 1");
-    rejected(case_text(1, "[grid]\ncells=[6,4]\n"), BN_CASE, "the plans and grid.spacing decide");
+    rejected_case(case_text(1, "[grid]\ncells=[6,4]\n"), BN_CASE, "the plans and grid.spacing decide");
     DRAW(1, 1, "######", "#..s.#", "#....#", "######");
-    rejected(case_text(1, grid), BN_CASE, "storey 1: the stair in column 3, row 1 leads nowhere");
+    rejected_case(case_text(1, grid), BN_CASE, "storey 1: the stair in column 3, row 1 leads nowhere");
     DRAW(1, 1, "######", "#....#", "#....#", "######");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE,
+    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
+    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
+    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE,
              "there are only 1 storeys");
-    rejected(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
-    rejected(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE,
+    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
+    rejected_case(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE,
              "times must grow");
-    rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
+    rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
 END_TEST
 

@@ -223,20 +223,6 @@ START_TEST(walkable_areas_hold_water)
 }
 END_TEST
 
-static void rejected(const char *text, bn_status expected, const char *why)
-{
-    bn_case *c;
-    bn_sim *sim = NULL;
-    bn_status st = bn_case_parse(ctx, "test.toml", text, NULL, 0, &c);
-    if (st == BN_OK) {
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &sim);
-        bn_case_destroy(&c);
-    }
-    ck_assert_int_eq(st, expected);
-    ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s\nlacks: %s", bn_error_text(ctx), why);
-    bn_error_clear(ctx);
-}
-
 /* A plan of the upper storey over an open lower one with a wall; what is wrong with it. */
 static void wrong(const char *upper, const char *why)
 {
@@ -244,7 +230,7 @@ static void wrong(const char *upper, const char *why)
         "1.csv",
         "meaning,wkt\nfloor,\"POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0))\"\nwall,\"POLYGON ((5 0, 8 0, 8 6, 5 6, 5 0))\"\n");
     write_file("2.csv", upper);
-    rejected(house("csv", ""), BN_CASE, why);
+    rejected_case(house("csv", ""), BN_CASE, why);
 }
 #define FLOOR "meaning,wkt\nfloor,\"POLYGON ((0 0, 8 0, 8 6, 0 6, 0 0))\"\n"
 
@@ -269,20 +255,20 @@ START_TEST(polygons_that_make_no_sense_are_rejected)
           "storey 2: no cell has its middle on the floor");
     write_file("1.csv", FLOOR "opening,\"POLYGON ((1 1, 2 1, 2 2, 1 1))\"\n");
     write_file("2.csv", FLOOR);
-    rejected(house("csv", ""), BN_CASE, "storey 1: the opening of line 3, shape 2 (opening) leads nowhere");
+    rejected_case(house("csv", ""), BN_CASE, "storey 1: the opening of line 3, shape 2 (opening) leads nowhere");
     write_file("1.csv", FLOOR "pipe,\"POLYGON ((1 1, 2 1, 2 2, 1 1))\"\n");
-    rejected(house("csv", "[[source]]\nat=[1.7,1.2]\nrate=1\n"), BN_CASE, "overlaps another source");
-    rejected(house("csv", "[[source]]\nat=[9,1]\nrate=1\n"), BN_CASE, "source 1: (9 m, 1 m) lies outside of storey 1");
-    rejected(house("csv", "[[legend]]\nkind='wall'\n"), BN_CASE, "a legend needs a colour");
-    rejected(house("csv", "[[legend]]\nname='pipe'\nkind='wall'\n"), BN_CASE, "this name stands in the legend twice");
+    rejected_case(house("csv", "[[source]]\nat=[1.7,1.2]\nrate=1\n"), BN_CASE, "overlaps another source");
+    rejected_case(house("csv", "[[source]]\nat=[9,1]\nrate=1\n"), BN_CASE, "source 1: (9 m, 1 m) lies outside of storey 1");
+    rejected_case(house("csv", "[[legend]]\nkind='wall'\n"), BN_CASE, "a legend needs a colour");
+    rejected_case(house("csv", "[[legend]]\nname='pipe'\nkind='wall'\n"), BN_CASE, "this name stands in the legend twice");
     char text[512];
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\n[grid]\norigin=[1,1]\ncells=[9,9]\n[[storey]]\nplan='%s/1.csv'\n"
              "[[legend]]\nname='pipe'\nkind='source'\n",
              folder);
-    rejected(text, BN_CASE, "the polygons of the plans decide where the grid lies");
-    rejected(text, BN_CASE, "the plans and grid.spacing decide how many cells there are");
-    rejected("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere/1.wkt'\n", BN_IO, "/nowhere/1.wkt");
+    rejected_case(text, BN_CASE, "the polygons of the plans decide where the grid lies");
+    rejected_case(text, BN_CASE, "the plans and grid.spacing decide how many cells there are");
+    rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere/1.wkt'\n", BN_IO, "/nowhere/1.wkt");
 }
 END_TEST
 
@@ -344,17 +330,17 @@ END_TEST
 START_TEST(ground_that_does_not_fit_is_rejected)
 {
     write_ground(14, 14, 98, true);
-    rejected(ground(""), BN_CASE, "the terrain has no data at or beside (100.875 m, 107.57");
+    rejected_case(ground(""), BN_CASE, "the terrain has no data at or beside (100.875 m, 107.57");
     write_ground(9, 14, 98, false);
-    rejected(ground(""), BN_CASE,
+    rejected_case(ground(""), BN_CASE,
              "the terrain reaches from (98 m, 98 m) to (107 m, 112 m), the domain from (100 m, 100 m) to (110 m,");
-    rejected(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE, "the terrain reaches from");
+    rejected_case(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE, "the terrain reaches from");
     write_ground(14, 14, 98, false);
-    rejected(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE,
+    rejected_case(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE,
              "storey 2: its floor at 0.3 m lies in the ground");
-    rejected("[case]\nsolver='flood'\n[bed]\nkind='terrain'\n", BN_CASE, "a terrain needs a file");
-    rejected("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "only a terrain is read from a file");
-    rejected("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");
+    rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\n", BN_CASE, "a terrain needs a file");
+    rejected_case("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "only a terrain is read from a file");
+    rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");
 }
 END_TEST
 
