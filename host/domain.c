@@ -66,7 +66,7 @@ static bn_status choose_lattice(bn_domain *d)
     int boxes = d->desc.boxes;
     double best = HUGE_VAL;
     for (int bx = 1; bx <= boxes; bx++) {
-        if (boxes % bx != 0 || (uint32_t)bx > d->segments)
+        if (boxes % bx != 0 || (uint32_t)bx > d->segments || (bx > 1 && d->desc.whole_rows))
             continue;
         for (int by = 1; by <= boxes / bx; by++) {
             if ((boxes / bx) % by != 0)
@@ -92,9 +92,9 @@ static bn_status choose_lattice(bn_domain *d)
     if (isinf(best))
         return bn_fail(d->ctx, BN_USAGE,
                        "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
-                       "and cuts lie at multiples of %d along x and %d along y; ask for fewer boxes",
+                       "and cuts lie at multiples of %d along x%s and %d along y; ask for fewer boxes",
                        g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT,
-                       (int)BN_SEGMENT_ROWS);
+                       d->desc.whole_rows ? " (here not at all)" : "", (int)BN_SEGMENT_ROWS);
     return BN_OK;
 }
 
@@ -198,6 +198,31 @@ static bn_status place_boxes(bn_domain *d)
     return BN_OK;
 }
 
+/* Rows that occupy any of the devices: so many at least make a strip, which travels while the next one is computed. The same on all
+ * ranks, since a strip is a message. */
+static uint32_t rows_of_strips(const bn_domain *d)
+{
+    enum { ROWS_PER_UNIT = 4 };
+    double units = 1;
+    if (!d->spread || !d->desc.whole_rows)
+        return UINT32_MAX;
+    for (size_t m = 0; m < d->members; m++)
+        units = fmax(units, bn_member_device(d, m)->info.compute_units);
+    bn_context_agree(d->ctx, &units, 1);
+    return ROWS_PER_UNIT * (uint32_t)units;
+}
+
+/* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by strip. */
+static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
+{
+    bn_layout l = { 0 };
+    if (d->box_count == 1 && layout_of((const uint32_t[3]){ n[1], n[0], n[2] }, d->desc.grid.dims, d->desc.halo, &l))
+        return (bn_turned){ l.first, l.pitch, n[1] };
+    const uint32_t parts = n[1] / least, strips = parts < 1 ? 1 : parts < BN_TURN_STRIPS ? parts : BN_TURN_STRIPS;
+    const uint32_t strip = (uint32_t)round_up((n[1] + strips - 1) / strips, 16);
+    return (bn_turned){ 0, strip, strip };
+}
+
 static bn_status cut_boxes(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
@@ -207,6 +232,7 @@ static bn_status cut_boxes(bn_domain *d)
     if (!d->boxes || !d->shapes)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for %zu boxes", d->box_count);
     BN_TRY(place_boxes(d));
+    const uint32_t strips = rows_of_strips(d);
     for (size_t b = 0; b < d->box_count; b++) {
         bn_box *box = &d->boxes[b];
         box->place[0] = (int)(b % (size_t)d->lattice[0]);
@@ -228,6 +254,8 @@ static bn_status cut_boxes(bn_domain *d)
             d->shape_count++;
         }
         box->shape = s;
+        if (d->desc.whole_rows)
+            d->shapes[s].turned = turned_of(d, box->n, strips);
         if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
             d->index_bits = 64;
     }
@@ -255,6 +283,8 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
         return bn_fail(ctx, BN_USAGE, "a halo of %d cells; 0 to 64 are possible", desc->halo);
     if (desc->boxes < 0 || desc->boxes > 4096)
         return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
+    if (desc->whole_rows && g->dims < 2)
+        return bn_fail(ctx, BN_USAGE, "a grid of one dimension is one row, which can't stay whole");
     if (desc->align < 0 || (desc->align & (desc->align - 1)) != 0)
         return bn_fail(ctx, BN_USAGE, "cuts at multiples of %d cells; powers of two are possible", desc->align);
     return BN_OK;
@@ -338,6 +368,28 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
     return create(fine->ctx, &desc, fine, step, out);
 }
 
+bn_status bn_domain_turned(const bn_domain *d, bn_domain **out)
+{
+    *out = NULL;
+    bn_domain_desc desc = d->desc;
+    bn_grid *g = &desc.grid;
+    if (!d->desc.whole_rows || d->desc.grid.dims != 2)
+        return bn_fail(d->ctx, BN_USAGE, "a grid is turned in two dimensions, from whole rows to whole rows");
+    for (int k = 0; k < 2; k++) {
+        g->n[k] = d->desc.grid.n[!k];
+        g->h[k] = d->desc.grid.h[!k];
+        g->origin[k] = d->desc.grid.origin[!k];
+        g->periodic[k] = d->desc.grid.periodic[!k];
+    }
+    desc.align = 0;
+    desc.groups = NULL; /* lent to the other domain */
+    desc.group_count = 0;
+    const size_t least = d->spread ? d->device->slots : 1, units = (g->n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+    const size_t boxes = d->box_count < units ? d->box_count : units;
+    desc.boxes = (int)(boxes < least ? least : boxes);
+    return bn_domain_create(d->ctx, &desc, out);
+}
+
 /* Before things go: what they were waiting for has been told already. */
 static void finish_quietly(bn_domain *d)
 {
@@ -352,6 +404,7 @@ void bn_domain_destroy(bn_domain **domain)
     bn_domain *d = *domain;
     finish_quietly(d);
     bn_exchange_destroy(d);
+    bn_turn_destroy(d);
     bn_pinned_free(&d->gathered);
     bn_pinned_free(&d->copied);
     bn_program_destroy(&d->services);

@@ -1,22 +1,13 @@
 /* exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and corners
- * included, is one message: packed on the sender's device, read into pinned host memory, and written from the same memory
- * to the receiver's device, in queues beside the one that computes, events keeping the order; only between platforms or
- * ranks does the host wait. Corners come straight from the box across, not in a second round: a round that follows another
- * could not begin before the kernels launched in between are done. */
+ * included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels on the receiver's.
+ * Corners come straight from the box across, not in a second round: a round that follows another could not begin before the
+ * kernels launched in between are done. */
 #include "internal/context.h"
+#include "internal/link.h"
 #include "internal/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The way from one box to another. */
-typedef struct bn_link {
-    size_t from, to;
-    bn_buffer *send, *receive; /* on the two devices, where they are of this rank */
-    bn_pinned host;
-    size_t bytes;                                 /* of the message under way */
-    cl_event packed, read, written, unpacked; /* of the last message; NULL before the first */
-} bn_link;
 
 struct bn_exchange {
     bn_link *links; /* by sender, then receiver: ranks go through them in the same order */
@@ -43,15 +34,12 @@ static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int ste
     return false;
 }
 
-/* Whether two boxes can see each other's memory: a kernel may copy between them. */
-static bool same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
-
 static void find_far(bn_domain *d, bn_box *box)
 {
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
         const long other = direction(v, step) ? bn_box_at(d, box, step) : -1;
-        for (int k = 0; other >= 0 && !same_device(box, &d->boxes[other]) && k < 3; k++)
+        for (int k = 0; other >= 0 && !bn_same_device(box, &d->boxes[other]) && k < 3; k++)
             if (step[k] != 0)
                 box->far[k][step[k] > 0] = true;
     }
@@ -72,7 +60,7 @@ static void block_of(const bn_domain *d, size_t from, size_t to, const int step[
 static bool linked(const bn_domain *d, size_t from, size_t to)
 {
     const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
-    if ((!a->device && !b->device) || same_device(a, b))
+    if (!bn_link_exists(a, b))
         return false;
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
@@ -98,10 +86,12 @@ static bn_status find_links(bn_domain *d)
             for (size_t to = 0; to < d->box_count; to++) {
                 if (!linked(d, from, to))
                     continue;
-                if (pass == 1) {
-                    x->links[count].from = from;
-                    x->links[count].to = to;
-                }
+                if (pass == 1)
+                    x->links[count] = (bn_link){ .from = from,
+                                                 .to = to,
+                                                 .source = &d->boxes[from],
+                                                 .target = &d->boxes[to],
+                                                 .tag = bn_link_tag(from * d->box_count + to) };
                 count++;
             }
         if (pass == 0 && !(x->links = calloc(count ? count : 1, sizeof *x->links)))
@@ -111,24 +101,13 @@ static bn_status find_links(bn_domain *d)
     return BN_OK;
 }
 
-static void drop(cl_event *event)
-{
-    if (*event)
-        clReleaseEvent(*event);
-    *event = NULL;
-}
-
 void bn_exchange_destroy(bn_domain *d)
 {
     for (size_t i = 0; d->exchange && i < d->exchange->count; i++) {
         bn_link *l = &d->exchange->links[i];
-        drop(&l->packed);
-        drop(&l->read);
-        drop(&l->written);
-        drop(&l->unpacked);
         bn_buffer_destroy(d, &l->send);
         bn_buffer_destroy(d, &l->receive);
-        bn_pinned_free(&l->host);
+        bn_link_release(l);
     }
     if (d->exchange)
         free(d->exchange->links);
@@ -168,7 +147,7 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
 /* Memory for the message: on the devices of this rank, and between them. */
 static bn_status make_room(bn_domain *d, bn_link *l)
 {
-    bn_device *from = d->boxes[l->from].device, *to = d->boxes[l->to].device;
+    bn_device *from = l->source->device, *to = l->target->device;
     if (l->host.bytes >= l->bytes)
         return BN_OK;
     BN_TRY(bn_finish_all(d, "exchanging halos"));
@@ -179,68 +158,6 @@ static bn_status make_room(bn_domain *d, bn_link *l)
     if (to)
         BN_TRY(bn_buffer_create(d, to, "halos that come in", l->bytes, &l->receive));
     return bn_pinned_need(d, from ? from : to, &l->host, l->bytes);
-}
-
-/* A list of the events among these that there are. */
-static cl_uint events_of(cl_event a, cl_event b, cl_event out[2])
-{
-    cl_uint n = 0;
-    if (a)
-        out[n++] = a;
-    if (b)
-        out[n++] = b;
-    return n;
-}
-
-static bn_status flush(const bn_device *device, cl_command_queue queue)
-{
-    BN_CL(device, "exchanging halos", clFlush, queue);
-    return BN_OK;
-}
-
-static bn_status wait_for(const bn_device *device, cl_event event)
-{
-    if (event)
-        BN_CL(device, "exchanging halos", clWaitForEvents, 1, &event);
-    return BN_OK;
-}
-
-/* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
-static bn_status read_out(bn_domain *d, bn_link *l, bool together)
-{
-    const bn_device *device = d->boxes[l->from].device;
-    cl_event waits[2], read;
-    const cl_uint n = events_of(l->packed, together ? l->written : NULL, waits);
-    BN_CL(device, "halos that go out", clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, 0, l->bytes,
-          l->host.data, n, waits, &read);
-    drop(&l->read);
-    l->read = read;
-    return flush(device, device->outgoing);
-}
-
-static bn_status write_in(bn_domain *d, bn_link *l, cl_event after)
-{
-    const bn_device *device = d->boxes[l->to].device;
-    cl_event waits[2], written;
-    const cl_uint n = events_of(after, l->unpacked, waits);
-    BN_CL(device, "halos that come in", clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
-          l->host.data, n, n ? waits : NULL, &written);
-    drop(&l->written);
-    l->written = written;
-    return flush(device, device->incoming);
-}
-
-static bn_message message_of(const bn_domain *d, const bn_link *l, size_t peer_box)
-{
-    enum { TAGS = 32768 }; /* what every MPI allows; order tells apart what shares one */
-    return (bn_message){ d->boxes[peer_box].rank, (int)((l->from * d->box_count + l->to) % TAGS), l->host.data, l->bytes };
-}
-
-/* Both devices are here and share a context. */
-static bool in_one_context(const bn_domain *d, const bn_link *l)
-{
-    const bn_device *from = d->boxes[l->from].device, *to = d->boxes[l->to].device;
-    return from && to && from->cl == to->cl;
 }
 
 bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
@@ -254,21 +171,20 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
     }
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
-        const bn_device *from = d->boxes[l->from].device;
+        const bn_device *from = l->source->device;
         if (!from || l->bytes == 0)
             continue;
         cl_event packed = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
-        drop(&l->packed);
-        l->packed = packed;
-        BN_TRY(flush(from, from->queue));
+        bn_link_event(&l->packed, packed);
+        BN_CL(from, "exchanging halos", clFlush, from->queue);
     }
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
         for (int v = 0; v < BN_DIRECTIONS; v++) {
             int step[3];
             const long other = direction(v, step) ? bn_box_at(d, &d->boxes[b], step) : -1;
-            if (other < 0 || !same_device(&d->boxes[b], &d->boxes[other]))
+            if (other < 0 || !bn_same_device(&d->boxes[b], &d->boxes[other]))
                 continue;
             for (size_t r = 0; r < count; r++) {
                 long source[3], target[3], n[3];
@@ -282,59 +198,19 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
 }
 
 /* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
-bn_status bn_exchange_carry(bn_domain *d)
-{
-    const bn_comm_ops *ops = d->ctx->comm.ops;
-    bn_exchange *x = d->exchange;
-    for (size_t i = 0; i < x->count; i++) {
-        bn_link *l = &x->links[i];
-        if (d->boxes[l->from].device || l->bytes == 0)
-            continue;
-        BN_TRY(wait_for(d->boxes[l->to].device, l->written)); /* the memory may still be on its way to the device */
-        const bn_message m = message_of(d, l, l->from);
-        ops->receive(&m);
-    }
-    for (size_t i = 0; i < x->count; i++)
-        if (d->boxes[x->links[i].from].device && x->links[i].bytes > 0)
-            BN_TRY(read_out(d, &x->links[i], in_one_context(d, &x->links[i])));
-    for (size_t i = 0; i < x->count; i++)
-        if (in_one_context(d, &x->links[i]) && x->links[i].bytes > 0)
-            BN_TRY(write_in(d, &x->links[i], x->links[i].read));
-    return BN_OK;
-}
+bn_status bn_exchange_carry(bn_domain *d) { return bn_links_carry(d, d->exchange->links, d->exchange->count); }
 
 bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
-    const bn_comm_ops *ops = d->ctx->comm.ops;
     bn_exchange *x = d->exchange;
+    BN_TRY(bn_links_deliver(d, x->links, x->count));
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
-        const bn_device *from = d->boxes[l->from].device, *to = d->boxes[l->to].device;
-        if (!from || l->bytes == 0 || in_one_context(d, l))
+        if (!l->target->device || l->bytes == 0)
             continue;
-        BN_TRY(wait_for(from, l->read));
-        if (to) {
-            BN_TRY(wait_for(to, l->unpacked)); /* events of another context can't be given to the write */
-            BN_TRY(write_in(d, l, NULL));
-            BN_TRY(wait_for(to, l->written)); /* the next message goes through the same memory */
-        } else {
-            const bn_message m = message_of(d, l, l->to);
-            ops->send(&m);
-        }
-    }
-    if (ops)
-        ops->wait();
-    for (size_t i = 0; i < x->count; i++) {
-        bn_link *l = &x->links[i];
-        const bn_device *to = d->boxes[l->to].device;
-        if (!to || l->bytes == 0)
-            continue;
-        if (!d->boxes[l->from].device)
-            BN_TRY(write_in(d, l, NULL));
         cl_event unpacked = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
-        drop(&l->unpacked);
-        l->unpacked = unpacked;
+        bn_link_event(&l->unpacked, unpacked);
     }
     for (size_t r = 0; r < count; r++) {
         bn_field *f = requests[r].field;

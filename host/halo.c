@@ -93,21 +93,27 @@ size_t bn_halo_block_bytes(const bn_field *f, const long n[3])
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer, size_t at_bytes,
-                       bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
+bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long n[3], const bn_buffer *buffer,
+                        const cl_long lie[4], bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
 {
     bn_domain *d = f->domain;
     bn_kernel *k;
     BN_TRY(find_service(f, copy_kernels, &k));
     const cl_mem *from = unpack ? &buffer->mem : &f->buffers[box]->mem, *to = unpack ? &f->buffers[box]->mem : &buffer->mem;
-    const cl_long row = n[0] * together(f);
-    const cl_long dense[4] = { (cl_long)(at_bytes / f->element_bytes), row, row * n[1], row * n[1] * n[2] };
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), from));
     BN_TRY(bn_set_arg(k, box, 1, sizeof(cl_mem), to));
     BN_TRY(set_place(k, box, unpack ? 6 : 2, &d->shapes[d->boxes[box].shape].layout, first, together(f)));
     for (cl_uint i = 0; i < 4; i++)
-        BN_TRY(bn_set_arg(k, box, (unpack ? 2 : 6) + i, sizeof dense[i], &dense[i]));
+        BN_TRY(bn_set_arg(k, box, (unpack ? 2 : 6) + i, sizeof lie[i], &lie[i]));
     return set_extent_and_run(k, box, 10, n, f, waits, wait, done);
+}
+
+bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer, size_t at_bytes,
+                       bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
+{
+    const cl_long row = n[0] * together(f);
+    const cl_long dense[4] = { (cl_long)(at_bytes / f->element_bytes), row, row * n[1], row * n[1] * n[2] };
+    return bn_block_move(f, box, first, n, buffer, dense, unpack, waits, wait, done);
 }
 
 static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_uint paint)

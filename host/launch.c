@@ -103,6 +103,10 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                        count);
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
+        const char *objection = a->access == BN_A_TURNED && a->field ? bn_turn_objection(d, a->field) : NULL;
+        if (objection)
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result into field %s: %s", k->desc->name,
+                           a->field->desc.name, objection);
         const bn_domain *owner = a->field      ? a->field->domain
                                  : a->partials ? a->partials->domain
                                  : a->scalars  ? a->scalars->domain
@@ -110,7 +114,7 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                                                : d;
         bool object = a->field || a->partials || a->scalars || a->table;
         /* Which device a box lies on depends on its number alone. */
-        bool related = owner == d || (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
+        bool related = owner == d || a->access == BN_A_TURNED || (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
                                       memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
         if (object == (a->access == BN_A_SCALAR) || !related)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
@@ -140,6 +144,8 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
         if (a->access == BN_A_IMAGE) {
             BN_TRY(bn_buffer_image(a->field->domain, a->field->buffers[box]));
             value = &a->field->buffers[box]->image;
+        } else if (a->access == BN_A_TURNED) {
+            value = bn_turn_memory(k->program->domain, a->field, box);
         } else if (a->field)
             value = &a->field->buffers[box]->mem;
         else if (a->table)
@@ -247,6 +253,20 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
     return true;
 }
 
+/* The strips of rows that are turned one by one. */
+static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TURN_STRIPS])
+{
+    const bn_box *box = &d->boxes[b];
+    const uint32_t strip = d->shapes[box->shape].turned.strip;
+    size_t count = 0;
+    for (uint32_t row = 0; row < box->n[1]; row += strip) {
+        strips[count] = whole_box(box);
+        strips[count].first[1] = row;
+        strips[count++].n[1] = box->n[1] - row < strip ? box->n[1] - row : strip;
+    }
+    return count;
+}
+
 /* What arguments other than fields need before a launch where several devices have copies of them. */
 static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
 {
@@ -296,6 +316,12 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
         }
         return BN_OK;
     }
+    bn_field *turned = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_TURNED && d->box_count > 1)
+            turned = args[i].field;
+    if (turned)
+        BN_TRY(bn_turn_begin(d, turned));
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device)
             BN_TRY(set_args(k, b, args, count));
@@ -314,10 +340,15 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
             slabs[0] = whole_box(&d->boxes[b]);
             slab_count = 1;
         }
-        for (size_t s = 0; s < slab_count; s++)
+        if (turned)
+            slab_count = split_strips(d, b, slabs);
+        for (size_t s = 0; s < slab_count; s++) {
             BN_TRY(launch_part(k, b, &slabs[s]));
+            if (turned)
+                BN_TRY(bn_turn_packed(d, b, s));
+        }
     }
-    return BN_OK;
+    return turned ? bn_turn_deliver(d, turned) : BN_OK;
 }
 
 static bn_status check_kernel(const bn_kernel *k)
@@ -353,7 +384,7 @@ static bn_status note_changes(bn_domain *d, const bn_arg *a)
         a->scalars->apart = true;
     else if (a->access == BN_A_COUNTERS)
         return bn_counters_clear(a->table);
-    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE) {
+    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE || a->access == BN_A_TURNED) {
         bn_halo_set(a->field, 0);
         if (bn_context_debug(d->ctx))
             return bn_halo_poison(a->field);
@@ -407,6 +438,11 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         if (!known)
             requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps ? a->side : 0, a->wraps };
     }
+    for (size_t i = 0; i < count; i++)
+        if (args[i].access == BN_A_TURNED &&
+            ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_SEGMENT) || request_count > 0))
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result: it needs one of the ranges per row and per "
+                           "segment, and no neighbours of other boxes", k->desc->name);
     BN_TRY(launch_boxes(k, args, count, requests, request_count));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;

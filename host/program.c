@@ -12,11 +12,13 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3 };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES };
 
-/* Where boxes lie on several devices, each has a program that knows its place too. Gives how many there are. */
+/* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how many there
+ * are. */
 static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box,
-                          bn_define out[BN_OWN_DEFINES + BN_PLACE_DEFINES])
+                          bn_define out[BN_ALL_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
     const bn_device_info *info = &box->device->info;
@@ -56,7 +58,13 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
     static const char *const places[BN_PLACE_DEFINES] = { "OFFSET_X", "OFFSET_Y", "OFFSET_Z" };
     for (size_t i = 0; d->spread && i < BN_PLACE_DEFINES; i++)
         out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
-    return BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    const size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    if (!d->desc.whole_rows)
+        return count;
+    out[count] = (bn_define){ .name = "TURNED_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
+    out[count + 1] = (bn_define){ .name = "TURNED_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
+    out[count + 2] = (bn_define){ .name = "TURNED_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
+    return count + BN_TURNED_DEFINES;
 }
 
 /* What a define of the kind BN_DEF_PLACE is for one box. */
@@ -73,7 +81,7 @@ static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box,
                              bn_define **out)
 {
     const size_t count = *count_of;
-    bn_define *all = calloc(BN_OWN_DEFINES + BN_PLACE_DEFINES + count, sizeof *all);
+    bn_define *all = calloc(BN_ALL_DEFINES + count, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
     const size_t own = own_defines(d, s, box, all);

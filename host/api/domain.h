@@ -28,6 +28,7 @@ typedef struct bn_domain_desc {
     int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal. */
     int align;
+    bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW need it, and so does turning */
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
      * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
     bn_device *device;
@@ -54,6 +55,11 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
  * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
+
+/* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns. Both
+ * have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may store its
+ * result turned, in a field of the other (BN_WRITE_TURNED). It lives on by itself. */
+BN_CHECKED bn_status bn_domain_turned(const bn_domain *, bn_domain **out);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
  * that read or write fields of two domains of one box; several boxes have it from BN_DEF_PLACE. */

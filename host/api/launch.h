@@ -7,7 +7,7 @@
 #include "api/reduce.h"
 #include "api/table.h"
 
-typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE } bn_access;
+typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE, BN_A_TURNED } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
@@ -94,6 +94,12 @@ typedef struct bn_arg {
 #define BN_WRITE_FOREIGN(f)                                 \
     {                                                       \
         .access = BN_A_WRITE, .field = (f), .foreign = true \
+    }
+/* A field of the turned grid (bn_domain_turned), of one component: the kernel, which reads no neighbours in other rows, writes cell (i, j)
+ * to the element TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they belong, to whichever device. */
+#define BN_WRITE_TURNED(f)                  \
+    {                                       \
+        .access = BN_A_TURNED, .field = (f) \
     }
 #define BN_SCALARS_FOREIGN(s)                                     \
     {                                                             \

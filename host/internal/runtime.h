@@ -33,9 +33,16 @@ typedef struct bn_box {
     bool far[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices (exchange.c) */
 } bn_box;
 
+/* Where the cells of a box of whole rows go that are turned (kernels/lib/index.h). */
+typedef struct bn_turned {
+    size_t first, pitch;
+    uint32_t strip; /* rows; the rows behind them go to a block of their own, behind this one */
+} bn_turned;
+
 typedef struct bn_shape {
     uint32_t n[3];
     bn_layout layout;
+    bn_turned turned; /* of domains of whole rows */
 } bn_shape;
 
 typedef struct bn_buffer {
@@ -58,6 +65,7 @@ typedef struct bn_pinned {
 } bn_pinned;
 
 typedef struct bn_exchange bn_exchange;
+typedef struct bn_turn bn_turn;
 
 struct bn_domain {
     bn_context *ctx;
@@ -69,6 +77,7 @@ struct bn_domain {
     size_t members;
     size_t *lead; /* the first box on each member */
     bn_exchange *exchange;
+    bn_turn *turn; /* of what its kernels turn; NULL before the first */
     bn_pinned gathered; /* where partial sums come together */
     unsigned gather_turn;
     bn_pinned copied; /* what goes through the host between fields of different domains */
@@ -213,6 +222,22 @@ BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first
 BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at_bytes,
                                   bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
+/* Between the field's box and a buffer of the same device in which the block lies otherwise: the element it begins at, and those
+ * from row to row, slice to slice, component to component. */
+BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,
+                                   const cl_long lie[4], bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
+
+/* turn.c: launches that store their result turned, in a field of another domain (BN_WRITE_TURNED). `begin` readies the memory
+ * that bn_turn_memory gives the kernel, `packed` follows the launch over each strip of rows, in order, of every box, `deliver`
+ * brings what others have stored into the field's boxes. */
+enum { BN_TURN_STRIPS = 4 };
+/* Why the field can't take what kernels of this domain turn; NULL: it can. */
+const char *bn_turn_objection(const bn_domain *, const bn_field *);
+BN_CHECKED bn_status bn_turn_begin(bn_domain *, bn_field *);
+const cl_mem *bn_turn_memory(const bn_domain *, const bn_field *, size_t box);
+BN_CHECKED bn_status bn_turn_packed(bn_domain *, size_t box, size_t strip);
+BN_CHECKED bn_status bn_turn_deliver(bn_domain *, bn_field *);
+void bn_turn_destroy(bn_domain *);
 /* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round, the
  * only one in which the host waits. NULL entries are left out. */
 enum { BN_TOGETHER = 8 };

@@ -1,0 +1,39 @@
+/* link.h: messages from box to box of different devices: out of a buffer of the sender's device into pinned host memory, and
+ * from the same memory into a buffer of the receiver's device, in queues beside the one that computes, events keeping the
+ * order. Only between platforms or ranks does the host wait. */
+#ifndef BN_INTERNAL_LINK_H
+#define BN_INTERNAL_LINK_H
+
+#include "internal/runtime.h"
+
+typedef struct bn_link {
+    size_t from, to;               /* numbers of the boxes, each in its own domain */
+    const bn_box *source, *target; /* the boxes */
+    int tag;
+    bn_buffer *send, *receive; /* on the two devices, where they are of this rank */
+    size_t send_at;            /* where in `send` the message begins [B] */
+    bn_pinned host;
+    size_t bytes;                             /* of the message under way; 0: there is none */
+    cl_event packed, read, written, unpacked; /* of the last message; NULL before the first */
+} bn_link;
+
+/* Whether two boxes can see each other's memory: a kernel may copy between them. */
+bool bn_same_device(const bn_box *, const bn_box *);
+/* Whether messages from one box to the other concern this rank. */
+bool bn_link_exists(const bn_box *from, const bn_box *to);
+/* The number of a link among all that there can be, the same on all ranks, as the tag of its messages. */
+int bn_link_tag(size_t number);
+/* Takes the place of one of the events above. */
+void bn_link_event(cl_event *kept, cl_event fresh);
+/* The events that there are among two. */
+cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2]);
+/* Leaves `send` and `receive` to be destroyed by their owner. */
+void bn_link_release(bn_link *);
+
+/* With `bytes` and `packed` set: messages set off, without a wait of the host where both devices are here. Whatever shall run
+ * meanwhile has been launched before. */
+BN_CHECKED bn_status bn_links_carry(bn_domain *, bn_link *, size_t count);
+/* Until each is in `receive`, or on its way there: `written` tells. Its reader sets `unpacked`. */
+BN_CHECKED bn_status bn_links_deliver(bn_domain *, bn_link *, size_t count);
+
+#endif
