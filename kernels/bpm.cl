@@ -4,7 +4,7 @@
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2 -DTURNED_FIRST=0 -DTURNED_PITCH=16 -DTURNED_STRIP=16
  * lint: -DLOSSY=0 -DMETHOD=3
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
@@ -257,18 +257,17 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
 #else
 /* Lines of a cross-section. What P has along the line and half of the index belong to it, the rest to the lines across;
  * each half step keeps the power. With `turn` the result is stored for those: value number i of row j goes to row i of
- * another grid, at place j. */
+ * the turned grid, at place j. */
 kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
-                     global real2 *work, global real2 *other, int turn, int turned_first, int turned_pitch,
-                     real factor_x, real factor_y, int reach, int steps)
+                     global real2 *work, global real2 *other, int turn, real factor_x, real factor_y, int reach, int steps)
 {
     SCRATCH;
-    const int row = (int)get_global_id(1);
+    const int row = (int)get_global_id(1) - Y0;
     const index_t first = AT(0, row);
     target to;
     to.values = turn ? other : psi;
-    to.first = turn ? (index_t)turned_first + row : first;
-    to.stride = turn ? (index_t)turned_pitch : 1;
+    to.first = turn ? TURNED(0, row) : first;
+    to.stride = turn ? (index_t)TURNED_PITCH : 1;
     MARCH((real2)(factor_x, factor_y))
 }
 #endif

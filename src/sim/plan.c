@@ -34,6 +34,8 @@ bn_status bn_plan_halo(bn_plan *p, int cells)
 
 void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
 
+void bn_plan_whole_rows(bn_plan *p) { p->whole_rows = true; }
+
 bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc) { ADD(p, fields, field_count, BN_PLAN_FIELDS, *desc); }
 
 bn_status bn_plan_define(bn_plan *p, const char *name, double value)
@@ -129,10 +131,19 @@ static int element_bytes(const bn_plan *p, bn_type type)
     return type == BN_T_REAL ? real : type == BN_T_REAL2 ? 2 * real : type == BN_T_I32 ? 4 : type == BN_T_I64 ? 8 : 1;
 }
 
+bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, bool shared)
+{
+    const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
+    const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more_largest);
+    if (bytes == 0 || __builtin_add_overflow(p->more_bytes[shared], bytes, &p->more_bytes[shared]))
+        return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one", grid->n[0], grid->n[1]);
+    return BN_OK;
+}
+
 uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
 {
     const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
-    uint64_t total = 0, largest_here = 0;
+    uint64_t total = p->more_bytes[0], largest_here = p->more_largest;
     for (size_t i = 0; i < p->field_count; i++) {
         uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components,
                                             &largest_here);
@@ -146,7 +157,7 @@ uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
 
 uint64_t bn_plan_host_bytes(const bn_plan *p)
 {
-    uint64_t total = 0, points = 1, bytes;
+    uint64_t total = p->more_bytes[0], points = 1, bytes;
     for (int k = 0; k < 3; k++)
         if (__builtin_mul_overflow(points, (uint64_t)p->grid.n[k], &points))
             return 0;
@@ -162,6 +173,9 @@ uint64_t bn_plan_host_bytes(const bn_plan *p)
 bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_device_info *info, size_t devices)
 {
     uint64_t largest = 0, need = info ? bn_plan_device_bytes(p, &largest) : bn_plan_host_bytes(p);
+    const double shared = info ? (double)need + (double)p->more_bytes[1] : (double)need; /* among several */
+    if (devices > 1 && need > 0)
+        need = (uint64_t)shared;
     uint64_t have = info ? info->bytes : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t have_largest = info ? info->largest_buffer : have;
     /* Boxes are not all alike, and halos and messages come on top. */
@@ -169,7 +183,7 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
     const double each = margin * (double)need / (double)devices, each_largest = margin * (double)largest / (double)devices;
     if (need > 0 && each <= (double)have && each_largest <= (double)have_largest)
         return BN_OK;
-    const double by_all = ceil(1.05 * (double)need / (double)have), by_one = ceil(1.05 * (double)largest / (double)have_largest);
+    const double by_all = ceil(1.05 * shared / (double)have), by_one = ceil(1.05 * (double)largest / (double)have_largest);
     have *= devices;
     have_largest *= devices;
     /* The same grid, finer by the factor that the tighter of the two limits leaves. */

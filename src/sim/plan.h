@@ -29,6 +29,8 @@ struct bn_plan {
     bn_grid grid;
     int halo;
     int align;
+    bool whole_rows;
+    uint64_t more_bytes[2], more_largest; /* beside the fields: in any case, and where several devices share the case [B] */
     bn_field_desc fields[BN_PLAN_FIELDS];
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
@@ -57,7 +59,7 @@ void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
-/* Bytes that all fields take on a device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
+/* Bytes that the case takes on one device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);

@@ -174,6 +174,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         .precision = precision,
         .halo = sim->plan->halo,
         .align = sim->plan->align,
+        .whole_rows = sim->plan->whole_rows,
         .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },

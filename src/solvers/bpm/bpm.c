@@ -278,7 +278,7 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     BN_TRY(keep_pairs(p, s->n + 1, &s->op.m));
     BN_TRY(keep_pairs(p, s->n, &s->op.index2));
     double **pairs[] = { &s->mode_field, &s->start_field, &s->field, &s->r, &s->v, &s->s };
-    for (size_t i = 0; i < (s->space ? 3 : sizeof pairs / sizeof *pairs); i++)
+    for (size_t i = 0; !s->space && i < sizeof pairs / sizeof *pairs; i++)
         BN_TRY(keep(p, 2 * points, pairs[i]));
     double **each[] = { &s->mode_index, &s->start_power, &s->mode_power, &s->theory };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
@@ -313,12 +313,15 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
                                        .origin = { s->axis[0].h, s->h },
                                        .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    /* A mode that was sought is kept in checkpoints; anything else is made anew. */
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, s->launch == BPM_LAUNCH_MODE ? BN_STATE : 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
     if (s->method == BPM_FFT)
         BN_TRY(plan_fft_fields(p));
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         BN_TRY(bn_plan_skip_kernel(p, table[i]));
+    bn_plan_whole_rows(p);
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->axis[0].chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->axis[0].chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
@@ -341,6 +344,8 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    if (s->method == BPM_DIRECT)
+        bn_plan_whole_rows(p);
     if (s->method == BPM_FFT)
         BN_TRY(plan_fft_fields(p));
     else if (s->method == BPM_DIRECT)
@@ -447,6 +452,7 @@ static bn_status init(bn_sim *sim, void *state)
         s->spectrum = bn_sim_field(sim, "spectrum");
     }
     if (s->space) { /* the rest once the engine has its own fields */
+        s->start = bn_sim_field(sim, "start");
         s->intensity = bn_sim_field(sim, "intensity");
         s->index = bn_sim_field(sim, "index");
         return BN_OK;

@@ -4,6 +4,7 @@
 #define BN_BPM_H
 
 #include "api/fft.h"
+#include "api/rows.h"
 #include "sim/solver.h"
 
 #include <complex.h>
@@ -44,15 +45,13 @@ typedef struct bpm_axis {
     uint32_t n, lines; /* unknowns of a line, number of lines */
     double h, width;
     int chunk, chunks, reach;
-    double *r, *v;          /* as of a beam in a plane, of all lines */
     double _Complex *scale; /* n: what the field is divided by */
     bpm_operator op;
     /* device */
     bn_domain *domain; /* of this axis' lines as rows */
-    bool own;          /* the domain is not the simulation's */
     bn_program *program;
     bn_kernel *line;
-    bn_field *psi, *r_field, *v_field, *work;
+    bn_field *psi, *r_field, *v_field, *work; /* r, v: as of a beam in a plane, of all lines */
 } bpm_axis;
 
 /* What was found at the end of a step of the simulation, for one beam. */
@@ -104,14 +103,18 @@ typedef struct bpm {
     /* in space */
     bool space;
     bpm_axis axis[2]; /* x, y */
-    bn_field *intensity, *index;
+    bn_field *start, *intensity, *index; /* start: what enters; once it is found the mode, if that is what enters */
+    double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
+    double section_z;                    /* of the index profile */
+    double _Complex section_p;
+    double largest;                      /* of |psi| */
     bool relaxing; /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
     double norm; /* of the iteration's matrix, an upper bound */
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
-    /* the launched mode and the start */
+    /* the launched mode and the start; in space fields are on the device alone */
     double *mode_field, *start_field; /* pairs, n * beams */
     double *mode_index;               /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
@@ -179,7 +182,7 @@ bool bpm_find_mode(const bpm *, size_t beam, const bpm_operator *, int mode, dou
 /* bpm_start.c: the field at z = 0. */
 BN_CHECKED bn_status bpm_make_start(const bn_case *, bpm *);
 
-/* bpm_measure.c */
+/* bpm_measure.c; fetch, put and look for beams in a plane */
 BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
 BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
 /* Reads the field (unscaled) into s->field. */
@@ -204,25 +207,37 @@ BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *
 /* What a checkpoint needs beside psi, and, coming back, the section that psi was left in. */
 BN_CHECKED bn_status bpm_keep(bn_sim *, void *state, bn_keeper *);
 BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
+/* bpm_space.c: beams in space. */
+BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
+/* The scaling and the weights for the step number k, or for a step along imaginary z. */
+void bpm_make_space_section(bpm *, size_t k);
+/* r and v of the lines [first, first + count) of direction d in this section; the reach grows with them. */
+void bpm_space_lines(bpm *, int d, uint32_t first, uint32_t count, double *r, double *v);
+BN_CHECKED bn_status bpm_start_space(const bn_case *, bpm *);
+/* A step of the simulation while the mode is sought. */
+BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
+/* bpm_cross.c: the cross-section, row by row. A row of what enters, or of the guess at the mode. */
+void bpm_start_row(const bpm *, uint32_t j, double *row);
+/* Puts it into psi, made anew (then the start is kept, too) or as it was kept. */
+BN_CHECKED bn_status bpm_launch_space(bpm *, bool make);
+/* `map`: the mean of the intensity along x, row by row; NULL: not wanted. */
+BN_CHECKED bn_status bpm_look_space(bpm *, bpm_state *out, double *map);
+/* Into s->largest. */
+BN_CHECKED bn_status bpm_find_largest(bn_sim *, bpm *);
+/* Of psi over s->largest: the effective index by Rayleigh's quotient, and the power. */
+BN_CHECKED bn_status bpm_rayleigh(bn_sim *, bpm *, double *index, double *power);
+/* psi over s->largest, as what enters from now on, too. */
+BN_CHECKED bn_status bpm_normalize(bpm *);
 /* Brings what is written to files up to date. */
 BN_CHECKED bn_status bpm_present(bn_sim *, void *state);
 
-/* bpm_space.c: beams in space. */
-BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
-void bpm_make_space_section(bpm *, size_t k);
-BN_CHECKED bn_status bpm_start_space(const bn_case *, bpm *);
-void bpm_look_space(const bpm *, bpm_state *out);
-/* Effective index of s->field by Rayleigh's quotient. */
-double bpm_rayleigh(const bpm *);
-/* A step of the simulation while the mode is sought. */
-BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
 /* bpm_fft.c: by transforms. `times`: one field by another, point by point. */
 BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
 BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, size_t k);
 BN_CHECKED bn_status bpm_fft_march(bn_sim *, bpm *, size_t steps,
                                    bn_status (*times)(bn_sim *, bpm *, bn_field *, bn_field *));
-/* bpm_structure.c: n^2 on the row at y of the cross-section at z. */
-void bpm_index_row(const bpm *, double z, double y, double _Complex *out);
+/* bpm_structure.c: n^2 at the nodes [first, first + count) of the row at y of the cross-section at z. */
+void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
 /* Sweeps that the iteration needs at most to come from `residual` to `goal`. */
 long long bpm_sweeps_for(const bpm *, double residual, double goal);
 extern const bn_engine bpm_device;

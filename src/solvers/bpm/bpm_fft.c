@@ -67,7 +67,7 @@ bn_status bpm_fft_section(bn_sim *sim, bpm *s, size_t at)
     s->spectrum_set = true;
     for (uint32_t j = 0; j < s->rows; j++) {
         if (s->space)
-            bpm_index_row(s, z, (double)(j + 1) * s->h, index2);
+            bpm_index_row(s, z, (double)(j + 1) * s->h, 0, s->n, index2);
         else
             bpm_index(s, 0, z, s->h, s->n, false, index2);
         for (uint32_t i = 0; i < s->n; i++) /* half a step */

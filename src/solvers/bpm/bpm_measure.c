@@ -55,15 +55,13 @@ static void rescale(const bpm *s, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)s->field;
     const double _Complex *scale = (const double _Complex *)(const void *)s->s;
-    for (size_t at = 0; (s->tm || s->pml) && at < (size_t)s->n * s->rows; at++) {
-        const double _Complex by = s->space ? s->axis[0].scale[at % s->n] * s->axis[1].scale[at / s->n] : scale[at];
-        psi[at] = divide ? psi[at] / by : psi[at] * by;
-    }
+    for (size_t at = 0; (s->tm || s->pml) && at < (size_t)s->n * s->rows; at++)
+        psi[at] = divide ? psi[at] / scale[at] : psi[at] * scale[at];
 }
 
 bn_status bpm_fetch(bpm *s)
 {
-    BN_TRY(bn_field_get(s->space ? s->axis[0].psi : s->psi, s->field, 2 * (size_t)s->n * s->rows));
+    BN_TRY(bn_field_get(s->psi, s->field, 2 * (size_t)s->n * s->rows));
     rescale(s, false);
     return BN_OK;
 }
@@ -71,51 +69,21 @@ bn_status bpm_fetch(bpm *s)
 bn_status bpm_put(bpm *s)
 {
     rescale(s, true);
-    return bn_field_set(s->space ? s->axis[0].psi : s->psi, s->field, 2 * (size_t)s->n * s->rows);
+    return bn_field_set(s->psi, s->field, 2 * (size_t)s->n * s->rows);
 }
 
 bn_status bpm_begin(bn_sim *sim, bpm *s)
 {
-    if (s->space && s->method == BPM_FFT)
-        s->axis[0].psi = s->psi;
-    else if (s->space)
+    if (s->space && s->method != BPM_FFT)
         bpm_make_space_section(s, 0);
     s->section_end = 0;
-    memcpy(s->field, s->start_field, 2 * (size_t)s->n * s->rows * sizeof *s->field);
-    BN_TRY(bpm_put(s));
+    if (s->space) {
+        BN_TRY(bpm_launch_space(s, true));
+    } else {
+        memcpy(s->field, s->start_field, 2 * (size_t)s->n * s->rows * sizeof *s->field);
+        BN_TRY(bpm_put(s));
+    }
     return s->relaxing ? BN_OK : bpm_keep_record(sim, s);
-}
-
-bn_status bpm_present(bn_sim *sim, void *state)
-{
-    bpm *s = state;
-    const size_t points = (size_t)s->n * s->rows;
-    bn_status st = BN_OK;
-    if (!s->space)
-        return BN_OK;
-    double *values = calloc(points, sizeof *values);
-    double _Complex *index2 = calloc(s->n, sizeof *index2);
-    if (!values || !index2) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the picture of the beam");
-        goto out;
-    }
-    BN_GO(bn_field_get(s->axis[0].psi, s->field, 2 * points));
-    if (s->axis[0].psi != s->psi)
-        BN_GO(bn_field_set(s->psi, s->field, 2 * points));
-    rescale(s, false);
-    for (size_t at = 0; at < points; at++)
-        values[at] = s->field[2 * at] * s->field[2 * at] + s->field[2 * at + 1] * s->field[2 * at + 1];
-    BN_GO(bn_field_set(s->intensity, values, points));
-    for (size_t j = 0; j < s->rows; j++) {
-        bpm_index_row(s, fmin((double)s->done + 0.5, (double)s->steps - 0.5) * s->dz, (double)(j + 1) * s->h, index2);
-        for (size_t i = 0; i < s->n; i++)
-            values[j * s->n + i] = creal(csqrt(index2[i]));
-    }
-    BN_GO(bn_field_set(s->index, values, points));
-out:
-    free(values);
-    free(index2);
-    return st;
 }
 
 /* sum conj(a) b; mirrored: a's mirror image. */
@@ -137,10 +105,6 @@ static double share(double _Complex overlap, double one, double other)
 
 void bpm_look(const bpm *s, size_t beam, bpm_state *out)
 {
-    if (s->space) {
-        bpm_look_space(s, out);
-        return;
-    }
     const size_t n = s->n;
     const double *psi = s->field + 2 * beam * n, *start = s->start_field + 2 * beam * n;
     const double own = s->start_power[beam], place = (s->centre + s->beam[beam][1]) / s->h - 1;
@@ -177,17 +141,18 @@ void bpm_look(const bpm *s, size_t beam, bpm_state *out)
 bn_status bpm_keep_record(bn_sim *sim, bpm *s)
 {
     (void)sim;
-    BN_TRY(bpm_fetch(s));
-    if (s->records < s->room) {
-        const size_t wide = s->space ? s->n : 1;
-        for (size_t i = 0; s->map && i < s->map_n; i++) {
-            double sum = 0;
-            for (size_t k = 2 * i * wide; k < 2 * (i + 1) * wide; k++)
-                sum += s->field[k] * s->field[k];
-            s->map[s->records * s->map_n + i] = sum / (double)wide;
-        }
-        bpm_look(s, 0, &s->record[s->records++]);
-    }
+    const bool room = s->records < s->room;
+    double *map = s->map && room ? s->map + s->records * s->map_n : NULL;
+    if (!s->space)
+        BN_TRY(bpm_fetch(s));
+    if (!room)
+        return BN_OK;
+    bpm_state *record = &s->record[s->records++];
+    if (s->space)
+        return bpm_look_space(s, record, map);
+    for (size_t i = 0; map && i < s->map_n; i++)
+        map[i] = s->field[2 * i] * s->field[2 * i] + s->field[2 * i + 1] * s->field[2 * i + 1];
+    bpm_look(s, 0, record);
     return BN_OK;
 }
 
@@ -260,7 +225,7 @@ static bn_status put_map(const bpm *s, bn_results *results)
             values[i * columns + k] = s->map[k * s->map_n + i];
             *line = s->space ? line[-(ptrdiff_t)k] : creal(csqrt(index2[i]));
             if (s->space && (k == 0 || !straight)) { /* seen along x: the highest */
-                bpm_index_row(s, z, (double)(i + 1) * s->h, index2);
+                bpm_index_row(s, z, (double)(i + 1) * s->h, 0, s->n, index2);
                 *line = 0;
                 for (size_t x = 0; x < s->n; x++)
                     *line = fmax(*line, creal(csqrt(index2[x])));
@@ -334,8 +299,12 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     bpm *s = state;
     bpm_state end;
     (void)sim;
-    BN_TRY(bpm_fetch(s));
-    bpm_look(s, 0, &end);
+    if (s->space) {
+        BN_TRY(bpm_look_space(s, &end, NULL));
+    } else {
+        BN_TRY(bpm_fetch(s));
+        bpm_look(s, 0, &end);
+    }
     const double beta = found_beta(s, 0, end.phase), length = (double)s->done * s->dz;
     BN_TRY(bn_result(results, "power", end.power));
     BN_TRY(bn_result(results, "power_drift", end.power - 1));

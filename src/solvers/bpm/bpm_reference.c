@@ -166,17 +166,29 @@ static bn_status march(bn_sim *sim, bpm *s, size_t steps)
     return BN_OK;
 }
 
-static bn_status section(bn_sim *sim, bpm *s)
+static bn_status section_of_lines(bn_sim *sim, bpm *s, int d)
 {
     const reference *m = s->reference_memory;
-    const size_t points = (size_t)s->n * s->rows, v_size = s->lossy ? 2 : 1;
-    (void)sim;
-    for (int d = 0; s->space && d < 2; d++) {
-        for (size_t i = 0; i < points; i++)
-            m->r[d][i] = (pair){ (real)s->axis[d].r[2 * i], (real)s->axis[d].r[2 * i + 1] };
-        for (size_t i = 0; i < v_size * points; i++)
-            m->v[d][i] = (real)s->axis[d].v[i];
+    const size_t n = s->axis[d].n, v_size = s->lossy ? 2 : 1;
+    double *r = calloc(4 * n, sizeof *r), *v = r + 2 * n;
+    if (!r)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a line of the reference");
+    for (uint32_t line = 0; line < s->axis[d].lines; line++) {
+        bpm_space_lines(s, d, line, 1, r, v);
+        for (size_t i = 0; i < n; i++)
+            m->r[d][line * n + i] = (pair){ (real)r[2 * i], (real)r[2 * i + 1] };
+        for (size_t i = 0; i < v_size * n; i++)
+            m->v[d][line * v_size * n + i] = (real)v[i];
     }
+    free(r);
+    return BN_OK;
+}
+
+static bn_status section(bn_sim *sim, bpm *s)
+{
+    const size_t points = (size_t)s->n * s->rows, v_size = s->lossy ? 2 : 1;
+    for (int d = 0; s->space && d < 2; d++)
+        BN_TRY(section_of_lines(sim, s, d));
     if (s->space)
         return BN_OK;
     if (s->method == BPM_DIRECT)
@@ -288,7 +300,6 @@ static bn_status setup(bn_sim *sim, void *state)
         BN_TRY(bn_fft_create(bn_sim_domain(sim), BN_FFT_COMPLEX, &s->fft));
     if (!s->space)
         return BN_OK;
-    s->axis[0].psi = s->psi;
     return bpm_begin(sim, s);
 }
 

@@ -29,6 +29,19 @@ static bn_status keep_pairs(bn_plan *p, size_t count, double _Complex **out)
     return BN_OK;
 }
 
+/* What setup_axis of bpm_step.c makes. */
+static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
+{
+    const bpm_axis *a = &s->axis[d];
+    const bn_grid lines = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true };
+    const bn_type made[] = { BN_T_REAL2, BN_T_REAL2, s->lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2 };
+    for (int i = d == 0; i < 4; i++) /* psi along x is a field of the plan */
+        BN_TRY(bn_plan_more_memory(p, &lines, made[i], false));
+    for (int i = 0; i < 2; i++) /* what is turned, here and elsewhere */
+        BN_TRY(bn_plan_more_memory(p, &lines, BN_T_REAL2, true));
+    return BN_OK;
+}
+
 bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
 {
     const int wish = (int)bn_case_int(c, "solver.chunk");
@@ -41,18 +54,18 @@ bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
         bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
     if (s->launch == BPM_LAUNCH_MODE && s->structures == 0 && !s->picture)
         bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
+    BN_TRY(bn_plan_halo(p, 0)); /* a line is whole, and nobody looks beside it */
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
-        const size_t points = (size_t)a->n * a->lines;
         a->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)a->n, a->h);
         a->chunks = ((int)a->n + a->chunk - 1) / a->chunk;
         a->op.n = a->n;
-        BN_TRY(keep(p, 2 * points, &a->r));
-        BN_TRY(keep(p, (s->lossy ? 2 : 1) * points, &a->v));
         BN_TRY(keep_pairs(p, a->n, &a->scale));
         BN_TRY(keep_pairs(p, a->n, &a->op.w));
         BN_TRY(keep_pairs(p, a->n + 1, &a->op.m));
         BN_TRY(keep_pairs(p, a->n, &a->op.index2));
+        if (s->method == BPM_DIRECT)
+            BN_TRY(plan_memory(p, s, d));
     }
     s->relax_dz = bn_case_real(c, "launch.relax_dz");
     s->relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
@@ -73,13 +86,13 @@ static void weights(const bpm *s, double _Complex *p, double _Complex *q)
 
 void bpm_make_space_section(bpm *s, size_t k)
 {
-    const double z = s->relaxing ? 0.5 * s->dz : ((double)k + 0.5) * s->dz, k0 = bpm_k0(s, 0);
     const bool pml = s->pml;
-    const size_t v_size = s->lossy ? 2 : 1;
     double _Complex p, q;
     weights(s, &p, &q);
     s->factor[0] = creal((p - q) / p);
     s->factor[1] = cimag((p - q) / p);
+    s->section_z = s->relaxing ? 0.5 * s->dz : ((double)k + 0.5) * s->dz;
+    s->section_p = p;
     s->section_end = k + bpm_constant_steps(s, k);
     s->pml = pml && !s->relaxing; /* modes belong to the guide, not to the layers before the walls */
     for (int d = 0; d < 2; d++) {
@@ -92,65 +105,63 @@ void bpm_make_space_section(bpm *s, size_t k)
         a->reach = 1;
     }
     s->pml = pml;
-    /* Row by row of the cross-section; a column's values are gathered in its own place of `v` first. */
-    const bpm_axis *x = &s->axis[0], *y = &s->axis[1];
-    for (size_t j = 0; j < y->n; j++) {
-        bpm_index_row(s, z, (double)(j + 1) * y->h, x->op.index2);
-        for (size_t i = 0; i < x->n; i++) {
-            const double _Complex half = 0.5 * k0 * k0 * (x->op.index2[i] - s->reference * s->reference);
-            x->op.index2[i] = x->h * x->h * half;
-            y->r[2 * (i * y->n + j)] = y->h * y->h * creal(half);
-            y->r[2 * (i * y->n + j) + 1] = y->h * y->h * cimag(half);
-        }
-        bpm_eliminate(&x->op, x->op.index2, x->h * x->h * k0 * k0 * s->reference * s->reference / p, x->scale, s->lossy,
-                      x->r + 2 * j * x->n, x->v + v_size * j * x->n);
-    }
-    for (size_t i = 0; i < x->n; i++) {
-        memcpy(y->op.index2, y->r + 2 * i * y->n, 2 * y->n * sizeof *y->r);
-        bpm_eliminate(&y->op, y->op.index2, y->h * y->h * k0 * k0 * s->reference * s->reference / p, y->scale, s->lossy,
-                      y->r + 2 * i * y->n, y->v + v_size * i * y->n);
-    }
-    for (int d = 0; d < 2; d++) {
-        bpm_axis *a = &s->axis[d];
-        for (size_t line = 0; line < a->lines; line++) {
-            const int reach = bpm_reach(a->r + 2 * line * a->n, a->n, a->chunk, s->single);
-            a->reach = reach > a->reach ? reach : a->reach;
-        }
-    }
 }
 
-static double norm2(const double *field, size_t points)
+/* Half of the index term at the nodes [first, first + count) along x of row j, times the square of h. */
+static void own_terms(const bpm *s, uint32_t j, uint32_t first, uint32_t count, double h, double _Complex *out)
 {
-    double sum = 0;
-    for (size_t i = 0; i < 2 * points; i++)
-        sum += field[i] * field[i];
-    return sum;
+    const double k0 = bpm_k0(s, 0);
+    bpm_index_row(s, s->section_z, (double)(j + 1) * s->axis[1].h, first, count, out);
+    for (size_t i = 0; i < count; i++)
+        out[i] = h * h * (0.5 * k0 * k0 * (out[i] - s->reference * s->reference));
+}
+
+void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, double *v)
+{
+    bpm_axis *a = &s->axis[d];
+    const size_t n = a->n, v_size = s->lossy ? 2 : 1;
+    const double k0 = bpm_k0(s, 0);
+    const double _Complex q0 = a->h * a->h * k0 * k0 * s->reference * s->reference / s->section_p;
+    double _Complex *own = a->op.index2, *rows = s->axis[0].op.index2;
+    /* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
+    for (uint32_t j = 0; d == 1 && j < n; j++) {
+        own_terms(s, j, first, count, a->h, rows);
+        for (size_t line = 0; line < count; line++) {
+            r[2 * (line * n + j)] = creal(rows[line]);
+            r[2 * (line * n + j) + 1] = cimag(rows[line]);
+        }
+    }
+    for (uint32_t line = 0; line < count; line++) {
+        double *at = r + 2 * line * n;
+        if (d == 0)
+            own_terms(s, first + line, 0, a->n, a->h, own);
+        else
+            memcpy(own, at, 2 * n * sizeof *at);
+        bpm_eliminate(&a->op, own, q0, a->scale, s->lossy, at, v + v_size * line * n);
+        const int reach = bpm_reach(at, n, a->chunk, s->single);
+        a->reach = reach > a->reach ? reach : a->reach;
+    }
 }
 
 bn_status bpm_start_space(const bn_case *c, bpm *s)
 {
-    const size_t nx = s->n, points = nx * s->rows;
     const bool guess = s->launch == BPM_LAUNCH_MODE;
-    const double middle_x = bn_case_real(c, "launch.centre_x"), k = bpm_k0(s, 0) * s->background;
-    const double x0 = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
-    double place_x = x0, place_y = s->centre, waist = s->waist;
+    const double middle_x = bn_case_real(c, "launch.centre_x");
+    double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
+    s->spot[0] = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
+    s->spot[1] = s->centre;
+    s->spot_waist = s->waist;
     if (guess && s->structures > 0) { /* a spot on the first guide grows into its mode */
-        place_x = s->structure[0].centre_x;
-        place_y = s->structure[0].centre;
-        waist = s->structure[0].width;
-        s->centre = place_y;
+        s->spot[0] = s->structure[0].centre_x;
+        s->spot[1] = s->centre = s->structure[0].centre;
+        s->spot_waist = s->structure[0].width;
     }
-    for (size_t j = 0; j < s->rows; j++)
-        for (size_t i = 0; i < nx; i++) {
-            const double x = (double)(i + 1) * s->axis[0].h - place_x, y = (double)(j + 1) * s->h - place_y;
-            const bool plane = s->launch == BPM_LAUNCH_PLANE;
-            const double size = plane ? 1 : exp(-(x * x + y * y) / (waist * waist));
-            const double turn = guess ? 0 : -k * sin(s->tilt) * y;
-            double *at = s->start_field + 2 * (j * nx + i);
-            at[0] = size < 1e-30 ? 0 : size * cos(turn);
-            at[1] = size < 1e-30 ? 0 : size * sin(turn);
-        }
-    s->start_power[0] = norm2(s->start_field, points);
+    for (uint32_t j = 0; j < s->rows; j++) {
+        bpm_start_row(s, j, row);
+        for (size_t i = 0; i < 2 * (size_t)s->n; i++)
+            power += row[i] * row[i];
+    }
+    s->start_power[0] = power;
     s->mode_index[0] = s->theory[0] = s->relax_index = (double)NAN;
     if (!(s->start_power[0] > 0))
         return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
@@ -163,95 +174,18 @@ bn_status bpm_start_space(const bn_case *c, bpm *s)
     return BN_OK;
 }
 
-double bpm_rayleigh(const bpm *s)
-{
-    const size_t nx = s->n, ny = s->rows;
-    const double k0 = bpm_k0(s, 0), cx = 1 / (s->axis[0].h * s->axis[0].h * k0 * k0);
-    const double cy = 1 / (s->h * s->h * k0 * k0);
-    const double *f = s->field;
-    double sum = 0, size = 0;
-    for (size_t j = 0; j < ny; j++) {
-        bpm_index_row(s, 0.5 * s->dz, (double)(j + 1) * s->h, s->axis[0].op.index2);
-        for (size_t i = 0; i < nx; i++)
-            for (size_t part = 0; part < 2; part++) {
-                const size_t at = 2 * (j * nx + i) + part;
-                const double here = f[at], west = i > 0 ? f[at - 2] : 0, east = i + 1 < nx ? f[at + 2] : 0;
-                const double south = j > 0 ? f[at - 2 * nx] : 0, north = j + 1 < ny ? f[at + 2 * nx] : 0;
-                sum += here * (cx * ((east - here) - (here - west)) + cy * ((north - here) - (here - south)) +
-                               creal(s->axis[0].op.index2[i]) * here);
-                size += here * here;
-            }
-    }
-    return sqrt(fmax(sum, 0) / size);
-}
-
-/* sum conj(a) b over the cross-section */
-static double _Complex inner(const double *a, const double *b, size_t points)
-{
-    double re = 0, im = 0;
-    for (size_t i = 0; i < points; i++) {
-        re += a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
-        im += a[2 * i] * b[2 * i + 1] - a[2 * i + 1] * b[2 * i];
-    }
-    return CMPLX(re, im);
-}
-
-static double square(double _Complex a) { return creal(a) * creal(a) + cimag(a) * cimag(a); }
-
-void bpm_look_space(const bpm *s, bpm_state *out)
-{
-    const size_t nx = s->n, points = nx * s->rows;
-    const double own = s->start_power[0];
-    double power = 0, x1 = 0, x2 = 0, y1 = 0, y2 = 0, most = 0;
-    *out = (bpm_state){
-        .z = (double)s->done * s->dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
-    };
-    for (size_t j = 0; j < s->rows; j++)
-        for (size_t i = 0; i < nx; i++) {
-            const double *at = s->field + 2 * (j * nx + i), here = at[0] * at[0] + at[1] * at[1];
-            const double x = (double)(i + 1) * s->axis[0].h, y = (double)(j + 1) * s->h;
-            power += here;
-            x1 += here * x;
-            x2 += here * x * x;
-            y1 += here * y;
-            y2 += here * y * y;
-            most = here > most ? here : most;
-            for (size_t k = 0; k < s->ports; k++)
-                out->port[k] += here / own *
-                                fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) /
-                                s->h;
-        }
-    out->power = power / own;
-    out->peak = most;
-    out->centre_x = x1 / power;
-    out->centre = y1 / power;
-    out->width_x = 2 * sqrt(fmax(0, x2 / power - out->centre_x * out->centre_x));
-    out->width = 2 * sqrt(fmax(0, y2 / power - out->centre * out->centre));
-    out->start = square(inner(s->start_field, s->field, points)) / (own * own);
-    if (isfinite(s->mode_index[0])) {
-        const double _Complex overlap = inner(s->mode_field, s->field, points);
-        out->mode = square(overlap) / (s->mode_power[0] * own);
-        out->phase = remainder(carg(overlap) - fmod((double)s->done * s->theory[0], 2 * 3.14159265358979323846),
-                               2 * 3.14159265358979323846);
-    }
-}
-
 bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *out)
 {
-    const size_t points = (size_t)s->n * s->rows;
+    double index, power;
     bpm_make_space_section(s, 0);
     BN_TRY(marcher->section(sim, s));
     BN_TRY(marcher->march(sim, s, (size_t)s->relax_steps));
-    BN_TRY(bpm_fetch(s));
-    double most = 0;
-    for (size_t i = 0; i < points; i++)
-        most = fmax(most, hypot(s->field[2 * i], s->field[2 * i + 1]));
-    if (!isfinite(most) || most == 0)
+    BN_TRY(bpm_find_largest(sim, s));
+    if (!isfinite(s->largest) || s->largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the search for the mode failed; try a smaller launch.relax_dz");
-    for (size_t i = 0; i < 2 * points; i++)
-        s->field[i] /= most;
-    const double index = bpm_rayleigh(s);
+    BN_TRY(bpm_rayleigh(sim, s, &index, &power));
+    BN_TRY(bpm_normalize(s));
     s->relax_change = fabs(index - s->relax_index);
     s->relax_index = index;
     if (s->relax_change < s->relax_tolerance && ++s->relax_stage == RELAX_STAGES) {
@@ -260,9 +194,7 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
                            "the structure guides no mode: the index found is %.8f, not above the %.8f around it", index,
                            s->background);
         /* From here on the mode is launched. */
-        memcpy(s->mode_field, s->field, 2 * points * sizeof *s->field);
-        memcpy(s->start_field, s->field, 2 * points * sizeof *s->field);
-        s->start_power[0] = s->mode_power[0] = norm2(s->field, points);
+        s->start_power[0] = s->mode_power[0] = power;
         s->mode_index[0] = index;
         s->reference = bn_case_real(bn_sim_case(sim), "material.reference_index");
         s->reference = s->reference > 0 ? s->reference : index;
@@ -275,10 +207,8 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
         bpm_make_space_section(s, 0); /* its scaling is the field's from now on */
         s->section_end = 0;
         s->records = 0;
-        BN_TRY(bpm_put(s));
+        BN_TRY(bpm_launch_space(s, false));
         BN_TRY(bpm_keep_record(sim, s));
-    } else {
-        BN_TRY(bpm_put(s));
     }
     *out = (bn_step){ .residual = s->relax_change };
     out->series[7] = s->relax_index;

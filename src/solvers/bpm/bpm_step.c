@@ -69,7 +69,7 @@ static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
 {
     bpm *s = state;
-    const size_t points = (size_t)s->n * s->rows, columns = sizeof *s->record / sizeof(double);
+    const size_t columns = sizeof *s->record / sizeof(double);
     unsigned long long counts[] = { s->done, s->section_begin, s->section_end, s->records, s->relaxing,
                                     (unsigned long long)s->relax_stage };
     double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
@@ -97,19 +97,12 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     BN_TRY(bn_keep_reals(k, "records", &s->record[0].z, s->records * columns));
     if (s->map)
         BN_TRY(bn_keep_reals(k, "map", s->map, s->records * s->map_n));
-    if (!s->space || s->launch != BPM_LAUNCH_MODE || s->relaxing)
-        return BN_OK;
-    BN_TRY(bn_keep_reals(k, "mode", s->mode_field, 2 * points)); /* found by the steps before */
-    return bn_keep_reals(k, "start", s->start_field, 2 * points);
+    return BN_OK;
 }
 
 bn_status bpm_take_up(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
-    const size_t points = (size_t)s->n * s->rows, end = s->section_end;
-    if (s->space && s->axis[0].psi != s->psi) {
-        BN_TRY(bn_field_get(s->psi, s->field, 2 * points));
-        BN_TRY(bn_field_set(s->axis[0].psi, s->field, 2 * points));
-    }
+    const size_t end = s->section_end;
     if (s->relaxing)
         return BN_OK;
     /* psi is scaled as its section asks for; at z = 0 none has been entered yet. */
@@ -162,25 +155,16 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
 
 /* --- in space: lines along x are rows of one grid, lines along y of another, which is the first one turned --- */
 
-/* The simulation's own grid serves if it is whole; cut into boxes it is only written to for output. */
+/* Lines along x are rows of the simulation's own grid. */
 static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
 {
     static const bn_kernel_desc line = { "bpm_line", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
-    bn_domain *given = bn_sim_domain(sim);
-    a->own = d == 1 || bn_domain_boxes(given) > 1;
-    a->domain = given;
-    if (a->own) {
-        const bn_domain_desc desc = {
-            .grid = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true },
-            .precision = bn_domain_precision(given),
-            .halo = 1,
-            .device = bn_domain_device(given)
-        };
-        a->domain = NULL;
-        BN_TRY(bn_domain_create(bn_sim_context(sim), &desc, &a->domain));
+    if (d == 1) {
+        BN_TRY(bn_domain_turned(bn_sim_domain(sim), &a->domain));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
     } else {
+        a->domain = bn_sim_domain(sim);
         a->psi = s->psi;
     }
     const bn_define defines[] = { { "CHUNK", BN_DEF_INT, { .i = a->chunk } },
@@ -195,13 +179,13 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     return bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work);
 }
 
-static void teardown_axis(bpm_axis *a)
+static void teardown_axis(bpm_axis *a, int d)
 {
     bn_program_destroy(&a->program);
     bn_field_destroy(&a->r_field);
     bn_field_destroy(&a->v_field);
     bn_field_destroy(&a->work);
-    if (a->own) {
+    if (d == 1) {
         bn_field_destroy(&a->psi);
         bn_domain_destroy(&a->domain);
     }
@@ -210,11 +194,10 @@ static void teardown_axis(bpm_axis *a)
 /* `count` half steps along the lines of direction d; then, with `turn`, the field lies in the other one's. */
 static bn_status run_lines(const bpm *s, int d, int count, bool turn)
 {
-    const bpm_axis *a = &s->axis[d], *other = &s->axis[!d];
-    const bn_place to = bn_domain_place(other->domain);
-    return BN_RUN(a->line, BN_UPDATE(a->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
-                  BN_WRITE_FOREIGN(other->psi), BN_I32V(turn), BN_I32V((int32_t)to.first), BN_I32V((int32_t)to.pitch),
-                  BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+    const bpm_axis *a = &s->axis[d];
+    const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TURNED(s->axis[!d].psi);
+    return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work), turn ? there : here,
+                  BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
 }
 
 /* x, y y, x x, ..., and the last one alone; ends along x. */
@@ -228,16 +211,37 @@ static bn_status march_space(const bpm *s, size_t steps)
     return run_lines(s, d, 1, d == 1);
 }
 
+typedef struct lines {
+    bpm *s;
+    int d;
+} lines;
+
+static bn_status make_lines(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    const lines *l = user;
+    bpm_space_lines(l->s, l->d, first, count, values[0], values[1]);
+    return BN_OK;
+}
+
+static bn_status section_of_lines(bn_sim *sim, bpm *s, int d)
+{
+    bpm_axis *a = &s->axis[d];
+    lines l = { s, d };
+    const bn_rows rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
+    BN_TRY(bn_field_rows(rows, 2, false, make_lines, &l));
+    double reach = a->reach; /* of the lines that were made here */
+    bn_context_agree(bn_sim_context(sim), &reach, 1);
+    a->reach = (int)reach;
+    return BN_OK;
+}
+
 static bn_status section(bn_sim *sim, bpm *s)
 {
     const size_t points = (size_t)s->n * s->rows;
-    if (s->space) {
-        for (int d = 0; d < 2; d++) {
-            BN_TRY(bn_field_set(s->axis[d].r_field, s->axis[d].r, 2 * points));
-            BN_TRY(bn_field_set(s->axis[d].v_field, s->axis[d].v, (s->lossy ? 2 : 1) * points));
-        }
+    for (int d = 0; s->space && d < 2; d++)
+        BN_TRY(section_of_lines(sim, s, d));
+    if (s->space)
         return BN_OK;
-    }
     if (s->method == BPM_DIRECT) {
         BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
     } else {
@@ -292,7 +296,7 @@ static void teardown(void *state)
 {
     bpm *s = state;
     for (int d = 1; d >= 0; d--)
-        teardown_axis(&s->axis[d]);
+        teardown_axis(&s->axis[d], d);
     bn_fft_destroy(&s->fft);
     bn_program_destroy(&s->own_program);
     bn_table_destroy(&s->factors);

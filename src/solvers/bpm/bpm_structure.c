@@ -176,17 +176,17 @@ static double _Complex round_guide(const bpm_structure *g, double _Complex n2, d
     return sum / (FINE * FINE);
 }
 
-void bpm_index_row(const bpm *s, double z, double y, double _Complex *out)
+void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count, double _Complex *out)
 {
     const bpm_axis *axis = &s->axis[0];
     const double background2 = s->background * s->background, hx = axis->h, hy = s->axis[1].h;
-    for (size_t i = 0; i < axis->n; i++) {
+    for (size_t i = 0; i < count; i++) {
         out[i] = background2;
         if (s->picture) { /* the mean along y, in a few columns of the cell */
             enum { FEW = 4 };
             out[i] = 0;
             for (int k = 0; k < FEW; k++)
-                out[i] += column_mean(s, column_at(s, ((double)(i + 1) + (k + 0.5) / FEW - 0.5) * hx, axis->width),
+                out[i] += column_mean(s, column_at(s, ((double)(first + i + 1) + (k + 0.5) / FEW - 0.5) * hx, axis->width),
                                       fmax(0, y - 0.5 * hy), fmin(s->width, y + 0.5 * hy), false) /
                           FEW;
         }
@@ -198,8 +198,8 @@ void bpm_index_row(const bpm *s, double z, double y, double _Complex *out)
         const size_t pieces = intervals(g, z, low, high);
         const bool round = g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE;
         for (size_t piece = 0; piece < pieces; piece++)
-            for (size_t i = 0; i < axis->n; i++) {
-                const double x = (double)(i + 1) * hx - g->centre_x;
+            for (size_t i = 0; i < count; i++) {
+                const double x = (double)(first + i + 1) * hx - g->centre_x;
                 if (round) {
                     out[i] = round_guide(g, n2, out[i], background2, x, y - g->centre, hx, hy);
                     continue;
