@@ -61,9 +61,9 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
     const size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
     if (!d->desc.whole_rows)
         return count;
-    out[count] = (bn_define){ .name = "TURNED_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
-    out[count + 1] = (bn_define){ .name = "TURNED_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
-    out[count + 2] = (bn_define){ .name = "TURNED_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
+    out[count] = (bn_define){ .name = "TURN_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
+    out[count + 1] = (bn_define){ .name = "TURN_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
+    out[count + 2] = (bn_define){ .name = "TURN_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
     return count + BN_TURNED_DEFINES;
 }
 

@@ -4,7 +4,7 @@
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
  * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
  * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2 -DTURNED_FIRST=0 -DTURNED_PITCH=16 -DTURNED_STRIP=16
+ * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2 -DTURN_FIRST=0 -DTURN_PITCH=16 -DTURN_STRIP=16
  * lint: -DLOSSY=0 -DMETHOD=3
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
@@ -266,8 +266,8 @@ kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, 
     const index_t first = AT(0, row);
     target to;
     to.values = turn ? other : psi;
-    to.first = turn ? TURNED(0, row) : first;
-    to.stride = turn ? (index_t)TURNED_PITCH : 1;
+    to.first = turn ? AT_TURNED(0, row) : first;
+    to.stride = turn ? (index_t)TURN_PITCH : 1;
     MARCH((real2)(factor_x, factor_y))
 }
 #endif
