@@ -74,7 +74,7 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
         printf("steps: at most %.0f\n", n->steps);
 }
 
-static void print_device(const bn_device_info *d, const needs *n, bool ok)
+static void print_device(const bn_device_info *d, const needs *n, bool ok, size_t devices)
 {
     char name[BN_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT], time[BN_SHORT_TEXT];
     bn_text_device(name, d);
@@ -83,6 +83,8 @@ static void print_device(const bn_device_info *d, const needs *n, bool ok)
     bn_text_bytes(have, d->bytes);
     printf("device %zu  %s: %s of %s, largest buffer %s: %s", d->index, name, memory, have, largest,
            ok ? "fits" : "does not fit");
+    if (devices > 1)
+        printf(", but on %zu such devices", devices);
     if (ok && n->seconds_bytes > 0 && d->bandwidth > 0) {
         bn_text_seconds(time, n->seconds_bytes / d->bandwidth);
         printf("; about %s (from the copy bandwidth; within a factor of 3)", time);
@@ -161,12 +163,13 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
         double seconds = d->bandwidth > 0 && n.seconds_bytes > 0 ? n.seconds_bytes / d->bandwidth : (double)NAN;
         anywhere = anywhere || here;
         json_array_append_new(devices,
-                              json_pack("{s:I, s:o, s:o, s:b, s:b, s:o}", "index", (json_int_t)d->index, "name",
+                              json_pack("{s:I, s:o, s:o, s:b, s:b, s:o, s:I}", "index", (json_int_t)d->index, "name",
                                         bn_json_text(d->name), "platform", bn_json_text(d->platform), "fits", (int)here,
-                                        "precision_supported", (int)!double_missing, "seconds", bn_json_real(seconds)));
+                                        "precision_supported", (int)!double_missing, "seconds", bn_json_real(seconds),
+                                        "devices_needed", (json_int_t)bn_plan_devices(p, d)));
         if (json)
             continue;
-        print_device(d, &n, here);
+        print_device(d, &n, here, bn_plan_devices(p, d));
         if (double_missing)
             printf("          it has no fp64: use --set case.precision=single there\n");
     }

@@ -170,20 +170,34 @@ uint64_t bn_plan_host_bytes(const bn_plan *p)
     return total;
 }
 
+/* Boxes are not all alike, and halos and messages come on top. */
+static const double shared_margin = 1.05;
+
+size_t bn_plan_devices(const bn_plan *p, const bn_device_info *info)
+{
+    uint64_t largest = 0;
+    const uint64_t need = bn_plan_device_bytes(p, &largest);
+    const double have = (double)info->bytes, have_largest = (double)info->largest_buffer;
+    if (need == 0)
+        return 0;
+    if ((double)need <= have && (double)largest <= have_largest)
+        return 1;
+    const double by_all = ceil(shared_margin * ((double)need + (double)p->more_bytes[1]) / have);
+    const double by_one = ceil(shared_margin * (double)largest / have_largest), most = by_all > by_one ? by_all : by_one;
+    return most < 2 ? 2 : most < 1e9 ? (size_t)most : 0;
+}
+
 bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_device_info *info, size_t devices)
 {
     uint64_t largest = 0, need = info ? bn_plan_device_bytes(p, &largest) : bn_plan_host_bytes(p);
-    const double shared = info ? (double)need + (double)p->more_bytes[1] : (double)need; /* among several */
-    if (devices > 1 && need > 0)
-        need = (uint64_t)shared;
     uint64_t have = info ? info->bytes : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t have_largest = info ? info->largest_buffer : have;
-    /* Boxes are not all alike, and halos and messages come on top. */
-    const double margin = devices > 1 ? 1.05 : 1;
+    if (need > 0 && devices > 1)
+        need += p->more_bytes[1];
+    const double margin = devices > 1 ? shared_margin : 1;
     const double each = margin * (double)need / (double)devices, each_largest = margin * (double)largest / (double)devices;
     if (need > 0 && each <= (double)have && each_largest <= (double)have_largest)
         return BN_OK;
-    const double by_all = ceil(1.05 * shared / (double)have), by_one = ceil(1.05 * (double)largest / (double)have_largest);
     have *= devices;
     have_largest *= devices;
     /* The same grid, finer by the factor that the tighter of the two limits leaves. */
@@ -196,8 +210,8 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
     if (devices > 1)
         snprintf(several, sizeof several, "%zu times ", devices);
     if (info)
-        snprintf(remedy, sizeof remedy, ", or all of it on %.0f such devices (--device all, or mpirun)",
-                 by_all > by_one ? by_all : by_one);
+        snprintf(remedy, sizeof remedy, ", or all of it on %zu such devices (--device all, or mpirun)",
+                 bn_plan_devices(p, info));
     if (need == 0)
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);

@@ -59,8 +59,10 @@ void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
-/* Bytes that the case takes on one device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
+/* Bytes that the fields, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
+/* So many devices like this one have room for the case; 0: it can't be addressed. */
+size_t bn_plan_devices(const bn_plan *, const bn_device_info *);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);
 
