@@ -202,7 +202,7 @@ static bn_status place_boxes(bn_domain *d)
  * ranks, since a strip is a message. */
 static uint32_t rows_of_strips(const bn_domain *d)
 {
-    enum { ROWS_PER_UNIT = 4 };
+    enum { ROWS_PER_UNIT = 2 };
     double units = 1;
     if (!d->spread || !d->desc.whole_rows)
         return UINT32_MAX;
