@@ -92,7 +92,8 @@ static bn_status find_links(bn_domain *d, const bn_domain *to)
                     }
                     count++;
                 }
-        if (pass == 0 && (!(t->links = calloc(count + 1, sizeof *t->links)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
+        if (pass == 0 && (!(t->links = calloc(count + 1, sizeof *t->links)) ||
+                          !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
                           !(t->events = calloc(count + 1, sizeof *t->events))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for turning a grid");
         t->count = pass == 1 ? count : 0;

@@ -136,7 +136,8 @@ bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, boo
     const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
     const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more_largest);
     if (bytes == 0 || __builtin_add_overflow(p->more_bytes[shared], bytes, &p->more_bytes[shared]))
-        return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one", grid->n[0], grid->n[1]);
+        return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one",
+                       grid->n[0], grid->n[1]);
     return BN_OK;
 }
 

@@ -1,6 +1,6 @@
 /* bench_scaling.c: what several devices do together against one: weak scaling (the grid grows with the devices) and strong
  * scaling (it does not), by the clock. Never part of the tests.
- *   bench_scaling [DEVICES [maxwell,flood,flow,xray [full|quick]]]
+ *   bench_scaling [DEVICES [maxwell,flood,flow,xray,bpm [full|quick]]]
  * DEVICES: a list as of --device, "gpu" or "all"; its first one, first two, ... are taken in turn. quick: sizes for a CPU, the
  * default there. */
 #include "bench.h"
@@ -18,6 +18,7 @@ typedef struct work {
     uint32_t quick[3], full[3];
     int grows;
     int batch[2]; /* steps between two looks at the clock (quick, full) */
+    int inner[2]; /* updates of a cell in a step; 0: one */
 } work;
 
 static const work works[] = {
@@ -25,20 +26,25 @@ static const work works[] = {
       "[case]\nsolver='maxwell'\nprecision='single'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n"
       "[structure]\nbelow='glass'\n[[material]]\nname='glass'\nn=1.5\n[solver]\nwatch_every=100000\n"
       "sweep='two-pass'\n[output]\npictures=false\n",
-      { 64, 64, 64 }, { 512, 512, 512 }, 2, { 5, 20 } },
+      { 64, 64, 64 }, { 512, 512, 512 }, 2, { 5, 20 }, { 0 } },
     { "flood", "cell-steps",
       "[case]\nsolver='flood'\nprecision='single'\n[grid]\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n"
       "radius=20\n[time]\ninterval=2\n[stop]\nsteps=1000000\n",
-      { 512, 512, 0 }, { 7168, 6976, 0 }, 1, { 1, 1 } },
+      { 512, 512, 0 }, { 7168, 6976, 0 }, 1, { 1, 1 }, { 0 } },
     { "flow", "node-steps",
       "[case]\nsolver='flow'\nprecision='single'\n[fluid]\nviscosity=0.001\n[solver]\npoisson='multigrid'\n"
       "[stop]\nsteps=1000000\n",
-      { 129, 129, 0 }, { 2049, 2049, 0 }, 1, { 2, 2 } },
+      { 129, 129, 0 }, { 2049, 2049, 0 }, 1, { 2, 2 }, { 0 } },
     { "xray", "photons",
       "[case]\nsolver='xray'\nprecision='single'\n[density]\nkind='double-slit'\ncells=[256,128,128]\n"
       "centre=[2e-9,0]\ndepth=4e-9\n[source]\nsize=[44e-9,0]\ncentre=[2e-9,0]\nphotons=1e12\n"
       "[detector]\ncell_angle=70e-6\n",
-      { 128, 128, 0 }, { 1024, 1024, 0 }, -1, { 1, 4 } },
+      { 128, 128, 0 }, { 1024, 1024, 0 }, -1, { 1, 4 }, { 0 } },
+    /* In space. So many steps along z that the look at the field behind them does not count. */
+    { "bpm", "point-steps",
+      "[case]\nsolver='bpm'\nprecision='single'\n[grid]\nwidth=200e-6\nwidth_x=200e-6\n[launch]\nkind='gaussian'\n"
+      "waist=20e-6\n[march]\ndz=0.1e-6\nrecords=1000\n[output]\nmap=false\n",
+      { 256, 256, 0 }, { 2048, 2048, 0 }, 1, { 1, 1 }, { 50, 10000 } },
 };
 
 /* Updates a second by the first `count` devices of the list. */
@@ -55,20 +61,26 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
     memcpy(n, full ? w->full : w->quick, sizeof n);
     if (weak && w->grows >= 0)
         n[w->grows] *= (uint32_t)count;
-    const bool photons = w->grows < 0;
+    const bool photons = w->grows < 0, lines = w->inner[full] > 0;
     const char *key = photons ? "detector.cells" : strcmp(w->solver, "flow") == 0 ? "grid.nodes" : "grid.cells";
-    if (n[2])
+    char length[64] = "", most[64];
+    if (lines) {
+        snprintf(cells, sizeof cells, "grid.cells_x=%u", n[0]);
+        snprintf(most, sizeof most, "grid.cells=%u", n[1]);
+        snprintf(length, sizeof length, "march.length=%g", 1000 * 0.1e-6 * w->inner[full]);
+    } else if (n[2]) {
         snprintf(cells, sizeof cells, "%s=[%u,%u,%u]", key, n[0], n[1], n[2]);
-    else
+    } else {
         snprintf(cells, sizeof cells, "%s=[%u,%u]", key, n[0], n[1]);
+    }
     const size_t batch = (full ? 64 : 4) * (weak ? count : 1); /* photons a cell of the detector and step */
-    char most[64];
-    snprintf(most, sizeof most, "source.batch=%zu", batch);
-    const char *overrides[] = { cells, most };
+    if (photons)
+        snprintf(most, sizeof most, "source.batch=%zu", batch);
+    const char *overrides[] = { cells, most, length };
     bn_case *c = NULL;
     bn_sim *sim = NULL;
     need(bn_device_open(ctx, selector, false, &device));
-    need(bn_case_parse(ctx, "bench", w->text, overrides, photons ? 2 : 1, &c));
+    need(bn_case_parse(ctx, "bench", w->text, overrides, lines ? 3 : photons ? 2 : 1, &c));
     need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     need(bn_sim_step(sim));
     need(bn_domain_finish(bn_sim_domain(sim)));
@@ -79,7 +91,7 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
         for (int k = 0; k < w->batch[full]; k++)
             need(bn_sim_step(sim));
         need(bn_domain_finish(bn_sim_domain(sim)));
-        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : (double)(bn_sim_now(sim).items - before);
+        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : (double)(bn_sim_now(sim).items - before) * (lines ? w->inner[full] : 1);
         const double found = done / (now() - start);
         best = found > best ? found : best;
     }

@@ -100,7 +100,8 @@ static void try_layout(int devices, int boxes, bn_precision precision)
     ck_assert_uint_ge(c.calls, 3); /* not all of them at once */
     OK(bn_field_get(pairs, values, 2 * WIDE * HIGH));
     for (size_t at = 0; at < WIDE * HIGH; at++) {
-        const double exact = number_at((uint32_t)(at / WIDE), at % WIDE), here = precision == BN_DOUBLE ? exact : (double)(float)exact;
+        const double exact = number_at((uint32_t)(at / WIDE), at % WIDE);
+        const double here = precision == BN_DOUBLE ? exact : (double)(float)exact;
         wrong += values[2 * at] != here || values[2 * at + 1] != -here;
     }
     OK(bn_field_rows((const bn_rows[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change, &wrong));

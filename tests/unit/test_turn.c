@@ -19,7 +19,8 @@ enum { WIDE = 83, HIGH = 117 };
     } while (0)
 
 static const bn_kernel_desc number = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
-static const bn_kernel_desc turn[] = { { "probe_turn", BN_PER_ROW, { 1, 1, 1 } }, { "probe_turn_pairs", BN_PER_ROW, { 2, 2, 1 } } };
+static const bn_kernel_desc turn[] = { { "probe_turn", BN_PER_ROW, { 1, 1, 1 } },
+                                       { "probe_turn_pairs", BN_PER_ROW, { 2, 2, 1 } } };
 static const bn_kernel_desc once = { "probe_turn", BN_ONCE, { 1, 1, 1 } };
 static const bn_define k = { "K", BN_DEF_REAL, { .r = 1 } };
 
