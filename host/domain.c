@@ -218,7 +218,9 @@ static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t lea
     bn_layout l = { 0 };
     if (d->box_count == 1 && layout_of((const uint32_t[3]){ n[1], n[0], n[2] }, d->desc.grid.dims, d->desc.halo, &l))
         return (bn_turned){ l.first, l.pitch, n[1] };
-    const uint32_t parts = n[1] / least, strips = parts < 1 ? 1 : parts < BN_TURN_STRIPS ? parts : BN_TURN_STRIPS;
+    enum { MANY = 256 }; /* boxes: each exchanges messages with all others, which soon are small enough */
+    const uint32_t parts = n[1] / least, most = d->box_count > MANY ? 1 : BN_TURN_STRIPS;
+    const uint32_t strips = parts < 1 ? 1 : parts < most ? parts : most;
     const uint32_t strip = (uint32_t)round_up((n[1] + strips - 1) / strips, 16);
     return (bn_turned){ 0, strip, strip };
 }

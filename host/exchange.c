@@ -198,7 +198,11 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
 }
 
 /* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
-bn_status bn_exchange_carry(bn_domain *d) { return bn_links_carry(d, d->exchange->links, d->exchange->count); }
+bn_status bn_exchange_carry(bn_domain *d)
+{
+    BN_TRY(bn_links_expect(d, d->exchange->links, d->exchange->count));
+    return bn_links_send(d->exchange->links, d->exchange->count);
+}
 
 bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
 {

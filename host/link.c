@@ -82,7 +82,7 @@ static bool in_one_context(const bn_link *l)
     return from && to && from->cl == to->cl;
 }
 
-bn_status bn_links_carry(bn_domain *d, bn_link *links, size_t count)
+bn_status bn_links_expect(bn_domain *d, bn_link *links, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++) {
@@ -93,6 +93,11 @@ bn_status bn_links_carry(bn_domain *d, bn_link *links, size_t count)
         const bn_message m = { l->source->rank, l->tag, l->host.data, l->bytes };
         ops->receive(&m);
     }
+    return BN_OK;
+}
+
+bn_status bn_links_send(bn_link *links, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         if (links[i].source->device && links[i].bytes > 0)
             BN_TRY(read_out(&links[i], in_one_context(&links[i])));

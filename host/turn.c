@@ -187,19 +187,25 @@ bn_status bn_turn_deliver(bn_domain *d, bn_field *f)
     const bn_domain *to = f->domain;
     for (size_t m = 0; m < d->members; m++)
         BN_CL(bn_member_device(d, m), "turning a grid", clFlush, bn_member_device(d, m)->queue);
-    BN_TRY(bn_links_carry(d, t->links, t->count));
+    BN_TRY(bn_links_send(t->links, t->count));
     for (size_t a = 0; a < d->box_count; a++)
         for (size_t b = 0; b < to->box_count; b++)
             for (uint32_t s = 0; bn_same_device(&d->boxes[a], &to->boxes[b]) && s < strips_of(d, a); s++)
                 BN_TRY(put_piece(d, f, a, s, b, t->block[a], piece_start(d, a, s, &to->boxes[b]), NULL, NULL));
-    BN_TRY(bn_links_deliver(d, t->links, t->count));
-    for (size_t i = 0; i < t->count; i++) {
-        bn_link *l = &t->links[i];
-        if (!l->target->device)
-            continue;
-        cl_event unpacked = NULL;
-        BN_TRY(put_piece(d, f, l->from, t->strip[i], l->to, l->receive, 0, l->written, &unpacked));
-        bn_link_event(&l->unpacked, unpacked);
+    /* Strip by strip: between ranks one is on its way to its device while the next one comes. */
+    for (size_t first = 0, end; first < t->count; first = end) {
+        for (end = first; end < t->count && t->strip[end] == t->strip[first];)
+            end++;
+        BN_TRY(bn_links_expect(d, t->links + first, end - first));
+        BN_TRY(bn_links_deliver(d, t->links + first, end - first));
+        for (size_t i = first; i < end; i++) {
+            bn_link *l = &t->links[i];
+            if (!l->target->device)
+                continue;
+            cl_event unpacked = NULL;
+            BN_TRY(put_piece(d, f, l->from, t->strip[i], l->to, l->receive, 0, l->written, &unpacked));
+            bn_link_event(&l->unpacked, unpacked);
+        }
     }
     return BN_OK;
 }

@@ -30,9 +30,12 @@ cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2]);
 /* Leaves `send` and `receive` to be destroyed by their owner. */
 void bn_link_release(bn_link *);
 
-/* With `bytes` and `packed` set: messages set off, without a wait of the host where both devices are here. Whatever shall run
- * meanwhile has been launched before. */
-BN_CHECKED bn_status bn_links_carry(bn_domain *, bn_link *, size_t count);
+/* Three calls for messages whose `bytes` and `packed` are set. From now on what other ranks send is taken; all of that has to come
+ * before `deliver` returns. */
+BN_CHECKED bn_status bn_links_expect(bn_domain *, bn_link *, size_t count);
+/* Messages set off, all the way where both devices are here, without a wait of the host. Whatever shall run meanwhile has been
+ * launched before. */
+BN_CHECKED bn_status bn_links_send(bn_link *, size_t count);
 /* Until each is in `receive`, or on its way there: `written` tells. Its reader sets `unpacked`. */
 BN_CHECKED bn_status bn_links_deliver(bn_domain *, bn_link *, size_t count);
 
