@@ -154,7 +154,6 @@ struct bn_kernel {
     double repeats; /* of the declared operations in a launch; 0 means 1 */
     size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
-    size_t (*met)[3]; /* box by box, the local size of the last launch: see bn_enqueue_after */
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
     unsigned long long calls;
     double bytes, flops, seconds;
