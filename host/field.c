@@ -156,27 +156,19 @@ bn_status bn_field_visit(bn_field *f,
                          void *user)
 {
     enum { BAND_BYTES = 1 << 24 };
-    const uint32_t *n = f->domain->desc.grid.n;
-    const bool together = (f->desc.role & BN_INTERLEAVED) != 0;
-    const int count = together ? f->desc.components : 1;
-    const size_t row = n[0] * f->element_bytes * (size_t)count, fit = BAND_BYTES / row > 0 ? BAND_BYTES / row : 1;
-    const uint32_t layers = fit / n[1] > n[2] ? n[2] : (uint32_t)(fit / n[1]), rows = fit > n[1] ? n[1] : (uint32_t)fit;
-    void *values = malloc((layers > 0 ? (size_t)layers * n[1] : rows) * row);
+    const int count = f->desc.role & BN_INTERLEAVED ? f->desc.components : 1;
+    const size_t points = BAND_BYTES / (f->element_bytes * (size_t)count);
+    const size_t room = points > f->domain->desc.grid.n[0] ? points : f->domain->desc.grid.n[0];
+    void *values = malloc(room * f->element_bytes * (size_t)count);
     bn_status st = BN_OK;
     if (!values)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for a band of field %s", f->desc.name);
     for (int c = 0; c < f->desc.components; c += count)
-        for (uint32_t k = 0; k < n[2]; k += layers > 0 ? layers : 1)
-            for (uint32_t j = 0; j < n[1]; j += layers > 0 ? n[1] : rows) {
-                bn_region r = { { 0, j, k }, { n[0], n[1] - j, 1 } };
-                if (layers > 0)
-                    r.n[2] = n[2] - k < layers ? n[2] - k : layers;
-                else if (r.n[1] > rows)
-                    r.n[1] = rows;
-                const size_t bytes = region_bytes(f, &r, count);
-                BN_GO(bn_field_read_part(f, c, count, &r, values, bytes));
-                BN_GO(visit(user, c, &r, values, bytes));
-            }
+        for (bn_region r = { .n = { 0 } }; bn_domain_next_band(f->domain, points, &r);) {
+            const size_t bytes = region_bytes(f, &r, count);
+            BN_GO(bn_field_read_part(f, c, count, &r, values, bytes));
+            BN_GO(visit(user, c, &r, values, bytes));
+        }
 out:
     free(values);
     return st;
@@ -229,18 +221,26 @@ static void to_real(const bn_field *f, const double *from, void *to, size_t coun
             ((float *)to)[i] = (float)from[i];
 }
 
-bn_status bn_field_get(bn_field *f, double *values, size_t count)
+bn_status bn_field_get_part(bn_field *f, int first, int components, const bn_region *r, double *values)
 {
-    size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
-    BN_TRY(check_size(f, count, have, "reals"));
-    BN_TRY(bn_field_read(f, values, bn_field_bytes(f))); /* floats fit into the doubles' room: widened from the end */
-    if (f->domain->desc.precision == BN_SINGLE)
+    const size_t count = (size_t)r->n[0] * r->n[1] * r->n[2] * reals(f) * (size_t)components;
+    if (reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    BN_TRY(bn_field_read_part(f, first, components, r, values, region_bytes(f, r, components)));
+    if (f->domain->desc.precision == BN_SINGLE) /* floats fit into the doubles' room: widened from the end */
         for (size_t i = count; i-- > 0;) {
             float x;
             memcpy(&x, (const char *)values + 4 * i, 4);
             values[i] = (double)x;
         }
     return BN_OK;
+}
+
+bn_status bn_field_get(bn_field *f, double *values, size_t count)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
+    return bn_field_get_part(f, 0, f->desc.components, &whole, values);
 }
 
 /* Writes components [first, first + components) of a region from doubles. */
@@ -262,6 +262,22 @@ bn_status bn_field_set(bn_field *f, const double *values, size_t count)
     size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
     BN_TRY(check_size(f, count, have, "reals"));
     return set_part(f, 0, f->desc.components, &whole, values);
+}
+
+bn_status bn_field_set_parts(bn_field *f, void (*fill)(const void *user, const bn_region *, double *values), const void *user)
+{
+    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
+        bn_region r;
+        (void)bn_domain_part(f->domain, part, &r);
+        double *values = malloc((size_t)r.n[0] * r.n[1] * r.n[2] * reals(f) * (size_t)f->desc.components * sizeof *values);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
+        fill(user, &r, values);
+        const bn_status st = set_part(f, 0, f->desc.components, &r, values);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
 }
 
 bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),

@@ -150,6 +150,27 @@ size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
     return b;
 }
 
+bool bn_domain_next_band(const bn_domain *d, size_t points, bn_region *band)
+{
+    const uint32_t *n = d->desc.grid.n;
+    const size_t fit = points / n[0] > 0 ? points / n[0] : 1; /* rows */
+    uint32_t *first = band->first;
+    if (band->n[0] > 0) {
+        first[1] += band->n[1];
+        if (first[1] >= n[1]) {
+            first[1] = 0;
+            first[2] += band->n[2];
+        }
+    }
+    if (first[2] >= n[2])
+        return false;
+    const uint32_t layers = fit / n[1] < n[2] - first[2] ? (uint32_t)(fit / n[1]) : n[2] - first[2];
+    band->n[0] = n[0];
+    band->n[2] = layers > 0 ? layers : 1;
+    band->n[1] = layers > 0 ? n[1] : fit < n[1] - first[1] ? (uint32_t)fit : n[1] - first[1];
+    return true;
+}
+
 bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region, void *values)
 {
     int first = 0, count = f->desc.components;

@@ -75,6 +75,9 @@ size_t bn_domain_parts(const bn_domain *);
 size_t bn_domain_part(const bn_domain *, size_t part, bn_region *);
 /* The points of a box, wherever it lies. */
 void bn_domain_box(const bn_domain *, size_t box, bn_region *);
+/* The next band of a walk over the whole grid in C order: whole rows of a layer or whole layers, of `points` points at most unless a
+ * row has more. Begins with a zeroed region; false: that was all. */
+bool bn_domain_next_band(const bn_domain *, size_t points, bn_region *band);
 /* Whether ranks have different boxes. If not, every rank has the whole grid. */
 bool bn_domain_dealt(const bn_domain *);
 

@@ -54,6 +54,12 @@ BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
 BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
 
+/* Parts of real fields as doubles: `count` components from `first` on, as bn_field_read_part gives them; and all components of a
+ * region, as bn_field_supply asks for them. */
+BN_CHECKED bn_status bn_field_get_part(bn_field *, int first, int count, const bn_region *, double *values);
+BN_CHECKED bn_status bn_field_set_parts(bn_field *, void (*fill)(const void *user, const bn_region *, double *values),
+                                        const void *user);
+
 /* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both
  * engines. */
 BN_CHECKED bn_status bn_field_fill(bn_field *, int component, double (*value)(const double x[3], const void *user),

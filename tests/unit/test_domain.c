@@ -481,6 +481,24 @@ START_TEST(parts_of_a_field)
         ck_assert_uint_eq(s.bytes, sizeof whole);
         ck_assert_int_eq(s.component, 1);
         ck_assert(memcmp(joined, whole, sizeof whole) == 0);
+        /* Two rows, a row even where it is too long, a layer, two layers and then the last one. */
+        static const size_t fits[] = { 700, 10, W * H, 2 * W * H + 5 };
+        static const size_t bands[] = { 8 * D, H * D, D, 2 };
+        for (int i = 0; i < 4; i++) {
+            size_t next = 0, count = 0;
+            for (bn_region band = { .n = { 0 } }; bn_domain_next_band(domain, fits[i], &band); count++) {
+                ck_assert_uint_eq(band.n[0], W);
+                ck_assert_uint_eq((band.first[2] * (size_t)H + band.first[1]) * W + band.first[0], next);
+                next += (size_t)band.n[0] * band.n[1] * band.n[2];
+            }
+            ck_assert_uint_eq(next, POINTS);
+            ck_assert_uint_eq(count, bands[i]);
+        }
+        double few[8];
+        const bn_region four = { { 298, 5, 2 }, { 2, 2, 1 } };
+        OK(bn_field_get_part(f, 0, 2, &four, few));
+        for (size_t i = 0; i < 8; i++)
+            ck_assert_double_eq(few[i], (double)whole[i / 4 * POINTS + 2 * W * H + W * (5 + i / 2 % 2) + 298 + i % 2]);
         const bn_region r = { { 250, 3, 1 }, { 40, 9, 2 } };
         const size_t count = 40 * 9 * 2;
         OK(bn_field_read_part(f, 1, 1, &r, part, count * sizeof *part));
