@@ -91,6 +91,44 @@ void bn_context_agree(bn_context *ctx, double *values, size_t count)
         ctx->comm.ops->all_max(values, count);
 }
 
+void bn_texts_free(bn_context *ctx, char ***texts)
+{
+    for (int r = 0; *texts && r < ctx->comm.ranks; r++)
+        free((*texts)[r]);
+    free(*texts);
+    *texts = NULL;
+}
+
+bn_status bn_context_collect(bn_context *ctx, const char *mine, char ***texts)
+{
+    const bn_comm *comm = &ctx->comm;
+    uint64_t failed = 0;
+    if (!(*texts = calloc((size_t)comm->ranks, sizeof **texts)))
+        failed = 1;
+    for (int r = 0; r < comm->ranks; r++) {
+        uint64_t bytes = r == comm->rank ? strlen(mine) + 1 : 0;
+        if (comm->ops)
+            comm->ops->broadcast(r, &bytes, sizeof bytes);
+        char *text = failed ? NULL : malloc(bytes);
+        failed = failed || !text;
+        if (comm->ops)
+            comm->ops->all_or(&failed, sizeof failed); /* nobody must wait for one that has no memory */
+        if (failed) {
+            free(text);
+            break;
+        }
+        if (r == comm->rank)
+            memcpy(text, mine, bytes);
+        if (comm->ops)
+            comm->ops->broadcast(r, text, bytes);
+        (*texts)[r] = text;
+    }
+    if (!failed)
+        return BN_OK;
+    bn_texts_free(ctx, texts);
+    return bn_fail(ctx, BN_MEMORY, "no memory for what ranks tell each other");
+}
+
 bool bn_context_library(char *name, size_t room)
 {
     char path[8192];

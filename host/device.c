@@ -110,7 +110,7 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
         if (info->max_work_item[i] < 1)
             info->max_work_item[i] = 1;
     limit_memory(info);
-    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8, false };
+    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8 };
     entry->quirks.exact_division_flag = info->exact_division;
     info->bandwidth = bn_bandwidth_known(ctx, info);
     free(extensions);
@@ -127,35 +127,54 @@ static void free_texts(bn_device_info *info)
     *info = (bn_device_info){ 0 };
 }
 
+/* The parts of a CPU, made once and kept until the process ends: a thread of PoCL 3.1 may look at the device of a command that
+ * has ended after the host has seen that end, and the command's queue does not keep a part alive. */
+static struct {
+    pthread_mutex_t lock;
+    cl_device_id whole, part[BN_DEVICES_MAX];
+    cl_uint made;
+    long parts;
+} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* `parts` devices with a share of the cores each; 0: the implementation does not do that. */
+static cl_uint take_parts(cl_device_id whole, long parts, cl_uint units, cl_device_id *out)
+{
+    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)(units / parts),
+                                                     0 };
+    pthread_mutex_lock(&kept.lock);
+    if (kept.whole != whole || kept.parts != parts) { /* other ones stay where they are in use */
+        kept.made = 0;
+        if (clCreateSubDevices(whole, equally, BN_DEVICES_MAX, kept.part, &kept.made) != CL_SUCCESS ||
+            kept.made < (cl_uint)parts)
+            kept.made = 0;
+        kept.whole = whole;
+        kept.parts = parts;
+    }
+    const cl_uint count = kept.made > 0 ? (cl_uint)parts : 0;
+    memcpy(out, kept.part, count * sizeof *out);
+    pthread_mutex_unlock(&kept.lock);
+    return count;
+}
+
 /* BINNACLE_PARTITION=4: the platform's CPU, if it is its only device, stands for four, each with a share of its cores; where
- * there are not so many cores they share them. For trying out several devices on one. True: the parts have to be released. */
-static bool part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
+ * there are not so many cores they share them. For trying out several devices on one. */
+static void part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
 {
     const char *text = getenv("BINNACLE_PARTITION");
     const long parts = text ? strtol(text, NULL, 10) : 0;
     cl_device_type type = 0;
-    cl_uint units = 0, made = 0;
+    cl_uint units = 0;
     if (parts < 2 || parts > BN_DEVICES_MAX || *count != 1)
-        return false;
+        return;
     NUMBER(ids[0], CL_DEVICE_TYPE, type);
     NUMBER(ids[0], CL_DEVICE_MAX_COMPUTE_UNITS, units);
     if (!(type & CL_DEVICE_TYPE_CPU))
-        return false;
-    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)(units / parts),
-                                                     0 };
+        return;
     *count = (cl_uint)parts;
-    if (units >= (cl_uint)parts) {
-        cl_device_id part[BN_DEVICES_MAX];
-        if (clCreateSubDevices(ids[0], equally, BN_DEVICES_MAX, part, &made) == CL_SUCCESS && made >= (cl_uint)parts) {
-            for (cl_uint i = (cl_uint)parts; i < made; i++)
-                clReleaseDevice(part[i]);
-            memcpy(ids, part, (size_t)parts * sizeof *ids);
-            return true;
-        }
-    }
+    if (units >= (cl_uint)parts && take_parts(ids[0], parts, units, ids) > 0)
+        return;
     for (long i = 1; i < parts; i++)
         ids[i] = ids[0];
-    return false;
 }
 
 /* Adds the devices of one platform; one that fails or has none is skipped. */
@@ -173,11 +192,10 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
     }
     if (count > BN_DEVICES_MAX)
         count = BN_DEVICES_MAX;
-    const bool parted = part_cpu(ids, &count);
+    part_cpu(ids, &count);
     for (size_t i = 0; i < count && list->count < BN_DEVICES_MAX; i++) {
         bn_device_info *info = &list->info[list->count];
         BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));
-        list->entry[list->count].part = parted;
         if (list->entry[list->count].quirks.excluded) {
             bn_log(ctx, BN_LOG_INFO, "%s (%s) is left out: %s", info->name, info->platform,
                    list->entry[list->count].quirks.why_excluded);
@@ -231,9 +249,6 @@ void bn_device_list_destroy(bn_device_list **list)
         return;
     for (size_t i = 0; (*list)->info && i < BN_DEVICES_MAX; i++)
         free_texts(&(*list)->info[i]);
-    for (size_t i = 0; (*list)->entry && i < (*list)->count; i++)
-        if ((*list)->entry[i].part)
-            clReleaseDevice((*list)->entry[i].id);
     free((*list)->info);
     free((*list)->entry);
     free(*list);

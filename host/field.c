@@ -123,13 +123,73 @@ static bn_status check_size(const bn_field *f, size_t given, size_t wanted, cons
 bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
 {
     BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
-    return bn_field_transfer(f, 0, f->desc.components, values, false, true, NULL);
+    const bn_region whole = bn_domain_whole(f->domain);
+    return bn_field_transfer(f, 0, f->desc.components, &whole, values, false, true);
 }
 
 bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
 {
     BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
-    return bn_field_transfer(f, 0, f->desc.components, (void *)values, true, true, NULL);
+    const bn_region whole = bn_domain_whole(f->domain);
+    return bn_field_transfer(f, 0, f->desc.components, &whole, (void *)values, true, true);
+}
+
+static size_t region_bytes(const bn_field *f, const bn_region *r, int components)
+{
+    return (size_t)r->n[0] * r->n[1] * r->n[2] * f->element_bytes * (size_t)components;
+}
+
+bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region *r, void *values, size_t bytes)
+{
+    const uint32_t *n = f->domain->desc.grid.n;
+    bool inside = first >= 0 && count > 0 && first + count <= f->desc.components;
+    for (int k = 0; k < 3; k++)
+        inside = inside && r->n[k] > 0 && r->first[k] < n[k] && r->n[k] <= n[k] - r->first[k];
+    if (!inside || ((f->desc.role & BN_INTERLEAVED) && count != f->desc.components))
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no such part", f->desc.name);
+    BN_TRY(check_size(f, bytes, region_bytes(f, r, count), "bytes there"));
+    return bn_field_transfer(f, first, count, r, values, false, true);
+}
+
+bn_status bn_field_visit(bn_field *f,
+                         bn_status (*visit)(void *user, int component, const bn_region *, const void *values, size_t bytes),
+                         void *user)
+{
+    enum { BAND_BYTES = 1 << 24 };
+    const int count = f->desc.role & BN_INTERLEAVED ? f->desc.components : 1;
+    const size_t points = BAND_BYTES / (f->element_bytes * (size_t)count);
+    const size_t room = points > f->domain->desc.grid.n[0] ? points : f->domain->desc.grid.n[0];
+    void *values = malloc(room * f->element_bytes * (size_t)count);
+    bn_status st = BN_OK;
+    if (!values)
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for a band of field %s", f->desc.name);
+    for (int c = 0; c < f->desc.components; c += count)
+        for (bn_region r = { .n = { 0 } }; bn_domain_next_band(f->domain, points, &r);) {
+            const size_t bytes = region_bytes(f, &r, count);
+            BN_GO(bn_field_read_part(f, c, count, &r, values, bytes));
+            BN_GO(visit(user, c, &r, values, bytes));
+        }
+out:
+    free(values);
+    return st;
+}
+
+bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes), void *user)
+{
+    for (size_t i = 0; i < bn_domain_parts(f->domain); i++) {
+        bn_region part;
+        (void)bn_domain_part(f->domain, i, &part);
+        const size_t bytes = region_bytes(f, &part, f->desc.components);
+        void *values = malloc(bytes);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for %zu bytes of field %s", bytes, f->desc.name);
+        bn_status st = fill(user, &part, values, bytes);
+        if (st == BN_OK)
+            st = bn_field_transfer(f, 0, f->desc.components, &part, values, true, true);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
 }
 
 bn_status bn_field_copy(bn_field *from, bn_field *to)
@@ -143,8 +203,9 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
     BN_TRY(bn_pinned_need(d, d->device, &d->copied, bn_field_bytes(from)));
-    BN_TRY(bn_field_transfer(from, 0, from->desc.components, d->copied.data, false, true, NULL));
-    return bn_field_transfer(to, 0, to->desc.components, d->copied.data, true, true, NULL);
+    const bn_region whole = bn_domain_whole(d);
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, d->copied.data, false, true));
+    return bn_field_transfer(to, 0, to->desc.components, &whole, d->copied.data, true, true);
 }
 
 /* Reals per point of one component; 0 for integers. */
@@ -160,12 +221,13 @@ static void to_real(const bn_field *f, const double *from, void *to, size_t coun
             ((float *)to)[i] = (float)from[i];
 }
 
-bn_status bn_field_get(bn_field *f, double *values, size_t count)
+bn_status bn_field_get_part(bn_field *f, int first, int components, const bn_region *r, double *values)
 {
-    size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
-    BN_TRY(check_size(f, count, have, "reals"));
-    BN_TRY(bn_field_read(f, values, bn_field_bytes(f))); /* floats fit into the doubles' room: widened from the end */
-    if (f->domain->desc.precision == BN_SINGLE)
+    const size_t count = (size_t)r->n[0] * r->n[1] * r->n[2] * reals(f) * (size_t)components;
+    if (reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    BN_TRY(bn_field_read_part(f, first, components, r, values, region_bytes(f, r, components)));
+    if (f->domain->desc.precision == BN_SINGLE) /* floats fit into the doubles' room: widened from the end */
         for (size_t i = count; i-- > 0;) {
             float x;
             memcpy(&x, (const char *)values + 4 * i, 4);
@@ -174,24 +236,48 @@ bn_status bn_field_get(bn_field *f, double *values, size_t count)
     return BN_OK;
 }
 
-/* Writes components [first, first + components) from doubles. */
-static bn_status set_components(bn_field *f, int first, int components, const double *values)
+bn_status bn_field_get(bn_field *f, double *values, size_t count)
 {
-    size_t count = bn_domain_points(f->domain) * reals(f) * (size_t)components;
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
+    return bn_field_get_part(f, 0, f->desc.components, &whole, values);
+}
+
+/* Writes components [first, first + components) of a region from doubles. */
+static bn_status set_part(bn_field *f, int first, int components, const bn_region *r, const double *values)
+{
+    size_t count = (size_t)r->n[0] * r->n[1] * r->n[2] * reals(f) * (size_t)components;
     void *own = malloc(count * bn_domain_real_bytes(f->domain));
     if (!own)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
     to_real(f, values, own, count);
-    bn_status st = bn_field_transfer(f, first, components, own, true, true, NULL);
+    bn_status st = bn_field_transfer(f, first, components, r, own, true, true);
     free(own);
     return st;
 }
 
 bn_status bn_field_set(bn_field *f, const double *values, size_t count)
 {
+    const bn_region whole = bn_domain_whole(f->domain);
     size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
     BN_TRY(check_size(f, count, have, "reals"));
-    return set_components(f, 0, f->desc.components, values);
+    return set_part(f, 0, f->desc.components, &whole, values);
+}
+
+bn_status bn_field_set_parts(bn_field *f, void (*fill)(const void *user, const bn_region *, double *values), const void *user)
+{
+    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
+        bn_region r;
+        (void)bn_domain_part(f->domain, part, &r);
+        double *values = malloc((size_t)r.n[0] * r.n[1] * r.n[2] * reals(f) * (size_t)f->desc.components * sizeof *values);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
+        fill(user, &r, values);
+        const bn_status st = set_part(f, 0, f->desc.components, &r, values);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
 }
 
 bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),
@@ -200,20 +286,25 @@ bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double
     if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
         return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no real component %d", f->desc.name, component);
     const bn_grid *g = &f->domain->desc.grid;
-    double *values = malloc(bn_domain_points(f->domain) * sizeof *values);
-    if (!values)
-        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
-    size_t at = 0;
-    for (uint32_t k = 0; k < g->n[2]; k++)
-        for (uint32_t j = 0; j < g->n[1]; j++)
-            for (uint32_t i = 0; i < g->n[0]; i++) {
-                const double x[3] = { g->origin[0] + i * g->h[0], g->origin[1] + j * g->h[1],
-                                      g->origin[2] + k * g->h[2] };
-                values[at++] = value(x, user);
-            }
-    bn_status st = set_components(f, component, 1, values);
-    free(values);
-    return st;
+    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
+        bn_region r;
+        (void)bn_domain_part(f->domain, part, &r);
+        const size_t points = (size_t)r.n[0] * r.n[1] * r.n[2];
+        double *values = malloc(points * sizeof *values);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
+        for (size_t at = 0; at < points; at++) {
+            const size_t i = r.first[0] + at % r.n[0], j = r.first[1] + at / r.n[0] % r.n[1],
+                         k = r.first[2] + at / r.n[0] / r.n[1];
+            const double x[3] = { g->origin[0] + (double)i * g->h[0], g->origin[1] + (double)j * g->h[1],
+                                  g->origin[2] + (double)k * g->h[2] };
+            values[at] = value(x, user);
+        }
+        const bn_status st = set_part(f, component, 1, &r, values);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
 }
 
 bn_status bn_field_zero(bn_field *f)

@@ -80,12 +80,6 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
         return bn_error_status(d->ctx);
     }
     k->pending_count += profile;
-    /* CPU implementations compile for each local size at its first launch, in a thread of the queue, and PoCL 3.1 can crash when two
-     * queues do that at the same time. */
-    if (d->spread && device->info.cpu && memcmp(k->met[box], local, sizeof k->met[box]) != 0) {
-        memcpy(k->met[box], local, sizeof k->met[box]);
-        BN_CL(device, k->desc->name, clFinish, device->queue);
-    }
     d->device->counts.launches++;
     return ++d->unflushed >= BN_FLUSH_AFTER ? flush_all(d, k->desc->name) : BN_OK;
 }

@@ -180,7 +180,6 @@ static void kernel_destroy(bn_kernel *k)
         if (k->cl[b])
             clReleaseKernel(k->cl[b]);
     free(k->cl);
-    free(k->met);
     free(k->set);
     free(k);
 }
@@ -270,7 +269,7 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
             return BN_OK;
         }
     bn_kernel *k = calloc(1, sizeof *k);
-    if (!k || !(k->cl = calloc(d->box_count, sizeof *k->cl)) || !(k->met = calloc(d->box_count, sizeof *k->met))) {
+    if (!k || !(k->cl = calloc(d->box_count, sizeof *k->cl))) {
         free(k ? k->cl : NULL);
         free(k);
         return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);

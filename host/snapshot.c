@@ -17,6 +17,11 @@ struct bn_snapshot {
     bn_staging *staging; /* devices */
     cl_event *ready;     /* one a device */
     void *copy;          /* reference */
+    size_t count;
+    struct part {
+        bn_region region;
+        size_t at, box; /* byte of its first value */
+    } *parts;
 };
 
 void bn_staging_free_all(bn_domain *d)
@@ -55,47 +60,93 @@ static bn_status staging_get(bn_domain *d, size_t bytes, bn_staging **out)
     return BN_OK;
 }
 
-bn_status bn_snapshot_begin(bn_field *f, bn_snapshot **out)
+/* What is copied of each part: with `overlap` one point more at each upper side where the grid goes on. */
+static bn_status find_parts(bn_snapshot *s, const bn_field *f, bool overlap, size_t *bytes)
+{
+    const bn_domain *d = f->domain;
+    const size_t point = f->element_bytes * (size_t)f->desc.components;
+    s->count = bn_domain_parts(d);
+    if (!(s->parts = calloc(s->count + 1, sizeof *s->parts)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
+    *bytes = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        bn_region *r = &s->parts[i].region;
+        s->parts[i].at = *bytes;
+        s->parts[i].box = bn_domain_part(d, i, r);
+        for (int k = 0; overlap && k < d->desc.grid.dims; k++)
+            r->n[k] += r->first[k] + r->n[k] < d->desc.grid.n[k];
+        *bytes += (size_t)r->n[0] * r->n[1] * r->n[2] * point;
+    }
+    return BN_OK;
+}
+
+/* Enqueues the copies, and a marker behind them on each device. */
+static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
+{
+    bn_domain *d = s->domain;
+    if (overlap && f->halo_valid < 1) {
+        const bn_halo_request request = { .field = f, .reach = 1 };
+        BN_TRY(bn_exchange_begin(d, &request, 1));
+        BN_TRY(bn_exchange_carry(d));
+        BN_TRY(bn_exchange_end(d, &request, 1));
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        char *values = (char *)s->staging->memory.data + s->parts[i].at;
+        if (bn_domain_dealt(d))
+            BN_TRY(bn_field_enqueue_box(f, s->parts[i].box, &s->parts[i].region, values));
+        else
+            BN_TRY(bn_field_transfer(f, 0, f->desc.components, &s->parts[i].region, values, false, false));
+    }
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = bn_member_device(d, m);
+        BN_CL(device, f->desc.name, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, &s->ready[m]);
+        BN_CL(device, f->desc.name, clFlush, device->queue);
+    }
+    return BN_OK;
+}
+
+bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
 {
     *out = NULL;
     bn_domain *d = f->domain;
     bn_status st = BN_OK;
+    size_t bytes = 0;
     bn_snapshot *s = calloc(1, sizeof *s);
     if (!s)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
     s->domain = d;
+    overlap = overlap && bn_domain_dealt(d);
+    if (overlap && d->desc.halo < 1) {
+        st = bn_fail(d->ctx, BN_USAGE, "parts of field %s can't overlap: its boxes have no halo", f->desc.name);
+        goto out;
+    }
+    BN_GO(find_parts(s, f, overlap, &bytes));
     if (!d->device) {
-        if (!(s->copy = malloc(bn_field_bytes(f)))) {
+        if (!(s->copy = malloc(bytes))) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
             goto out;
         }
-        memcpy(s->copy, f->host, bn_field_bytes(f));
+        memcpy(s->copy, f->host, bytes);
     } else {
-        /* Ranks exchange their parts at once: only the thread that steps may. */
-        const bool together = d->spread && d->ctx->comm.ops;
-        BN_GO(staging_get(d, bn_field_bytes(f), &s->staging));
-        if (!together && !(s->ready = calloc(d->members, sizeof(cl_event)))) {
+        BN_GO(staging_get(d, bytes, &s->staging));
+        if (!(s->ready = calloc(d->members, sizeof(cl_event)))) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
             goto out;
         }
-        BN_GO(bn_field_transfer(f, 0, f->desc.components, s->staging->memory.data, false, together, s->ready));
-        for (size_t m = 0; m < d->members; m++) {
-            const bn_device *device = bn_member_device(d, m);
-            cl_int status = clFlush(device->queue);
-            if (status != CL_SUCCESS) {
-                st = bn_cl_fail(device, status, "clFlush", f->desc.name);
-                goto out;
-            }
-        }
+        BN_GO(copy_parts(s, f, overlap));
     }
     *out = s;
     s = NULL;
 out:
+    for (size_t m = 0; s && s->staging && m < d->members; m++) /* what was enqueued before a failure may still write there */
+        clFinish(bn_member_device(d, m)->queue);
     bn_snapshot_release(&s);
     return st;
 }
 
-bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, const void **data)
+size_t bn_snapshot_parts(const bn_snapshot *s) { return s->count; }
+
+bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, size_t part, bn_region *region, const void **data)
 {
     for (size_t m = 0; s->ready && m < s->domain->members; m++) {
         cl_int status = clWaitForEvents(1, &s->ready[m]);
@@ -103,7 +154,8 @@ bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, const void **data)
             return bn_fail(ctx, BN_DEVICE, "copying a field from %s failed: %s",
                            bn_member_device(s->domain, m)->info.name, bn_cl_name(status));
     }
-    *data = s->staging ? s->staging->memory.data : s->copy;
+    *region = s->parts[part].region;
+    *data = (const char *)(s->staging ? s->staging->memory.data : s->copy) + s->parts[part].at;
     return BN_OK;
 }
 
@@ -125,6 +177,7 @@ void bn_snapshot_release(bn_snapshot **snapshot)
         pthread_mutex_unlock(&s->domain->lock);
     }
     free(s->copy);
+    free(s->parts);
     free(s);
     *snapshot = NULL;
 }

@@ -5,100 +5,199 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Between the cells of a box in memory in C order and a dense block. */
-static void move_box(const bn_domain *d, const bn_box *box, size_t eb, int count, char *values, char *block, bool to_block)
+/* What a box has of a region; false: nothing. */
+static bool common(const bn_box *box, const bn_region *of, bn_region *out)
 {
-    const uint32_t *n = d->desc.grid.n;
-    const size_t row = box->n[0] * eb;
+    for (int k = 0; k < 3; k++) {
+        const uint32_t low = box->offset[k] > of->first[k] ? box->offset[k] : of->first[k];
+        const uint32_t box_end = box->offset[k] + box->n[k], end = of->first[k] + of->n[k];
+        const uint32_t high = box_end < end ? box_end : end;
+        if (low >= high)
+            return false;
+        out->first[k] = low;
+        out->n[k] = high - low;
+    }
+    return true;
+}
+
+static size_t points_of(const bn_region *r) { return (size_t)r->n[0] * r->n[1] * r->n[2]; }
+
+/* Elements of a field as the transfers see them: interleaved components are one component of longer elements. */
+static size_t bytes_of(const bn_field *f, int *first, int *count)
+{
+    if (!(f->desc.role & BN_INTERLEAVED))
+        return f->element_bytes;
+    *first = 0;
+    *count = 1;
+    return f->element_bytes * (size_t)f->desc.components;
+}
+
+/* Between `values`, which hold the region `room`, and a dense block of the points of `part`. */
+static void move_part(const bn_region *room, const bn_region *part, size_t eb, int count, char *values, char *block,
+                      bool to_block)
+{
+    const size_t row = part->n[0] * eb;
     for (int c = 0; c < count; c++)
-        for (uint32_t k = 0; k < box->n[2]; k++)
-            for (uint32_t j = 0; j < box->n[1]; j++, block += row) {
-                char *at = values + ((((size_t)c * n[2] + box->offset[2] + k) * n[1] + box->offset[1] + j) * n[0] +
-                                     box->offset[0]) * eb;
+        for (uint32_t k = 0; k < part->n[2]; k++)
+            for (uint32_t j = 0; j < part->n[1]; j++, block += row) {
+                const size_t slice = (size_t)c * room->n[2] + part->first[2] + k - room->first[2];
+                char *at = values + ((slice * room->n[1] + part->first[1] + j - room->first[1]) * room->n[0] +
+                                     part->first[0] - room->first[0]) * eb;
                 memcpy(to_block ? block : at, to_block ? at : block, row);
             }
 }
 
-/* The parts of other ranks: everyone gets the whole. */
-static bn_status complete(bn_field *f, int count, size_t eb, char *values)
+/* The parts of other ranks: everyone gets the whole region. */
+static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *region, char *values)
 {
     bn_domain *d = f->domain;
     const bn_comm *comm = &d->ctx->comm;
-    if (!d->spread || !comm->ops)
-        return BN_OK;
+    bn_region part;
     size_t most = 0;
-    for (size_t b = 0; b < d->box_count; b++) {
-        const uint32_t *n = d->boxes[b].n;
-        const size_t bytes = (size_t)n[0] * n[1] * n[2] * eb * (size_t)count;
-        most = bytes > most ? bytes : most;
-    }
-    char *block = malloc(most);
+    if (!bn_domain_dealt(d))
+        return BN_OK;
+    for (size_t b = 0; b < d->box_count; b++)
+        if (common(&d->boxes[b], region, &part)) {
+            const size_t bytes = points_of(&part) * eb * (size_t)count;
+            most = bytes > most ? bytes : most;
+        }
+    char *block = malloc(most + 1);
     if (!block)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to bring field %s together", f->desc.name);
     for (size_t b = 0; b < d->box_count; b++) {
         const bn_box *box = &d->boxes[b];
-        const size_t bytes = (size_t)box->n[0] * box->n[1] * box->n[2] * eb * (size_t)count;
+        if (!common(box, region, &part))
+            continue;
         if (box->rank == comm->rank)
-            move_box(d, box, eb, count, values, block, true);
-        comm->ops->broadcast(box->rank, block, bytes);
+            move_part(region, &part, eb, count, values, block, true);
+        comm->ops->broadcast(box->rank, block, points_of(&part) * eb * (size_t)count);
         if (box->rank != comm->rank)
-            move_box(d, box, eb, count, values, block, false);
+            move_part(region, &part, eb, count, values, block, false);
     }
     free(block);
     return BN_OK;
 }
 
-bn_status bn_field_transfer(bn_field *f, int first, int count, void *values, bool write, bool wait, cl_event *last)
+/* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. */
+static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb, const bn_region *room,
+                         const bn_region *part, void *values, bool write)
+{
+    const bn_domain *d = f->domain;
+    const bn_box *box = &d->boxes[b];
+    const bn_layout *l = &d->shapes[box->shape].layout;
+    const size_t host_row = room->n[0] * eb, host_slice = host_row * room->n[1];
+    size_t from[3], at[3];
+    for (int k = 0; k < 3; k++) {
+        from[k] = part->first[k] - box->offset[k];
+        at[k] = part->first[k] - room->first[k];
+    }
+    for (int c = 0; c < count; c++) {
+        const size_t region[3] = { part->n[0] * eb, part->n[1], part->n[2] };
+        const size_t in_buffer[3] = { (l->left + from[0]) * eb, (size_t)l->halo[1] + from[1],
+                                      (size_t)(first + c) * l->layers + (size_t)l->halo[2] + from[2] };
+        const size_t in_host[3] = { at[0] * eb, at[1], (size_t)c * room->n[2] + at[2] };
+        const cl_int status =
+            write ? clEnqueueWriteBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer, in_host, region,
+                                             l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, NULL)
+                  : clEnqueueReadBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer, in_host, region,
+                                            l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, NULL);
+        if (status != CL_SUCCESS) {
+            bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect", f->desc.name);
+            for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
+                clFinish(bn_member_device(d, m)->queue);
+            return bn_error_status(d->ctx);
+        }
+    }
+    return BN_OK;
+}
+
+bn_region bn_domain_whole(const bn_domain *d)
+{
+    const uint32_t *n = d->desc.grid.n;
+    return (bn_region){ { 0, 0, 0 }, { n[0], n[1], n[2] } };
+}
+
+bool bn_domain_dealt(const bn_domain *d) { return d->spread && d->ctx->comm.ops; }
+
+size_t bn_domain_parts(const bn_domain *d)
+{
+    size_t count = 0;
+    if (!bn_domain_dealt(d))
+        return 1;
+    for (size_t b = 0; b < d->box_count; b++)
+        count += d->boxes[b].device != NULL;
+    return count;
+}
+
+void bn_domain_box(const bn_domain *d, size_t box, bn_region *out)
+{
+    for (int k = 0; k < 3; k++) {
+        out->first[k] = d->boxes[box].offset[k];
+        out->n[k] = d->boxes[box].n[k];
+    }
+}
+
+size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
+{
+    *out = bn_domain_whole(d);
+    if (!bn_domain_dealt(d))
+        return 0;
+    size_t b = 0;
+    for (;; b++)
+        if (d->boxes[b].device && part-- == 0)
+            break;
+    bn_domain_box(d, b, out);
+    return b;
+}
+
+bool bn_domain_next_band(const bn_domain *d, size_t points, bn_region *band)
+{
+    const uint32_t *n = d->desc.grid.n;
+    const size_t fit = points / n[0] > 0 ? points / n[0] : 1; /* rows */
+    uint32_t *first = band->first;
+    if (band->n[0] > 0) {
+        first[1] += band->n[1];
+        if (first[1] >= n[1]) {
+            first[1] = 0;
+            first[2] += band->n[2];
+        }
+    }
+    if (first[2] >= n[2])
+        return false;
+    const uint32_t layers = fit / n[1] < n[2] - first[2] ? (uint32_t)(fit / n[1]) : n[2] - first[2];
+    band->n[0] = n[0];
+    band->n[2] = layers > 0 ? layers : 1;
+    band->n[1] = layers > 0 ? n[1] : fit < n[1] - first[1] ? (uint32_t)fit : n[1] - first[1];
+    return true;
+}
+
+bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region, void *values)
+{
+    int first = 0, count = f->desc.components;
+    const size_t eb = bytes_of(f, &first, &count);
+    return enqueue(f, box, first, count, eb, region, region, values, false);
+}
+
+bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *region, void *values, bool write,
+                            bool wait)
 {
     bn_domain *d = f->domain;
-    const uint32_t *n = d->desc.grid.n;
-    size_t eb = f->element_bytes, points = bn_domain_points(d);
-    if (f->desc.role & BN_INTERLEAVED) { /* as one component of longer elements; never a part of them */
-        eb *= (size_t)f->desc.components;
-        first = 0;
-        count = 1;
-    }
+    const size_t eb = bytes_of(f, &first, &count);
     if (f->host) {
-        void *own = (char *)f->host + points * eb * (size_t)first;
-        if (write)
-            memcpy(own, values, points * eb * (size_t)count);
-        else
-            memcpy(values, own, points * eb * (size_t)count);
+        const bn_region whole = bn_domain_whole(d);
+        move_part(&whole, region, eb, count, (char *)f->host + bn_domain_points(d) * eb * (size_t)first, values, !write);
         return BN_OK;
     }
-    const size_t host_row = n[0] * eb, host_slice = host_row * n[1];
-    for (int c = 0; c < count; c++)
-        for (size_t b = 0; b < d->box_count; b++) {
-            const bn_box *box = &d->boxes[b];
-            if (!box->device)
-                continue;
-            const bn_layout *l = &d->shapes[box->shape].layout;
-            const size_t region[3] = { box->n[0] * eb, box->n[1], box->n[2] };
-            const size_t in_buffer[3] = { l->left * eb, (size_t)l->halo[1],
-                                          (size_t)(first + c) * l->layers + (size_t)l->halo[2] };
-            const size_t in_host[3] = { box->offset[0] * eb, box->offset[1], (size_t)c * n[2] + box->offset[2] };
-            /* Queues are in order: the last transfer of each is waited for. */
-            bool is_last = c == count - 1 && (b + 1 == d->box_count || d->boxes[b + 1].device != box->device);
-            cl_event *event = last && is_last ? &last[box->member] : NULL;
-            cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer,
-                                                             in_host, region, l->pitch * eb, l->slice * eb, host_row,
-                                                             host_slice, values, 0, NULL, event)
-                                  : clEnqueueReadBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer,
-                                                            in_host, region, l->pitch * eb, l->slice * eb, host_row,
-                                                            host_slice, values, 0, NULL, event);
-            if (status != CL_SUCCESS) {
-                bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
-                           f->desc.name);
-                for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
-                    clFinish(bn_member_device(d, m)->queue);
-                return bn_error_status(d->ctx);
-            }
-        }
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_region part;
+        if (d->boxes[b].device && common(&d->boxes[b], region, &part))
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
+    }
     for (size_t m = 0; wait && m < d->members; m++)
         BN_CL(bn_member_device(d, m), f->desc.name, clFinish, bn_member_device(d, m)->queue);
     d->device->counts.waits += wait;
     if (wait && !write)
-        BN_TRY(complete(f, count, eb, values));
+        BN_TRY(complete(f, count, eb, region, values));
     if (write) {
         bn_halo_set(f, 0);
         if (bn_context_debug(d->ctx))

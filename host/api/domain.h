@@ -68,6 +68,25 @@ typedef struct bn_place {
 } bn_place;
 bn_place bn_domain_place(const bn_domain *);
 
+/* Points [first, first + n) along x, y, z. */
+typedef struct bn_region {
+    uint32_t first[3], n[3];
+} bn_region;
+bn_region bn_domain_whole(const bn_domain *);
+
+/* What of the grid this process takes into host memory in one piece: the whole grid, unless other ranks have boxes of it:
+ * then each of its own boxes. */
+size_t bn_domain_parts(const bn_domain *);
+/* Gives the number of the box, 0 for the whole grid. */
+size_t bn_domain_part(const bn_domain *, size_t part, bn_region *);
+/* The points of a box, wherever it lies. */
+void bn_domain_box(const bn_domain *, size_t box, bn_region *);
+/* The next band of a walk over the whole grid in C order: whole rows of a layer or whole layers, of `points` points at most unless a
+ * row has more. Begins with a zeroed region; false: that was all. */
+bool bn_domain_next_band(const bn_domain *, size_t points, bn_region *band);
+/* Whether ranks have different boxes. If not, every rank has the whole grid. */
+bool bn_domain_dealt(const bn_domain *);
+
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);
 

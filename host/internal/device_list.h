@@ -13,7 +13,6 @@ struct bn_device_list {
         cl_device_id id;
         bn_quirks quirks;
         cl_uint align_bytes;
-        bool part; /* made by clCreateSubDevices: released with the list */
     } * entry;
 };
 

@@ -163,7 +163,6 @@ struct bn_kernel {
     double repeats; /* of the declared operations in a launch; 0 means 1 */
     size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
-    size_t (*met)[3]; /* box by box, the local size of the last launch: see bn_enqueue_after */
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
     unsigned long long calls;
     double bytes, flops, seconds;
@@ -265,8 +264,10 @@ BN_CHECKED bn_status bn_set_arg(bn_kernel *, size_t box, cl_uint index, size_t b
 void bn_staging_free_all(bn_domain *);
 
 /* transfer.c: moves components [first, first + count) between host memory in C order and the boxes' own cells. */
-BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, void *values, bool write, bool wait,
-                                       cl_event *last);
+BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, const bn_region *, void *values, bool write,
+                                       bool wait);
+/* Begins to read all components of a region of one box, which may reach into its halo. */
+BN_CHECKED bn_status bn_field_enqueue_box(bn_field *, size_t box, const bn_region *, void *values);
 /* Waits for all queues of the domain's devices. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 

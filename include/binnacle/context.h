@@ -56,6 +56,9 @@ int bn_context_rank(const bn_context *);  /* 0 alone */
 int bn_context_ranks(const bn_context *); /* 1 alone */
 /* The largest of every value over all ranks, to all of them; for what ranks may see differently (clocks, signals). */
 void bn_context_agree(bn_context *, double *values, size_t count);
+/* The text of every rank, in their order, to all of them; bn_texts_free releases them. */
+BN_CHECKED bn_status bn_context_collect(bn_context *, const char *mine, char ***texts);
+void bn_texts_free(bn_context *, char ***texts); /* accepts a pointer to NULL */
 /* Ends this rank's part. A code other than 0 ends the whole job at once, with that code. */
 void bn_context_leave(bn_context *, int code);
 /* The file of the library that knows MPI; false where there is none or it can't be loaded. */

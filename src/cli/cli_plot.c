@@ -1,4 +1,4 @@
-/* cli_plot.c: `binnacle plot`: pictures of the fields in a .vti, a chart for each column of a .csv. */
+/* cli_plot.c: `binnacle plot`: pictures of the fields in a .vti or .pvti, a chart for each column of a .csv. */
 #include "cli/commands.h"
 
 #include "io/file.h"
@@ -104,6 +104,8 @@ static bn_status plot_image(const bn_cli *cli, const char *path)
     size_t drawn = 0;
     bn_status st = BN_OK;
     BN_TRY(bn_vtk_read(cli->ctx, path, &image));
+    for (int d = 0; d < 3; d++) /* of a piece */
+        image.origin[d] += image.first[d] * image.h[d];
     if (image.dims != 2) {
         st = bn_fail(cli->ctx, BN_IO, "%s has %d dimensions: pictures are made of two; ParaView opens the others", path,
                      image.dims);
@@ -135,12 +137,12 @@ bn_status bn_cli_plot(const bn_cli *cli)
     if (o->out)
         BN_TRY(bn_folder_create(cli->ctx, o->out));
     for (size_t i = 0; i < o->arg_count; i++) {
-        if (ends_with(o->args[i], ".vti"))
+        if (ends_with(o->args[i], ".vti") || ends_with(o->args[i], ".pvti"))
             BN_TRY(plot_image(cli, o->args[i]));
         else if (ends_with(o->args[i], ".csv"))
             BN_TRY(bn_cli_plot_csv(cli, o->args[i]));
         else
-            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti and .csv files that binnacle run wrote",
+            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti, .pvti and .csv files that binnacle run wrote",
                            o->args[i]);
     }
     return BN_OK;

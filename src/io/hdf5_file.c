@@ -363,8 +363,32 @@ static void describe_component(hid_t set, const bn_mesh *m, const char *unit)
     put_text(set, "unitName", unit && unit[0] ? unit : "1");
 }
 
-static bool write_component(hid_t group, const char *name, const bn_mesh *m, const bn_mesh_array *a, int component,
-                            bool record)
+/* Where the values of the pieces are. `group`: the name of the array with components, or NULL. */
+static bool point_to_pieces(hid_t list, hid_t space, const bn_mesh *m, const char *group, const char *name)
+{
+    char path[512];
+    bool good = snprintf(path, sizeof path, "/data/%llu/fields/%s%s%s", m->step, group ? group : "", group ? "/" : "", name) <
+                (int)sizeof path;
+    for (size_t p = 0; p < m->piece_count && good; p++) {
+        const bn_mesh_piece *piece = &m->pieces[p];
+        hsize_t at[3], n[3], size[3];
+        const hsize_t zero[3] = { 0 };
+        for (int i = 0; i < m->dims; i++) {
+            at[i] = piece->first[m->dims - 1 - i];
+            n[i] = piece->n[m->dims - 1 - i];
+            size[i] = piece->size[m->dims - 1 - i];
+        }
+        const hid_t there = H5Screate_simple(m->dims, size, NULL);
+        good = H5Sselect_hyperslab(there, H5S_SELECT_SET, zero, NULL, n, NULL) >= 0 &&
+               H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, n, NULL) >= 0 &&
+               H5Pset_virtual(list, space, piece->file, path, there) >= 0;
+        H5Sclose(there);
+    }
+    return H5Sselect_all(space) >= 0 && good;
+}
+
+static bool write_component(hid_t place, const char *group, const char *name, const bn_mesh *m, const bn_mesh_array *a,
+                            int component)
 {
     hsize_t size[3];
     size_t points = 1;
@@ -373,16 +397,22 @@ static bool write_component(hid_t group, const char *name, const bn_mesh *m, con
         points *= m->n[i];
     }
     const hid_t type = a->wide ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT, space = H5Screate_simple(m->dims, size, NULL);
-    const hid_t set = H5Dcreate(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    const char *from = (const char *)a->values +
-                       (size_t)component * points * (a->wide ? sizeof(double) : sizeof(float));
-    const bool good = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, from) >= 0;
+    const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    bool good = m->piece_count == 0 || point_to_pieces(list, space, m, group, name);
+    const hid_t set = good ? H5Dcreate(place, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT) : -1;
+    good = set >= 0;
+    if (good && m->piece_count == 0) {
+        const char *from = (const char *)a->values +
+                           (size_t)component * points * (a->wide ? sizeof(double) : sizeof(float));
+        good = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, from) >= 0;
+    }
     if (good) {
         describe_component(set, m, a->unit);
-        if (record)
+        if (!group)
             describe_record(set, m, a->unit);
     }
     H5Dclose(set);
+    H5Pclose(list);
     H5Sclose(space);
     return good;
 }
@@ -390,7 +420,7 @@ static bool write_component(hid_t group, const char *name, const bn_mesh *m, con
 static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
 {
     if (a->components == 1)
-        return write_component(fields, a->name, m, a, 0, true);
+        return write_component(fields, NULL, a->name, m, a, 0);
     const hid_t group = H5Gcreate(fields, a->name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool good = group >= 0;
     for (int c = 0; c < a->components && good; c++) {
@@ -398,7 +428,7 @@ static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
         snprintf(name, sizeof name, "%c", 'x' + c);
         if (a->components > 3)
             snprintf(name, sizeof name, "c%d", c);
-        good = write_component(group, name, m, a, c, false);
+        good = write_component(group, a->name, name, m, a, c);
     }
     if (good)
         describe_record(group, m, a->unit);

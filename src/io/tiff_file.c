@@ -122,41 +122,102 @@ bn_status bn_tiff_read(bn_context *ctx, const char *path, bn_volume *out)
     return st;
 }
 
-static bool write_page(TIFF *t, const uint32_t n[3], uint32_t z, const float *values, const char *description)
+struct bn_tiff {
+    bn_context *ctx;
+    bn_file *file;
+    TIFF *tiff;
+    char *path;
+    uint32_t n[2];
+    size_t pages;
+};
+
+void bn_tiff_abort(bn_tiff **tiff)
 {
-    bool good = TIFFSetField(t, TIFFTAG_IMAGEWIDTH, n[0]) && TIFFSetField(t, TIFFTAG_IMAGELENGTH, n[1]) &&
-                TIFFSetField(t, TIFFTAG_BITSPERSAMPLE, 32) && TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, 1) &&
-                TIFFSetField(t, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP) &&
-                TIFFSetField(t, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
-                TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-                TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(t, 0));
-    if (z == 0 && description)
-        good = good && TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, description);
-    for (uint32_t y = 0; y < n[1] && good; y++)
-        good = TIFFWriteScanline(t, (void *)(values + ((size_t)z * n[1] + y) * n[0]), y, 0) == 1;
-    return good && TIFFWriteDirectory(t);
+    if (!tiff || !*tiff)
+        return;
+    if ((*tiff)->tiff)
+        TIFFClose((*tiff)->tiff);
+    bn_file_abort(&(*tiff)->file);
+    free((*tiff)->path);
+    free(*tiff);
+    *tiff = NULL;
+}
+
+static bn_status refused(const bn_tiff *t)
+{
+    return bn_fail(t->ctx, BN_IO, "cannot write %s: %s", t->path, complaint[0] ? complaint : strerror(errno));
+}
+
+bn_status bn_tiff_begin(bn_context *ctx, const char *path, const uint32_t n[3], bn_tiff **out)
+{
+    bn_status st = BN_OK;
+    bn_tiff *t = calloc(1, sizeof *t);
+    *out = NULL;
+    listen_to_libtiff();
+    if (!t || !(t->path = strdup(path))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);
+        goto out;
+    }
+    t->ctx = ctx;
+    t->n[0] = n[0];
+    t->n[1] = n[1];
+    if ((double)n[0] * n[1] * n[2] * sizeof(float) > 4e9) {
+        st = bn_fail(ctx, BN_IO,
+                     "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);
+        goto out;
+    }
+    BN_GO(bn_file_begin(ctx, path, &t->file));
+    const int own = dup(fileno(bn_file_stream(t->file)));
+    t->tiff = own < 0 ? NULL : TIFFFdOpen(own, path, "w");
+    if (!t->tiff) {
+        st = refused(t);
+        if (own >= 0)
+            close(own);
+        goto out;
+    }
+    *out = t;
+    t = NULL;
+out:
+    bn_tiff_abort(&t);
+    return st;
+}
+
+bn_status bn_tiff_add(bn_tiff *t, const float *values, const char *description)
+{
+    TIFF *to = t->tiff;
+    bool good = TIFFSetField(to, TIFFTAG_IMAGEWIDTH, t->n[0]) && TIFFSetField(to, TIFFTAG_IMAGELENGTH, t->n[1]) &&
+                TIFFSetField(to, TIFFTAG_BITSPERSAMPLE, 32) && TIFFSetField(to, TIFFTAG_SAMPLESPERPIXEL, 1) &&
+                TIFFSetField(to, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP) &&
+                TIFFSetField(to, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
+                TIFFSetField(to, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
+                TIFFSetField(to, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(to, 0));
+    if (t->pages++ == 0 && description)
+        good = good && TIFFSetField(to, TIFFTAG_IMAGEDESCRIPTION, description);
+    for (uint32_t y = 0; y < t->n[1] && good; y++)
+        good = TIFFWriteScanline(to, (void *)(values + (size_t)y * t->n[0]), y, 0) == 1;
+    return good && TIFFWriteDirectory(to) ? BN_OK : refused(t);
+}
+
+bn_status bn_tiff_end(bn_tiff **tiff)
+{
+    bn_tiff *t = *tiff;
+    TIFFClose(t->tiff);
+    t->tiff = NULL;
+    const bn_status st = complaint[0] ? refused(t) : bn_file_commit(&t->file);
+    bn_tiff_abort(tiff);
+    return st;
 }
 
 bn_status bn_tiff_write(bn_context *ctx, const char *path, const uint32_t n[3], const float *values,
                         const char *description)
 {
-    listen_to_libtiff();
-    if ((double)n[0] * n[1] * n[2] * sizeof *values > 4e9)
-        return bn_fail(ctx, BN_IO,
-                       "%s would be larger than 4 GB, which few programs read; write HDF5 instead (output.hdf5)", path);
-    bn_file *file;
-    BN_TRY(bn_file_begin(ctx, path, &file));
-    const int own = dup(fileno(bn_file_stream(file)));
-    TIFF *t = own < 0 ? NULL : TIFFFdOpen(own, path, "w");
-    bool good = t != NULL;
-    for (uint32_t z = 0; z < n[2] && good; z++)
-        good = write_page(t, n, z, values, description);
-    if (t)
-        TIFFClose(t);
-    else if (own >= 0)
-        close(own);
-    if (good && !complaint[0])
-        return bn_file_commit(&file);
-    bn_file_abort(&file);
-    return bn_fail(ctx, BN_IO, "cannot write %s: %s", path, complaint[0] ? complaint : strerror(errno));
+    bn_tiff *t;
+    bn_status st = BN_OK;
+    BN_TRY(bn_tiff_begin(ctx, path, n, &t));
+    for (uint32_t z = 0; z < n[2] && st == BN_OK; z++)
+        st = bn_tiff_add(t, values + (size_t)z * n[1] * n[0], description);
+    if (st == BN_OK)
+        return bn_tiff_end(&t);
+    bn_tiff_abort(&t);
+    return st;
 }

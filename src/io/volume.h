@@ -29,13 +29,28 @@ BN_CHECKED bn_status bn_tiff_read(bn_context *, const char *path, bn_volume *out
 BN_CHECKED bn_status bn_tiff_write(bn_context *, const char *path, const uint32_t n[3], const float *values,
                                    const char *description);
 
+/* The same picture after picture, each n[0] * n[1] values; `description` goes to the first. After a failure of bn_tiff_add
+ * comes bn_tiff_abort; bn_tiff_end puts the file in its place. */
+typedef struct bn_tiff bn_tiff;
+BN_CHECKED bn_status bn_tiff_begin(bn_context *, const char *path, const uint32_t n[3], bn_tiff **out);
+BN_CHECKED bn_status bn_tiff_add(bn_tiff *, const float *values, const char *description);
+BN_CHECKED bn_status bn_tiff_end(bn_tiff **);
+void bn_tiff_abort(bn_tiff **);
+
 /* One array of a mesh for openPMD. */
 typedef struct bn_mesh_array {
     const char *name, *unit;
-    const void *values; /* float, or double where `wide`; in planes, component slowest */
+    const void *values; /* float, or double where `wide`; in planes, component slowest; not looked at where there are pieces */
     int components;
     bool wide;
 } bn_mesh_array;
+
+/* A part of a mesh in a file of its own beside it, itself a mesh with these arrays and step, of which the first n values along x,
+ * y, z are those of the whole from `first` on. */
+typedef struct bn_mesh_piece {
+    const char *file;
+    uint32_t first[3], n[3], size[3]; /* size: of the file's own mesh, at least n */
+} bn_mesh_piece;
 
 typedef struct bn_mesh {
     int dims;
@@ -46,10 +61,13 @@ typedef struct bn_mesh {
     const bn_mesh_array *arrays;
     size_t count;
     const char *software, *version;
+    const bn_mesh_piece *pieces; /* NULL: the arrays have values */
+    size_t piece_count;
 } bn_mesh;
 
 /* HDF5: openPMD 1.1.0 meshes (axis labels in any order, unitSI applied), or plain datasets in C order, z slowest. */
 BN_CHECKED bn_status bn_hdf5_read(bn_context *, const char *path, const char *name, bn_volume *out);
+/* With pieces the datasets are virtual: HDF5 finds their values in the files of the pieces. */
 BN_CHECKED bn_status bn_hdf5_write(bn_context *, const char *path, const bn_mesh *);
 
 #endif

@@ -37,7 +37,12 @@ typedef enum element {
     E_CELLS,
     E_POINT_ARRAY,
     E_CELL_ARRAY,
-    E_UNIT
+    E_UNIT,
+    E_LIST,
+    E_LIST_POINTS,
+    E_LIST_CELLS,
+    E_LIST_ARRAY,
+    E_LIST_PIECE
 } element;
 
 typedef struct vtk_reader {
@@ -49,6 +54,12 @@ typedef struct vtk_reader {
     bn_vtk_array *arrays; /* image.arrays, writable */
     bn_vtk_array array;   /* being read */
     uint32_t extent[3];
+    bool listing;           /* a list of pieces is read, not values */
+    struct piece {
+        char *file;
+        uint32_t first[3], extent[3];
+    } *pieces;
+    size_t piece_count;
     bool in_image, in_data; /* seen already */
     element stack[DEPTH_MAX];
     int depth;
@@ -92,7 +103,7 @@ static void expect(vtk_reader *r, const char **attributes, const char *name, con
 
 static void start_file(vtk_reader *r, const char **attributes)
 {
-    expect(r, attributes, "type", "ImageData");
+    expect(r, attributes, "type", r->listing ? "PImageData" : "ImageData");
     expect(r, attributes, "byte_order", bn_vtk_byte_order());
     expect(r, attributes, "header_type", BN_VTK_HEADER_TYPE);
     expect(r, attributes, "compressor", BN_VTK_COMPRESSOR);
@@ -116,17 +127,18 @@ static bool read_reals(const char *text, double *values, int count)
     return text[strspn(text, " \t\n")] == '\0';
 }
 
-/* "0 nx 0 ny 0 nz"; our files start at 0. */
-static bool read_extent(const char *text, uint32_t extent[3])
+/* "0 nx 0 ny 0 nz"; only pieces start elsewhere. */
+static bool read_extent(const char *text, uint32_t first[3], uint32_t extent[3])
 {
     double v[6];
     if (!read_reals(text, v, 6))
         return false;
     for (int d = 0; d < 3; d++) {
-        if (fabs(v[2 * d]) > 0 || !(v[2 * d + 1] >= 0) || v[2 * d + 1] > INT_MAX - 1 ||
+        if (!(v[2 * d] >= 0) || !(v[2 * d + 1] >= v[2 * d]) || v[2 * d + 1] > INT_MAX - 1 || floor(v[2 * d]) < v[2 * d] ||
             floor(v[2 * d + 1]) < v[2 * d + 1])
             return false;
-        extent[d] = (uint32_t)v[2 * d + 1];
+        first[d] = (uint32_t)v[2 * d];
+        extent[d] = (uint32_t)(v[2 * d + 1] - v[2 * d]);
     }
     return true;
 }
@@ -136,7 +148,7 @@ static void start_image(vtk_reader *r, const char **attributes)
     if (r->in_image)
         fail(r, BN_IO, "a second image in one file");
     r->in_image = true;
-    if (!read_extent(attribute(attributes, "WholeExtent"), r->extent))
+    if (!read_extent(attribute(attributes, "WholeExtent"), r->image.first, r->extent))
         fail(r, BN_IO, "WholeExtent \"%.60s\" is none", attribute(attributes, "WholeExtent"));
     bool good = read_reals(attribute(attributes, "Origin"), r->image.origin, 3) &&
                 read_reals(attribute(attributes, "Spacing"), r->image.h, 3);
@@ -146,10 +158,34 @@ static void start_image(vtk_reader *r, const char **attributes)
         fail(r, BN_IO, "Origin or Spacing are no three numbers");
 }
 
+/* Files lie beside the list. */
+static void note_piece(vtk_reader *r, const char *file, const uint32_t first[3], const uint32_t extent[3])
+{
+    struct piece *more = realloc(r->pieces, (r->piece_count + 1) * sizeof *more);
+    if (more)
+        r->pieces = more;
+    char *name = strdup(file);
+    if (!more || !name) {
+        free(name);
+        fail(r, BN_MEMORY, "out of memory");
+        return;
+    }
+    struct piece *p = &r->pieces[r->piece_count++];
+    p->file = name;
+    memcpy(p->first, first, sizeof p->first);
+    memcpy(p->extent, extent, sizeof p->extent);
+    if (!file[0] || strchr(file, '/'))
+        fail(r, BN_IO, "the piece \"%.60s\" is no file beside it", file);
+}
+
 static void start_piece(vtk_reader *r, const char **attributes)
 {
-    uint32_t extent[3];
-    if (!read_extent(attribute(attributes, "Extent"), extent) || memcmp(extent, r->extent, sizeof extent) != 0)
+    uint32_t first[3], extent[3];
+    if (!read_extent(attribute(attributes, "Extent"), first, extent))
+        fail(r, BN_IO, "Extent \"%.60s\" is none", attribute(attributes, "Extent"));
+    else if (r->listing)
+        note_piece(r, attribute(attributes, "Source"), first, extent);
+    else if (memcmp(extent, r->extent, sizeof extent) != 0 || memcmp(first, r->image.first, sizeof first) != 0)
         fail(r, BN_IO, "the piece is not the whole image");
 }
 
@@ -161,7 +197,7 @@ static void start_data(vtk_reader *r, const char **attributes)
     if (r->in_data)
         fail(r, BN_IO, "point and cell data in one file");
     r->in_data = true;
-    r->image.nodes = r->stack[r->depth] == E_POINTS;
+    r->image.nodes = r->stack[r->depth] == E_POINTS || r->stack[r->depth] == E_LIST_POINTS;
     r->image.dims = r->extent[2] ? 3 : r->extent[1] ? 2 : 1;
     for (int d = 0; d < 3; d++)
         r->image.n[d] = d >= r->image.dims ? 1 : r->extent[d] + (r->image.nodes ? 1u : 0u);
@@ -380,6 +416,12 @@ static const struct rule {
     { E_CELLS, E_CELL_ARRAY, "DataArray", NULL, start_array, end_array },
     { E_POINT_ARRAY, E_UNIT, "InformationKey", NULL, start_unit, NULL },
     { E_CELL_ARRAY, E_UNIT, "InformationKey", NULL, start_unit, NULL },
+    { E_FILE, E_LIST, "PImageData", NULL, start_image, NULL },
+    { E_LIST, E_LIST_POINTS, "PPointData", NULL, start_data, NULL },
+    { E_LIST, E_LIST_CELLS, "PCellData", NULL, start_data, NULL },
+    { E_LIST_POINTS, E_LIST_ARRAY, "PDataArray", NULL, NULL, NULL },
+    { E_LIST_CELLS, E_LIST_ARRAY, "PDataArray", NULL, NULL, NULL },
+    { E_LIST, E_LIST_PIECE, "Piece", NULL, start_piece, NULL },
 };
 
 static void XMLCALL on_start(void *data, const char *tag, const char **attributes)
@@ -482,28 +524,145 @@ static void parse(vtk_reader *r, FILE *stream)
         fail(r, BN_IO, "no image in it");
 }
 
-bn_status bn_vtk_read(bn_context *ctx, const char *path, bn_vtk_image *out)
+static void read_file(vtk_reader *r)
 {
-    vtk_reader r = { .ctx = ctx, .path = path };
-    *out = (bn_vtk_image){ 0 };
-    FILE *stream = fopen(path, "rbe");
-    if (!stream)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
-    r.parser = XML_ParserCreate(NULL);
-    if (r.parser) {
-        XML_SetUserData(r.parser, &r);
-        XML_SetElementHandler(r.parser, on_start, on_end);
-        XML_SetCharacterDataHandler(r.parser, on_text);
-        XML_SetStartDoctypeDeclHandler(r.parser, on_doctype);
-        parse(&r, stream);
-        XML_ParserFree(r.parser);
+    FILE *stream = fopen(r->path, "rbe");
+    if (!stream) {
+        r->status = bn_fail(r->ctx, BN_IO, "cannot read %s: %s", r->path, strerror(errno));
+        return;
+    }
+    r->parser = XML_ParserCreate(NULL);
+    if (r->parser) {
+        XML_SetUserData(r->parser, r);
+        XML_SetElementHandler(r->parser, on_start, on_end);
+        XML_SetCharacterDataHandler(r->parser, on_text);
+        XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
+        parse(r, stream);
+        XML_ParserFree(r->parser);
     } else {
-        r.status = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path);
+        r->status = bn_fail(r->ctx, BN_MEMORY, "cannot read %s: out of memory", r->path);
     }
     fclose(stream); /* opened for reading: nothing can be lost here */
-    free(r.text);
-    array_free(&r.array);
-    r.image.arrays = r.arrays;
+    free(r->text);
+    array_free(&r->array);
+    r->image.arrays = r->arrays;
+}
+
+/* Empty arrays of the whole like those of a piece. */
+static bn_status make_arrays(vtk_reader *r, const bn_vtk_image *piece)
+{
+    if (!(r->arrays = calloc(piece->count + 1, sizeof *r->arrays)))
+        return bn_fail(r->ctx, BN_MEMORY, "cannot read %s: out of memory", r->path);
+    r->image.arrays = r->arrays;
+    for (; r->image.count < piece->count; r->image.count++) {
+        const bn_vtk_array *like = &piece->arrays[r->image.count];
+        bn_vtk_array *a = &r->arrays[r->image.count];
+        size_t bytes;
+        *a = (bn_vtk_array){ .type = like->type, .components = like->components };
+        a->name = strdup(like->name);
+        a->unit = strdup(like->unit);
+        a->data = bn_vtk_array_bytes(&r->image, a, &bytes) ? calloc(bytes, 1) : NULL;
+        if (!a->name || !a->unit || !a->data) {
+            array_free(a);
+            return bn_fail(r->ctx, BN_MEMORY, "cannot read %s: out of memory for array %s", r->path, like->name);
+        }
+    }
+    r->image.time = piece->time;
+    r->image.title = piece->title ? strdup(piece->title) : NULL;
+    return BN_OK;
+}
+
+static bool alike(const bn_vtk_image *a, const bn_vtk_image *b)
+{
+    bool same = a->count == b->count && a->nodes == b->nodes;
+    for (size_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->arrays[i].name, b->arrays[i].name) == 0 && strcmp(a->arrays[i].type, b->arrays[i].type) == 0 &&
+               a->arrays[i].components == b->arrays[i].components;
+    return same;
+}
+
+/* Copies the values of a piece to their places in the whole. */
+static void put_piece(const bn_vtk_image *whole, const bn_vtk_image *piece)
+{
+    size_t n[3], m[3], first[3];
+    for (int d = 0; d < 3; d++) {
+        n[d] = d < whole->dims ? whole->n[d] : 1;
+        m[d] = d < whole->dims ? piece->n[d] : 1;
+        first[d] = d < whole->dims ? piece->first[d] : 0;
+    }
+    for (size_t i = 0; i < whole->count; i++) {
+        const size_t size = bn_vtk_type_bytes(whole->arrays[i].type);
+        char *to = (char *)whole->arrays[i].data;
+        const char *from = piece->arrays[i].data;
+        for (size_t row = 0; row < m[1] * m[2] * (size_t)whole->arrays[i].components; row++, from += m[0] * size) {
+            const size_t j = first[1] + row % m[1], k = first[2] + row / m[1] % m[2], c = row / m[1] / m[2];
+            memcpy(to + (((c * n[2] + k) * n[1] + j) * n[0] + first[0]) * size, from, m[0] * size);
+        }
+    }
+}
+
+/* Values that the pieces have together; those at shared borders count more than once. */
+static double values_listed(const vtk_reader *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->piece_count; i++) {
+        double values = 1;
+        for (int d = 0; d < r->image.dims; d++)
+            values *= r->pieces[i].extent[d] + (r->image.nodes ? 1.0 : 0.0);
+        sum += values;
+    }
+    return sum;
+}
+
+static bn_status read_piece(vtk_reader *r, const struct piece *p)
+{
+    const char *slash = strrchr(r->path, '/');
+    char path[4096];
+    bn_vtk_image piece;
+    bn_status st = BN_OK;
+    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, p->file) >= (int)sizeof path)
+        return bn_fail(r->ctx, BN_IO, "cannot read %s: the path of its piece %s is too long", r->path, p->file);
+    BN_TRY(bn_vtk_read(r->ctx, path, &piece));
+    bool there = r->image.nodes == piece.nodes;
+    for (int d = 0; d < r->image.dims; d++) /* a piece may be flat where the whole is not */
+        there = there && piece.first[d] == p->first[d] && bn_vtk_extent(&piece, d) == p->extent[d] &&
+                (uint64_t)p->first[d] + p->extent[d] <= bn_vtk_extent(&r->image, d);
+    for (int d = piece.dims; d < 3; d++)
+        piece.n[d] = 1;
+    if (there && !r->arrays)
+        BN_GO(make_arrays(r, &piece));
+    if (!there || !alike(&r->image, &piece))
+        st = bn_fail(r->ctx, BN_IO, "cannot read %s: %s is not the piece that it lists", r->path, path);
+    else
+        put_piece(&r->image, &piece);
+out:
+    bn_vtk_free(&piece);
+    return st;
+}
+
+static bn_status read_pieces(vtk_reader *r)
+{
+    double values = 1;
+    for (int d = 0; d < r->image.dims; d++)
+        values *= r->image.n[d];
+    if (r->piece_count == 0 || values_listed(r) < values)
+        return bn_fail(r->ctx, BN_IO, "cannot read %s: its pieces are not the whole", r->path);
+    for (size_t i = 0; i < r->piece_count; i++)
+        BN_TRY(read_piece(r, &r->pieces[i]));
+    return BN_OK;
+}
+
+bn_status bn_vtk_read(bn_context *ctx, const char *path, bn_vtk_image *out)
+{
+    const char *dot = strrchr(path, '.');
+    vtk_reader r = { .ctx = ctx, .path = path, .listing = dot && strcmp(dot, ".pvti") == 0 };
+    *out = (bn_vtk_image){ 0 };
+    read_file(&r);
+    if (r.listing && r.status == BN_OK)
+        r.status = read_pieces(&r);
+    for (size_t i = 0; i < r.piece_count; i++)
+        free(r.pieces[i].file);
+    free(r.pieces);
     if (r.status == BN_OK)
         *out = r.image;
     else

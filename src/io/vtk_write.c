@@ -91,12 +91,20 @@ static bn_status check_image(bn_context *ctx, const char *path, const bn_vtk_ima
     return BN_OK;
 }
 
-static void write_extent(FILE *s, const bn_vtk_image *image)
+static void write_bounds(FILE *s, const char *name, const bn_vtk_image *image)
 {
-    fputs(" WholeExtent=\"", s);
-    for (int d = 0; d < 3; d++)
-        fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
-    fputs("\" Origin=\"", s);
+    fprintf(s, " %s=\"", name);
+    for (int d = 0; d < 3; d++) {
+        const unsigned long first = d < image->dims ? image->first[d] : 0;
+        fprintf(s, "%s%lu %lu", d ? " " : "", first, first + bn_vtk_extent(image, d));
+    }
+    fputs("\"", s);
+}
+
+static void write_place(FILE *s, const bn_vtk_image *image)
+{
+    write_bounds(s, "WholeExtent", image);
+    fputs(" Origin=\"", s);
     for (int d = 0; d < 3; d++) {
         fputs(d ? " " : "", s);
         write_real(s, d < image->dims ? image->origin[d] : 0);
@@ -106,21 +114,25 @@ static void write_extent(FILE *s, const bn_vtk_image *image)
         fputs(d ? " " : "", s);
         write_real(s, d < image->dims ? image->h[d] : 1);
     }
-    fputs("\">\n    <FieldData>\n", s);
+    fputs("\"", s);
 }
 
-static void write_head(FILE *s, const bn_vtk_image *image)
+static void open_file(FILE *s, const char *prefix, const bn_vtk_image *image)
 {
     const char *const kind = image->hexagons ? "UnstructuredGrid" : "ImageData";
     fprintf(s,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
-            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <%s",
-            kind, bn_vtk_byte_order(), kind);
-    if (image->hexagons)
-        fputs(">\n    <FieldData>\n", s);
-    else
-        write_extent(s, image);
+            "<VTKFile type=\"%s%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
+            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <%s%s",
+            prefix, kind, bn_vtk_byte_order(), prefix, kind);
+    if (!image->hexagons)
+        write_place(s, image);
+}
+
+static void write_head(FILE *s, const bn_vtk_image *image)
+{
+    open_file(s, "", image);
+    fputs(">\n    <FieldData>\n", s);
     fputs("      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">", s);
     write_real(s, image->time);
     fputs("</DataArray>\n", s);
@@ -138,20 +150,18 @@ static void write_head(FILE *s, const bn_vtk_image *image)
                 (size_t)image->n[0] * image->n[1] * layers);
         return;
     }
-    fputs(" Extent=\"", s);
-    for (int d = 0; d < 3; d++)
-        fprintf(s, "%s0 %lu", d ? " " : "", (unsigned long)bn_vtk_extent(image, d));
-    fputs("\">\n", s);
+    write_bounds(s, "Extent", image);
+    fputs(">\n", s);
 }
 
 /* Opens PointData or CellData and names the arrays that ParaView shows first: the first scalar and the first vector. */
-static void write_data_tag(FILE *s, const bn_vtk_image *image)
+static void write_data_tag(FILE *s, const char *prefix, const bn_vtk_image *image)
 {
     static const struct {
         const char *attribute;
         int components;
     } first[] = { { "Scalars", 1 }, { "Vectors", 3 } };
-    fputs(image->nodes ? "      <PointData" : "      <CellData", s);
+    fprintf(s, "      <%s%s", prefix, image->nodes ? "PointData" : "CellData");
     for (size_t k = 0; k < sizeof first / sizeof *first; k++) {
         for (size_t i = 0; i < image->count; i++) {
             if (image->arrays[i].components != first[k].components)
@@ -256,14 +266,16 @@ void bn_vtk_hexagons(const bn_vtk_image *image, double *points, int32_t *corners
     const double radius = image->h[1] * 2 / 3;
     for (size_t at = 0; at < all; at++) {
         const size_t m = at % line, j = at / line % (ny + 1), k = at / line / (ny + 1);
-        const bool top = j == ny, far = (m + (top ? j - 1 : j)) % 2 != 0;
-        const double middle = image->origin[1] + ((double)(top ? j - 1 : j) + 0.5) * image->h[1];
-        points[at] = image->origin[0] + 0.5 * (double)m * image->h[0];
+        const bool top = j == ny;
+        const size_t row = image->first[1] + (top ? j - 1 : j), column = 2 * (size_t)image->first[0] + m;
+        const bool far = (m + row) % 2 != 0;
+        const double middle = image->origin[1] + ((double)row + 0.5) * image->h[1];
+        points[at] = image->origin[0] + 0.5 * (double)column * image->h[0];
         points[at + all] = middle + (top ? 1 : -1) * (far ? 1 : 0.5) * radius;
-        points[at + 2 * all] = image->dims > 2 ? image->origin[2] + (double)k * image->h[2] : 0;
+        points[at + 2 * all] = image->dims > 2 ? image->origin[2] + (double)(image->first[2] + k) * image->h[2] : 0;
     }
     for (size_t at = 0; at < nx * ny * layers; at++) {
-        const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny, below = (k * (ny + 1) + j) * line + 2 * i + j % 2;
+        const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny, below = (k * (ny + 1) + j) * line + 2 * i + (image->first[1] + j) % 2;
         const size_t ring[6] = { below, below + 1, below + 2, below + line + 2, below + line + 1, below + line };
         for (int c = 0; c < 6; c++)
             corners[6 * at + (size_t)c] = (int32_t)ring[c];
@@ -344,7 +356,7 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
     write_head(w.stream, image);
     if (image->hexagons)
         BN_GO(write_hexagons(&w, image));
-    write_data_tag(w.stream, image);
+    write_data_tag(w.stream, "", image);
     for (size_t i = 0; i < image->count && !ferror(w.stream); i++) {
         size_t bytes = 0;
         if (bn_vtk_array_bytes(image, &image->arrays[i], &bytes)) /* always: check_image has asked */
@@ -358,6 +370,39 @@ out:
     free(w.block);
     free(w.packed);
     return st;
+}
+
+bn_status bn_vtk_pieces_write(bn_context *ctx, const char *path, const bn_vtk_image *whole, const bn_vtk_piece *pieces,
+                              size_t count)
+{
+    bn_file *file = NULL;
+    BN_TRY(bn_file_begin(ctx, path, &file));
+    FILE *s = bn_file_stream(file);
+    open_file(s, "P", whole);
+    fputs(" GhostLevel=\"0\">\n", s);
+    write_data_tag(s, "P", whole);
+    for (size_t i = 0; i < whole->count; i++) {
+        fprintf(s, "        <PDataArray type=\"%s\" Name=\"", whole->arrays[i].type);
+        write_escaped(s, whole->arrays[i].name);
+        fprintf(s, "\" NumberOfComponents=\"%d\"/>\n", whole->arrays[i].components);
+    }
+    fprintf(s, "      </P%s>\n", whole->nodes ? "PointData" : "CellData");
+    if (whole->hexagons)
+        fprintf(s, "      <PPoints>\n        <PDataArray type=\"%s\" Name=\"Points\" NumberOfComponents=\"3\"/>\n      </PPoints>\n",
+                far_away(whole) ? "Float64" : "Float32");
+    for (size_t i = 0; i < count; i++) {
+        bn_vtk_image piece = *whole;
+        memcpy(piece.first, pieces[i].first, sizeof piece.first);
+        memcpy(piece.n, pieces[i].n, sizeof piece.n);
+        fputs("    <Piece", s);
+        if (!whole->hexagons)
+            write_bounds(s, "Extent", &piece);
+        fputs(" Source=\"", s);
+        write_escaped(s, pieces[i].file);
+        fputs("\"/>\n", s);
+    }
+    fprintf(s, "  </P%s>\n</VTKFile>\n", whole->hexagons ? "UnstructuredGrid" : "ImageData");
+    return bn_file_commit(&file);
 }
 
 bn_status bn_vtk_collection_write(bn_context *ctx, const char *path, const char *const *files, const double *times,

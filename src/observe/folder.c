@@ -135,19 +135,22 @@ static void remove_animation(bn_folder *f, const char *picture)
     free(path);
 }
 
-/* The number before the ending of NAME-000120.vti; of an HDF5 file it has no zeros before it. False: there is none. */
+/* The number before the ending of NAME-000120.vti, and of its piece NAME-000120.p3.vti; of an HDF5 file it has no zeros before
+ * it. False: there is none. */
 static bool step_of(const char *name, unsigned long long *step)
 {
-    static const char *const endings[] = { ".vti", ".vtu", ".tif", ".png", ".wkt" };
+    static const char *const endings[] = { ".vti", ".vtu", ".pvti", ".pvtu", ".tif", ".png", ".wkt" };
     const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
-    bool ours = strncmp(name, "fields-", 7) == 0 && dot && strcmp(dot, ".h5") == 0;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        ours = ours || numbered(name, endings[i]);
-    if (!ours || !dash || dash[1] < '0' || dash[1] > '9')
+    if (!dash || !dot || dash[1] < '0' || dash[1] > '9')
         return false;
     char *end;
     *step = strtoull(dash + 1, &end, 10);
-    return end == dot;
+    bool ours = strncmp(name, "fields-", 7) == 0 && strcmp(dot, ".h5") == 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        ours = ours || (strcmp(dot, endings[i]) == 0 && end - dash > 6);
+    if (end != dot && end[0] == '.' && end[1] == 'p')
+        end += 2 + strspn(end + 2, "0123456789");
+    return ours && end == dot;
 }
 
 static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
@@ -283,6 +286,27 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn
     *out = f;
     f = NULL;
 out:
+    bn_folder_close(&f);
+    return st;
+}
+
+bn_status bn_folder_follow(bn_context *ctx, const char *path, bn_folder **out)
+{
+    bn_status st = BN_OK;
+    bool empty, ours, finished;
+    *out = NULL;
+    BN_TRY(look(ctx, path, &empty, &ours, &finished));
+    bn_folder *f = calloc(1, sizeof *f);
+    if (!f || !(f->path = strdup(path)))
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
+    else if (!ours)
+        st = bn_fail(ctx, BN_IO, "rank %d does not see the output folder %s, which rank 0 has made: choose one that all machines share",
+                     bn_context_rank(ctx), path);
+    if (st == BN_OK) {
+        f->ctx = ctx;
+        *out = f;
+        f = NULL;
+    }
     bn_folder_close(&f);
     return st;
 }

@@ -16,6 +16,9 @@ typedef enum bn_folder_use {
  * Writes case.toml. */
 BN_CHECKED bn_status bn_folder_open(bn_context *, const char *path, const bn_case *, bn_folder_use, bn_folder **out);
 
+/* The same folder on another rank than the one that opened it: only to name files in it. BN_IO if it is not to be seen there. */
+BN_CHECKED bn_status bn_folder_follow(bn_context *, const char *path, bn_folder **out);
+
 /* Removes numbered fields and pictures of all steps but these: what a run wrote after its checkpoint. */
 void bn_folder_remove_others(bn_folder *, const unsigned long long *steps, size_t count);
 

@@ -112,35 +112,46 @@ out:
     return st;
 }
 
-/* What the fields of an output time hold, layer by layer. */
+/* What the fields of an output time hold in one layer, component after component; NULL: it is not asked for. */
 typedef struct source {
     const bn_layers *layers;
-    const bn_export *e;
-    size_t layer;
+    double *values[BN_PLAN_FIELDS]; /* by the plan's index */
 } source;
-
-static double number(const bn_export *e, size_t which, size_t at)
-{
-    return e->plan->precision == BN_DOUBLE ? ((const double *)e->data[which])[at]
-                                           : (double)((const float *)e->data[which])[at];
-}
-
-/* The place of a field among those of an output time. */
-static size_t place_of(const bn_export *e, size_t field)
-{
-    size_t which = 0;
-    while (which + 1 < e->count && e->field[which] != field)
-        which++;
-    return which;
-}
 
 static double value(const void *data, size_t field, int component, size_t cell)
 {
     const source *s = data;
-    const bn_layers *l = s->layers;
-    const size_t layer = (size_t)l->cells.n[0] * l->cells.n[1];
-    return number(s->e, place_of(s->e, l->field[field]),
-                  (size_t)component * layer * l->count + s->layer * layer + cell);
+    return s->values[s->layers->field[field]][(size_t)component * s->layers->cells.n[0] * s->layers->cells.n[1] + cell];
+}
+
+static void free_values(source *s)
+{
+    for (size_t i = 0; i < BN_PLAN_FIELDS; i++) {
+        free(s->values[i]);
+        s->values[i] = NULL;
+    }
+}
+
+/* The fields that meshes or outlines ask for. Does not look at the layers: ranks that write none read alike. */
+static bn_status read_layer(bn_context *ctx, const bn_export *e, uint32_t layer, source *s)
+{
+    const bn_plan *p = e->plan;
+    const uint32_t *n = p->grid.n;
+    const size_t cells = (size_t)n[0] * n[1];
+    const bn_region r = { { 0, 0, layer }, { n[0], n[1], 1 } };
+    for (size_t which = 0; which < e->count; which++) {
+        const bn_field_desc *d = &p->fields[e->field[which]];
+        const bool outlined = p->layers.outlined && strcmp(d->name, p->layers.outlined) == 0;
+        const int components = d->components > 1 ? d->components : 1;
+        if (!outlined && !(p->layers.mesh && wanted(d)))
+            continue;
+        double *values = malloc(cells * (size_t)components * sizeof *values);
+        if (!(s->values[e->field[which]] = values))
+            return bn_fail(ctx, BN_MEMORY, "no memory for a layer of %s", d->name);
+        for (int c = 0; c < components; c++)
+            BN_TRY(bn_export_values(ctx, e, which, c, &r, values + (size_t)c * cells));
+    }
+    return BN_OK;
 }
 
 static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
@@ -153,14 +164,14 @@ static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
     return BN_OK;
 }
 
-static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, size_t which, size_t layer, bool *in)
+static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, const double *values, size_t layer, bool *in)
 {
     const bn_plan_layers_desc *d = &l->plan->layers;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
     bn_outline o;
     char *path = NULL;
     for (size_t at = 0; at < cells; at++)
-        in[at] = number(e, which, layer * cells + at) > d->above;
+        in[at] = values[at] > d->above;
     BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
     bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
                                   e->step);
@@ -193,21 +204,6 @@ static bn_status write_list(bn_context *ctx, bn_layers *l)
                 area, d->outline, d->name, at->layer, at->step);
     }
     return bn_file_commit(&file);
-}
-
-static bn_status write_outlines(bn_context *ctx, bn_layers *l, const bn_export *e)
-{
-    bn_status st = BN_OK;
-    size_t which = 0;
-    while (which + 1 < e->count && strcmp(l->plan->fields[e->field[which]].name, l->plan->layers.outlined) != 0)
-        which++;
-    bool *in = malloc((size_t)l->cells.n[0] * l->cells.n[1] * sizeof *in);
-    if (!in)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the outlines");
-    for (size_t k = 0; k < l->count && st == BN_OK; k++)
-        st = write_outline(ctx, l, e, which, k, in);
-    free(in);
-    return st == BN_OK ? write_list(ctx, l) : st;
 }
 
 /* The entry of a line of outlines.csv; false: it is none. */
@@ -275,11 +271,29 @@ bn_status bn_layers_take_up(bn_layers *l, const unsigned long long *steps, size_
 
 bn_status bn_layers_write(bn_context *ctx, bn_layers *l, const bn_export *e)
 {
-    if (l->plan->layers.outlined)
-        BN_TRY(write_outlines(ctx, l, e));
-    for (size_t k = 0; l->mesh && k < l->count; k++)
-        BN_TRY(bn_ugrid_add(ctx, l->mesh[k], e->time, e->step, value, &(source){ l, e, k }));
-    return BN_OK;
+    const bn_plan *p = e->plan;
+    source s = { .layers = l };
+    bn_status st = BN_OK;
+    size_t outlined = 0;
+    while (p->layers.outlined && strcmp(p->fields[outlined].name, p->layers.outlined) != 0)
+        outlined++;
+    bool *in = malloc((size_t)p->grid.n[0] * p->grid.n[1] * sizeof *in);
+    if (!in)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the outlines");
+    for (uint32_t k = 0; k < (p->grid.dims > 2 ? p->grid.n[2] : 1); k++) {
+        free_values(&s);
+        BN_GO(read_layer(ctx, e, k, &s));
+        if (l && p->layers.outlined)
+            BN_GO(write_outline(ctx, l, e, s.values[outlined], k, in));
+        if (l && l->mesh)
+            BN_GO(bn_ugrid_add(ctx, l->mesh[k], e->time, e->step, value, &s));
+    }
+    if (l && p->layers.outlined)
+        st = write_list(ctx, l);
+out:
+    free_values(&s);
+    free(in);
+    return st;
 }
 
 bn_status bn_layers_finish(bn_layers *l)

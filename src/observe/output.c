@@ -1,9 +1,8 @@
-/* output.c: fields, pictures and series of a run. A field is copied to pinned memory behind the steps launched so far;
- * a job of the writer's thread waits for the copy, converts, draws and writes, while the stepping thread goes on. */
+/* output.c: when fields, pictures, series and checkpoints of a run are written, and by which rank. Jobs of the writer's
+ * thread do it, while the stepping thread goes on. */
 #include "observe/output.h"
-#include "observe/export.h"
+#include "observe/moment.h"
 #include "observe/past.h"
-#include "observe/layers.h"
 #include "observe/progress.h"
 
 #include "io/csv.h"
@@ -36,6 +35,13 @@ struct bn_output {
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation, layered;
     bn_layers *layers; /* NULL: none are wanted, or another rank writes them */
+    bn_moment_desc moments;
+    struct fields_job *waiting;       /* for all ranks to have written their pieces, oldest first */
+    unsigned long long pieces_begun;  /* moments in pieces so far */
+    atomic_ullong pieces_written;     /* of them, by this rank */
+    struct saving_job *parts;         /* a checkpoint whose parts not all ranks have written */
+    unsigned long long parts_begun;   /* checkpoints in parts so far */
+    atomic_ullong parts_written;      /* of them, by this rank */
     atomic_bool saving;            /* a checkpoint is on its way to the disk */
     atomic_ullong safe_step;       /* of the last one that has come there; 0: none */
     double published;              /* when series.csv was last written */
@@ -43,6 +49,50 @@ struct bn_output {
     bn_past past;
     double seconds;
 };
+
+/* A moment on its way to the disk. */
+typedef struct fields_job {
+    bn_moment *moment;
+    bn_output *output;           /* outlives the writer */
+    char *pvd_path;              /* NULL: no VTK, or another rank writes it */
+    char **files;                /* for the .pvd, with times */
+    double *times;
+    size_t file_count;
+    bool pieces, good;           /* good: its pieces are on the disk */
+    struct fields_job *next;     /* whose pieces are not yet known to be written by all ranks */
+    unsigned long long number;   /* counts them */
+} fields_job;
+
+static void fields_free(fields_job *j)
+{
+    if (!j)
+        return;
+    bn_moment_release(j->moment);
+    for (size_t i = 0; i < j->file_count; i++)
+        free(j->files[i]);
+    free(j->files);
+    free(j->times);
+    free(j->pvd_path);
+    free(j);
+}
+
+/* A checkpoint on its way to the disk. */
+typedef struct saving_job {
+    bn_saving *saving;
+    unsigned long long step;
+    bn_output *output; /* whose it has become; outlives the writer */
+    bool good;         /* its parts are on the disk */
+} saving_job;
+
+static void saving_free(saving_job *job)
+{
+    if (!job)
+        return;
+    bn_saving_release(&job->saving);
+    if (job->output)
+        atomic_store(&job->output->saving, false);
+    free(job);
+}
 
 static bn_status open_series(bn_output *o)
 {
@@ -62,7 +112,7 @@ static bn_status open_series(bn_output *o)
 
 static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
 {
-    return bn_folder_name(o->folder, path, "pictures/%s-%06llu.png", bn_sim_plan(o->sim)->pictures[which].name, step);
+    return bn_moment_picture(o->folder, path, bn_sim_plan(o->sim)->pictures[which].name, step);
 }
 
 /* Forgets pictures that are not in the folder: a run may go on in another one. */
@@ -107,7 +157,7 @@ static bn_status take_up(bn_output *o)
     return st;
 }
 
-bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool synchronous, bn_output **out)
+bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool leads, bool synchronous, bn_output **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -117,7 +167,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
         return bn_fail(ctx, BN_MEMORY, "no memory for the output");
     o->ctx = ctx;
     o->sim = sim;
-    o->folder = folder;
+    bn_folder *folder = o->folder = leads ? place : NULL;
     o->every = bn_case_int(c, "output.every");
     o->series_every = bn_case_int(c, "output.series_every");
     o->vtk = bn_case_bool(c, "output.vtk");
@@ -138,9 +188,13 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *folder, bool
             if (st != BN_OK)
                 goto out;
         }
+    double made = 1;
+    bn_context_agree(ctx, &made, 1); /* other ranks write there too */
     o->layered = bn_sim_plan(sim)->layers.name != NULL;
     if (folder)
         BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
+    o->moments = (bn_moment_desc){ .ctx = ctx, .sim = sim, .folder = place, .leads = leads, .vtk = o->vtk, .tiff = o->tiff,
+                                   .hdf5 = o->hdf5, .pictures = o->pictures, .layered = o->layered, .layers = o->layers };
     if (bn_sim_resumed(sim))
         BN_GO(take_up(o));
     else if (bn_case_bool(c, "output.first"))
@@ -158,6 +212,12 @@ void bn_output_destroy(bn_output **output)
         return;
     bn_output *o = *output;
     bn_writer_destroy(&o->writer);
+    while (o->waiting) {
+        fields_job *next = o->waiting->next;
+        fields_free(o->waiting);
+        o->waiting = next;
+    }
+    saving_free(o->parts);
     bn_layers_destroy(&o->layers);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
@@ -168,313 +228,83 @@ void bn_output_destroy(bn_output **output)
 
 double bn_output_seconds(const bn_output *o) { return o->seconds; }
 
-/* Everything one output time needs, owned by the job. Texts of the plan and the case outlive it. */
-typedef struct moment {
-    const bn_plan *plan;
-    const char *title;
-    double time;
-    unsigned long long step;
-    size_t count;
-    bn_snapshot **snapshots; /* of the fields at index field[i] of the plan */
-    size_t *field;
-    char *vtk_path, *pvd_path; /* NULL: no VTK */
-    char *tiff_path, *hdf5_path; /* the same */
-    bn_layers *layers;           /* the output's own */
-    char **files;              /* for the .pvd, with times */
-    double *times;
-    size_t file_count;
-    char *picture_path[BN_PLAN_PICTURES];
-} moment;
-
-static void moment_release(void *data)
+/* In pieces it stays until the other ranks are as far; from the moment in which it counts it may be gone. */
+static void fields_release(void *data)
 {
-    moment *m = data;
-    for (size_t i = 0; i < m->count; i++)
-        bn_snapshot_release(&m->snapshots[i]);
-    for (size_t i = 0; i < m->file_count; i++)
-        free(m->files[i]);
-    for (size_t i = 0; i < BN_PLAN_PICTURES; i++)
-        free(m->picture_path[i]);
-    free(m->snapshots);
-    free(m->field);
-    free(m->files);
-    free(m->times);
-    free(m->vtk_path);
-    free(m->pvd_path);
-    free(m->tiff_path);
-    free(m->hdf5_path);
-    free(m);
+    fields_job *j = data;
+    if (!j->pieces)
+        fields_free(j);
+    else if (j->good)
+        atomic_fetch_add(&j->output->pieces_written, 1);
 }
 
-static const char *vtk_type(const bn_plan *p, bn_type type)
+static bn_status list_times(bn_context *ctx, const fields_job *j)
 {
-    switch (type) {
-    case BN_T_I32: return "Int32";
-    case BN_T_I64: return "Int64";
-    case BN_T_U8: return "UInt8";
-    default: return p->precision == BN_DOUBLE ? "Float64" : "Float32";
-    }
+    if (!j->pvd_path)
+        return BN_OK;
+    return bn_vtk_collection_write(ctx, j->pvd_path, (const char *const *)j->files, j->times, j->file_count);
 }
 
-static bn_status write_vtk(bn_context *ctx, const moment *m, const void *const *data)
+static bn_status fields_run(bn_context *ctx, void *data)
 {
-    const bn_grid *g = &m->plan->grid;
-    bn_vtk_array arrays[BN_PLAN_FIELDS];
-    size_t count = 0;
-    for (size_t i = 0; i < m->count; i++) {
-        const bn_field_desc *d = &m->plan->fields[m->field[i]];
-        if (d->role & BN_OUTPUT)
-            arrays[count++] = (bn_vtk_array){
-                .name = d->name,
-                .unit = d->unit,
-                .type = vtk_type(m->plan, d->type),
-                .components = (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1),
-                .data = data[i],
-            };
-    }
-    bn_vtk_image image = {
-        .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count, .title = m->title,
-        .hexagons = g->kind == BN_HEXAGONAL && !g->nodes
-    };
-    for (int k = 0; k < 3; k++) {
-        image.n[k] = g->n[k];
-        image.h[k] = g->h[k];
-        image.origin[k] = g->origin[k] - (g->nodes || k >= g->dims ? 0 : 0.5 * g->h[k]); /* the cell's corner */
-    }
-    if (image.hexagons) /* the westernmost corner of the first row */
-        image.origin[0] = g->origin[0] - 0.5 * g->h[0];
-    BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
-    return bn_vtk_collection_write(ctx, m->pvd_path, (const char *const *)m->files, m->times, m->file_count);
+    fields_job *j = data;
+    BN_TRY(bn_moment_write(ctx, j->moment));
+    j->good = true;
+    return j->pieces ? BN_OK : list_times(ctx, j);
 }
 
-/* The axes of a picture: the grid's own in two dimensions, those of a slice in three. */
-typedef struct plane {
-    int x, y;
-    size_t first, step_x, step_y; /* values of a field from one to the next */
-} plane;
+static void pieces_release(void *data) { fields_free(data); }
 
-static plane plane_of(const bn_picture_desc *d, const bn_grid *g)
+static bn_status pieces_run(bn_context *ctx, void *data)
 {
-    const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
-    if (g->dims < 3)
-        return (plane){ 0, 1, 0, step[0], step[1] };
-    const int x = d->across == 0, y = d->across == 2 ? 1 : 2;
-    return (plane){ x, y, d->at * step[d->across], step[x], step[y] };
+    const fields_job *j = data;
+    BN_TRY(bn_moment_list_pieces(ctx, j->moment));
+    return list_times(ctx, j);
 }
 
-/* First component of a field on the picture's plane as doubles, or NULL when it isn't there or memory is out. */
-static double *as_doubles(const moment *m, const void *const *data, const char *name, const plane *p)
-{
-    const size_t nx = m->plan->grid.n[p->x], ny = m->plan->grid.n[p->y];
-    for (size_t i = 0; name && i < m->count; i++)
-        if (strcmp(m->plan->fields[m->field[i]].name, name) == 0) {
-            double *values = malloc(nx * ny * sizeof *values);
-            for (size_t k = 0; values && k < nx * ny; k++) {
-                const size_t at = p->first + k % nx * p->step_x + k / nx * p->step_y;
-                values[k] = m->plan->precision == BN_DOUBLE ? ((const double *)data[i])[at]
-                                                            : (double)((const float *)data[i])[at];
-            }
-            return values;
-        }
-    return NULL;
-}
-
-static const char *unit_of(const bn_plan *p, const char *field)
-{
-    for (size_t i = 0; i < p->field_count; i++)
-        if (strcmp(p->fields[i].name, field) == 0)
-            return p->fields[i].unit;
-    return "";
-}
-
-/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value beside
- * it. NULL: no memory. */
-static double *half_cells(const double *values, size_t nx, size_t ny)
-{
-    const size_t wide = 2 * nx + 1;
-    double *halves = malloc(wide * ny * sizeof *halves);
-    for (size_t at = 0; halves && at < wide * ny; at++) {
-        const size_t j = at / wide, column = at % wide, shift = j % 2, i = column > shift ? (column - shift) / 2 : 0;
-        halves[at] = values[j * nx + (i < nx ? i : nx - 1)];
-    }
-    return halves;
-}
-
-/* Replaces values on hexagons by half cells; false: no memory. */
-static bool halve(double **values, size_t nx, size_t ny)
-{
-    double *halves = *values ? half_cells(*values, nx, ny) : NULL;
-    const bool done = halves || !*values;
-    free(*values);
-    *values = halves;
-    return done;
-}
-
-static bn_status draw(bn_context *ctx, const moment *m, const void *const *data, size_t which)
-{
-    const bn_picture_desc *d = &m->plan->pictures[which];
-    const bn_grid *g = &m->plan->grid;
-    bn_status st = BN_OK;
-    char title[512], label[256] = "";
-    const plane axes = plane_of(d, g);
-    double *values = as_doubles(m, data, d->field, &axes), *lines = as_doubles(m, data, d->contour_field, &axes);
-    if (!values || (d->contour_field && !lines)) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
-        goto out;
-    }
-    for (size_t k = 0; d->hidden && k < (size_t)g->n[axes.x] * g->n[axes.y]; k++)
-        if (d->hidden[axes.first + k % g->n[axes.x] * axes.step_x + k / g->n[axes.x] * axes.step_y])
-            values[k] = (double)NAN;
-    const size_t nx = g->n[axes.x], ny = g->n[axes.y];
-    const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;
-    for (size_t k = 0; d->blanks && k < nx * ny; k++)
-        if (values[k] < d->blank_below)
-            values[k] = (double)-INFINITY;
-    if (hexagons && (!halve(&values, nx, ny) || !halve(&lines, nx, ny))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
-        goto out;
-    }
-    const int said = snprintf(title, sizeof title, "%s%s%s, ", m->title && m->title[0] ? m->title : "",
-                              m->title && m->title[0] ? ": " : "", d->title);
-    if (said > 0 && (size_t)said < sizeof title && d->timeless)
-        snprintf(title + said, sizeof title - (size_t)said, "step %llu", m->step);
-    else if (said > 0 && (size_t)said < sizeof title)
-        snprintf(title + said, sizeof title - (size_t)said, "t = %.4g s", m->time);
-    if (d->contour_field)
-        snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
-    const bn_picture picture = {
-        .n = { hexagons ? 2 * g->n[0] + 1 : g->n[axes.x], g->n[axes.y] },
-        .origin = { g->origin[axes.x] - (hexagons ? 0.25 * g->h[0] : 0), g->origin[axes.y] },
-        .h = { (hexagons ? 0.5 : 1) * g->h[axes.x], g->h[axes.y] },
-        .nodes = g->nodes,
-        .values = values,
-        .low = d->low,
-        .high = d->high,
-        .map = (bn_colour_map)d->map,
-        .title = title,
-        .name = d->field,
-        .unit = unit_of(m->plan, d->field),
-        .contours = { lines, d->contour_levels, lines ? d->contour_count : 0, d->contour_field ? label : NULL },
-        .axes = { axes.x == 0 ? "x" : "y", axes.y == 1 ? "y" : "z" },
-    };
-    st = bn_picture_write(ctx, m->picture_path[which], &picture);
-out:
-    free(values);
-    free(lines);
-    return st;
-}
-
-/* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory. */
-static void *planes_of(const moment *m, size_t which, const void *pairs)
-{
-    const bn_grid *g = &m->plan->grid;
-    const bn_field_desc *d = &m->plan->fields[m->field[which]];
-    const size_t bytes = m->plan->precision == BN_DOUBLE ? 8 : 4, points = (size_t)g->n[0] * g->n[1] * g->n[2];
-    const size_t components = d->components > 0 ? (size_t)d->components : 1;
-    char *planes = malloc(2 * components * points * bytes);
-    for (size_t c = 0; planes && c < 2 * components; c++)
-        for (size_t i = 0; i < points; i++)
-            memcpy(planes + (c * points + i) * bytes,
-                   (const char *)pairs + (2 * (c / 2 * points + i) + c % 2) * bytes, bytes);
-    return planes;
-}
-
-static bn_status write_moment(bn_context *ctx, const moment *m, const void *const *values)
-{
-    if (m->vtk_path)
-        BN_TRY(write_vtk(ctx, m, values));
-    const bn_export e = { m->plan, m->time, m->step, m->field, m->count, values, m->tiff_path, m->hdf5_path };
-    BN_TRY(bn_export_write(ctx, &e));
-    if (m->layers)
-        BN_TRY(bn_layers_write(ctx, m->layers, &e));
-    for (size_t i = 0; i < m->plan->picture_count; i++)
-        if (m->picture_path[i])
-            BN_TRY(draw(ctx, m, values, i));
-    return BN_OK;
-}
-
-static bn_status moment_run(bn_context *ctx, void *data)
-{
-    const moment *m = data;
-    const void *values[BN_PLAN_FIELDS];
-    void *own[BN_PLAN_FIELDS] = { NULL };
-    bn_status st = BN_OK;
-    for (size_t i = 0; i < m->count; i++) {
-        BN_GO(bn_snapshot_wait(ctx, m->snapshots[i], &values[i]));
-        if (m->plan->fields[m->field[i]].type != BN_T_REAL2)
-            continue;
-        if (!(own[i] = planes_of(m, i, values[i]))) {
-            st = bn_fail(ctx, BN_MEMORY, "no memory to write the complex field %s", m->plan->fields[m->field[i]].name);
-            goto out;
-        }
-        values[i] = own[i];
-    }
-    BN_GO(write_moment(ctx, m, values));
-out:
-    for (size_t i = 0; i < m->count; i++)
-        free(own[i]);
-    return st;
-}
-
-static bool drawn(const bn_plan *p, const char *name)
-{
-    for (size_t i = 0; i < p->picture_count; i++)
-        if (strcmp(p->pictures[i].field, name) == 0 ||
-            (p->pictures[i].contour_field && strcmp(p->pictures[i].contour_field, name) == 0))
-            return true;
-    return false;
-}
-
-static bn_status prepare_vtk(bn_output *o, moment *m, unsigned long long step)
+/* What fields.pvd says when this moment is written. */
+static bn_status list_files(bn_output *o, fields_job *j)
 {
     char name[256];
-    snprintf(name, sizeof name, "fields/%s-%06llu.%s", m->plan->solver->name, step,
-             m->plan->grid.kind == BN_HEXAGONAL && !m->plan->grid.nodes ? "vtu" : "vti");
-    BN_TRY(bn_past_file(o->ctx, &o->past, name, m->time));
-    BN_TRY(bn_folder_name(o->folder, &m->vtk_path, "%s", name));
-    BN_TRY(bn_folder_name(o->folder, &m->pvd_path, "fields.pvd"));
-    m->files = calloc(o->past.file_count, sizeof *m->files);
-    m->times = calloc(o->past.file_count, sizeof *m->times);
-    if (!m->files || !m->times)
+    bn_moment_file(&o->moments, name, sizeof name);
+    BN_TRY(bn_past_file(o->ctx, &o->past, name, bn_sim_now(o->sim).time));
+    BN_TRY(bn_folder_name(o->folder, &j->pvd_path, "fields.pvd"));
+    j->files = calloc(o->past.file_count, sizeof *j->files);
+    j->times = calloc(o->past.file_count, sizeof *j->times);
+    if (!j->files || !j->times)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
-    for (; m->file_count < o->past.file_count; m->file_count++) {
-        m->times[m->file_count] = o->past.times[m->file_count];
-        if (!(m->files[m->file_count] = strdup(o->past.files[m->file_count])))
+    for (; j->file_count < o->past.file_count; j->file_count++) {
+        j->times[j->file_count] = o->past.times[j->file_count];
+        if (!(j->files[j->file_count] = strdup(o->past.files[j->file_count])))
             return bn_fail(o->ctx, BN_MEMORY, "no memory for the list of files");
     }
     return BN_OK;
 }
 
-static bn_status name_files(bn_output *o, moment *m, unsigned long long step)
+static bn_status submit_fields(bn_output *o)
 {
-    if (o->vtk)
-        BN_TRY(prepare_vtk(o, m, step));
-    if (o->tiff)
-        BN_TRY(bn_folder_name(o->folder, &m->tiff_path, "fields/"));
-    if (o->hdf5)
-        BN_TRY(bn_folder_name(o->folder, &m->hdf5_path, "fields/fields-%llu.h5", step));
-    for (size_t i = 0; o->pictures && i < m->plan->picture_count; i++)
-        BN_TRY(picture_name(o, &m->picture_path[i], i, step));
-    return BN_OK;
-}
-
-static bn_status prepare(bn_output *o, moment *m, unsigned long long step)
-{
-    const bn_plan *p = m->plan;
-    m->snapshots = calloc(p->field_count, sizeof *m->snapshots);
-    m->field = calloc(p->field_count, sizeof *m->field);
-    if (!m->snapshots || !m->field)
+    bn_status st = BN_OK;
+    fields_job *j = calloc(1, sizeof *j);
+    if (!j)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
-    if (o->folder)
-        BN_TRY(name_files(o, m, step));
-    for (size_t i = 0; i < p->field_count; i++)
-        if (((o->vtk || o->tiff || o->hdf5 || o->layered) && (p->fields[i].role & BN_OUTPUT)) ||
-            (o->pictures && drawn(p, p->fields[i].name))) {
-            m->field[m->count] = i;
-            BN_TRY(bn_snapshot_begin(bn_sim_field(o->sim, p->fields[i].name), &m->snapshots[m->count]));
-            m->count++;
-        }
-    return BN_OK;
+    j->output = o;
+    BN_GO(bn_moment_create(&o->moments, &j->moment));
+    if (o->folder && o->vtk)
+        BN_GO(list_files(o, j));
+    j->pieces = bn_moment_in_pieces(&o->moments);
+    if (j->pieces) {
+        fields_job **last = &o->waiting;
+        while (*last)
+            last = &(*last)->next;
+        *last = j;
+        j->number = ++o->pieces_begun;
+    }
+    const bn_job job = { fields_run, fields_release, j };
+    j = NULL;
+    st = bn_writer_submit(o->writer, &job);
+out:
+    fields_free(j);
+    return st;
 }
 
 bn_status bn_output_fields(bn_output *o)
@@ -483,30 +313,17 @@ bn_status bn_output_fields(bn_output *o)
     if (now.step == o->past.fields_step || (!o->vtk && !o->tiff && !o->hdf5 && !o->pictures && !o->layered))
         return BN_OK;
     const double start = bn_seconds_now();
-    moment *m = calloc(1, sizeof *m);
-    if (!m)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
-    m->plan = bn_sim_plan(o->sim);
-    m->title = bn_case_text(bn_sim_case(o->sim), "case.title");
-    m->time = now.time;
-    m->step = now.step;
-    m->layers = o->layers;
-    bn_status st = bn_sim_present(o->sim);
-    if (st == BN_OK)
-        st = prepare(o, m, now.step);
+    bn_status st = BN_OK;
+    if (o->folder || bn_moment_in_pieces(&o->moments))
+        st = submit_fields(o);
+    else
+        st = bn_sim_present(o->sim);
     if (st == BN_OK && o->animation)
         st = bn_past_drawn(o->ctx, &o->past, now.step);
     if (st == BN_OK)
         st = bn_past_moment(o->ctx, &o->past, now.step);
-    if (st != BN_OK) {
-        moment_release(m);
-    } else {
+    if (st == BN_OK)
         o->past.fields_step = now.step;
-        if (!o->folder)
-            moment_release(m);
-        else
-            st = bn_writer_submit(o->writer, &(bn_job){ moment_run, moment_release, m });
-    }
     o->seconds += bn_seconds_now() - start;
     return st;
 }
@@ -548,12 +365,6 @@ bn_status bn_output_after_step(bn_output *o)
     return due ? bn_output_fields(o) : BN_OK;
 }
 
-typedef struct saving_job {
-    bn_saving *saving;
-    unsigned long long step;
-    bn_output *output; /* whose it has become; outlives the writer */
-} saving_job;
-
 static bn_status saving_run(bn_context *ctx, void *data)
 {
     const saving_job *job = data;
@@ -562,13 +373,42 @@ static bn_status saving_run(bn_context *ctx, void *data)
     return BN_OK;
 }
 
-static void saving_release(void *data)
+static void saving_release(void *data) { saving_free(data); }
+
+static bn_status parts_run(bn_context *ctx, void *data)
 {
     saving_job *job = data;
-    bn_saving_release(&job->saving);
-    if (job->output)
-        atomic_store(&job->output->saving, false);
-    free(job);
+    BN_TRY(bn_saving_write_parts(ctx, job->saving));
+    job->good = true;
+    return BN_OK;
+}
+
+/* It waits for the other ranks; from the moment in which it counts it may be gone. */
+static void parts_release(void *data)
+{
+    const saving_job *job = data;
+    if (job->good)
+        atomic_fetch_add(&job->output->parts_written, 1);
+}
+
+static bn_status manifest_run(bn_context *ctx, void *data)
+{
+    const saving_job *job = data;
+    BN_TRY(bn_saving_finish(ctx, job->saving));
+    atomic_store(&job->output->safe_step, job->step);
+    return BN_OK;
+}
+
+/* All ranks have written their parts of the checkpoint that waits. */
+static bn_status end_parts(bn_output *o)
+{
+    saving_job *job = o->parts;
+    o->parts = NULL;
+    const bn_status st = bn_saving_gather(o->ctx, job->saving);
+    if (st == BN_OK && o->folder)
+        return bn_writer_submit(o->writer, &(bn_job){ manifest_run, saving_release, job });
+    saving_free(job);
+    return st;
 }
 
 bool bn_output_saving(const bn_output *o) { return atomic_load(&o->saving); }
@@ -586,24 +426,62 @@ bn_status bn_output_checkpoint(bn_output *o)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for a checkpoint");
     if (atomic_load(&o->saving))
         BN_GO(bn_writer_drain(o->writer));
-    if (o->folder)
-        BN_GO(bn_folder_name(o->folder, &path, "checkpoint"));
-    BN_GO(bn_saving_begin(o->sim, path ? path : "", 0, &job->saving));
+    if (o->parts) {
+        BN_GO(end_parts(o));
+        BN_GO(bn_writer_drain(o->writer));
+    }
+    BN_GO(bn_folder_name(o->moments.folder, &path, "checkpoint"));
+    BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
     BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
     o->saved_step = step;
-    if (!o->folder)
+    const bool parts = bn_saving_in_parts(job->saving);
+    if (!o->folder && !parts)
         goto out;
     job->output = o;
     job->step = step;
     atomic_store(&o->saving, true);
-    st = bn_writer_submit(o->writer, &(bn_job){ saving_run, saving_release, job });
+    if (parts) {
+        o->parts = job;
+        o->parts_begun++;
+    }
+    st = bn_writer_submit(o->writer, parts ? &(bn_job){ parts_run, parts_release, job }
+                                           : &(bn_job){ saving_run, saving_release, job });
     job = NULL; /* the writer's, whatever came of it */
 out:
-    if (job)
-        saving_release(job);
+    saving_free(job);
     free(path);
     o->seconds += bn_seconds_now() - start;
     return st;
+}
+
+void bn_output_say(const bn_output *o, double said[BN_OUTPUT_SAID])
+{
+    said[0] = -(double)atomic_load(&o->pieces_written);
+    said[1] = -(double)atomic_load(&o->parts_written);
+}
+
+bn_status bn_output_hear(bn_output *o, const double said[BN_OUTPUT_SAID])
+{
+    while (o->waiting && (double)o->waiting->number <= -said[0]) {
+        fields_job *j = o->waiting;
+        o->waiting = j->next;
+        if (!o->folder)
+            fields_free(j);
+        else
+            BN_TRY(bn_writer_submit(o->writer, &(bn_job){ pieces_run, pieces_release, j }));
+    }
+    return o->parts && (double)o->parts_begun <= -said[1] ? end_parts(o) : BN_OK;
+}
+
+/* Waits until what was begun is on the disk, on all ranks. */
+static bn_status settle(bn_output *o)
+{
+    double said[BN_OUTPUT_SAID];
+    BN_TRY(bn_writer_drain(o->writer));
+    bn_output_say(o, said);
+    bn_context_agree(o->ctx, said, BN_OUTPUT_SAID);
+    BN_TRY(bn_output_hear(o, said));
+    return bn_writer_drain(o->writer);
 }
 
 unsigned long long bn_output_saved(const bn_output *o) { return atomic_load(&o->safe_step); }
@@ -775,8 +653,10 @@ bn_status bn_output_finish(bn_output *o, bool sound)
 {
     const double start = bn_seconds_now();
     bn_status st = sound && bn_sim_now(o->sim).step > 0 ? add_row(o) : BN_OK;
-    if (!o->folder)
+    if (!o->folder) {
+        keep_first(&st, settle(o));
         return st;
+    }
     keep_first(&st, bn_csv_series_publish(o->series));
     keep_first(&st, write_tables(o));
     for (size_t i = 0; i < bn_results_maps(bn_sim_results(o->sim)); i++)
@@ -786,7 +666,7 @@ bn_status bn_output_finish(bn_output *o, bool sound)
         keep_first(&st, draw_residual(o));
     for (size_t i = 0; o->pictures && i < bn_results_tables(bn_sim_results(o->sim)); i++)
         keep_first(&st, draw_table(o, i));
-    const bn_status drained = bn_writer_drain(o->writer);
+    const bn_status drained = settle(o);
     keep_first(&st, drained);
     if (o->layers && drained == BN_OK)
         keep_first(&st, bn_layers_finish(o->layers));

@@ -7,8 +7,15 @@
 
 typedef struct bn_output bn_output;
 
-/* `synchronous`: no writer thread (the implementation must not be called from two). */
-BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool synchronous, bn_output **out);
+/* `leads`: this rank writes what there is one of; the others only pieces of fields and parts of checkpoints. `synchronous`: no
+ * writer thread (the implementation must not be called from two). All ranks make the same calls. */
+BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool leads, bool synchronous, bn_output **out);
+
+/* Ranks write at their own pace. Now and then, say what is on the disk here, let bn_context_agree take the largest over all ranks,
+ * and hear it: lists of pieces and manifests are written then. */
+enum { BN_OUTPUT_SAID = 2 };
+void bn_output_say(const bn_output *, double said[BN_OUTPUT_SAID]);
+BN_CHECKED bn_status bn_output_hear(bn_output *, const double said[BN_OUTPUT_SAID]);
 
 /* After each step: a row of the series and the fields when they are due. Copies are enqueued; the writer's thread does
  * the rest. */

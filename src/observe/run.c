@@ -20,7 +20,8 @@ typedef struct run {
     const bn_run_desc *desc;
     bn_device *device;
     bn_sim *sim;
-    bn_folder *folder;
+    bn_folder *folder; /* of the rank that leads; others have: */
+    bn_folder *followed;
     bn_output *output;
     bn_progress progress;
     bn_summary summary;
@@ -148,16 +149,18 @@ static int asked_to_end(run *r, double *looked)
     return r->folder && stop_file(r, looked) ? BN_STOP_FILE : BN_GO_ON;
 }
 
-/* What ranks may see differently counts for all of them: whether the run is to end, and whether a checkpoint is due. Alone
- * nothing has to be agreed. */
-static void agree(run *r, int *end, bool *save)
+/* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how far their files
+ * are. Alone nothing has to be agreed. */
+static bn_status agree(run *r, int *end, bool *save)
 {
-    double said[2] = { *end, *save };
+    double said[2 + BN_OUTPUT_SAID] = { *end, *save };
     if (bn_context_ranks(r->ctx) == 1)
-        return;
-    bn_context_agree(r->ctx, said, 2);
+        return BN_OK;
+    bn_output_say(r->output, said + 2);
+    bn_context_agree(r->ctx, said, 2 + BN_OUTPUT_SAID);
     *end = (int)said[0];
     *save = said[1] > 0;
+    return bn_output_hear(r->output, said + 2);
 }
 
 static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
@@ -207,14 +210,14 @@ static bn_status loop(run *r)
     const char *why;
     int end = asked_to_end(r, &looked);
     bool save = false;
-    agree(r, &end, &save);
+    BN_TRY(agree(r, &end, &save));
     while (!(why = ended_by(r)) && end == BN_GO_ON) {
         BN_TRY(bn_sim_step(r->sim));
         BN_TRY(bn_output_after_step(r->output));
         note_last_words(r);
         save = save_is_due(r);
         end = asked_to_end(r, &looked);
-        agree(r, &end, &save);
+        BN_TRY(agree(r, &end, &save));
         if (save) {
             r->saved = bn_seconds_now();
             BN_TRY(bn_output_checkpoint(r->output));
@@ -250,10 +253,29 @@ static bn_status verdict(run *r)
     return BN_OK;
 }
 
+static void tell_last_checkpoint(run *r)
+{
+    if (bn_output_saved(r->output) > 0)
+        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it", bn_output_saved(r->output),
+                r->out);
+}
+
+/* Whether the failure is one of this rank that the others do not know of: they wait for it somewhere else, and the end of this process
+ * ends theirs. Values that are not finite are seen by all of them. */
+static bool alone_in_it(const run *r, bn_status st)
+{
+    return bn_context_ranks(r->ctx) > 1 && st != BN_OK && st != BN_DIVERGED;
+}
+
 /* What is written at the end of every run that has begun, also of one that failed. */
 static void finish(run *r, bn_status *st)
 {
     bn_summary *s = &r->summary;
+    if (alone_in_it(r, *st)) {
+        bn_progress_end(&r->progress);
+        tell_last_checkpoint(r);
+        return;
+    }
     const bool readable = *st != BN_DEVICE, stepped = *st == BN_OK;
     s->steps = bn_seconds_now() - r->progress.start - (bn_output_seconds(r->output) - r->output_before);
     bn_progress_end(&r->progress);
@@ -264,9 +286,8 @@ static void finish(run *r, bn_status *st)
     then(r, st, bn_output_finish(r->output, stepped));
     if (*st == BN_OK)
         *st = verdict(r);
-    if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED && bn_output_saved(r->output) > 0)
-        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it", bn_output_saved(r->output),
-                bn_folder_path(r->folder));
+    if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED)
+        tell_last_checkpoint(r);
     s->output = bn_output_seconds(r->output);
     s->total = bn_seconds_now() - r->begin;
     s->status = *st;
@@ -298,6 +319,8 @@ static bn_status prepare(run *r)
     if (opened == BN_OK && said > 0)
         return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
     BN_TRY(opened);
+    if (!r->folder)
+        BN_TRY(bn_folder_follow(r->ctx, r->out, &r->followed));
     r->summary.resumed_from = bn_sim_now(r->sim).step;
     r->summary.items_before = bn_sim_now(r->sim).items;
     const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
@@ -305,7 +328,7 @@ static bn_status prepare(run *r)
     r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
     r->saved = bn_seconds_now();
     const bool synchronous = !r->device || bn_device_single_threaded(r->device);
-    BN_TRY(bn_output_create(r->ctx, r->sim, r->folder, synchronous, &r->output));
+    BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous, &r->output));
     r->output_before = bn_output_seconds(r->output);
     r->summary.setup = bn_seconds_now() - r->begin - r->output_before;
     return BN_OK;
@@ -337,6 +360,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         bn_report_json_end(r.sim, r.folder, st);
     bn_output_destroy(&r.output);
     bn_folder_close(&r.folder);
+    bn_folder_close(&r.followed);
     bn_sim_destroy(&r.sim);
     bn_device_close(&r.device);
     free(r.out);

@@ -53,25 +53,29 @@ static json_t *triple(unsigned long long x, unsigned long long y, unsigned long 
     return json_pack("[I,I,I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
 }
 
-/* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
-static bn_status hash_fields(bn_context *ctx, bn_sim *sim, builder out)
+static bn_status add_to_hash(void *user, int component, const bn_region *r, const void *values, size_t bytes)
 {
+    uint64_t *hash = user;
+    (void)component, (void)r;
+    *hash = bn_hash(*hash, values, bytes);
+    return BN_OK;
+}
+
+/* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
+static bn_status hash_fields(bn_sim *sim, builder out)
+{
+    BN_TRY(bn_sim_present(sim));
     for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
         const bn_sim_field_info *f = bn_sim_field_at(sim, i);
         if (!f->output && !f->compare)
             continue;
-        const size_t bytes = bn_field_bytes(bn_sim_field(sim, f->name));
-        void *values = malloc(bytes);
-        if (!values)
-            return bn_fail(ctx, BN_MEMORY, "no memory to hash field %s (%zu bytes)", f->name, bytes);
-        bn_status st = bn_sim_read(sim, f->name, values, bytes);
+        bn_field *values = bn_sim_field(sim, f->name);
+        uint64_t hash = BN_HASH_START;
         char hex[17];
-        if (st == BN_OK)
-            snprintf(hex, sizeof hex, "%016llx", (unsigned long long)bn_hash(BN_HASH_START, values, bytes));
-        free(values);
-        BN_TRY(st);
+        BN_TRY(bn_field_visit(values, add_to_hash, &hash));
+        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
         builder field = put_object(out, f->name);
-        put(field, "bytes", count(bytes));
+        put(field, "bytes", count(bn_field_bytes(values)));
         put(field, "hash", text(hex));
     }
     return BN_OK;
@@ -207,7 +211,7 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, cons
     add_speed(o, sim, s);
     add_findings(o, sim);
     builder fields = put_object(o, "fields");
-    bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(ctx, sim, fields); /* a lost device can't be read */
+    bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(sim, fields); /* a lost device can't be read */
     bn_status st = BN_OK;
     if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");

@@ -1,4 +1,4 @@
-/* checkpoint.c: writing. Order: parts, each synced; the manifest, synced under a temporary name; the old manifest
+/* checkpoint.c: writing. Order, of ranks too: parts, each synced; the manifest, synced under a temporary name; the old manifest
  * becomes the one before; the new one takes its name; what nobody needs any more is removed. */
 #include "sim/checkpoint.h"
 
@@ -29,17 +29,21 @@ struct bn_saving {
     size_t field_count;
     size_t field[BN_PLAN_FIELDS];
     bn_snapshot *snapshots[BN_PLAN_FIELDS];
+    /* Where ranks write parts of their own: */
+    bool dealt;
+    int rank;
+    long long number;                /* of the checkpoint, the same on all */
+    json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; then, on the first, what all have */
+    char bad[256];                   /* why a run can't go on from what is here; "": it can */
 };
 
 /* The parts being filled, and what the manifest will say. */
 typedef struct writer {
     bn_context *ctx;
-    const bn_saving *s;
-    long long number;
+    bn_saving *s;
     size_t parts, blocks, bytes;
     bn_part_block block[BLOCKS];
     char name[BLOCKS][BN_KEPT_NAME + 32];
-    json_t *json_parts, *json_fields, *json_numbers;
     bn_part_room room;
     bool failed; /* the manifest found no memory */
 } writer;
@@ -68,10 +72,48 @@ void bn_saving_release(bn_saving **saving)
     for (size_t i = 0; i < s->field_count; i++)
         bn_snapshot_release(&s->snapshots[i]);
     bn_keeper_release(&s->keeper);
+    json_decref(s->json_parts);
+    json_decref(s->json_fields);
+    json_decref(s->json_numbers);
     free(s->folder);
     free(s->resolved);
     free(s);
     *saving = NULL;
+}
+
+/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not.
+ */
+static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
+{
+    char *path = bn_path_join(folder, name);
+    bool sound = path && access(path, F_OK) == 0;
+    if (sound && bn_manifest_read(ctx, path, out) != BN_OK) {
+        bn_log(ctx, BN_LOG_WARNING, "%s: it is left out", bn_error_text(ctx));
+        bn_error_clear(ctx);
+        sound = false;
+    }
+    free(path);
+    return sound;
+}
+
+/* Ranks name their files by the number that the first one finds, which makes the folder. */
+static bn_status agree_on_number(bn_context *ctx, bn_saving *s)
+{
+    bn_manifest newest = { 0 }, older = { 0 };
+    bn_status st = BN_OK;
+    double number = 0;
+    if (s->rank == 0 && (st = bn_folder_create(ctx, s->folder)) == BN_OK) {
+        (void)look(ctx, s->folder, BN_MANIFEST, &newest);
+        (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
+        number = (double)(1 + (newest.number > older.number ? newest.number : older.number));
+    }
+    bn_manifest_release(&newest);
+    bn_manifest_release(&older);
+    bn_context_agree(ctx, &number, 1);
+    s->number = (long long)number;
+    if (st == BN_OK && s->number == 0)
+        return bn_fail(ctx, BN_IO, "rank 0 can't make the folder %s", s->folder);
+    return st;
 }
 
 bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn_saving **out)
@@ -98,11 +140,19 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
     BN_GO(bn_sim_present(sim)); /* some engines put their sums into the fields of the state only then */
     s->now = bn_sim_now(sim);
+    s->dealt = bn_domain_dealt(bn_sim_domain(sim));
+    s->rank = bn_context_rank(ctx);
+    if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array())) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
+        goto out;
+    }
+    if (s->dealt)
+        BN_GO(agree_on_number(ctx, s));
     BN_GO(bn_sim_keep(sim, &s->keeper));
     for (size_t i = 0; i < p->field_count; i++)
         if (p->fields[i].role & BN_STATE) {
             s->field[s->field_count] = i;
-            BN_GO(bn_snapshot_begin(bn_sim_field(sim, p->fields[i].name), &s->snapshots[s->field_count]));
+            BN_GO(bn_snapshot_begin(bn_sim_field(sim, p->fields[i].name), false, &s->snapshots[s->field_count]));
             s->field_count++;
         }
     *out = s;
@@ -128,13 +178,16 @@ static bn_status flush(writer *w)
     char file[32];
     if (w->blocks == 0)
         return BN_OK;
-    snprintf(file, sizeof file, "%06lld-%04zu.h5", w->number, w->parts);
+    if (w->s->dealt)
+        snprintf(file, sizeof file, "%06lld-r%d-%04zu.h5", w->s->number, w->s->rank, w->parts);
+    else
+        snprintf(file, sizeof file, "%06lld-%04zu.h5", w->s->number, w->parts);
     char *path = bn_path_join(w->s->folder, file);
     const bn_status st = path ? bn_part_write(w->ctx, path, w->block, w->blocks, &w->room, &sum)
                               : bn_fail(w->ctx, BN_MEMORY, "no memory for a checkpoint");
     free(path);
     BN_TRY(st);
-    append(w, w->json_parts,
+    append(w, w->s->json_parts,
            json_pack("{s:s, s:I, s:s}", "file", file, "bytes", (json_int_t)sum.bytes, "sha256", sum.sha256));
     w->parts++;
     w->blocks = w->bytes = 0;
@@ -172,51 +225,45 @@ static json_t *five(const uint64_t n[BN_PART_DIMS])
                      (json_int_t)n[4]);
 }
 
-/* A field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a plane, else
- * rows of a layer. */
-static bn_status add_field(writer *w, const bn_field_desc *desc, const char *values)
+/* A region of a field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a
+ * plane, else rows of a layer. */
+static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_region *r, const char *values, json_t *pieces)
 {
     const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const uint64_t n[BN_PART_DIMS] = { l.n[0], r->n[2], r->n[1], r->n[0], l.n[4] };
     uint64_t unit[3], outer = 1; /* bytes from one index to the next */
-    unit[2] = l.n[3] * l.n[4] * bn_part_bytes(l.type);
-    unit[1] = unit[2] * l.n[2];
-    unit[0] = unit[1] * l.n[1];
+    unit[2] = n[3] * n[4] * bn_part_bytes(l.type);
+    unit[1] = unit[2] * n[2];
+    unit[0] = unit[1] * n[1];
     int d = 0;
     while (d < 2 && unit[d] > w->s->part_bytes)
         d++;
     for (int k = 0; k < d; k++)
-        outer *= l.n[k];
+        outer *= n[k];
     const uint64_t fit = w->s->part_bytes / unit[d], most = fit > 0 ? fit : 1;
-    json_t *pieces = json_array();
-    const bool whole = outer == 1 && most >= l.n[d];
-    for (uint64_t o = 0, number = 0; o < outer; o++)
-        for (uint64_t at = 0; at < l.n[d]; at += most, number++) {
-            uint64_t from[BN_PART_DIMS] = { 0 }, size[BN_PART_DIMS] = { 1, 1, 1, l.n[3], l.n[4] };
+    const bool whole = !w->s->dealt && outer == 1 && most >= n[d];
+    for (uint64_t o = 0; o < outer; o++)
+        for (uint64_t at = 0; at < n[d]; at += most) {
+            uint64_t from[BN_PART_DIMS] = { 0, r->first[2], r->first[1], r->first[0], 0 };
+            uint64_t size[BN_PART_DIMS] = { 1, 1, 1, n[3], n[4] };
             for (int k = d + 1; k < 3; k++)
-                size[k] = l.n[k];
-            from[d] = at;
-            size[d] = l.n[d] - at < most ? l.n[d] - at : most;
+                size[k] = n[k];
+            from[d] += at;
+            size[d] = n[d] - at < most ? n[d] - at : most;
             if (d == 1)
-                from[0] = o;
+                from[0] += o;
             if (d == 2) {
-                from[0] = o / l.n[1];
-                from[1] = o % l.n[1];
+                from[0] += o / n[1];
+                from[1] += o % n[1];
             }
             char name[BN_KEPT_NAME + 32];
             size_t part;
-            snprintf(name, sizeof name, whole ? "/fields/%s" : "/fields/%s/%06" PRIu64, desc->name, number);
-            const bn_status st = add_block(w, name, l.type, size, values + (o * l.n[d] + at) * unit[d], &part);
-            if (st != BN_OK) {
-                json_decref(pieces);
-                return st;
-            }
+            snprintf(name, sizeof name, whole ? "/fields/%s" : "/fields/%s/%06zu", desc->name, json_array_size(pieces));
+            BN_TRY(add_block(w, name, l.type, size, values + (o * n[d] + at) * unit[d], &part));
             append(w, pieces,
                    json_pack("{s:I, s:s, s:o, s:o}", "part", (json_int_t)part, "dataset", name, "from", five(from),
                              "size", five(size)));
         }
-    append(w, w->json_fields,
-           json_pack("{s:s, s:s, s:o, s:o}", "name", desc->name, "type", type_name(l.type), "size", five(l.n), "pieces",
-                     pieces));
     return BN_OK;
 }
 
@@ -228,7 +275,7 @@ static bn_status add_number(writer *w, const bn_kept *kept)
     snprintf(name, sizeof name, "/%s", kept->name);
     if (kept->count > 0)
         BN_TRY(add_block(w, name, kept->type, n, kept->values, &part));
-    append(w, w->json_numbers,
+    append(w, w->s->json_numbers,
            json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", kept->name, "type", type_name(kept->type), "count",
                      (json_int_t)kept->count, "part", (json_int_t)part, "dataset", name));
     return BN_OK;
@@ -238,18 +285,17 @@ static bn_status add_number(writer *w, const bn_kept *kept)
  */
 
 /* The text of the manifest: JSON whose last line is the SHA-256 of all bytes before it. NULL: no memory. */
-static char *manifest_text(bn_context *ctx, const writer *w)
+static char *manifest_text(bn_context *ctx, const bn_saving *s)
 {
-    const bn_saving *s = w->s;
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s, s:I, s:s, s:[I,I,I], s:s, s:O, s:O, s:O}", "format",
         "binnacle checkpoint 1", "binnacle", bn_version(), "solver", s->plan->solver->name, "number",
-        (json_int_t)w->number, "step", (json_int_t)s->now.step, "time", isfinite(s->now.time) ? s->now.time : 0,
+        (json_int_t)s->number, "step", (json_int_t)s->now.step, "time", isfinite(s->now.time) ? s->now.time : 0,
         "precision", s->plan->precision == BN_DOUBLE ? "double" : "single", "engine", s->engine, "device", s->device,
         "boxes", (json_int_t)s->boxes, "kernels", s->kernels, "grid", (json_int_t)s->plan->grid.n[0],
-        (json_int_t)s->plan->grid.n[1], (json_int_t)s->plan->grid.n[2], "case", s->resolved, "parts", w->json_parts,
-        "fields", w->json_fields, "numbers", w->json_numbers);
-    char *body = json && !w->failed ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;
+        (json_int_t)s->plan->grid.n[1], (json_int_t)s->plan->grid.n[2], "case", s->resolved, "parts", s->json_parts,
+        "fields", s->json_fields, "numbers", s->json_numbers);
+    char *body = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL, *text = NULL;
     char sum[BN_SHA256_TEXT];
     json_decref(json);
     if (body && strlen(body) > 2) {
@@ -277,25 +323,28 @@ static bool in_manifest(const bn_manifest *m, const char *file)
     return false;
 }
 
-/* 000017-0003.h5 */
+/* 000017-0003.h5, and 000017-r2-0003.h5 of the third rank */
 static bool is_part(const char *file)
 {
     long long number;
-    unsigned part;
+    unsigned part, rank;
     int end = 0;
-    return sscanf(file, "%6lld-%4u.h5%n", &number, &part, &end) == 2 && end > 0 && file[end] == '\0';
+    if (sscanf(file, "%6lld-%4u.h5%n", &number, &part, &end) == 2 && end > 0 && file[end] == '\0')
+        return true;
+    end = 0;
+    return sscanf(file, "%6lld-r%u-%4u.h5%n", &number, &rank, &part, &end) == 3 && end > 0 && file[end] == '\0';
 }
 
 /* Parts that neither this checkpoint nor the one before needs: of older ones, and of those that were never finished. */
-static void remove_others(bn_context *ctx, const writer *w, const bn_manifest *before)
+static void remove_others(bn_context *ctx, const bn_saving *s, const bn_manifest *before)
 {
     char mine[32];
-    const int n = snprintf(mine, sizeof mine, "%06lld-", w->number);
-    DIR *dir = opendir(w->s->folder);
+    const int n = snprintf(mine, sizeof mine, "%06lld-", s->number);
+    DIR *dir = opendir(s->folder);
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;) {
         if (!is_part(e->d_name) || strncmp(e->d_name, mine, (size_t)n) == 0 || in_manifest(before, e->d_name))
             continue;
-        char *path = bn_path_join(w->s->folder, e->d_name);
+        char *path = bn_path_join(s->folder, e->d_name);
         if (path && unlink(path) != 0)
             bn_log(ctx, BN_LOG_WARNING, "cannot remove the old %s: %s", path, strerror(errno));
         free(path);
@@ -336,33 +385,18 @@ static bn_status put_manifest(bn_context *ctx, const char *text, const char *pat
     return bn_file_commit(&f); /* sees a write that failed */
 }
 
-static bn_status finish(bn_context *ctx, writer *w, bn_manifest *newest, bool whole, bn_manifest *older)
+static bn_status finish(bn_context *ctx, bn_saving *s, bn_manifest *newest, bool whole, bn_manifest *older)
 {
-    char *text = manifest_text(ctx, w);
-    char *path = bn_path_join(w->s->folder, BN_MANIFEST), *before = bn_path_join(w->s->folder, BN_MANIFEST_BEFORE);
+    char *text = manifest_text(ctx, s);
+    char *path = bn_path_join(s->folder, BN_MANIFEST), *before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
     const bn_status st = text && path && before ? put_manifest(ctx, text, path, before, whole)
                                                 : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
     if (st == BN_OK)
-        remove_others(ctx, w, whole ? newest : older);
+        remove_others(ctx, s, whole ? newest : older);
     free(text);
     free(path);
     free(before);
     return st;
-}
-
-/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not.
- */
-static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
-{
-    char *path = bn_path_join(folder, name);
-    bool sound = path && access(path, F_OK) == 0;
-    if (sound && bn_manifest_read(ctx, path, out) != BN_OK) {
-        bn_log(ctx, BN_LOG_WARNING, "%s: it is left out", bn_error_text(ctx));
-        bn_error_clear(ctx);
-        sound = false;
-    }
-    free(path);
-    return sound;
 }
 
 /* Where the first value stands that is not finite; count: none. */
@@ -380,59 +414,145 @@ static size_t not_finite(const void *values, bn_part_type type, size_t count)
     return at;
 }
 
-/* A state that a run can't go on from must not take the place of one that it can. */
-static bn_status look_at(bn_context *ctx, const writer *w, const bn_field_desc *desc, const void *values)
+/* A state that a run can't go on from must not take the place of one that it can. Of ranks all have to know of it. */
+static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *r, const void *values)
 {
     const bn_layout l = bn_field_layout(w->s->plan, desc);
-    const size_t count = (size_t)(l.n[0] * l.n[1] * l.n[2] * l.n[3] * l.n[4]), at = not_finite(values, l.type, count);
+    const size_t count = (size_t)(l.n[0] * l.n[4]) * r->n[0] * r->n[1] * r->n[2], at = not_finite(values, l.type, count);
     if (at == count)
         return BN_OK;
-    return bn_fail(ctx, BN_DIVERGED, "%s is not finite any more (value %zu of %zu); try a smaller time step",
-                   desc->name, at, count);
+    snprintf(w->s->bad, sizeof w->s->bad, "%s is not finite any more (value %zu of %zu%s); try a smaller time step", desc->name,
+             at, count, w->s->dealt ? " of a rank's part" : "");
+    return w->s->dealt ? BN_OK : bn_fail(w->ctx, BN_DIVERGED, "%s", w->s->bad);
 }
 
-static bn_status write_all(bn_context *ctx, writer *w)
+static bn_status write_field(writer *w, size_t which)
+{
+    const bn_field_desc *desc = &w->s->plan->fields[w->s->field[which]];
+    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    bn_snapshot *snapshot = w->s->snapshots[which];
+    json_t *pieces = json_array();
+    bn_status st = BN_OK;
+    for (size_t part = 0; part < bn_snapshot_parts(snapshot); part++) {
+        bn_region r;
+        const void *values;
+        BN_GO(bn_snapshot_wait(w->ctx, snapshot, part, &r, &values));
+        BN_GO(look_at(w, desc, &r, values));
+        BN_GO(add_region(w, desc, &r, values, pieces));
+    }
+    append(w, w->s->json_fields,
+           json_pack("{s:s, s:s, s:o, s:O}", "name", desc->name, "type", type_name(l.type), "size", five(l.n), "pieces",
+                     pieces));
+out:
+    json_decref(pieces);
+    return st;
+}
+
+static bn_status write_all(writer *w)
 {
     const bn_saving *s = w->s;
-    for (size_t i = 0; i < s->keeper.count; i++)
+    for (size_t i = 0; s->rank == 0 && i < s->keeper.count; i++)
         BN_TRY(add_number(w, &s->keeper.items[i]));
-    for (size_t i = 0; i < s->field_count; i++) {
-        const void *values;
-        BN_TRY(bn_snapshot_wait(ctx, s->snapshots[i], &values));
-        BN_TRY(look_at(ctx, w, &s->plan->fields[s->field[i]], values));
-        BN_TRY(add_field(w, &s->plan->fields[s->field[i]], values));
-    }
-    return flush(w);
+    for (size_t i = 0; i < s->field_count; i++)
+        BN_TRY(write_field(w, i));
+    BN_TRY(flush(w));
+    return w->failed ? bn_fail(w->ctx, BN_MEMORY, "no memory for the manifest") : BN_OK;
 }
 
-bn_status bn_saving_write(bn_context *ctx, bn_saving *s)
+static bn_status told(bn_context *ctx, const bn_saving *s, bn_status st)
+{
+    if (st != BN_OK)
+        bn_note(ctx, "while writing the checkpoint of step %llu to %s; the one before is not touched", s->now.step,
+                s->folder);
+    return st;
+}
+
+bn_status bn_saving_write_parts(bn_context *ctx, bn_saving *s)
 {
     bn_status st = BN_OK;
-    bn_manifest newest = { 0 }, older = { 0 };
     writer *w = calloc(1, sizeof *w);
     if (!w)
         return bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
     w->ctx = ctx;
     w->s = s;
-    w->json_parts = json_array();
-    w->json_fields = json_array();
-    w->json_numbers = json_array();
-    BN_GO(bn_folder_create(ctx, s->folder));
-    const bool whole = look(ctx, s->folder, BN_MANIFEST, &newest);
-    (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
-    w->number = 1 + (newest.number > older.number ? newest.number : older.number);
-    BN_GO(write_all(ctx, w));
-    BN_GO(finish(ctx, w, &newest, whole, &older));
+    if (!s->dealt) {
+        bn_manifest newest = { 0 }, older = { 0 };
+        BN_GO(bn_folder_create(ctx, s->folder));
+        (void)look(ctx, s->folder, BN_MANIFEST, &newest);
+        (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
+        s->number = 1 + (newest.number > older.number ? newest.number : older.number);
+        bn_manifest_release(&newest);
+        bn_manifest_release(&older);
+    }
+    BN_GO(write_all(w));
 out:
-    if (st != BN_OK)
-        bn_note(ctx, "while writing the checkpoint of step %llu to %s; the one before is not touched", s->now.step,
-                s->folder);
-    bn_manifest_release(&newest);
-    bn_manifest_release(&older);
-    json_decref(w->json_parts);
-    json_decref(w->json_fields);
-    json_decref(w->json_numbers);
     bn_part_room_free(&w->room);
     free(w);
-    return st;
+    return told(ctx, s, st);
+}
+
+/* Adds what a rank has written to what the ranks before it have; its parts follow theirs. */
+static bool add_rank(bn_saving *s, json_t *theirs)
+{
+    const size_t before = json_array_size(s->json_parts);
+    json_t *fields = json_object_get(theirs, "fields");
+    bool good = json_array_extend(s->json_parts, json_object_get(theirs, "parts")) == 0 &&
+                json_array_size(fields) == json_array_size(s->json_fields);
+    for (size_t f = 0; good && f < json_array_size(fields); f++) {
+        json_t *pieces = json_object_get(json_array_get(fields, f), "pieces");
+        for (size_t i = 0; good && i < json_array_size(pieces); i++) {
+            json_t *piece = json_array_get(pieces, i);
+            const json_int_t part = json_integer_value(json_object_get(piece, "part"));
+            good = json_object_set_new(piece, "part", json_integer(part + (json_int_t)before)) == 0;
+        }
+        good = good && json_array_extend(json_object_get(json_array_get(s->json_fields, f), "pieces"), pieces) == 0;
+    }
+    return good;
+}
+
+bn_status bn_saving_gather(bn_context *ctx, bn_saving *s)
+{
+    bn_status st = BN_OK;
+    char **texts = NULL, *mine = NULL;
+    if (!s->dealt)
+        return BN_OK;
+    json_t *json = json_pack("{s:O, s:O, s:s}", "parts", s->json_parts, "fields", s->json_fields, "bad", s->bad);
+    mine = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    BN_GO(bn_context_collect(ctx, mine ? mine : "", &texts));
+    for (int r = 0; r < bn_context_ranks(ctx); r++) {
+        json_t *theirs = json_loads(texts[r], 0, NULL);
+        const char *bad = json_string_value(json_object_get(theirs, "bad"));
+        if (!theirs || (s->rank == 0 && r > 0 && !add_rank(s, theirs)))
+            st = bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
+        else if (bad && bad[0])
+            st = bn_fail(ctx, BN_DIVERGED, "%s (rank %d)", bad, r);
+        json_decref(theirs);
+        if (st != BN_OK)
+            break;
+    }
+out:
+    bn_texts_free(ctx, &texts);
+    free(mine);
+    return told(ctx, s, st);
+}
+
+bn_status bn_saving_finish(bn_context *ctx, bn_saving *s)
+{
+    bn_manifest newest = { 0 }, older = { 0 };
+    const bool whole = look(ctx, s->folder, BN_MANIFEST, &newest);
+    (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
+    const bn_status st = finish(ctx, s, &newest, whole, &older);
+    bn_manifest_release(&newest);
+    bn_manifest_release(&older);
+    return told(ctx, s, st);
+}
+
+bool bn_saving_in_parts(const bn_saving *s) { return s->dealt; }
+
+bn_status bn_saving_write(bn_context *ctx, bn_saving *s)
+{
+    BN_TRY(bn_saving_write_parts(ctx, s));
+    BN_TRY(bn_saving_gather(ctx, s));
+    return s->rank == 0 ? bn_saving_finish(ctx, s) : BN_OK;
 }

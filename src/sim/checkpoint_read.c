@@ -174,19 +174,24 @@ static bn_status read_numbers(bn_checkpoint *c)
     return BN_OK;
 }
 
+/* Ranks share the work, and all know of what one has found. */
 static bn_status check_parts(const bn_checkpoint *c)
 {
-    for (size_t i = 0; i < c->manifest.part_count; i++) {
+    const size_t rank = (size_t)bn_context_rank(c->ctx), ranks = (size_t)bn_context_ranks(c->ctx);
+    bn_status st = BN_OK;
+    for (size_t i = rank; i < c->manifest.part_count && st == BN_OK; i += ranks) {
         char *path = bn_path_join(c->folder, c->manifest.parts[i].file);
-        const bn_status st = path ? bn_part_check(c->ctx, path, &c->manifest.parts[i].sum)
-                                  : bn_fail(c->ctx, BN_MEMORY, "no memory to read the checkpoint");
+        st = path ? bn_part_check(c->ctx, path, &c->manifest.parts[i].sum)
+                  : bn_fail(c->ctx, BN_MEMORY, "no memory to read the checkpoint");
         free(path);
-        if (st != BN_OK) {
-            bn_note(c->ctx, "a part of the checkpoint %s", c->path);
-            return st;
-        }
     }
-    return BN_OK;
+    double worst = st;
+    bn_context_agree(c->ctx, &worst, 1);
+    if (st == BN_OK && worst > 0)
+        st = bn_fail(c->ctx, (bn_status)worst, "another rank can't read its share of the checkpoint %s", c->path);
+    else if (st != BN_OK)
+        bn_note(c->ctx, "a part of the checkpoint %s", c->path);
+    return st;
 }
 
 static bn_status open_manifest(bn_context *ctx, const char *path, bn_checkpoint **out)
@@ -418,27 +423,26 @@ static bn_status look_at_kernels(const bn_checkpoint *c)
     return BN_OK;
 }
 
+typedef struct wanted {
+    bn_checkpoint *checkpoint;
+    const char *field;
+} wanted;
+
+static bn_status supply(void *user, const bn_region *r, void *values, size_t bytes)
+{
+    const wanted *w = user;
+    const uint32_t high[3] = { r->first[0] + r->n[0], r->first[1] + r->n[1], r->first[2] + r->n[2] };
+    return bn_checkpoint_box(w->checkpoint, w->field, r->first, high, values, bytes);
+}
+
 bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
     c->keeper.case_path = bn_case_path(bn_sim_case(sim));
     BN_TRY(same_case(c, sim));
     BN_TRY(look_at_kernels(c));
-    for (size_t i = 0; i < p->field_count; i++) {
-        if (!(p->fields[i].role & BN_STATE))
-            continue;
-        bn_field *f = bn_sim_field(sim, p->fields[i].name);
-        const size_t bytes = bn_field_bytes(f);
-        const uint32_t low[3] = { 0, 0, 0 };
-        void *values = malloc(bytes);
-        if (!values)
-            return bn_fail(c->ctx, BN_MEMORY, "no memory to read %s of the checkpoint (%zu bytes)", p->fields[i].name,
-                           bytes);
-        bn_status st = bn_checkpoint_box(c, p->fields[i].name, low, p->grid.n, values, bytes);
-        if (st == BN_OK)
-            st = bn_field_write(f, values, bytes);
-        free(values);
-        BN_TRY(st);
-    }
+    for (size_t i = 0; i < p->field_count; i++)
+        if (p->fields[i].role & BN_STATE)
+            BN_TRY(bn_field_supply(bn_sim_field(sim, p->fields[i].name), supply, &(wanted){ c, p->fields[i].name }));
     return bn_sim_keep(sim, &c->keeper);
 }

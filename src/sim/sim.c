@@ -172,7 +172,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,
-        .halo = sim->plan->halo,
+        .halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1, /* pieces of files share nodes */
         .align = sim->plan->align,
         .whole_rows = sim->plan->whole_rows,
         .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),
@@ -222,27 +222,40 @@ void bn_sim_destroy(bn_sim **simulation)
     *simulation = NULL;
 }
 
+/* Looks for the first value that is not finite: how many rows came before, and where it is. */
+typedef struct search {
+    bool wide, found;
+    size_t at[3];
+} search;
+
+static bn_status look_for_bad(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+{
+    search *s = user;
+    (void)component;
+    const size_t count = bytes / (s->wide ? sizeof(double) : sizeof(float));
+    for (size_t i = 0; i < count && !s->found; i++)
+        if (!isfinite(s->wide ? ((const double *)values)[i] : (double)((const float *)values)[i])) {
+            s->found = true;
+            s->at[0] = r->first[0] + i % r->n[0];
+            s->at[1] = r->first[1] + i / r->n[0] % r->n[1];
+            s->at[2] = r->first[2] + i / r->n[0] / r->n[1];
+        }
+    return BN_OK;
+}
+
 /* Adds to the story of a failure where the first value stands that is not finite; other failures stay as they are. */
 static void tell_bad_value(bn_sim *sim)
 {
     const bn_plan *p = sim->plan;
-    for (size_t f = 0; f < p->field_count; f++) {
-        if (!(p->fields[f].role & (BN_STATE | BN_COMPARE)) || p->fields[f].type != BN_T_REAL)
+    search s = { .wide = p->precision == BN_DOUBLE };
+    for (size_t f = 0; f < p->field_count && !s.found; f++) {
+        const bn_field_desc *d = &p->fields[f];
+        if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
             continue;
-        size_t points = bn_domain_points(sim->domain), count = points * (size_t)sim->infos[f].components;
-        double *values = malloc(count * sizeof *values);
-        if (values && bn_field_get(sim->fields[f], values, count) == BN_OK)
-            for (size_t i = 0; i < count; i++)
-                if (!isfinite(values[i])) {
-                    size_t at = i % points, nx = p->grid.n[0], ny = p->grid.n[1];
-                    bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m",
-                            p->fields[f].name, at % nx, at / nx % ny, at / nx / ny,
-                            p->grid.origin[0] + (double)(at % nx) * p->grid.h[0],
-                            p->grid.origin[1] + (double)(at / nx % ny) * p->grid.h[1]);
-                    free(values);
-                    return;
-                }
-        free(values);
+        if (bn_field_visit(sim->fields[f], look_for_bad, &s) == BN_OK && s.found)
+            bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name, s.at[0],
+                    s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
+                    p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);
     }
 }
 

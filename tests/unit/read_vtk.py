@@ -1,19 +1,25 @@
 """Opens image files with VTK itself and prints what it finds, for test_vtk.c to compare.
 
 read_vtk.py FILE.vti OUT   writes OUT: a line of text per fact, then for each array its values in VTK's order as raw bytes
+read_vtk.py same A B       checks that A (.vti, .vtu) and B (the same, or .pvti, .pvtu with their pieces) hold the same grid and values
 read_vtk.py FILE.pvd       checks that the collection is XML and that every file it names exists and opens; prints the times
 """
 import os
 import sys
 import xml.etree.ElementTree
 
+import numpy
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDataArray
-from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.vtkIOXML import (vtkXMLImageDataReader, vtkXMLPImageDataReader, vtkXMLPUnstructuredGridReader,
+                                 vtkXMLUnstructuredGridReader)
+
+READERS = {".vti": vtkXMLImageDataReader, ".pvti": vtkXMLPImageDataReader, ".vtu": vtkXMLUnstructuredGridReader,
+           ".pvtu": vtkXMLPUnstructuredGridReader}
 
 
 def open_image(path):
-    reader = vtkXMLImageDataReader()
+    reader = READERS[os.path.splitext(path)[1]]()
     errors = []
     reader.AddObserver("ErrorEvent", lambda *_: errors.append(path))
     if not reader.CanReadFile(path):
@@ -57,7 +63,41 @@ def check_collection(path):
         print(float(data.get("timestep")))
 
 
-if sys.argv[1].endswith(".pvd"):
+def centres(grid):
+    """Middles of the cells, to a millionth of the box, and the order that they have by place."""
+    corners = vtk_to_numpy(grid.GetPoints().GetData())
+    ids = [[grid.GetCell(c).GetPointId(k) for k in range(grid.GetCell(c).GetNumberOfPoints())]
+           for c in range(grid.GetNumberOfCells())]
+    places = numpy.array([corners[i].mean(axis=0) for i in ids])
+    places = numpy.round(places / max(grid.GetLength(), 1e-300) * 1e6).astype(int)
+    order = numpy.lexsort(places.T)
+    return places[order], order
+
+
+def compare(a, b):
+    one, two = open_image(a), open_image(b)
+    orders = (slice(None), slice(None))
+    if one.IsA("vtkUnstructuredGrid"):
+        (places, first), (others, second) = centres(one), centres(two)
+        assert numpy.array_equal(places, others), "cells lie elsewhere"
+        orders = (first, second)
+    else:
+        assert one.GetExtent() == two.GetExtent() and one.GetOrigin() == two.GetOrigin(), "other grids"
+        assert one.GetSpacing() == two.GetSpacing(), "other spacings"
+    count = 0
+    for data, other in ((one.GetPointData(), two.GetPointData()), (one.GetCellData(), two.GetCellData())):
+        assert data.GetNumberOfArrays() == other.GetNumberOfArrays(), "other arrays"
+        for i in range(data.GetNumberOfArrays()):
+            name = data.GetArrayName(i)
+            x, y = vtk_to_numpy(data.GetArray(i))[orders[0]], vtk_to_numpy(other.GetArray(name))[orders[1]]
+            assert x.dtype == y.dtype and numpy.array_equal(x, y, equal_nan=x.dtype.kind == "f"), name
+            count += 1
+    assert count > 0, "no arrays"
+
+
+if sys.argv[1] == "same":
+    compare(sys.argv[2], sys.argv[3])
+elif sys.argv[1].endswith(".pvd"):
     check_collection(sys.argv[1])
 else:
     dump(sys.argv[1], sys.argv[2])

@@ -402,16 +402,115 @@ START_TEST(a_snapshot_keeps_its_moment)
         OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 1, 0 }, &f));
         OK(bn_field_fill(f, 0, bump, NULL));
         OK(bn_field_read(f, before, sizeof before));
-        OK(bn_snapshot_begin(f, &first));
+        bn_region whole;
+        OK(bn_snapshot_begin(f, true, &first));
         OK(bn_field_zero(f));
-        OK(bn_snapshot_begin(f, &second));
-        OK(bn_snapshot_wait(ctx, first, &data));
+        OK(bn_snapshot_begin(f, false, &second));
+        ck_assert_uint_eq(bn_snapshot_parts(first), 1);
+        OK(bn_snapshot_wait(ctx, first, 0, &whole, &data));
+        ck_assert(whole.first[0] == 0 && whole.first[1] == 0 && whole.n[0] == NX && whole.n[1] == NY && whole.n[2] == 1);
         ck_assert(memcmp(data, before, sizeof before) == 0);
-        OK(bn_snapshot_wait(ctx, second, &data));
+        OK(bn_snapshot_wait(ctx, second, 0, &whole, &data));
         for (size_t i = 0; i < NX * NY; i++)
             ck_assert(((const float *)data)[i] == 0.0f);
         bn_snapshot_release(&first);
         bn_snapshot_release(&second);
+        bn_field_destroy(&f);
+        bn_domain_destroy(&domain);
+    }
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+/* What bn_field_visit has shown so far, joined. */
+typedef struct shown {
+    char *all;
+    size_t bytes;
+    int component;
+} shown;
+
+static bn_status join(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+{
+    shown *s = user;
+    ck_assert_int_ge(component, s->component);
+    ck_assert_uint_eq(bytes, (size_t)r->n[0] * r->n[1] * r->n[2] * sizeof(float));
+    ck_assert_uint_eq(r->n[0], 300);
+    s->component = component;
+    memcpy(s->all + s->bytes, values, bytes);
+    s->bytes += bytes;
+    return BN_OK;
+}
+
+static bn_status count_up(void *user, const bn_region *r, void *values, size_t bytes)
+{
+    float *to = values;
+    const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    ck_assert_uint_eq(bytes, 2 * points * sizeof *to);
+    for (size_t i = 0; i < 2 * points; i++) {
+        const size_t at = i % points;
+        to[i] = (float)(r->first[0] + at % r->n[0] + 300 * (r->first[1] + at / r->n[0] % r->n[1])) + *(const float *)user +
+                1e6f * (float)(i / points);
+    }
+    return BN_OK;
+}
+
+/* 300 x 16 x 3 points of two components, in three boxes and in the reference: parts, bands, and writing part by part. */
+START_TEST(parts_of_a_field)
+{
+    enum { W = 300, H = 16, D = 3, POINTS = W * H * D };
+    bn_context *ctx = context_new(true);
+    bn_device *device = device_new(ctx);
+    static float whole[2 * POINTS], joined[2 * POINTS], part[2 * POINTS];
+    for (int on_device = 0; on_device < 2; on_device++) {
+        bn_domain_desc desc = { .grid = { .dims = 3, .n = { W, H, D }, .h = { 1, 1, 1 } }, .halo = 1, .boxes = 3 };
+        bn_domain *domain;
+        bn_field *f;
+        float half = 0.5f;
+        desc.device = on_device ? device : NULL;
+        OK(bn_domain_create(ctx, &desc, &domain));
+        ck_assert(!bn_domain_dealt(domain));
+        ck_assert_uint_eq(bn_domain_parts(domain), 1);
+        OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 2, 0 }, &f));
+        OK(bn_field_supply(f, count_up, &half));
+        OK(bn_field_read(f, whole, sizeof whole));
+        for (size_t i = 0; i < 2 * POINTS; i++)
+            ck_assert(whole[i] == (float)(i % (W * H)) + half + 1e6f * (float)(i / POINTS));
+        shown s = { .all = (char *)joined };
+        OK(bn_field_visit(f, join, &s));
+        ck_assert_uint_eq(s.bytes, sizeof whole);
+        ck_assert_int_eq(s.component, 1);
+        ck_assert(memcmp(joined, whole, sizeof whole) == 0);
+        /* Two rows, a row even where it is too long, a layer, two layers and then the last one. */
+        static const size_t fits[] = { 700, 10, W * H, 2 * W * H + 5 };
+        static const size_t bands[] = { 8 * D, H * D, D, 2 };
+        for (int i = 0; i < 4; i++) {
+            size_t next = 0, count = 0;
+            for (bn_region band = { .n = { 0 } }; bn_domain_next_band(domain, fits[i], &band); count++) {
+                ck_assert_uint_eq(band.n[0], W);
+                ck_assert_uint_eq((band.first[2] * (size_t)H + band.first[1]) * W + band.first[0], next);
+                next += (size_t)band.n[0] * band.n[1] * band.n[2];
+            }
+            ck_assert_uint_eq(next, POINTS);
+            ck_assert_uint_eq(count, bands[i]);
+        }
+        double few[8];
+        const bn_region four = { { 298, 5, 2 }, { 2, 2, 1 } };
+        OK(bn_field_get_part(f, 0, 2, &four, few));
+        for (size_t i = 0; i < 8; i++)
+            ck_assert_double_eq(few[i], (double)whole[i / 4 * POINTS + 2 * W * H + W * (5 + i / 2 % 2) + 298 + i % 2]);
+        const bn_region r = { { 250, 3, 1 }, { 40, 9, 2 } };
+        const size_t count = 40 * 9 * 2;
+        OK(bn_field_read_part(f, 1, 1, &r, part, count * sizeof *part));
+        for (size_t i = 0; i < count; i++)
+            ck_assert(part[i] == whole[POINTS + W * H * (1 + i / 360) + W * (3 + i / 40 % 9) + 250 + i % 40]);
+        const bn_region beyond = { { 280, 3, 1 }, { 40, 9, 2 } };
+        ck_assert_int_eq(bn_field_read_part(f, 0, 1, &beyond, part, count * sizeof *part), BN_USAGE);
+        bn_error_clear(ctx);
+        ck_assert_int_eq(bn_field_read_part(f, 1, 2, &r, part, 2 * count * sizeof *part), BN_USAGE);
+        bn_error_clear(ctx);
+        ck_assert_int_eq(bn_field_read_part(f, 0, 1, &r, part, count), BN_USAGE);
+        bn_error_clear(ctx);
         bn_field_destroy(&f);
         bn_domain_destroy(&domain);
     }
@@ -608,6 +707,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, sums_have_the_same_bits_everywhere);
     tcase_add_test(tests, sums_of_integers_are_exact_with_and_without_64_bit_atomics);
     tcase_add_test(tests, a_snapshot_keeps_its_moment);
+    tcase_add_test(tests, parts_of_a_field);
     tcase_add_test(tests, wrong_calls_are_refused);
 }
 

@@ -43,6 +43,7 @@ typedef enum flood_start {
 } flood_start;
 
 /* Values that steps read from a table: two for each side (discharge and critical depth, or the level), one an item. */
+enum { FLOOD_BAND = 1 << 20 }; /* cells that are looked at together where results are gathered */
 enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
 
 /* The clock on the device: three slots that steps use in turn (kernels/flood.cl). */
@@ -168,7 +169,7 @@ bool flood_has_solution(const bn_case *, const flood *);
 /* [[gauge]]: where they stand; a row after each interval; tables of the results. */
 bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
 bn_status flood_read_gauges(bn_sim *, flood *, double time);
-bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
+bn_status flood_put_tables(bn_sim *, const flood *, bn_results *);
 
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
 {
@@ -52,28 +53,26 @@ static size_t width_of(const flood *s) { return 1 + s->gauges * (s->gauge_speeds
 
 static bn_status add_row(bn_sim *sim, flood *s, double time)
 {
-    const size_t points = (size_t)s->nx * s->ny * s->storeys, width = width_of(s);
-    bn_status st = BN_OK;
-    double *field = malloc((s->gauge_speeds ? 2 : 1) * points * sizeof *field);
-    double *rows = field ? realloc(s->gauge_rows, (s->gauge_count + 1) * width * sizeof *rows) : NULL;
-    if (!rows) {
-        free(field);
+    const size_t width = width_of(s);
+    double *rows = realloc(s->gauge_rows, (s->gauge_count + 1) * width * sizeof *rows);
+    if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the gauges");
-    }
     s->gauge_rows = rows;
     double *row = rows + s->gauge_count * width;
-    BN_GO(bn_field_get(s->depth, field, points));
     row[0] = time;
-    for (size_t g = 0; g < s->gauges; g++)
-        row[1 + g] = field[s->gauge[g]];
-    if (s->gauge_speeds)
-        BN_GO(bn_field_get(s->velocity, field, 2 * points));
-    for (size_t g = 0; s->gauge_speeds && g < s->gauges; g++)
-        row[1 + s->gauges + g] = hypot(field[s->gauge[g]], field[s->gauge[g] + points]);
+    for (size_t g = 0; g < s->gauges; g++) {
+        const size_t at = s->gauge[g];
+        const bn_region cell = { { (uint32_t)(at % s->nx), (uint32_t)(at / s->nx % s->ny), (uint32_t)(at / s->nx / s->ny) },
+                                 { 1, 1, 1 } };
+        double velocity[2];
+        BN_TRY(bn_field_get_part(s->depth, 0, 1, &cell, &row[1 + g]));
+        if (!s->gauge_speeds)
+            continue;
+        BN_TRY(bn_field_get_part(s->velocity, 0, 2, &cell, velocity));
+        row[1 + s->gauges + g] = hypot(velocity[0], velocity[1]);
+    }
     s->gauge_count++;
-out:
-    free(field);
-    return st;
+    return BN_OK;
 }
 
 bn_status flood_read_gauges(bn_sim *sim, flood *s, double time)
@@ -113,41 +112,79 @@ out:
     return st;
 }
 
-/* heights.csv: place, storey and height in centimetres of every cell deeper than output.wet. */
-static bn_status put_heights(bn_context *ctx, const flood *s, const double *depth, bn_results *results)
+/* Place, storey and height in centimetres of every cell deeper than output.wet; columns of `room` rows. */
+typedef struct heights {
+    const flood *s;
+    double *values;
+    size_t rows, room;
+} heights;
+
+static bool grow(heights *t)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
-    size_t rows = 0, next = 0;
-    for (size_t at = 0; at < layer * s->storeys; at++)
-        rows += depth[at] > s->k.wet;
-    double *values = malloc((4 * rows + 1) * sizeof *values);
+    const size_t room = t->room > 0 ? 2 * t->room : 4096;
+    double *values = malloc(4 * room * sizeof *values);
+    for (size_t c = 0; values && c < 4 && t->rows > 0; c++)
+        memcpy(values + c * room, t->values + c * t->room, t->rows * sizeof *values);
     if (!values)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the heights");
-    for (size_t at = 0; at < layer * s->storeys; at++) {
+        return false;
+    free(t->values);
+    t->values = values;
+    t->room = room;
+    return true;
+}
+
+static bool add_heights(heights *t, const bn_region *r, const double *depth)
+{
+    const flood *s = t->s;
+    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++) {
         if (!(depth[at] > s->k.wet))
             continue;
-        double x[2];
-        flood_place(s, at % s->nx, at / s->nx % s->ny, x);
-        values[next] = (double)(at / layer + 1);
-        values[rows + next] = s->origin[0] + x[0];
-        values[2 * rows + next] = s->origin[1] + x[1];
-        values[3 * rows + next++] = 100 * depth[at];
+        if (t->rows == t->room && !grow(t))
+            return false;
+        double x[2], *row = t->values + t->rows++;
+        flood_place(s, at % s->nx, r->first[1] + at / s->nx % r->n[1], x);
+        row[0] = (double)(r->first[2] + at / s->nx / r->n[1] + 1);
+        row[t->room] = s->origin[0] + x[0];
+        row[2 * t->room] = s->origin[1] + x[1];
+        row[3 * t->room] = 100 * depth[at];
     }
-    const bn_column columns[] = { { "storey", "", values },
-                                  { "x", "m", values + rows },
-                                  { "y", "m", values + 2 * rows },
-                                  { "height", "cm", values + 3 * rows } };
-    const bn_status st = bn_result_table(results, "heights", columns, 4, rows);
-    free(values);
+    return true;
+}
+
+/* heights.csv */
+static bn_status put_heights(bn_context *ctx, const flood *s, bn_results *results)
+{
+    heights t = { .s = s };
+    bn_status st = BN_OK;
+    double *depth = malloc((s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND) * sizeof *depth);
+    if (!depth || !grow(&t)) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the heights");
+        goto out;
+    }
+    for (bn_region r = { .n = { 0 } }; bn_domain_next_band(bn_field_domain(s->depth), FLOOD_BAND, &r);) {
+        BN_GO(bn_field_get_part(s->depth, 0, 1, &r, depth));
+        if (!add_heights(&t, &r, depth)) {
+            st = bn_fail(ctx, BN_MEMORY, "no memory for the heights");
+            goto out;
+        }
+    }
+    const bn_column columns[] = { { "storey", "", t.values },
+                                  { "x", "m", t.values + t.room },
+                                  { "y", "m", t.values + 2 * t.room },
+                                  { "height", "cm", t.values + 3 * t.room } };
+    st = bn_result_table(results, "heights", columns, 4, t.rows);
+out:
+    free(depth);
+    free(t.values);
     return st;
 }
 
-bn_status flood_put_tables(bn_sim *sim, const flood *s, const double *depth, bn_results *results)
+bn_status flood_put_tables(bn_sim *sim, const flood *s, bn_results *results)
 {
     if (s->gauges > 0 && s->gauge_count > 0)
         BN_TRY(put_gauges(sim, s, "gauges", "m", 1, results));
     if (s->gauges > 0 && s->gauge_count > 0 && s->gauge_speeds)
         BN_TRY(put_gauges(sim, s, "gauge_speeds", "m s-1", 1 + s->gauges, results));
-    return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, depth, results)
+    return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, results)
                                                             : BN_OK;
 }

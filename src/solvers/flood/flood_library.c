@@ -73,25 +73,21 @@ bn_status bn_flood_read(bn_context *ctx, bn_sim *sim, unsigned storey, double *d
 {
     bn_flood_grid g;
     BN_TRY(bn_flood_describe(ctx, sim, &g));
-    const size_t layer = (size_t)g.cells * g.rows, points = layer * g.storeys;
+    const size_t layer = (size_t)g.cells * g.rows;
     if (storey < 1 || storey > g.storeys || count != layer)
         return bn_fail(ctx, BN_USAGE, "storey %u with %zu cells was asked for; there are %u storeys of %zu cells",
                        storey, count, g.storeys, layer);
-    bn_status st = BN_OK;
-    double *all = malloc(2 * points * sizeof *all);
-    if (!all)
+    const bn_region r = { { 0, 0, storey - 1 }, { g.cells, g.rows, 1 } };
+    if (depth)
+        BN_TRY(bn_field_get_part(bn_sim_field(sim, "depth"), 0, 1, &r, depth));
+    if (!speed)
+        return BN_OK;
+    double *velocity = malloc(2 * layer * sizeof *velocity);
+    if (!velocity)
         return bn_fail(ctx, BN_MEMORY, "no memory for the state of the flood");
-    const size_t first = (storey - 1) * layer;
-    if (depth) {
-        BN_GO(bn_field_get(bn_sim_field(sim, "depth"), all, points));
-        memcpy(depth, all + first, layer * sizeof *depth);
-    }
-    if (speed) {
-        BN_GO(bn_field_get(bn_sim_field(sim, "velocity"), all, 2 * points));
-        for (size_t at = 0; at < layer; at++)
-            speed[at] = hypot(all[first + at], all[points + first + at]);
-    }
-out:
-    free(all);
+    const bn_status st = bn_field_get_part(bn_sim_field(sim, "velocity"), 0, 2, &r, velocity);
+    for (size_t at = 0; at < layer; at++)
+        speed[at] = hypot(velocity[at], velocity[layer + at]);
+    free(velocity);
     return st;
 }

@@ -26,93 +26,103 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
-/* The compensated sum that the steps keep for each cell. */
-static bn_status volume_left(const flood *s, size_t points, double *volume)
-{
-    double *gone = malloc(2 * points * sizeof *gone);
-    if (!gone)
-        return bn_fail(bn_domain_context(bn_field_domain(s->gone)), BN_MEMORY, "no memory to measure");
-    bn_status st = bn_field_get(s->gone, gone, 2 * points);
-    *volume = 0;
-    for (size_t at = 0; st == BN_OK && at < points; at++)
-        *volume += s->area * (gone[at] - gone[at + points]);
-    free(gone);
-    return st;
-}
+/* What is gathered while walking over the cells, band after band. */
+typedef struct totals {
+    double depth, rounded, gone, deepest, least, fastest;
+    size_t wet;
+    double error, error_most, water; /* against the closed form, of the lowest storey */
+    size_t compared;
+} totals;
 
-static bn_status measure_errors(const bn_case *c, const flood *s, const double *depth, double t, bn_results *results)
+static void add_errors(const bn_case *c, const flood *s, const bn_region *r, const double *depth, double t, totals *sum)
 {
     const double within = bn_case_real(c, "exact.within");
     const bool along_x = bn_case_choice(c, "initial.axis") == 0;
-    double sum = 0, most = 0, water = 0;
-    size_t cells = 0;
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+    for (size_t at = 0; r->first[2] == 0 && at < (size_t)r->n[0] * r->n[1]; at++) {
         double x[2];
         flood_exact e;
-        flood_place(s, at % s->nx, at / s->nx, x);
+        flood_place(s, at % s->nx, r->first[1] + at / s->nx, x);
         const double off = along_x ? x[0] - 0.5 * s->size[0] : x[1] - 0.5 * s->size[1];
         if ((within > 0 && fabs(off) > within) || !flood_solution(c, s, x, t, &e))
             continue;
         const double error = fabs(depth[at] - e.h);
-        sum += error;
-        water += e.h;
-        most = fmax(most, error);
-        cells++;
+        sum->error += error;
+        sum->water += e.h;
+        sum->error_most = fmax(sum->error_most, error);
+        sum->compared++;
     }
-    BN_TRY(bn_result(results, "l1_depth", cells > 0 ? sum / (double)cells : (double)NAN));
-    BN_TRY(bn_result(results, "linf_depth", most));
-    return bn_result(results, "l1_relative", water > 0 ? sum / water : (double)NAN);
+}
+
+/* Adds the cells of a band; `room` for two values a cell. */
+static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, double *depth, double *room, totals *sum)
+{
+    const bn_case *c = bn_sim_case(sim);
+    const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    const double wet = bn_case_real(c, "output.wet");
+    BN_TRY(bn_field_get_part(s->depth, 0, 1, r, depth));
+    if (s->special) { /* the compensated sum that the steps keep for each cell */
+        BN_TRY(bn_field_get_part(s->gone, 0, 2, r, room));
+        for (size_t at = 0; at < points; at++)
+            sum->gone += s->area * (room[at] - room[at + points]);
+    }
+    if (s->compensated) {
+        BN_TRY(bn_field_get_part(s->rest, 0, 1, r, room));
+        for (size_t at = 0; at < points; at++)
+            sum->rounded += room[at];
+    }
+    BN_TRY(bn_field_get_part(s->velocity, 0, 2, r, room));
+    for (size_t at = 0; at < points; at++) {
+        sum->depth += depth[at];
+        sum->deepest = fmax(sum->deepest, depth[at]);
+        sum->least = fmin(sum->least, depth[at]);
+        sum->fastest = fmax(sum->fastest, hypot(room[at], room[at + points]));
+        sum->wet += depth[at] > wet;
+    }
+    if (flood_has_solution(c, s))
+        add_errors(c, s, r, depth, bn_sim_time(sim), sum);
+    return BN_OK;
+}
+
+static bn_status put_totals(const bn_case *c, const flood *s, const totals *sum, bn_results *results)
+{
+    const double volume = s->area * (sum->depth - sum->rounded), expected = s->start_volume + s->fed - sum->gone;
+    const double scale = fmax(s->start_volume + s->fed, fabs(expected));
+    BN_TRY(bn_result(results, "volume", volume));
+    BN_TRY(bn_result(results, "mass_error", scale > 0 ? (volume - expected) / scale : 0));
+    if (s->special) {
+        BN_TRY(bn_result(results, "volume_fed", s->fed));
+        BN_TRY(bn_result(results, "volume_left", sum->gone));
+    }
+    BN_TRY(bn_result(results, "max_depth", sum->deepest));
+    BN_TRY(bn_result(results, "min_depth", sum->least));
+    BN_TRY(bn_result(results, "max_speed", sum->fastest));
+    BN_TRY(bn_result(results, "wet_area", s->area * (double)sum->wet));
+    BN_TRY(bn_result(results, "time_steps", (double)s->time_steps));
+    if (!flood_has_solution(c, s))
+        return BN_OK;
+    BN_TRY(bn_result(results, "l1_depth", sum->compared > 0 ? sum->error / (double)sum->compared : (double)NAN));
+    BN_TRY(bn_result(results, "linf_depth", sum->error_most));
+    return bn_result(results, "l1_relative", sum->water > 0 ? sum->error / sum->water : (double)NAN);
 }
 
 bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
 {
     flood *s = state;
-    const bn_case *c = bn_sim_case(sim);
-    const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    const double wet = bn_case_real(c, "output.wet");
+    bn_domain *domain = bn_field_domain(s->depth);
+    const size_t most = s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND;
     bn_status st = BN_OK;
-    double *depth = malloc(points * sizeof *depth), *velocity = malloc(2 * points * sizeof *velocity), left = 0;
-    if (!depth || !velocity) {
+    totals sum = { .least = HUGE_VAL };
+    double *depth = malloc(most * sizeof *depth), *room = malloc(2 * most * sizeof *room);
+    if (!depth || !room) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure");
         goto out;
     }
-    BN_GO(bn_field_get(s->depth, depth, points));
-    if (s->special)
-        BN_GO(volume_left(s, points, &left));
-    double rounded = 0;
-    if (s->compensated) {
-        BN_GO(bn_field_get(s->rest, velocity, points));
-        for (size_t at = 0; at < points; at++)
-            rounded += velocity[at];
-    }
-    BN_GO(bn_field_get(s->velocity, velocity, 2 * points));
-    double sum = 0, deepest = 0, least = HUGE_VAL, fastest = 0;
-    size_t cells = 0;
-    for (size_t at = 0; at < points; at++) {
-        sum += depth[at];
-        deepest = fmax(deepest, depth[at]);
-        least = fmin(least, depth[at]);
-        fastest = fmax(fastest, hypot(velocity[at], velocity[at + points]));
-        cells += depth[at] > wet;
-    }
-    const double volume = s->area * (sum - rounded), expected = s->start_volume + s->fed - left;
-    const double scale = fmax(s->start_volume + s->fed, fabs(expected));
-    BN_GO(bn_result(results, "volume", volume));
-    BN_GO(bn_result(results, "mass_error", scale > 0 ? (volume - expected) / scale : 0));
-    if (s->special) {
-        BN_GO(bn_result(results, "volume_fed", s->fed));
-        BN_GO(bn_result(results, "volume_left", left));
-    }
-    BN_GO(bn_result(results, "max_depth", deepest));
-    BN_GO(bn_result(results, "min_depth", least));
-    BN_GO(bn_result(results, "max_speed", fastest));
-    BN_GO(bn_result(results, "wet_area", s->area * (double)cells));
-    BN_GO(bn_result(results, "time_steps", (double)s->time_steps));
-    if (flood_has_solution(c, s))
-        BN_GO(measure_errors(c, s, depth, bn_sim_time(sim), results));
-    BN_GO(flood_put_tables(sim, s, depth, results));
+    for (bn_region r = { .n = { 0 } }; bn_domain_next_band(domain, FLOOD_BAND, &r);)
+        BN_GO(add_band(sim, s, &r, depth, room, &sum));
+    BN_GO(put_totals(bn_sim_case(sim), s, &sum, results));
+    BN_GO(flood_put_tables(sim, s, results));
 out:
     free(depth);
-    free(velocity);
+    free(room);
     return st;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
@@ -263,63 +264,106 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     return s->terrain && !bn_case_problems(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
+/* What begins where: depth, and two components of the speed. */
+typedef struct start {
+    const bn_case *c;
+    const flood *s;
+} start;
+
+/* The water of a cell at the start; waves are those of the lowest storey. */
+static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
+{
+    const flood *s = w->s;
+    const size_t at = (k * s->ny + j) * s->nx + i;
+    flood_exact e = { .h = 0 };
+    double x[2];
+    const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
+    const long long storey = s->shapes.storey;
+    if ((s->cell[at] & FLOOD_SOLID) || (anywhere ? storey > 0 && k + 1 != (size_t)storey : k > 0))
+        return e;
+    flood_place(s, i, j, x);
+    if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL)
+        (void)flood_solution(w->c, s, x, 0, &e);
+    else if (s->start == FLOOD_DEPTH_START)
+        e.h = fmax(0, s->quantum * rint(s->shapes.level / s->quantum));
+    else if (s->start != FLOOD_DRY_START)
+        e.h = fmax(0, s->quantum * rint(level_at(s, x) / s->quantum) - s->bed[at]);
+    return e;
+}
+
+static flood_exact start_in(const start *w, const bn_region *r, size_t at)
+{
+    return start_of(w, r->first[0] + at % r->n[0], r->first[1] + at / r->n[0] % r->n[1], r->first[2] + at / r->n[0] / r->n[1]);
+}
+
+static void fill_depth(const void *user, const bn_region *r, double *values)
+{
+    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++)
+        values[at] = start_in(user, r, at).h;
+}
+
+static void fill_velocity(const void *user, const bn_region *r, double *values)
+{
+    const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    for (size_t at = 0; at < points; at++) {
+        const flood_exact e = start_in(user, r, at);
+        values[at] = e.u;
+        values[at + points] = e.v;
+    }
+}
+
+static void fill_bed(const void *user, const bn_region *r, double *values)
+{
+    const flood *s = ((const start *)user)->s;
+    for (size_t row = 0; row < (size_t)r->n[1] * r->n[2]; row++)
+        memcpy(values + row * r->n[0],
+               s->bed + ((r->first[2] + row / r->n[1]) * s->ny + r->first[1] + row % r->n[1]) * s->nx + r->first[0],
+               r->n[0] * sizeof *values);
+}
+
+static double never(const double x[3], const void *user)
+{
+    (void)x, (void)user;
+    return -1;
+}
+
+/* The water that is there, rounded as the field is. */
+static bn_status add_up_start(bn_sim *sim, flood *s)
+{
+    double *depth = malloc((s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND) * sizeof *depth);
+    bn_status st = depth ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start");
+    s->start_volume = 0;
+    for (bn_region r = { .n = { 0 } }; st == BN_OK && bn_domain_next_band(bn_field_domain(s->depth), FLOOD_BAND, &r);) {
+        st = bn_field_get_part(s->depth, 0, 1, &r, depth);
+        for (size_t at = 0; st == BN_OK && at < (size_t)r.n[0] * r.n[1] * r.n[2]; at++)
+            s->start_volume += depth[at];
+    }
+    s->start_volume *= s->area;
+    free(depth);
+    return st;
+}
+
 bn_status flood_fill(bn_sim *sim, flood *s)
 {
-    const bn_case *c = bn_sim_case(sim);
-    const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
-    bn_status st = BN_OK;
-    double *depth = calloc(points, sizeof *depth), *velocity = calloc(2 * points, sizeof *velocity);
-    if (!depth || !velocity) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start");
-        goto out;
+    const size_t points = (size_t)s->nx * s->ny * s->storeys;
+    const start w = { bn_sim_case(sim), s };
+    bn_field *const depths[] = { s->depth, s->next_depth }, *const velocities[] = { s->velocity, s->next_velocity };
+    for (int i = 0; i < 2; i++) {
+        BN_TRY(bn_field_set_parts(depths[i], fill_depth, &w));
+        BN_TRY(bn_field_set_parts(velocities[i], fill_velocity, &w));
     }
-    for (size_t at = 0; at < points; at++) { /* waves are those of the lowest storey */
-        double x[2];
-        flood_place(s, at % s->nx, at / s->nx % s->ny, x);
-        if (s->cell[at] & FLOOD_SOLID)
-            continue;
-        const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
-        const long long storey = s->shapes.storey;
-        if (anywhere ? storey > 0 && at / layer + 1 != (size_t)storey : at >= layer)
-            continue;
-        if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) {
-            flood_exact e;
-            (void)flood_solution(c, s, x, 0, &e);
-            depth[at] = e.h;
-            velocity[at] = e.u;
-            velocity[at + points] = e.v;
-        } else if (s->start == FLOOD_DEPTH_START) {
-            depth[at] = fmax(0, s->quantum * rint(s->shapes.level / s->quantum));
-        } else if (s->start != FLOOD_DRY_START) {
-            depth[at] = fmax(0, s->quantum * rint(level_at(s, x) / s->quantum) - s->bed[at]);
-        }
-    }
-    BN_GO(bn_field_set(s->depth, depth, points));
-    BN_GO(bn_field_set(s->next_depth, depth, points));
-    BN_GO(bn_field_set(s->velocity, velocity, 2 * points));
-    BN_GO(bn_field_set(s->next_velocity, velocity, 2 * points));
-    BN_GO(bn_field_set(s->bed_field, s->bed, points));
-    BN_GO(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
-    BN_GO(bn_field_get(s->depth, depth, points));
-    s->start_volume = 0;
-    for (size_t at = 0; at < points; at++)
-        s->start_volume += depth[at];
-    s->start_volume *= s->area;
+    BN_TRY(bn_field_set_parts(s->bed_field, fill_bed, &w));
+    BN_TRY(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
+    BN_TRY(add_up_start(sim, s));
     if (s->compensated) {
-        BN_GO(bn_field_zero(s->rest));
-        BN_GO(bn_field_zero(s->next_rest));
+        BN_TRY(bn_field_zero(s->rest));
+        BN_TRY(bn_field_zero(s->next_rest));
     }
     if (s->special)
-        BN_GO(bn_field_zero(s->gone));
-    if (s->record) {
-        BN_GO(bn_field_zero(s->deepest));
-        BN_GO(bn_field_zero(s->hazard));
-        for (size_t at = 0; at < points; at++)
-            depth[at] = -1; /* never */
-        BN_GO(bn_field_set(s->arrival, depth, points));
-    }
-out:
-    free(depth);
-    free(velocity);
-    return st;
+        BN_TRY(bn_field_zero(s->gone));
+    if (!s->record)
+        return BN_OK;
+    BN_TRY(bn_field_zero(s->deepest));
+    BN_TRY(bn_field_zero(s->hazard));
+    return bn_field_fill(s->arrival, 0, never, NULL);
 }

@@ -414,22 +414,26 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     return plan_notes(s, p);
 }
 
+static void fill_index(const void *state, const bn_region *r, double *values)
+{
+    const maxwell *s = state;
+    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++) {
+        const size_t i = r->first[0] + at % r->n[0], j = r->first[1] + at / r->n[0] % r->n[1],
+                     k = r->first[2] + at / r->n[0] / r->n[1];
+        values[at] = s->material[s->cell[(k * s->n[1] + j) * s->n[0] + i]].n;
+    }
+}
+
 static bn_status init(bn_sim *sim, void *state)
 {
     maxwell *s = state;
     const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    bn_status st = BN_OK;
     s->E = bn_sim_field(sim, "E");
     s->H = bn_sim_field(sim, "Z0H");
     s->norm = bn_sim_field(sim, "E_norm");
     s->index = bn_sim_field(sim, "n");
     s->residual = (double)NAN; /* not looked at yet */
-    double *n = malloc(cells * sizeof *n);
-    if (!n)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the refractive index");
-    for (size_t i = 0; i < cells; i++)
-        n[i] = s->material[s->cell[i]].n;
-    BN_GO(bn_field_set(s->index, n, cells));
+    BN_TRY(bn_field_set_parts(s->index, fill_index, s));
     if (s->form == MAXWELL_COMPACT) {
         s->part_E = bn_sim_field(sim, "part_E");
         s->part_H = bn_sim_field(sim, "part_H");
@@ -442,24 +446,22 @@ static bn_status init(bn_sim *sim, void *state)
         }
         if (s->accelerate)
             s->history = bn_sim_field(sim, "history");
-        BN_GO(bn_field_write(s->edges, s->edge, 3 * cells));
+        BN_TRY(bn_field_write(s->edges, s->edge, 3 * cells));
     } else {
         s->record_E = bn_sim_field(sim, "record_E");
         s->record_H = bn_sim_field(sim, "record_H");
-        BN_GO(maxwell_write_records(sim, s));
+        BN_TRY(maxwell_write_records(sim, s));
     }
     bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,     s->part_H,
                                s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
     for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
         if (dark[i])
-            BN_GO(bn_field_zero(dark[i]));
+            BN_TRY(bn_field_zero(dark[i]));
     if (s->start == MAXWELL_LAYERS)
-        BN_GO(maxwell_start_from_layers(sim, s));
+        BN_TRY(maxwell_start_from_layers(sim, s));
     if (bn_case_text(bn_sim_case(sim), "exchange.write")[0])
-        BN_GO(maxwell_write_folder(sim, s));
-out:
-    free(n);
-    return st;
+        BN_TRY(maxwell_write_folder(sim, s));
+    return BN_OK;
 }
 
 const bn_solver bn_solver_maxwell = {

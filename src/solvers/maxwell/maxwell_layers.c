@@ -70,39 +70,48 @@ static void solve(const maxwell *s, int component, cplx *E, cplx *H, cplx *room)
     }
 }
 
-static bn_status put(bn_field *f, double *values, const maxwell *s, const cplx *along_x, const cplx *along_y)
+/* A field that is the same everywhere in a plane and has no z component. */
+typedef struct layered {
+    const cplx *along_x, *along_y; /* plane by plane */
+    int components;                /* of the field; those after the first two are zero */
+} layered;
+
+static void fill(const void *user, const bn_region *r, double *values)
 {
-    const size_t plane = (size_t)s->n[0] * s->n[1], cells = plane * s->n[2];
+    const layered *l = user;
+    const size_t plane = (size_t)r->n[0] * r->n[1], cells = plane * r->n[2];
     for (size_t i = 0; i < cells; i++) {
-        const cplx x = along_x[i / plane], y = along_y[i / plane];
+        const cplx x = l->along_x[r->first[2] + i / plane], y = l->along_y[r->first[2] + i / plane];
         values[2 * i] = x.re;
         values[2 * i + 1] = x.im;
         values[2 * (cells + i)] = y.re;
         values[2 * (cells + i) + 1] = y.im;
     }
-    return bn_field_set(f, values, 2 * cells * (size_t)bn_field_describe(f)->components);
+    for (size_t i = 4 * cells; i < 2 * cells * (size_t)l->components; i++)
+        values[i] = 0;
+}
+
+static bn_status put(bn_field *f, const cplx *along_x, const cplx *along_y)
+{
+    return bn_field_set_parts(f, fill, &(layered){ along_x, along_y, bn_field_describe(f)->components });
 }
 
 bn_status maxwell_start_from_layers(bn_sim *sim, maxwell *s)
 {
-    const size_t nz = s->n[2], cells = (size_t)s->n[0] * s->n[1] * nz;
+    const size_t nz = s->n[2];
     bn_status st = BN_OK;
     cplx *line = calloc(7 * nz, sizeof *line);
-    double *values = calloc(6 * cells, sizeof *values);
-    if (!line || !values) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the field of the layers");
-        goto out;
-    }
+    if (!line)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the field of the layers");
     cplx *ex = line, *hy = ex + nz, *ey = hy + nz, *hx = ey + nz, *room = hx + nz;
     solve(s, 0, ex, hy, room);
     solve(s, 1, ey, hx, room);
     /* In the absorbing layers the part that derivatives along z drive is all there is. */
-    BN_GO(put(s->E, values, s, ex, ey));
-    BN_GO(put(s->part_E, values, s, ex, ey));
-    BN_GO(put(s->H, values, s, hx, hy));
-    BN_GO(put(s->part_H, values, s, hx, hy));
+    BN_GO(put(s->E, ex, ey));
+    BN_GO(put(s->part_E, ex, ey));
+    BN_GO(put(s->H, hx, hy));
+    BN_GO(put(s->part_H, hx, hy));
 out:
     free(line);
-    free(values);
     return st;
 }

@@ -9,13 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* E and H of some planes of the grid, as doubles. */
 typedef struct view {
     const maxwell *s;
-    const cplx *E, *H;
-    size_t nx, ny, nz, cells;
+    cplx *E, *H;
+    size_t nx, ny, nz;
+    size_t cells;              /* of a component: room for so many planes */
+    size_t first, count, room; /* planes that are there, and fit */
 } view;
 
-static size_t at(const view *v, size_t i, size_t j, size_t k) { return (k * v->ny + j) * v->nx + i; }
+enum { WINDOW_CELLS = 1 << 20 };
+
+/* Brings planes low ... high - 1, at most two, and what follows them as far as there is room. */
+static bn_status need(view *v, size_t low, size_t high)
+{
+    const maxwell *s = v->s;
+    if (low >= v->first && high <= v->first + v->count)
+        return BN_OK;
+    v->first = low;
+    v->count = v->nz - low < v->room ? v->nz - low : v->room;
+    v->cells = v->count * v->nx * v->ny;
+    const bn_region r = { { 0, 0, (uint32_t)low }, { s->n[0], s->n[1], (uint32_t)v->count } };
+    BN_TRY(bn_field_get_part(s->E, 0, 3, &r, (double *)v->E));
+    return bn_field_get_part(s->H, 0, 3, &r, (double *)v->H);
+}
+
+static size_t at(const view *v, size_t i, size_t j, size_t k) { return ((k - v->first) * v->ny + j) * v->nx + i; }
 static double dot(cplx a, cplx b) { return a.re * b.re + a.im * b.im; } /* Re a b* */
 
 /* Powers of a run; share: by material. */
@@ -24,12 +43,12 @@ typedef struct powers {
     double absorbed[MAXWELL_MATERIALS], drawn[MAXWELL_MATERIALS]; /* by loss in the volume; by Poynting's theorem */
 } powers;
 
-/* Flux downwards through plane k. */
+/* Flux downwards through plane k, which is there. */
 static double flux_down(const view *v, size_t k)
 {
     const cplx *ex = v->E, *ey = ex + v->cells, *hx = v->H, *hy = hx + v->cells;
     double sum = 0;
-    for (size_t p = k * v->nx * v->ny; p < (k + 1) * v->nx * v->ny; p++)
+    for (size_t p = at(v, 0, 0, k); p < at(v, 0, 0, k + 1); p++)
         sum -= 0.5 * (dot(ex[p], hy[p]) - dot(ey[p], hx[p]));
     return sum;
 }
@@ -78,8 +97,9 @@ static void take_edge(const view *v, int c, const size_t p[3], powers *out)
 {
     const maxwell *s = v->s;
     const size_t own = (size_t)c * v->cells + at(v, p[0], p[1], p[2]);
-    const maxwell_class *class = &s->classes[s->edge[own]];
-    const cplx contrast = { s->t.contrast[2 * s->edge[own]], s->t.contrast[2 * s->edge[own] + 1] };
+    const size_t edge = s->edge[(((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0]];
+    const maxwell_class *class = &s->classes[edge];
+    const cplx contrast = { s->t.contrast[2 * edge], s->t.contrast[2 * edge + 1] };
     if (class->eps.im == 0 && contrast.re == 0 && contrast.im == 0)
         return;
     const cplx e = total_E(v, c, own, p[2]);
@@ -106,28 +126,45 @@ static void take_edge(const view *v, int c, const size_t p[3], powers *out)
     }
 }
 
-/* Power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E inside: lo + 1 ... hi,
- * H inside: lo ... hi - 1). */
-static double flux_out(const view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3])
+/* Adds the power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E inside: lo + 1 ...
+ * hi, H inside: lo ... hi - 1). */
+static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3], double sign, double *sum)
 {
     const int a = (dim + 1) % 3, b = (dim + 2) % 3; /* S_dim = E_a H_b* - E_b H_a* */
-    const cplx *ea = v->E + (size_t)a * v->cells, *eb = v->E + (size_t)b * v->cells;
-    const cplx *ha = v->H + (size_t)a * v->cells, *hb = v->H + (size_t)b * v->cells;
-    double sum = 0;
-    size_t q[3];
-    q[dim] = p;
-    for (q[a] = lo[a]; q[a] <= hi[a]; q[a]++)
-        for (q[b] = lo[b]; q[b] <= hi[b]; q[b]++) {
-            const size_t here = at(v, q[0], q[1], q[2]);
-            if (q[a] < hi[a] && q[b] > lo[b])
-                sum += 0.5 * dot(ea[here], hb[here]);
-            if (q[a] > lo[a] && q[b] < hi[b])
-                sum -= 0.5 * dot(eb[here], ha[here]);
-        }
-    return sum;
+    size_t low[3], high[3], q[3];
+    double face = 0;
+    for (int d = 0; d < 3; d++) {
+        low[d] = d == dim ? p : lo[d];
+        high[d] = d == dim ? p : hi[d];
+    }
+    for (q[2] = low[2]; q[2] <= high[2]; q[2]++) {
+        BN_TRY(need(v, q[2], q[2] + 1));
+        const cplx *ea = v->E + (size_t)a * v->cells, *eb = v->E + (size_t)b * v->cells;
+        const cplx *ha = v->H + (size_t)a * v->cells, *hb = v->H + (size_t)b * v->cells;
+        for (q[1] = low[1]; q[1] <= high[1]; q[1]++)
+            for (q[0] = low[0]; q[0] <= high[0]; q[0]++) {
+                const size_t here = at(v, q[0], q[1], q[2]);
+                if (q[a] < hi[a] && q[b] > lo[b])
+                    face += 0.5 * dot(ea[here], hb[here]);
+                if (q[a] > lo[a] && q[b] < hi[b])
+                    face -= 0.5 * dot(eb[here], ha[here]);
+            }
+    }
+    *sum += sign * face;
+    return BN_OK;
 }
 
-static void take_volume(const view *v, powers *out)
+/* All edges of component c in plane k between two corners. */
+static bn_status take_plane(view *v, int c, size_t k, const size_t lo[2], const size_t hi[2], powers *out)
+{
+    BN_TRY(need(v, k > 0 ? k - 1 : 0, k + 1));
+    for (size_t j = lo[1]; j < hi[1]; j++)
+        for (size_t i = lo[0]; i < hi[0]; i++)
+            take_edge(v, c, (const size_t[3]){ i, j, k }, out);
+    return BN_OK;
+}
+
+static bn_status take_volume(view *v, powers *out)
 {
     const maxwell *s = v->s;
     const size_t d = (size_t)s->pml + 1;
@@ -136,42 +173,43 @@ static void take_volume(const view *v, powers *out)
         lo[dim] = d;
         hi[dim] = s->n[dim] - d;
     }
-    for (int dim = 0; dim < 3; dim++)
-        out->scattered += flux_out(v, dim, hi[dim], lo, hi) - flux_out(v, dim, lo[dim], lo, hi);
+    for (int dim = 0; dim < 3; dim++) {
+        BN_TRY(add_flux_out(v, dim, hi[dim], lo, hi, 1, &out->scattered));
+        BN_TRY(add_flux_out(v, dim, lo[dim], lo, hi, -1, &out->scattered));
+    }
     for (int c = 0; c < 3; c++)
         for (size_t k = d; k < hi[2]; k++)
-            for (size_t j = d; j < hi[1]; j++)
-                for (size_t i = d; i < hi[0]; i++)
-                    take_edge(v, c, (const size_t[3]){ i, j, k }, out);
+            BN_TRY(take_plane(v, c, k, lo, hi, out));
+    return BN_OK;
 }
 
 /* Plane below which what is left of the light counts as transmitted. */
 static size_t exit_plane(const maxwell *s) { return s->pml_bottom ? (size_t)s->pml + 1 : 0; }
 
-static void take_slab(const view *v, powers *out)
+static bn_status take_slab(view *v, powers *out)
 {
     const maxwell *s = v->s;
-    const size_t low = exit_plane(s);
+    const size_t low = exit_plane(s), all[2] = { v->nx, v->ny }, none[2] = { 0, 0 };
     out->incident = s->t.flux * (double)(v->nx * v->ny);
+    BN_TRY(need(v, s->source + 1, s->source + 2));
     out->reflected = -flux_down(v, s->source + 1);
+    BN_TRY(need(v, low, low + 1));
     out->transmitted = s->pml_bottom ? flux_down(v, low) : 0;
     for (int c = 0; c < 3; c++)
         for (size_t k = c < 2 ? low + 1 : low; k < (c < 2 ? (size_t)s->source + 1 : s->source); k++)
-            for (size_t j = 0; j < v->ny; j++)
-                for (size_t i = 0; i < v->nx; i++)
-                    take_edge(v, c, (const size_t[3]){ i, j, k }, out);
+            BN_TRY(take_plane(v, c, k, none, all, out));
+    return BN_OK;
 }
 
-/* E and H as doubles; free(*room). */
-static bn_status look(bn_sim *sim, const maxwell *s, view *v, cplx **room)
+/* Room for a window; free(v->E). */
+static bn_status look(bn_sim *sim, const maxwell *s, view *v)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    cplx *values = *room = malloc(6 * cells * sizeof *values);
-    if (!values)
+    const size_t plane = (size_t)s->n[0] * s->n[1], fit = WINDOW_CELLS / plane > 2 ? WINDOW_CELLS / plane : 2;
+    *v = (view){ .s = s, .nx = s->n[0], .ny = s->n[1], .nz = s->n[2], .room = fit < s->n[2] ? fit : s->n[2] };
+    if (!(v->E = malloc(6 * v->room * plane * sizeof *v->E)))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
-    *v = (view){ s, values, values + 3 * cells, s->n[0], s->n[1], s->n[2], cells };
-    BN_TRY(bn_field_get(s->E, (double *)values, 6 * cells));
-    return bn_field_get(s->H, (double *)(values + 3 * cells), 6 * cells);
+    v->H = v->E + 3 * v->room * plane;
+    return BN_OK;
 }
 
 /* A column of the spectrum: wavelength, then with the light from above R, T, the absorptances; else cross sections [m2]. */
@@ -199,19 +237,18 @@ static size_t fill_row(const maxwell *s, const powers *w, double *row)
 
 bn_status maxwell_measure_row(bn_sim *sim, maxwell *s, double *row)
 {
-    view v;
-    cplx *room = NULL;
+    view v = { .E = NULL };
     powers w = { 0 };
     bn_status st = BN_OK;
     if (s->form != MAXWELL_COMPACT) /* the fields lag behind the records */
         BN_GO((s->reference ? (bn_case_double(bn_sim_case(sim)) ? &bn_maxwell_reference_double : &bn_maxwell_reference_single)
                             : &maxwell_device)
                   ->present(sim, s));
-    BN_GO(look(sim, s, &v, &room));
-    (s->volume ? take_volume : take_slab)(&v, &w);
+    BN_GO(look(sim, s, &v));
+    BN_GO((s->volume ? take_volume : take_slab)(&v, &w));
     (void)fill_row(s, &w, row);
 out:
-    free(room);
+    free(v.E);
     return st;
 }
 
@@ -251,9 +288,10 @@ static bn_status put_volume(const maxwell *s, const powers *w, bn_results *resul
 }
 
 /* Along z: the flux downwards over the incident one, and the root mean square of |E| over the plane. */
-static bn_status put_profile(bn_sim *sim, const view *v, const powers *w, bn_results *results)
+static bn_status put_profile(bn_sim *sim, view *v, const powers *w, bn_results *results)
 {
     const maxwell *s = v->s;
+    bn_status st = BN_OK;
     double *values = malloc(3 * v->nz * sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the profile");
@@ -261,20 +299,22 @@ static bn_status put_profile(bn_sim *sim, const view *v, const powers *w, bn_res
     const size_t plane = v->nx * v->ny;
     for (size_t k = 0; k < v->nz; k++) {
         double sum = 0;
+        BN_GO(need(v, k, k + 1));
         for (size_t c = 0; c < 3; c++)
             for (size_t i = 0; i < plane; i++) {
-                const cplx e = v->E[c * v->cells + k * plane + i];
+                const cplx e = v->E[c * v->cells + at(v, 0, 0, k) + i];
                 sum += dot(e, e);
             }
         z[k] = (double)k * s->h;
         flux[k] = flux_down(v, k) / w->incident;
         rms[k] = sqrt(sum / (double)plane) / s->amplitude;
     }
-    const bn_status st = bn_result_table(results, "profile",
-                                         (const bn_column[]){ { "z", "m", z },
-                                                              { "flux_down_over_incident", "", flux },
-                                                              { "E_rms_over_incident", "", rms } },
-                                         3, v->nz);
+    st = bn_result_table(results, "profile",
+                         (const bn_column[]){ { "z", "m", z },
+                                              { "flux_down_over_incident", "", flux },
+                                              { "E_rms_over_incident", "", rms } },
+                         3, v->nz);
+out:
     free(values);
     return st;
 }
@@ -310,23 +350,22 @@ static bn_status put_spectrum(bn_sim *sim, const maxwell *s, bn_results *results
 bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
 {
     const maxwell *s = state;
-    view v;
-    cplx *room = NULL;
+    view v = { .E = NULL };
     powers w = { 0 };
     bn_status st = BN_OK;
     BN_GO(bn_result(results, "wavelength", s->t.wavelength));
     BN_GO(bn_result(results, "update_norm", s->residual));
     if (s->imported) /* of what the powers would be is not known */
         return BN_OK;
-    BN_GO(look(sim, s, &v, &room));
-    (s->volume ? take_volume : take_slab)(&v, &w);
+    BN_GO(look(sim, s, &v));
+    BN_GO((s->volume ? take_volume : take_slab)(&v, &w));
     BN_GO(s->volume ? put_volume(s, &w, results) : put_slab(s, &w, results));
     if (!s->volume)
         BN_GO(put_profile(sim, &v, &w, results));
     if (s->wavelengths > 1 && s->spectrum_rows > 0)
         BN_GO(put_spectrum(sim, s, results));
 out:
-    free(room);
+    free(v.E);
     return st;
 }
 

@@ -240,28 +240,43 @@ static bn_status next_wavelength(bn_sim *sim, maxwell *s)
     return s->form == MAXWELL_COMPACT ? BN_OK : maxwell_write_records(sim, s);
 }
 
+/* The first value of E that is too large or not finite. */
+typedef struct runaway {
+    const maxwell *s;
+    double most;
+    bool found;
+    size_t at[3];
+} runaway;
+
+static bn_status look_for_runaway(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+{
+    runaway *w = user;
+    const size_t wide = w->s->double_precision ? sizeof(double) : sizeof(float);
+    (void)component;
+    for (size_t i = 0; i < bytes / wide / 2 && !w->found; i++) {
+        const double re = wide == 8 ? ((const double *)values)[2 * i] : (double)((const float *)values)[2 * i];
+        const double im = wide == 8 ? ((const double *)values)[2 * i + 1] : (double)((const float *)values)[2 * i + 1];
+        if (isfinite(re) && isfinite(im) && hypot(re, im) <= w->most)
+            continue;
+        w->found = true;
+        w->at[0] = r->first[0] + i % r->n[0];
+        w->at[1] = r->first[1] + i / r->n[0] % r->n[1];
+        w->at[2] = r->first[2] + i / r->n[0] / r->n[1];
+    }
+    return BN_OK;
+}
+
 /* BN_DIVERGED with the first cell where it shows. */
 static bn_status diverged(bn_sim *sim, const maxwell *s)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2], nx = s->n[0], ny = s->n[1];
-    const double most = RUNAWAY * s->amplitude;
-    double *E = malloc(6 * cells * sizeof *E);
-    size_t at = 0;
-    bn_status st = E ? bn_sim_present(sim) : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to look for the divergence");
-    if (st == BN_OK)
-        st = bn_field_get(s->E, E, 6 * cells);
-    if (st == BN_OK) {
-        while (at < 3 * cells && isfinite(E[2 * at]) && isfinite(E[2 * at + 1]) &&
-               hypot(E[2 * at], E[2 * at + 1]) <= most)
-            at++;
-        const size_t cell = at % cells;
-        st = bn_fail(bn_sim_context(sim), BN_DIVERGED,
-                     "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
-                     "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
-                     sqrt(s->size), cell % nx, cell / nx % ny, cell / nx / ny, s->material[s->cell[cell]].name);
-    }
-    free(E);
-    return st;
+    runaway w = { .s = s, .most = RUNAWAY * s->amplitude };
+    BN_TRY(bn_sim_present(sim));
+    BN_TRY(bn_field_visit(s->E, look_for_runaway, &w));
+    return bn_fail(bn_sim_context(sim), BN_DIVERGED,
+                   "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
+                   "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
+                   sqrt(s->size), w.at[0], w.at[1], w.at[2],
+                   s->material[s->cell[(w.at[2] * s->n[1] + w.at[1]) * s->n[0] + w.at[0]]].name);
 }
 
 bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
