@@ -167,6 +167,7 @@ bool flood_has_solution(const bn_case *, const flood *);
 
 /* [[gauge]]: where they stand; a row after each interval; tables of the results. */
 bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
+size_t flood_gauge_width(const flood *); /* values of a row: time, depths, speeds */
 bn_status flood_read_gauges(bn_sim *, flood *, double time);
 bn_status flood_put_tables(bn_sim *, const flood *, const double *depth, bn_results *);
 

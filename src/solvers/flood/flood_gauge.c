@@ -47,12 +47,11 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
                .table = "gauges", .title = "Depth at the gauges", .x_label = "time [s]", .y_label = "depth [m]" });
 }
 
-/* Values of a row: time, depths, speeds. */
-static size_t width_of(const flood *s) { return 1 + s->gauges * (s->gauge_speeds ? 2 : 1); }
+size_t flood_gauge_width(const flood *s) { return 1 + s->gauges * (s->gauge_speeds ? 2 : 1); }
 
 static bn_status add_row(bn_sim *sim, flood *s, double time)
 {
-    const size_t points = (size_t)s->nx * s->ny * s->storeys, width = width_of(s);
+    const size_t points = (size_t)s->nx * s->ny * s->storeys, width = flood_gauge_width(s);
     bn_status st = BN_OK;
     double *field = malloc((s->gauge_speeds ? 2 : 1) * points * sizeof *field);
     double *rows = field ? realloc(s->gauge_rows, (s->gauge_count + 1) * width * sizeof *rows) : NULL;
@@ -102,7 +101,7 @@ static bn_status put_gauges(bn_sim *sim, const flood *s, const char *table, cons
         else
             snprintf(names + k * NAME, NAME, "gauge_%zu", k);
         for (size_t r = 0; r < rows; r++)
-            values[k * rows + r] = s->gauge_rows[r * width_of(s) + (k == 0 ? 0 : first + k - 1)];
+            values[k * rows + r] = s->gauge_rows[r * flood_gauge_width(s) + (k == 0 ? 0 : first + k - 1)];
         columns[k] = (bn_column){ names + k * NAME, k == 0 ? "s" : unit, values + k * rows };
     }
     st = bn_result_table(results, table, columns, count, rows);

@@ -225,6 +225,8 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
     BN_TRY(bn_keep_same(k, "time.interval", s->interval));
     if (s->record)
         BN_TRY(bn_keep_same(k, "output.wet", s->k.wet));
+    if (s->gauges > 0)
+        BN_TRY(bn_keep_same(k, "output.gauge_speeds", s->gauge_speeds));
     BN_TRY(bn_keep_reals(k, "sums", sums, 3));
     BN_TRY(bn_keep_counts(k, "counts", counts, 2));
     s->wish = sums[0];
@@ -232,7 +234,7 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
     s->fed = sums[2];
     s->time_steps = counts[0];
     s->gauge_count = (size_t)counts[1];
-    const size_t values = s->gauge_count * (s->gauges + 1);
+    const size_t values = s->gauge_count * flood_gauge_width(s);
     if (bn_keep_restores(k) && values > 0) {
         double *rows = realloc(s->gauge_rows, values * sizeof *rows);
         if (!rows) {
