@@ -64,6 +64,7 @@ bn_status bn_snapshot_begin(bn_field *f, bn_snapshot **out)
     if (!s)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
     s->domain = d;
+    bn_domain_hold(d);
     if (!d->device) {
         if (!(s->copy = malloc(bn_field_bytes(f)))) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
@@ -125,6 +126,7 @@ void bn_snapshot_release(bn_snapshot **snapshot)
         pthread_mutex_unlock(&s->domain->lock);
     }
     free(s->copy);
+    bn_domain_let_go(s->domain);
     free(s);
     *snapshot = NULL;
 }
