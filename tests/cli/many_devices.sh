@@ -129,7 +129,7 @@ balanced()
 {
     grep -q "\"moves\": $2," "$work/$1/summary.json" && tr -d ' \n' <"$work/$1/summary.json" | grep -q '"shares":\[0\.[^5]'
 }
-more=''
+more='--set output.every=1'
 ok "$case: one device" run_as one "$BINNACLE"
 ok 'one device has nothing to balance' sh -c "! grep -q balance '$work/one/summary.json'"
 more='--device all --set case.balance=-1'
@@ -138,6 +138,7 @@ ok 'cuts stay where the case says so' sh -c "! grep -q balance '$work/still/summ
 more='--device all --set output.every=1'
 try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
 ok 'two parts moved their cut' balanced parts 1
+ok 'the files of all steps are the same' diff -r "$work/one/fields" "$work/parts/fields"
 ok 'gauges go on' cmp "$work/one/gauges.csv" "$work/parts/gauges.csv"
 ok 'speeds at gauges go on' cmp "$work/one/gauge_speeds.csv" "$work/parts/gauge_speeds.csv"
 more='--device all --set output.checkpoint=true --steps 5'
