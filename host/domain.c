@@ -1,5 +1,5 @@
 /* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
-#include "api/balance.h"
+#include "api/recut.h"
 #include "internal/context.h"
 #include "internal/runtime.h"
 
@@ -355,8 +355,9 @@ bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain *
                 end - cuts->begin[p] >= (uint32_t)desc->halo;
     }
     if (!sound)
-        return bn_fail(old->ctx, BN_USAGE, "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
-                                           "halo, and cuts lie between blocks of sums",
+        return bn_fail(old->ctx, BN_USAGE,
+                       "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
+                       "halo, and cuts lie between blocks of sums",
                        old->box_count);
     BN_TRY(create(old->ctx, desc, NULL, NULL, cuts, out));
     const bn_status st = bn_domain_go_on(old, *out);

@@ -140,8 +140,8 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
         memcpy(to->host, from->host, bn_field_bytes(from));
     for (size_t b = 0; from->buffers && b < d->box_count; b++)
         if (from->buffers[b])
-            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue, from->buffers[b]->mem,
-                  to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
+            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
+                  from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
     to->halo_valid = from->halo_valid;
     to->halo_unwrapped = from->halo_unwrapped;
     memcpy(to->halo_side, from->halo_side, sizeof to->halo_side);

@@ -1,6 +1,6 @@
 /* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides.
  */
-#include "api/balance.h"
+#include "api/recut.h"
 #include "internal/runtime.h"
 
 #include <math.h>

@@ -35,8 +35,8 @@ size_t bn_field_bytes(const bn_field *);         /* of the whole field in its ow
  */
 BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);
 BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes);
-/* From a field to one of the same points, type and components. On the same domain the copy is made where the field lies; on another
- * one, which may be cut otherwise, it goes through the host, which waits. */
+/* From a field to one of the same points, type and components. On the same domain the copy is made where the field
+ * lies; on another one, which may be cut otherwise, it goes through the host, which waits. */
 BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 
 /* The same for real fields in double, converted once (rounded to nearest in single): count = points * components. */

@@ -93,7 +93,7 @@ struct bn_domain {
     bn_scalars *reduce_scalars;
     unsigned unflushed; /* launches since the last clFlush */
     bn_staging *idle;   /* pinned memory to be used again; guarded by lock */
-    /* The owner and snapshots, which may outlive it: what they need stays until the last one lets go. Guarded by lock. */
+    /* The owner and snapshots, which may outlive it: what they need stays until the last lets go. Guarded by lock. */
     size_t holders;
     pthread_mutex_t lock;
     bn_profile_row *past; /* kernels of the domains that this one goes on from (bn_domain_recut) */

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The busiest device has to have a fifth more than the mean before anything is moved: what an engine says of its blocks is not
- * much better known than that. And what there is to gain has to be a twentieth at least: more can't be had where the water,
- * say, is all in a few rows. */
+/* The busiest device has to have a fifth more than the mean before anything is moved: what an engine says of its blocks
+ * is not much better known than that. And what there is to gain has to be a twentieth at least: more can't be had where
+ * the water, say, is all in a few rows. */
 static const double unfair = 1.2, worth = 0.95;
 
 /* As it pays: a look takes no more than a hundredth of the steps between, and is not taken more often than this [s]. */
@@ -92,9 +92,10 @@ void bn_balance_looked(bn_balance *b, const bn_domain *d, const bn_cuts *cuts, b
         tell_shares(d, shares, sizeof shares);
         if (bn_context_rank(ctx) == 0)
             bn_log(ctx, BN_LOG_INFO,
-                   "step %llu: the busiest of %zu devices had %.2f times the work of the mean; their shares of the cells, cut "
+                   "step %llu: the busiest of %zu devices had %.2f times the work of the mean; their shares of the "
+                   "cells, cut "
                    "along %c, go from %s to %s %%, and it has %.2f times (%.2f s)",
-                   step, cuts->count, cuts->now, "xyz"[cuts->along], b->shares, shares, cuts->then, said[0]);
+                   step, cuts->count, cuts->now, "xyz"[cuts->along], b -> shares, shares, cuts -> then, said[0]);
     }
     const double apart = moved ? 0 : fmax(looks_apart, said[0] / looks_share);
     const double steps = fmax(1, ceil(apart / fmax(said[1], 1e-9)));

@@ -365,7 +365,7 @@ static bool next_line(const char **at, char section[64], const char **line, size
             strcmp(section, "[stop]") == 0)
             continue;
         if (strcmp(section, "[case]") == 0 && (strncmp(*line, "title ", 6) == 0 || strncmp(*line, "resume ", 7) == 0 ||
-                                             strncmp(*line, "balance ", 8) == 0))
+                                               strncmp(*line, "balance ", 8) == 0))
             continue;
         return true;
     }

@@ -268,8 +268,8 @@ static bn_status check_finite(bn_sim *sim)
     return BN_OK;
 }
 
-/* Goes on in a domain that is cut so: fields move there, and everything else that belongs to a domain is made anew, as if the run
- * went on from a checkpoint. */
+/* Goes on in a domain that is cut so: fields move there, and everything else that belongs to a domain is made anew, as
+ * if the run went on from a checkpoint. */
 static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
 {
     bn_keeper numbers = { .ctx = sim->ctx, .path = "memory", .case_path = bn_case_path(sim->config) };
@@ -481,7 +481,6 @@ double bn_seconds_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
 
 static long field_index(const bn_sim *sim, const char *name)
 {

@@ -1,8 +1,8 @@
-/* test_balance.c: cuts that follow the work, fields that move to a domain cut so, on parts of a CPU that stand for several
- * devices (on other devices than CPUs there is only one, and nothing is tested). */
+/* test_balance.c: cuts that follow the work, fields that move to a domain cut so, on parts of a CPU that stand for
+ * several devices (on other devices than CPUs there is only one, and nothing is tested). */
 #include "support.h"
 
-#include "api/balance.h"
+#include "api/recut.h"
 #include "api/launch.h"
 #include "binnacle/binnacle.h"
 
@@ -35,14 +35,13 @@ static bn_device *team(size_t count)
 static bn_domain *domain_of(bn_device *device, int dims, uint32_t nx, uint32_t ny, uint32_t nz)
 {
     bn_domain *d;
-    const bn_domain_desc desc = { .grid = { .dims = dims,
-                                            .n = { nx, ny, nz },
-                                            .h = { 0.1, 0.1, 0.1 },
-                                            .periodic = { true, true, dims > 2 } },
-                                  .precision = BN_SINGLE,
-                                  .halo = 1,
-                                  .boxes = (int)bn_device_slots(device),
-                                  .device = device };
+    const bn_domain_desc desc = {
+        .grid = { .dims = dims, .n = { nx, ny, nz }, .h = { 0.1, 0.1, 0.1 }, .periodic = { true, true, dims > 2 } },
+        .precision = BN_SINGLE,
+        .halo = 1,
+        .boxes = (int)bn_device_slots(device),
+        .device = device
+    };
     OK(bn_domain_create(ctx, &desc, &d));
     return d;
 }
@@ -220,7 +219,8 @@ START_TEST(steps_and_books_go_on_where_fields_went)
         unsigned long long calls = 0;
         for (size_t r = 0; r < found && r < 8; r++)
             calls += strcmp(rows[r].kernel, "probe_diffuse") == 0 ? rows[r].calls : 0;
-        ck_assert_uint_eq(calls, moves ? 8 : 4); /* those of a program that is gone are gone, unless the domain went on */
+        ck_assert_uint_eq(calls,
+                          moves ? 8 : 4); /* those of a program that is gone are gone, unless the domain went on */
         bn_program_destroy(&program);
         bn_field_destroy(&a);
         bn_field_destroy(&b);

@@ -173,8 +173,8 @@ static const bn_variant variants[] = { { "solver.blocks", "active|all", true, NU
 /* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it twice. */
 static const uint64_t local_bytes_shared = 48 << 10;
 
-/* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs between
- * what its instructions say, a tenth, and what the times of a mostly dry grid (docs/performance.md), a third. */
+/* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
+ * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/performance.md), a third. */
 static const double left_out_cpu = 0.02, left_out_gpu = 0.2;
 
 static const bn_kernel_desc kernels[] = {

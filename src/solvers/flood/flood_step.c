@@ -255,8 +255,8 @@ bn_status flood_take_up(flood *s)
     return s->compensated ? bn_field_copy(s->rest, s->next_rest) : BN_OK;
 }
 
-/* Whether a block is computed in the next step, by the rule of kernels/flood.cl: one that has special cells, or water in or beside
- * it, now or a step ago. */
+/* Whether a block is computed in the next step, by the rule of kernels/flood.cl: one that has special cells, or water
+ * in or beside it, now or a step ago. */
 static bool computed(const flood *s, const size_t n[3], const size_t at[3], const double *speed, const double *before,
                      const double *special)
 {

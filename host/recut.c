@@ -1,5 +1,5 @@
-/* balance.c: cuts that share out work which differs from block to block, and fields on their way to a domain cut so. */
-#include "api/balance.h"
+/* recut.c: cuts that share out work which differs from block to block, and fields on their way to a domain cut so. */
+#include "api/recut.h"
 #include "internal/context.h"
 #include "internal/runtime.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts lie at multiples of so many cells that a device has this many of them, where the grid allows: what a device has to do
- * is right to a thirtieth then, and cuts that come back find the programs of their boxes in a cache. */
+/* Cuts lie at multiples of so many cells that a device has this many of them, where the grid allows: what a device has
+ * to do is right to a thirtieth then, and cuts that come back find the programs of their boxes in a cache. */
 enum { BN_PIECES = 32 };
 
 /* Bytes of a field that are in host memory at a time. */
@@ -34,15 +34,15 @@ double bn_domain_share(const bn_domain *d, size_t box)
 /* A row of pieces of the grid that no cut divides, to be dealt out to devices in order. */
 typedef struct bn_row {
     size_t pieces, devices;
-    double *work;          /* of each piece */
-    const double *weights; /* of each device; NULL: alike */
+    double *work;             /* of each piece */
+    const double *weights;    /* of each device; NULL: alike */
     size_t least, last, most; /* pieces that a device has at least, the last one at least, any at most */
 } bn_row;
 
 static double weight(const bn_row *r, size_t device) { return r->weights ? r->weights[device] : 1; }
 
-/* Deals out the pieces so that no device has more than `most` for each unit of its weight. False: that is not enough. first:
- * pieces at which devices begin. */
+/* Deals out the pieces so that no device has more than `most` for each unit of its weight. False: that is not enough.
+ * first: pieces at which devices begin. */
 static bool deal(const bn_row *r, double most, size_t *first)
 {
     size_t at = 0;
@@ -123,8 +123,8 @@ static double busiest(const bn_domain *d, const double *work, const double *weig
 }
 
 /* The best cuts along one dimension, if they are better than those in `out`. */
-static void try_along(const bn_domain *d, int dim, const double *work, double total, double mean, double most, bn_row *r,
-                      size_t *first, bn_cuts *out)
+static void try_along(const bn_domain *d, int dim, const double *work, double total, double mean, double most,
+                      bn_row *r, size_t *first, bn_cuts *out)
 {
     const uint32_t n = d->desc.grid.n[dim], unit = piece_of(d, dim, r->devices), rest = n % unit;
     const double layer = (double)bn_domain_points(d) / n, room = floor(most / layer / unit);
@@ -194,7 +194,8 @@ void bn_cuts_free(bn_cuts *c)
 static bool overlap(const bn_box *a, const bn_box *b, uint32_t low[3], uint32_t n[3])
 {
     for (int k = 0; k < 3; k++) {
-        const uint32_t end_a = a->offset[k] + a->n[k], end_b = b->offset[k] + b->n[k], end = end_a < end_b ? end_a : end_b;
+        const uint32_t end_a = a->offset[k] + a->n[k], end_b = b->offset[k] + b->n[k],
+                       end = end_a < end_b ? end_a : end_b;
         low[k] = a->offset[k] > b->offset[k] ? a->offset[k] : b->offset[k];
         if (low[k] >= end)
             return false;
@@ -214,10 +215,12 @@ static bn_rect rect_of(const bn_field *f, size_t b, int component, const uint32_
 {
     const bn_box *box = &f->domain->boxes[b];
     const bn_layout *l = &f->domain->shapes[box->shape].layout;
-    return (bn_rect){ box, f->buffers[b],
+    return (bn_rect){ box,
+                      f->buffers[b],
                       { (l->left + low[0] - box->offset[0]) * eb, (size_t)l->halo[1] + low[1] - box->offset[1],
                         (size_t)component * l->layers + (size_t)l->halo[2] + low[2] - box->offset[2] },
-                      l->pitch * eb, l->slice * eb };
+                      l->pitch * eb,
+                      l->slice * eb };
 }
 
 /* Rows that the host holds at once. */
@@ -227,15 +230,15 @@ static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, con
     static const size_t none[3] = { 0, 0, 0 };
     const bn_message message = { from.box->device ? to.box->rank : from.box->rank, 0, room->data, size[0] * size[1] };
     if (from.box->device)
-        BN_CL(from.box->device, name, clEnqueueReadBufferRect, from.box->device->queue, from.buffer->mem, CL_TRUE, from.at,
-              none, size, from.row, from.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
+        BN_CL(from.box->device, name, clEnqueueReadBufferRect, from.box->device->queue, from.buffer->mem, CL_TRUE,
+              from.at, none, size, from.row, from.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
     if (!from.box->device || !to.box->device) {
         (from.box->device ? comm->ops->send : comm->ops->receive)(&message);
         comm->ops->wait();
     }
     if (to.box->device)
-        BN_CL(to.box->device, name, clEnqueueWriteBufferRect, to.box->device->queue, to.buffer->mem, CL_TRUE, to.at, none,
-              size, to.row, to.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
+        BN_CL(to.box->device, name, clEnqueueWriteBufferRect, to.box->device->queue, to.buffer->mem, CL_TRUE, to.at,
+              none, size, to.row, to.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
     return BN_OK;
 }
 
