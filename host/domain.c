@@ -1,4 +1,5 @@
 /* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
+#include "api/recut.h"
 #include "internal/context.h"
 #include "internal/runtime.h"
 
@@ -34,6 +35,8 @@ static uint32_t piece_start(uint32_t units, int pieces, int p)
 
 /* Cells that a cut along dimension `dim` keeps together, so that no sum is split. */
 static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+
+uint32_t bn_cut_unit(int dim) { return unit[dim]; }
 
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
@@ -128,13 +131,13 @@ static bn_status cut_by_weights(bn_domain *d, const double *weights)
     return BN_OK;
 }
 
-/* Where pieces begin, and behind them the end: chosen, or those of a finer domain. */
-static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3])
+/* Where pieces begin, and behind them the end: chosen, given, or those of a finer domain. */
+static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3], const bn_cuts *given)
 {
-    const double *weights = fine ? NULL : weights_of(d);
-    if (weights)
+    const double *weights = fine || given ? NULL : weights_of(d);
+    if (weights || given)
         for (int k = 0; k < 3; k++)
-            d->lattice[k] = k == d->desc.grid.dims - 1 ? d->desc.boxes : 1;
+            d->lattice[k] = k == (given ? given->along : d->desc.grid.dims - 1) ? d->desc.boxes : 1;
     else if (!fine)
         BN_TRY(choose_lattice(d));
     else
@@ -144,8 +147,9 @@ static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3
         if (!(d->cuts[k] = calloc((size_t)d->lattice[k] + 1, sizeof *d->cuts[k])))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
         for (int p = 0; p < d->lattice[k]; p++)
-            d->cuts[k][p] = fine ? fine->cuts[k][p] / (uint32_t)step[k]
-                                 : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
+            d->cuts[k][p] = fine                         ? fine->cuts[k][p] / (uint32_t)step[k]
+                            : given && k == given->along ? given->begin[p]
+                                                         : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
         d->cuts[k][d->lattice[k]] = n;
     }
     return weights ? cut_by_weights(d, weights) : BN_OK;
@@ -292,9 +296,9 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
     return BN_OK;
 }
 
-/* fine: the domain whose cuts it takes, NULL: its own. */
+/* fine: the domain whose cuts it takes, NULL: its own, or those given. */
 static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
-                        bn_domain **out)
+                        const bn_cuts *given, bn_domain **out)
 {
     *out = NULL;
     BN_TRY(check_grid(ctx, desc));
@@ -303,6 +307,7 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     if (!d)
         return bn_fail(ctx, BN_MEMORY, "no memory for a domain");
     pthread_mutex_init(&d->lock, NULL);
+    d->holders = 1;
     d->ctx = ctx;
     d->device = desc->device;
     d->desc = *desc;
@@ -329,7 +334,7 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
                      desc->grid.n[1], desc->grid.n[2]);
         goto out;
     }
-    BN_GO(find_cuts(d, fine, step));
+    BN_GO(find_cuts(d, fine, step, given));
     BN_GO(cut_boxes(d));
     *out = d;
     d = NULL;
@@ -340,7 +345,7 @@ out:
 
 bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
 {
-    return create(ctx, desc, NULL, NULL, out);
+    return create(ctx, desc, NULL, NULL, NULL, out);
 }
 
 bool bn_domain_divides(const bn_domain *d, const int step[3])
@@ -367,7 +372,30 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
         desc.grid.n[k] = (desc.grid.n[k] - 1) / (uint32_t)step[k] + 1;
         desc.grid.h[k] *= step[k];
     }
-    return create(fine->ctx, &desc, fine, step, out);
+    return create(fine->ctx, &desc, fine, step, NULL, out);
+}
+
+bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
+{
+    *out = NULL;
+    const bn_domain_desc *desc = &old->desc;
+    bool sound = cuts->begin && cuts->count == old->box_count && cuts->along >= 0 && cuts->along < desc->grid.dims &&
+                 !old->coarsened && cuts->begin[0] == 0;
+    for (size_t p = 0; sound && p < cuts->count; p++) {
+        const uint32_t end = p + 1 < cuts->count ? cuts->begin[p + 1] : desc->grid.n[cuts->along];
+        sound = cuts->begin[p] % unit[cuts->along] == 0 && end > cuts->begin[p] &&
+                end - cuts->begin[p] >= (uint32_t)desc->halo;
+    }
+    if (!sound)
+        return bn_fail(old->ctx, BN_USAGE,
+                       "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
+                       "halo, and cuts lie between blocks of sums",
+                       old->box_count);
+    BN_TRY(create(old->ctx, desc, NULL, NULL, cuts, out));
+    const bn_status st = bn_domain_go_on(old, *out);
+    if (st != BN_OK)
+        bn_domain_destroy(out);
+    return st;
 }
 
 bn_status bn_domain_turned(const bn_domain *d, bn_domain **out)
@@ -399,6 +427,31 @@ static void finish_quietly(bn_domain *d)
         bn_log(d->ctx, BN_LOG_DEBUG, "a domain ends with work that failed");
 }
 
+void bn_domain_hold(bn_domain *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->holders++;
+    pthread_mutex_unlock(&d->lock);
+}
+
+void bn_domain_let_go(bn_domain *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const size_t left = --d->holders;
+    pthread_mutex_unlock(&d->lock);
+    if (left > 0)
+        return;
+    bn_staging_free_all(d);
+    pthread_mutex_destroy(&d->lock);
+    for (int k = 0; k < 3; k++)
+        free(d->cuts[k]);
+    free(d->lead);
+    free(d->boxes);
+    free(d->shapes);
+    free(d->past);
+    free(d);
+}
+
 void bn_domain_destroy(bn_domain **domain)
 {
     if (!domain || !*domain)
@@ -414,16 +467,9 @@ void bn_domain_destroy(bn_domain **domain)
     bn_partials_destroy(&d->reduce_partials[0]);
     bn_partials_destroy(&d->reduce_partials[1]);
     bn_scalars_destroy(&d->reduce_scalars);
-    bn_staging_free_all(d);
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
-    pthread_mutex_destroy(&d->lock);
-    for (int k = 0; k < 3; k++)
-        free(d->cuts[k]);
-    free(d->lead);
-    free(d->boxes);
-    free(d->shapes);
-    free(d);
+    bn_domain_let_go(d);
     *domain = NULL;
 }
 

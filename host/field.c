@@ -192,9 +192,28 @@ bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_re
     return BN_OK;
 }
 
+/* Between fields of one domain: their memory as it is, halos included; enqueued. */
+static bn_status copy_boxes(bn_field *from, bn_field *to)
+{
+    const bn_domain *d = from->domain;
+    if (from->host)
+        memcpy(to->host, from->host, bn_field_bytes(from));
+    for (size_t b = 0; from->buffers && b < d->box_count; b++)
+        if (from->buffers[b])
+            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
+                  from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
+    to->halo_valid = from->halo_valid;
+    to->halo_unwrapped = from->halo_unwrapped;
+    memcpy(to->halo_side, from->halo_side, sizeof to->halo_side);
+    return BN_OK;
+}
+
 bn_status bn_field_copy(bn_field *from, bn_field *to)
 {
     const bn_domain *a = from->domain, *b = to->domain;
+    if (a == b && from->element_bytes == to->element_bytes && from->desc.type == to->desc.type &&
+        from->desc.components == to->desc.components && !((from->desc.role ^ to->desc.role) & BN_INTERLEAVED))
+        return copy_boxes(from, to);
     if (!a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0 ||
         from->element_bytes != to->element_bytes || from->desc.type != to->desc.type ||
         from->desc.components != to->desc.components || ((from->desc.role ^ to->desc.role) & BN_INTERLEAVED))

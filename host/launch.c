@@ -453,6 +453,24 @@ void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 
+/* Adds a row to those that there are, or to the one of the same kernel. */
+static void add_row(bn_profile_row *rows, size_t room, size_t *count, const bn_profile_row *more)
+{
+    size_t i = 0;
+    while (i < *count && i < room && strcmp(rows[i].kernel, more->kernel) != 0)
+        i++;
+    if (i < *count && i < room) {
+        rows[i].calls += more->calls;
+        rows[i].seconds += more->seconds;
+        rows[i].bytes += more->bytes;
+        rows[i].flops += more->flops;
+        return;
+    }
+    if (*count < room)
+        rows[*count] = *more;
+    ++*count;
+}
+
 size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
 {
     size_t count = 0;
@@ -466,7 +484,23 @@ size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
                                                 k->flops };
             count++;
         }
+    for (size_t i = 0; i < d->past_count; i++)
+        add_row(rows, room, &count, &d->past[i]);
     return count;
+}
+
+bn_status bn_domain_go_on(const bn_domain *old, bn_domain *d)
+{
+    const size_t room = bn_domain_profile(old, NULL, 0) + 1;
+    if (!(d->past = calloc(room, sizeof *d->past)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the profile of %zu kernels", room);
+    d->past_count = bn_domain_profile(old, d->past, room);
+    d->past_count = d->past_count < room ? d->past_count : room;
+    d->build.built += old->build.built;
+    d->build.cached += old->build.cached;
+    d->build.seconds += old->build.seconds;
+    d->build.cache = old->build.cache;
+    return BN_OK;
 }
 
 size_t bn_domain_kernels(const bn_domain *d, bn_kernel_info *rows, size_t room)

@@ -1,5 +1,6 @@
 /* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides.
  */
+#include "api/recut.h"
 #include "internal/runtime.h"
 
 #include <math.h>
@@ -41,6 +42,26 @@ void bn_partials_destroy(bn_partials **partials)
     bn_copies_destroy((*partials)->domain, &(*partials)->packed);
     free(*partials);
     *partials = NULL;
+}
+
+bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t count)
+{
+    bn_domain *d = p->domain;
+    const size_t real = bn_domain_real_bytes(d);
+    if (count != d->partials || component < 0 || component >= p->components)
+        return bn_fail(d->ctx, BN_USAGE, "%s: %zu sums of component %d were asked for; there are %zu of %d components",
+                       p->buffer[0]->name, count, component, d->partials, p->components);
+    BN_TRY(bn_bring_together(d, &p, 1, NULL, 0));
+    BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
+          (size_t)component * count * real, count * real, values, 0, NULL, NULL);
+    d->device->counts.waits++;
+    d->unflushed = 0;
+    for (size_t i = real == sizeof(float) ? count : 0; i-- > 0;) { /* floats fit into the doubles' room: from the end */
+        float x;
+        memcpy(&x, (const char *)values + i * real, real);
+        values[i] = (double)x;
+    }
+    return BN_OK;
 }
 
 static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };

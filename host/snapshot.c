@@ -115,6 +115,7 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
     if (!s)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
     s->domain = d;
+    bn_domain_hold(d);
     overlap = overlap && bn_domain_dealt(d);
     if (overlap && d->desc.halo < 1) {
         st = bn_fail(d->ctx, BN_USAGE, "parts of field %s can't overlap: its boxes have no halo", f->desc.name);
@@ -177,6 +178,7 @@ void bn_snapshot_release(bn_snapshot **snapshot)
         pthread_mutex_unlock(&s->domain->lock);
     }
     free(s->copy);
+    bn_domain_let_go(s->domain);
     free(s->parts);
     free(s);
     *snapshot = NULL;

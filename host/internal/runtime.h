@@ -102,7 +102,11 @@ struct bn_domain {
     bn_scalars *reduce_scalars;
     unsigned unflushed; /* launches since the last clFlush */
     bn_staging *idle;   /* pinned memory to be used again; guarded by lock */
+    /* The owner and snapshots, which may outlive it: what they need stays until the last lets go. Guarded by lock. */
+    size_t holders;
     pthread_mutex_t lock;
+    bn_profile_row *past; /* kernels of the domains that this one goes on from (bn_domain_recut) */
+    size_t past_count;
 };
 
 struct bn_field {
@@ -196,6 +200,11 @@ BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 
 /* domain.c: the device of a member. */
 bn_device *bn_member_device(const bn_domain *, size_t member);
+/* Cells along a dimension that every cut keeps together. */
+uint32_t bn_cut_unit(int dim);
+/* For snapshots: the domain's devices, memory to copy to and lock stay until they let go, on whatever thread. */
+void bn_domain_hold(bn_domain *);
+void bn_domain_let_go(bn_domain *);
 
 /* halo.c: the box that lies a step away, each of -1, 0, 1; -1: the grid ends there, or has no such dimension. */
 long bn_box_at(const bn_domain *, const bn_box *, const int step[3]);
@@ -252,6 +261,8 @@ BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest 
 BN_CHECKED bn_status bn_partials_pack(bn_partials *);
 
 /* launch.c */
+/* What the kernels and programs of `old` have done so far counts for another domain from now on. */
+BN_CHECKED bn_status bn_domain_go_on(const bn_domain *old, bn_domain *);
 size_t bn_domain_real_bytes(const bn_domain *);
 /* Enqueues one prepared kernel of one box. */
 BN_CHECKED bn_status bn_enqueue(bn_kernel *, size_t box, const size_t offset[3], const size_t global[3],

@@ -27,6 +27,14 @@ const bn_key bn_common_keys[] = {
       .def_text = "",
       .help = "a checkpoint of this case to go on from: its manifest.json or its folder; relative to the case file" },
 
+    { .name = "case.balance",
+      .type = BN_KEY_INT,
+      .def = 0,
+      .min = -1,
+      .max = HUGE_VAL,
+      .help = "on several devices, of a solver whose work is not the same everywhere (flood): steps between looks at "
+              "whether the cuts between devices should move; 0: when it pays; -1: they stay. The bits are the same" },
+
     { .name = "output.checkpoint", .type = BN_KEY_BOOL, .help = "write a checkpoint at the end of the run" },
     { .name = "output.checkpoint_steps",
       .type = BN_KEY_INT,

@@ -16,7 +16,6 @@ typedef struct bn_progress {
     bn_sim_state before;          /* what was done before this process took over */
 } bn_progress;
 
-double bn_seconds_now(void);
 void bn_progress_begin(bn_progress *, bool quiet, bool json, double limit, double steps_end);
 
 /* The simulation goes on from where it is: rates and the time left are those of what comes. */

@@ -185,6 +185,28 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
     add_profile(o, sim, limit);
 }
 
+/* How the devices share the work, where it can be moved. */
+static void add_balance(builder o, bn_sim *sim)
+{
+    const bn_balance *b = bn_sim_balance(sim);
+    const bn_domain *d = bn_sim_domain(sim);
+    if (!b->on)
+        return;
+    builder to = put_object(o, "balance");
+    put(to, "looks", count(b->looks));
+    put(to, "moves", count(b->moves));
+    put(to, "seconds", number(b->seconds));
+    builder busiest = put_object(to, "busiest"); /* device: its work over the mean of all */
+    put(busiest, "highest", number(b->looks > 0 ? b->highest : (double)NAN));
+    put(busiest, "mean", number(b->looks > 0 ? b->sum / (double)b->looks : (double)NAN));
+    put(busiest, "last", number(b->looks > 0 ? b->busiest : (double)NAN));
+    json_t *shares = json_array();
+    for (size_t i = 0; i < bn_domain_boxes(d); i++)
+        if (json_array_append_new(shares, number(bn_domain_share(d, i))) != 0)
+            *to.failed = true;
+    put(to, "shares", shares); /* of the cells */
+}
+
 static void add_findings(builder o, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
@@ -209,6 +231,7 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, cons
     add_run(o, sim, s);
     add_outcome(o, sim, s);
     add_speed(o, sim, s);
+    add_balance(o, sim);
     add_findings(o, sim);
     builder fields = put_object(o, "fields");
     bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(sim, fields); /* a lost device can't be read */

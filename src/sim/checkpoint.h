@@ -55,7 +55,7 @@ BN_CHECKED bn_status bn_checkpoint_box(bn_checkpoint *, const char *field, const
                                        const uint32_t high[3], void *values, size_t bytes);
 
 /* Into a simulation that has made no step. BN_CASE, and the key, when the checkpoint belongs to another case (but for
- * [output], [stop] and the title). */
+ * [output], [stop], the title and case.balance). */
 BN_CHECKED bn_status bn_checkpoint_restore(bn_checkpoint *, bn_sim *);
 
 /* ---- shared by both ---- */

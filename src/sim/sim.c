@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { BN_FINITE_EVERY = 100 }; /* steps between looks at the whole fields */
 
@@ -21,7 +22,7 @@ struct bn_sim {
     bn_plan *plan;
     void *state;
     bool set_up;
-    bn_domain *domain;
+    bn_domain *domain, *former; /* former: while fields are on their way to another domain */
     bn_field **fields;
     bn_sim_field_info *infos;
     bn_program *program;
@@ -34,6 +35,7 @@ struct bn_sim {
     double stop_time;
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
+    bn_balance balance;
     bn_checkpoint *resumed; /* what it went on from */
     char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */
 };
@@ -191,6 +193,10 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
     BN_GO(resume(sim, desc));
+    const long long every = bn_case_int(config, "case.balance");
+    const size_t slots = desc->device ? bn_device_slots(desc->device) : 1;
+    if (sim->engine->work && every >= 0 && slots > 1 && bn_domain_boxes(sim->domain) == slots)
+        bn_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
     *out = sim;
     sim = NULL;
 out:
@@ -209,6 +215,7 @@ void bn_sim_destroy(bn_sim **simulation)
     for (size_t i = 0; sim->fields && i < sim->plan->field_count; i++)
         bn_field_destroy(&sim->fields[i]);
     bn_domain_destroy(&sim->domain);
+    bn_domain_destroy(&sim->former);
     bn_results_destroy(&sim->results);
     bn_plan_destroy(&sim->plan);
     bn_tuning_release(&sim->tuning);
@@ -275,6 +282,70 @@ static bn_status check_finite(bn_sim *sim)
     return BN_OK;
 }
 
+/* Goes on in a domain that is cut so: fields move there, and everything else that belongs to a domain is made anew, as
+ * if the run went on from a checkpoint. */
+static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
+{
+    bn_keeper numbers = { .ctx = sim->ctx, .path = "memory", .case_path = bn_case_path(sim->config) };
+    bn_domain *fresh = NULL;
+    bn_status st = BN_OK;
+    BN_GO(bn_sim_present(sim));
+    bn_keeper_group(&numbers, "solver");
+    if (sim->solver->keep)
+        BN_GO(sim->solver->keep(sim, sim->state, &numbers));
+    BN_GO(bn_domain_recut(sim->domain, cuts, &fresh));
+    sim->former = sim->domain;
+    sim->domain = fresh;
+    if (sim->engine->teardown)
+        sim->engine->teardown(sim->state);
+    sim->set_up = false;
+    bn_program_destroy(&sim->program);
+    free(sim->kernels);
+    sim->kernels = NULL;
+    for (size_t i = 0; i < sim->plan->field_count; i++)
+        BN_GO(bn_field_move(sim->fields[i], fresh));
+    bn_domain_destroy(&sim->former);
+    BN_GO(build_kernels(sim));
+    sim->set_up = true;
+    if (sim->engine->setup)
+        BN_GO(sim->engine->setup(sim, sim->state));
+    numbers.restores = true;
+    if (sim->solver->keep)
+        BN_GO(sim->solver->keep(sim, sim->state, &numbers));
+    if (sim->engine->resume)
+        BN_GO(sim->engine->resume(sim, sim->state));
+out:
+    bn_keeper_release(&numbers);
+    return st;
+}
+
+/* Looks at how the devices share the work, when it is time to, and moves the cuts to where it is, if that pays. */
+static bn_status balance(bn_sim *sim)
+{
+    bn_balance *b = &sim->balance;
+    const double began = bn_seconds_now();
+    bool moves = false;
+    size_t n[3];
+    if (!bn_balance_due(b, sim->now.step) || bn_sim_done(sim))
+        return BN_OK;
+    bn_domain_blocks(sim->domain, n);
+    bn_cuts cuts = { 0 };
+    double *work = malloc(n[0] * n[1] * n[2] * sizeof *work);
+    bn_status st = work ? sim->engine->work(sim, sim->state, work)
+                        : bn_fail(sim->ctx, BN_MEMORY, "no memory for the work of %zu blocks", n[0] * n[1] * n[2]);
+    if (st == BN_OK)
+        st = bn_cuts_find(sim->domain, work, b->most, &cuts);
+    if (st == BN_OK && (moves = bn_balance_wants(b, sim->domain, &cuts)))
+        st = recut(sim, &cuts);
+    if (st == BN_OK)
+        bn_balance_looked(b, sim->domain, &cuts, moves, began, sim->now.step);
+    else
+        bn_note(sim->ctx, "while sharing out the work of step %llu among the devices anew", sim->now.step);
+    bn_cuts_free(&cuts);
+    free(work);
+    return st;
+}
+
 bn_status bn_sim_step(bn_sim *sim)
 {
     sim->last = (bn_step){ .residual = (double)NAN };
@@ -290,6 +361,8 @@ bn_status bn_sim_step(bn_sim *sim)
             st = bn_fail(sim->ctx, BN_DIVERGED, "the residual is not finite; try a smaller time step");
         else if (sim->now.step % BN_FINITE_EVERY == 0)
             st = check_finite(sim);
+        if (st == BN_OK)
+            st = balance(sim);
     }
     if (st != BN_OK) {
         if (st == BN_DIVERGED)
@@ -414,6 +487,14 @@ const bn_step *bn_sim_last_step(const bn_sim *sim) { return &sim->last; }
 const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
 const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source; }
 const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
+const bn_balance *bn_sim_balance(const bn_sim *sim) { return &sim->balance; }
+
+double bn_seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static long field_index(const bn_sim *sim, const char *name)
 {

@@ -2,6 +2,7 @@
 #ifndef BN_SIM_PARTS_H
 #define BN_SIM_PARTS_H
 
+#include "sim/balance.h"
 #include "sim/checkpoint.h"
 #include "sim/plan.h"
 #include "sim/tuning.h"
@@ -19,5 +20,11 @@ const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
  * "default". */
 const char *bn_sim_tuning_source(const bn_sim *);
 const bn_tuning *bn_sim_tuning(const bn_sim *);
+
+/* How its devices share the work; `on` is false where they can't be made to share it otherwise. */
+const bn_balance *bn_sim_balance(const bn_sim *);
+
+/* Seconds of the monotonic clock. */
+double bn_seconds_now(void);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef BN_SOLVER_H
 #define BN_SOLVER_H
 
+#include "api/recut.h"
 #include "api/field.h"
 #include "api/launch.h"
 #include "api/program.h"
@@ -34,6 +35,12 @@ typedef struct bn_engine {
     /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what init()
      * gave is made of them anew */
     bn_status (*resume)(bn_sim *, void *state);
+    /* optional: what each block of the grid (bn_domain_blocks) costs in the steps to come, none negative, in any unit,
+     * the same on all ranks. Then the simulation moves the cuts between devices to where the work is (case.balance):
+     * all fields move with their values and keep their addresses; teardown, setup, `keep` and `resume` are called as if
+     * the run went on from a checkpoint, so that `setup` asks anew for what belongs to the domain: kernels, sums,
+     * tables. */
+    bn_status (*work)(bn_sim *, void *state, double *work);
 } bn_engine;
 
 /* Numbers on their way to a checkpoint or back. */

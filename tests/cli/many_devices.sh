@@ -116,6 +116,71 @@ if [ $mpi = yes ]; then
     try ranks 2 2 mpirun -n 2 "$BINNACLE"
 fi
 
+# Water that runs from one end to the other: the cuts between devices follow it, while files are being written, and a run goes on
+# from there. Four devices move more than once.
+case=$work/run.toml
+cat >"$case" <<'END'
+[case]
+solver = "flood"
+balance = 3
+[grid]
+kind = "square"
+cells = [8, 192]
+spacing = 1
+[bed]
+kind = "slope"
+slope = [0, -0.1]
+[initial]
+kind = "dam"
+axis = "y"
+levels = [-6, -100]
+[time]
+interval = 2
+[solver]
+edges = "twice"
+sums = "plain"
+[[gauge]]
+at = [4, 150]
+[output]
+gauge_speeds = true
+[stop]
+time = 24
+END
+# balanced NAME MOVES: the summary tells so many moves (a pattern), and shares that are no longer alike
+balanced()
+{
+    grep -q "\"moves\": $2," "$work/$1/summary.json" && tr -d ' \n' <"$work/$1/summary.json" | grep -q '"shares":\[0\.[^5]'
+}
+more='--set output.every=1'
+ok "$case: one device" run_as one "$BINNACLE"
+ok 'one device has nothing to balance' sh -c "! grep -q balance '$work/one/summary.json'"
+more='--device all --set case.balance=-1'
+try still 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+ok 'cuts stay where the case says so' sh -c "! grep -q balance '$work/still/summary.json'"
+more='--device all --set output.every=1'
+try parts 2 1 env BINNACLE_PARTITION=2 "$BINNACLE"
+ok 'two parts moved their cut' balanced parts 1
+ok 'the files of all steps are the same' diff -r "$work/one/fields" "$work/parts/fields"
+ok 'gauges go on' cmp "$work/one/gauges.csv" "$work/parts/gauges.csv"
+ok 'speeds at gauges go on' cmp "$work/one/gauge_speeds.csv" "$work/parts/gauge_speeds.csv"
+more='--device all --set output.checkpoint=true --steps 5'
+ok "$case: five steps on two parts" run_as begun env BINNACLE_PARTITION=2 "$BINNACLE"
+ok 'which moved their cut' balanced begun 1
+ok "$case: the rest on one device, which may look at other steps" "$BINNACLE" run "$case" --out "$work/begun" --quiet --resume \
+    --set output.every=0 --set output.pictures=false --set case.balance=7
+ok "$case: the bits of one device" same begun
+if [ $mpi = yes ]; then
+    more=''
+    try ranks 2 2 mpirun -n 2 "$BINNACLE"
+    ok 'two ranks moved their cut' balanced ranks 1
+fi
+if [ -n "${BN_TEST_LONG:-}" ]; then
+    more='--device all'
+    try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+    ok 'four parts moved their cuts' balanced parts '[2-9]'
+    [ $mpi = no ] || try both 4 2 env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"
+fi
+
 # same_grid A B: VTK finds the same in both; without a Python that has VTK they are only there
 same_grid()
 {

@@ -90,6 +90,7 @@ typedef struct flood {
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
     bool jagged, special, links, record, all_blocks, compensated;
+    double left_out;               /* what a block that is left out costs, of one that is computed */
     bool shared, packed, numbered; /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
@@ -133,7 +134,7 @@ typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT
 /* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks leave
  * them as they are. */
 BN_CHECKED bn_status flood_keep(bn_sim *, void *state, bn_keeper *);
-BN_CHECKED bn_status flood_take_up(bn_sim *, flood *s);
+BN_CHECKED bn_status flood_take_up(flood *s);
 
 /* An interval of simulated time, by as many time steps as it takes. */
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
@@ -168,6 +169,7 @@ bool flood_has_solution(const bn_case *, const flood *);
 
 /* [[gauge]]: where they stand; a row after each interval; tables of the results. */
 bn_status flood_plan_gauges(const bn_case *, bn_plan *, flood *);
+size_t flood_gauge_width(const flood *); /* values of a row: time, depths, speeds */
 bn_status flood_read_gauges(bn_sim *, flood *, double time);
 bn_status flood_put_tables(bn_sim *, const flood *, bn_results *);
 

@@ -48,12 +48,11 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
                .table = "gauges", .title = "Depth at the gauges", .x_label = "time [s]", .y_label = "depth [m]" });
 }
 
-/* Values of a row: time, depths, speeds. */
-static size_t width_of(const flood *s) { return 1 + s->gauges * (s->gauge_speeds ? 2 : 1); }
+size_t flood_gauge_width(const flood *s) { return 1 + s->gauges * (s->gauge_speeds ? 2 : 1); }
 
 static bn_status add_row(bn_sim *sim, flood *s, double time)
 {
-    const size_t width = width_of(s);
+    const size_t width = flood_gauge_width(s);
     double *rows = realloc(s->gauge_rows, (s->gauge_count + 1) * width * sizeof *rows);
     if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the gauges");
@@ -101,7 +100,7 @@ static bn_status put_gauges(bn_sim *sim, const flood *s, const char *table, cons
         else
             snprintf(names + k * NAME, NAME, "gauge_%zu", k);
         for (size_t r = 0; r < rows; r++)
-            values[k * rows + r] = s->gauge_rows[r * width_of(s) + (k == 0 ? 0 : first + k - 1)];
+            values[k * rows + r] = s->gauge_rows[r * flood_gauge_width(s) + (k == 0 ? 0 : first + k - 1)];
         columns[k] = (bn_column){ names + k * NAME, k == 0 ? "s" : unit, values + k * rows };
     }
     st = bn_result_table(results, table, columns, count, rows);

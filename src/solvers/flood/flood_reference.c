@@ -510,11 +510,12 @@ static bn_status setup(bn_sim *sim, void *state)
 
 static bn_status resume(bn_sim *sim, void *state)
 {
+    (void)sim;
     flood *s = state;
     reference *r = s->reference;
     const size_t points = (size_t)s->nx * s->ny * s->storeys;
     const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
-    BN_TRY(flood_take_up(sim, s));
+    BN_TRY(flood_take_up(s));
     r->fastest[0] = 0;
     for (size_t at = 0; at < points; at++)
         note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));

@@ -210,9 +210,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 /* Blocks and clock as at the beginning, from what is there now. */
 static bn_status resume(bn_sim *sim, void *state)
 {
+    (void)sim;
     flood *s = state;
     const double clock[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
-    BN_TRY(flood_take_up(sim, s));
+    s->slot = 0;
+    BN_TRY(flood_take_up(s));
     BN_TRY(bn_scalars_write(s->clock, clock, FLOOD_SLOTS * FLOOD_SLOT));
     return begin(s);
 }
@@ -225,6 +227,8 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
     BN_TRY(bn_keep_same(k, "time.interval", s->interval));
     if (s->record)
         BN_TRY(bn_keep_same(k, "output.wet", s->k.wet));
+    if (s->gauges > 0)
+        BN_TRY(bn_keep_same(k, "output.gauge_speeds", s->gauge_speeds));
     BN_TRY(bn_keep_reals(k, "sums", sums, 3));
     BN_TRY(bn_keep_counts(k, "counts", counts, 2));
     s->wish = sums[0];
@@ -232,7 +236,7 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
     s->fed = sums[2];
     s->time_steps = counts[0];
     s->gauge_count = (size_t)counts[1];
-    const size_t values = s->gauge_count * (s->gauges + 1);
+    const size_t values = s->gauge_count * flood_gauge_width(s);
     if (bn_keep_restores(k) && values > 0) {
         double *rows = realloc(s->gauge_rows, values * sizeof *rows);
         if (!rows) {
@@ -244,26 +248,57 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
     return bn_keep_reals(k, "gauges", s->gauge_rows, values);
 }
 
-static bn_status copy(bn_sim *sim, bn_field *from, bn_field *to)
+bn_status flood_take_up(flood *s)
 {
-    const size_t bytes = bn_field_bytes(from);
-    void *values = malloc(bytes);
-    if (!values)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to go on from the checkpoint");
-    bn_status st = bn_field_read(from, values, bytes);
+    BN_TRY(bn_field_copy(s->depth, s->next_depth));
+    BN_TRY(bn_field_copy(s->velocity, s->next_velocity));
+    return s->compensated ? bn_field_copy(s->rest, s->next_rest) : BN_OK;
+}
+
+/* Whether a block is computed in the next step, by the rule of kernels/flood.cl: one that has special cells, or water
+ * in or beside it, now or a step ago. */
+static bool computed(const flood *s, const size_t n[3], const size_t at[3], const double *speed, const double *before,
+                     const double *special)
+{
+    const size_t layer = at[2] * n[1] * n[0];
+    bool found = s->all_blocks || special[layer + at[1] * n[0] + at[0]] != 0;
+    for (long dy = -1; dy <= 1; dy++)
+        for (long dx = -1; !found && dx <= 1; dx++) {
+            long x = (long)at[0] + dx, y = (long)at[1] + dy;
+            if (s->periodic[0])
+                x = (x + (long)n[0]) % (long)n[0];
+            if (s->periodic[1])
+                y = (y + (long)n[1]) % (long)n[1];
+            if (x < 0 || y < 0 || x >= (long)n[0] || y >= (long)n[1])
+                continue;
+            const size_t beside = layer + (size_t)y * n[0] + (size_t)x;
+            found = speed[beside] != 0 || before[beside] != 0;
+        }
+    return found;
+}
+
+static bn_status work(bn_sim *sim, void *state, double *work)
+{
+    flood *s = state;
+    size_t n[3], at[3];
+    bn_domain_blocks(bn_sim_domain(sim), n);
+    const size_t count = n[0] * n[1] * n[2];
+    double *sums = malloc(3 * count * sizeof *sums);
+    if (!sums)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the speeds of %zu blocks", count);
+    bn_status st = bn_partials_read(s->blocks, (int)s->slot, sums, count);
     if (st == BN_OK)
-        st = bn_field_write(to, values, bytes);
-    free(values);
+        st = bn_partials_read(s->blocks, (int)((s->slot + FLOOD_SLOTS - 1) % FLOOD_SLOTS), sums + count, count);
+    if (st == BN_OK)
+        st = bn_partials_read(s->blocks, FLOOD_SLOTS, sums + 2 * count, count);
+    for (at[2] = 0; st == BN_OK && at[2] < n[2]; at[2]++)
+        for (at[1] = 0; at[1] < n[1]; at[1]++)
+            for (at[0] = 0; at[0] < n[0]; at[0]++)
+                *work++ = computed(s, n, at, sums, sums + count, sums + 2 * count) ? 1 : s->left_out;
+    free(sums);
     return st;
 }
 
-bn_status flood_take_up(bn_sim *sim, flood *s)
-{
-    BN_TRY(copy(sim, s->depth, s->next_depth));
-    BN_TRY(copy(sim, s->velocity, s->next_velocity));
-    return s->compensated ? copy(sim, s->rest, s->next_rest) : BN_OK;
-}
-
 const bn_engine flood_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume, .work = work
 };

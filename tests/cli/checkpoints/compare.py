@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-CLOCK = {"timings", "rate", "profile", "build", "resumed_from", "boxes"}
+CLOCK = {"timings", "rate", "profile", "build", "resumed_from", "boxes", "balance"}
 
 
 def files(folder):
