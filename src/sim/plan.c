@@ -78,6 +78,11 @@ bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
     ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);
 }
 
+bn_status bn_plan_table(bn_plan *p, uint64_t bytes, uint64_t pieces)
+{
+    ADD(p, tables, table_count, BN_PLAN_TABLES, (bn_plan_bytes){ bytes, pieces > 0 ? pieces : 1 });
+}
+
 void bn_plan_layers(bn_plan *p, const bn_plan_layers_desc *desc) { p->layers = *desc; }
 
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
@@ -129,19 +134,55 @@ static int element_bytes(const bn_plan *p, bn_type type)
     return type == BN_T_REAL ? real : type == BN_T_REAL2 ? 2 * real : type == BN_T_I32 ? 4 : type == BN_T_I64 ? 8 : 1;
 }
 
-uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
+/* Bytes of all fields on one device; 0 when they can't be addressed. */
+static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
 {
     const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
-    uint64_t total = 0, largest_here = 0;
+    uint64_t total = 0;
+    *largest = 0;
     for (size_t i = 0; i < p->field_count; i++) {
-        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components,
-                                            &largest_here);
+        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components, largest);
         if (bytes == 0 || __builtin_add_overflow(total, bytes, &total))
             return 0;
     }
-    if (largest)
-        *largest = largest_here;
     return total;
+}
+
+/* What one of so many devices needs; bytes 0: it can't be addressed. */
+typedef struct share {
+    double fields, tables, largest; /* largest: buffer */
+} share;
+static share share_of(const bn_plan *p, size_t devices)
+{
+    /* Boxes are not all alike, and halos and messages come on top. */
+    const double part = (devices > 1 ? 1.05 : 1) / (double)devices;
+    uint64_t largest;
+    share s = { .fields = part * (double)field_bytes(p, &largest) };
+    s.largest = part * (double)largest;
+    for (size_t i = 0; i < p->table_count; i++) {
+        const double pieces = (double)p->tables[i].pieces;
+        const double bytes = (double)p->tables[i].bytes * ceil(pieces / (double)devices) / pieces;
+        s.tables += bytes;
+        s.largest = fmax(s.largest, bytes);
+    }
+    return s;
+}
+
+uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
+{
+    uint64_t largest_field;
+    const uint64_t fields = field_bytes(p, &largest_field);
+    const share s = share_of(p, 1);
+    if (largest)
+        *largest = (uint64_t)s.largest;
+    return fields > 0 ? fields + (uint64_t)s.tables : 0;
+}
+
+bool bn_plan_has_room(const bn_plan *p, uint64_t bytes, uint64_t largest)
+{
+    const share s = share_of(p, 1);
+    return !p->device || (s.fields + s.tables + (double)bytes <= (double)p->device->bytes &&
+                          (double)largest <= (double)p->device->largest_buffer);
 }
 
 uint64_t bn_plan_host_bytes(const bn_plan *p)
@@ -159,40 +200,52 @@ uint64_t bn_plan_host_bytes(const bn_plan *p)
     return total;
 }
 
+/* Devices that it would fit on; 0: no number is enough. */
+static size_t devices_for(const bn_plan *p, double have, double have_largest)
+{
+    enum { MOST = 65536 };
+    for (size_t n = 2; n <= MOST; n++) {
+        const share s = share_of(p, n);
+        if (s.fields + s.tables <= have && s.largest <= have_largest)
+            return n;
+    }
+    return 0;
+}
+
 bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_device_info *info, size_t devices)
 {
-    uint64_t largest = 0, need = info ? bn_plan_device_bytes(p, &largest) : bn_plan_host_bytes(p);
-    uint64_t have = info ? info->bytes : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t have_largest = info ? info->largest_buffer : have;
-    /* Boxes are not all alike, and halos and messages come on top. */
-    const double margin = devices > 1 ? 1.05 : 1;
-    const double each = margin * (double)need / (double)devices, each_largest = margin * (double)largest / (double)devices;
-    if (need > 0 && each <= (double)have && each_largest <= (double)have_largest)
+    const double host = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double have = info ? (double)info->bytes : host, have_largest = info ? (double)info->largest_buffer : host;
+    const double on_host = (double)bn_plan_host_bytes(p);
+    const share each = info ? share_of(p, devices) : (share){ .fields = on_host };
+    if (each.fields > 0 && each.fields + each.tables <= have && each.largest <= have_largest)
         return BN_OK;
-    const double by_all = ceil(1.05 * (double)need / (double)have), by_one = ceil(1.05 * (double)largest / (double)have_largest);
-    have *= devices;
-    have_largest *= devices;
-    /* The same grid, finer by the factor that the tighter of the two limits leaves. */
-    double scale = need > 0 ? (double)have / (double)need : 0;
-    if (largest > 0 && (double)have_largest / (double)largest < scale)
-        scale = (double)have_largest / (double)largest;
-    double shrink = pow(0.95 * scale, 1.0 / p->grid.dims);
-    const char *where = info ? info->name : "the host";
-    char several[32] = "", remedy[128] = "";
-    if (devices > 1)
-        snprintf(several, sizeof several, "%zu times ", devices);
-    if (info)
-        snprintf(remedy, sizeof remedy, ", or all of it on %.0f such devices (--device all, or mpirun)",
-                 by_all > by_one ? by_all : by_one);
-    if (need == 0)
+    if (each.fields == 0)
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);
+    /* The same grid, finer by the factor that the tighter of the two limits leaves. */
+    const share one = info ? share_of(p, 1) : each;
+    const double margin = each.fields * (double)devices / one.fields;
+    const double room = have - each.tables;
+    double scale = room / each.fields;
+    if (one.largest > 0 && have_largest / each.largest < scale)
+        scale = have_largest / each.largest;
+    const double shrink = pow(fmax(0.95 * margin * scale, 0), 1.0 / p->grid.dims);
+    const char *where = info ? info->name : "the host";
+    char several[32] = "", beside[64] = "", coarser[96] = "no coarser grid makes room", remedy[128] = "";
+    const size_t enough = info ? devices_for(p, have, have_largest) : 0;
+    if (devices > 1)
+        snprintf(several, sizeof several, "%zu times ", devices);
+    if (one.tables > 0)
+        snprintf(beside, sizeof beside, ", %.2f GiB of it beside the grid", one.tables / 0x1p30);
+    if (p->grid.n[0] * shrink >= 1)
+        snprintf(coarser, sizeof coarser, "about %.0f x %.0f x %.0f points would fit", floor(p->grid.n[0] * shrink),
+                 p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0, p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
+    if (enough > 0)
+        snprintf(remedy, sizeof remedy, ", or all of it on %zu such devices (--device all, or mpirun)", enough);
     return bn_fail(ctx, BN_MEMORY,
-                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB), %s%s has %.2f GiB (largest "
-                   "buffer %.2f GiB); "
-                   "about %.0f x %.0f x %.0f points would fit%s",
-                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (double)need / 0x1p30, (double)largest / 0x1p30, several, where,
-                   (double)have / 0x1p30, (double)have_largest / 0x1p30, floor(p->grid.n[0] * shrink),
-                   p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0,
-                   p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0, remedy);
+                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB%s), %s%s has %.2f GiB (largest "
+                   "buffer %.2f GiB); %s%s",
+                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (one.fields + one.tables) / 0x1p30, one.largest / 0x1p30, beside,
+                   several, where, have * (double)devices / 0x1p30, have_largest * (double)devices / 0x1p30, coarser, remedy);
 }
