@@ -150,7 +150,7 @@ static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
 
 /* What one of so many devices needs; bytes 0: it can't be addressed. */
 typedef struct share {
-    double fields, tables, largest; /* largest: buffer */
+    double fields, tables, largest, largest_table; /* largest: buffer, of fields, of tables */
 } share;
 static share share_of(const bn_plan *p, size_t devices)
 {
@@ -163,9 +163,14 @@ static share share_of(const bn_plan *p, size_t devices)
         const double pieces = (double)p->tables[i].pieces;
         const double bytes = (double)p->tables[i].bytes * ceil(pieces / (double)devices) / pieces;
         s.tables += bytes;
-        s.largest = fmax(s.largest, bytes);
+        s.largest_table = fmax(s.largest_table, bytes);
     }
     return s;
+}
+
+static bool has_room(const share *s, double bytes, double largest)
+{
+    return s->fields + s->tables <= bytes && s->largest <= largest && s->largest_table <= largest;
 }
 
 uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
@@ -174,7 +179,7 @@ uint64_t bn_plan_device_bytes(const bn_plan *p, uint64_t *largest)
     const uint64_t fields = field_bytes(p, &largest_field);
     const share s = share_of(p, 1);
     if (largest)
-        *largest = (uint64_t)s.largest;
+        *largest = (uint64_t)fmax(s.largest, s.largest_table);
     return fields > 0 ? fields + (uint64_t)s.tables : 0;
 }
 
@@ -206,7 +211,7 @@ static size_t devices_for(const bn_plan *p, double have, double have_largest)
     enum { MOST = 65536 };
     for (size_t n = 2; n <= MOST; n++) {
         const share s = share_of(p, n);
-        if (s.fields + s.tables <= have && s.largest <= have_largest)
+        if (has_room(&s, have, have_largest))
             return n;
     }
     return 0;
@@ -218,19 +223,17 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
     const double have = info ? (double)info->bytes : host, have_largest = info ? (double)info->largest_buffer : host;
     const double on_host = (double)bn_plan_host_bytes(p);
     const share each = info ? share_of(p, devices) : (share){ .fields = on_host };
-    if (each.fields > 0 && each.fields + each.tables <= have && each.largest <= have_largest)
+    if (each.fields > 0 && has_room(&each, have, have_largest))
         return BN_OK;
     if (each.fields == 0)
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);
-    /* The same grid, finer by the factor that the tighter of the two limits leaves. */
     const share one = info ? share_of(p, 1) : each;
-    const double margin = each.fields * (double)devices / one.fields;
-    const double room = have - each.tables;
-    double scale = room / each.fields;
-    if (one.largest > 0 && have_largest / each.largest < scale)
+    /* The same grid, finer by the factor that the tighter of the two limits leaves; nothing if it is not the grid that is too large. */
+    double scale = each.largest_table <= have_largest ? (have - each.tables) / each.fields : 0;
+    if (each.largest > 0 && have_largest / each.largest < scale)
         scale = have_largest / each.largest;
-    const double shrink = pow(fmax(0.95 * margin * scale, 0), 1.0 / p->grid.dims);
+    const double shrink = pow(fmax(0.95 * scale, 0), 1.0 / p->grid.dims);
     const char *where = info ? info->name : "the host";
     char several[32] = "", beside[64] = "", coarser[96] = "no coarser grid makes room", remedy[128] = "";
     const size_t enough = info ? devices_for(p, have, have_largest) : 0;
@@ -246,6 +249,6 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
     return bn_fail(ctx, BN_MEMORY,
                    "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB%s), %s%s has %.2f GiB (largest "
                    "buffer %.2f GiB); %s%s",
-                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (one.fields + one.tables) / 0x1p30, one.largest / 0x1p30, beside,
+                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (one.fields + one.tables) / 0x1p30, fmax(one.largest, one.largest_table) / 0x1p30, beside,
                    several, where, have * (double)devices / 0x1p30, have_largest * (double)devices / 0x1p30, coarser, remedy);
 }
