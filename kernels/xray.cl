@@ -378,8 +378,8 @@ static inline void look_ahead(photon *p)
     p->dz = p->d.w * PER_Z;
 }
 
-/* Through the entrance, to the box; 0 when it misses that. */
-static inline int start(photon *p, ulong number)
+/* Through the entrance, to the box; 0 when it misses that, and flies past where it is now. */
+static inline int enter(photon *p, ulong number)
 {
     p->number = (uint4)((uint)number, (uint)(number >> 32), 0, 0);
     p->words = philox(p->number, KEY);
@@ -412,9 +412,14 @@ static inline int start(photon *p, ulong number)
         !between(p->z, p->dz, (real)BOX_Z, &in, &out))
         return 0;
     p->t = in;
+    return 1;
+}
+
+/* Its flight through the box begins. */
+static inline void start(photon *p)
+{
     p->depth = minus_log(p->words.s2);
     enter_blocks(p);
-    return 1;
 }
 
 /* What a device has of the density: blocks along the cut. */
@@ -579,8 +584,10 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     photon p;
     int state = LANDS;
     while (round < rounds && number < end) {
-        if (state == LANDS)
-            state = start(&p, number) ? FLIES : LANDS;
+        if (state == LANDS && enter(&p, number)) {
+            start(&p);
+            state = FLIES;
+        }
         if (state == FLIES)
             state = go_on(&p, all, optical, majorant, toward, angle, tally, &count);
         if (state == LANDS) {
@@ -674,10 +681,13 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
         ++*at;
         if (round >= rounds || number >= end)
             continue;
-        *state = start(p, number) ? FLIES : LANDS;
-        if (is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X), block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
-                            block_at(p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z))))
-            return 1;
+        *state = enter(p, number) ? FLIES : LANDS;
+        if (!is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X), block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
+                             block_at(p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z))))
+            continue;
+        if (*state == FLIES)
+            start(p);
+        return 1;
     }
 }
 
