@@ -1,6 +1,7 @@
-/* travel.c: travellers from device to device. In each round the host writes those who have come to every device, launches the
- * kernel, reads how many leave and who they are, and hands them to the device that they name, through messages where that is
- * another rank's. All ranks go through the same rounds: they agree on who is still on the way. */
+/* travel.c: travellers from device to device. In each round the host writes those who have come to every device,
+ * launches the kernel, reads how many leave and who they are, and hands them to the device that they name, through
+ * messages where that is another rank's. All ranks go through the same rounds: they agree on who is still on the way.
+ */
 #include "internal/context.h"
 #include "internal/runtime.h"
 
@@ -30,7 +31,10 @@ struct bn_travellers {
 
 static size_t buffer_words(size_t words, size_t capacity) { return HEAD + capacity + 2 * capacity * words; }
 
-uint64_t bn_travellers_bytes(size_t words, size_t capacity) { return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity); }
+uint64_t bn_travellers_bytes(size_t words, size_t capacity)
+{
+    return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity);
+}
 
 static int ranks_of(const bn_domain *d) { return d->spread && d->ctx->comm.ops ? d->ctx->comm.ranks : 1; }
 
@@ -55,8 +59,10 @@ bn_status bn_travellers_create(bn_domain *d, const char *name, size_t words, siz
     bn_status st = BN_OK;
     bn_travellers *t = NULL;
     if (!d->device || words < 1 || words > 4096 || capacity < 1 || capacity > INT32_MAX / 4)
-        return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name, words);
-    if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) || !(t->pinned = calloc(d->members, sizeof *t->pinned)) ||
+        return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name,
+                       words);
+    if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) ||
+        !(t->pinned = calloc(d->members, sizeof *t->pinned)) ||
         !(t->waiting = calloc(d->members, sizeof *t->waiting))) {
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", name);
         goto out;
@@ -155,8 +161,8 @@ static bn_status send_in(bn_travellers *t, size_t m, bool hold)
     head[DEVICE] = (cl_uint)bn_member_part(d, m);
     head[COME] = (cl_uint)come;
     head[HOLD] = hold;
-    BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head, head, 0,
-          NULL, NULL);
+    BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head,
+          head, 0, NULL, NULL);
     if (come > 0) {
         memcpy(head + HEAD, w->words + w->count * t->words, bytes);
         BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE,
@@ -192,8 +198,8 @@ static bn_status read_out(bn_travellers *t, bool who)
     return wait_for_all(t);
 }
 
-/* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more waiting than
- * it can take. */
+/* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more
+ * waiting than it can take. */
 static bn_status meet_ranks(bn_travellers *t, bool *on_the_way, bool *hold)
 {
     const bn_domain *d = t->domain;
@@ -266,8 +272,8 @@ static bn_status go_round(bn_travellers *t, bn_kernel *k, const bn_arg *args, si
     for (size_t m = 0; m < d->members; m++) {
         const cl_uint *head = t->pinned[m].data;
         if (head[LEAVE] > t->capacity)
-            return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u travellers away, for %zu there is room", k->desc->name,
-                           head[LEAVE], t->capacity);
+            return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u travellers away, for %zu there is room",
+                           k->desc->name, head[LEAVE], t->capacity);
         t->counts.travellers += head[LEAVE];
     }
     BN_TRY(read_out(t, true));
@@ -291,8 +297,8 @@ bn_status bn_travel(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t m = 0; m < d->members; m++) {
         const bn_device *device = bn_member_device(d, m);
         t->waiting[m].count = 0;
-        BN_CL(device, t->name, clEnqueueFillBuffer, device->queue, t->buffer[m]->mem, &zero, sizeof zero, HEAD * sizeof zero,
-              t->capacity * sizeof zero, 0, NULL, NULL);
+        BN_CL(device, t->name, clEnqueueFillBuffer, device->queue, t->buffer[m]->mem, &zero, sizeof zero,
+              HEAD * sizeof zero, t->capacity * sizeof zero, 0, NULL, NULL);
     }
     bool on_the_way = true, hold = false;
     while (on_the_way) {

@@ -1,6 +1,7 @@
-/* travel.h: for kernels of range BN_PER_TRAVELLER, whose work goes on on another device (host/api/travel.h). The argument
- * BN_TRAVELLERS is one array of 32-bit words: a head, a word for each work-item to remember by, those who have come, room for
- * those who leave. A traveller is so many words, the first of which is the number of the device that it goes to.
+/* travel.h: for kernels of range BN_PER_TRAVELLER, whose work goes on on another device (host/api/travel.h). The
+ * argument BN_TRAVELLERS is one array of 32-bit words: a head, a word for each work-item to remember by, those who have
+ * come, room for those who leave. A traveller is so many words, the first of which is the number of the device that it
+ * goes to.
  *
  *     const uint item = get_global_id(0);
  *     if (item >= travel_items(travel)) return;
@@ -8,7 +9,8 @@
  *     ... and, unless travel_hold(travel), what it begins by itself, from travel_memory(travel, item) on ...
  *     global uint *t = travel_departure(travel); t[0] = device; t[1] = ...;       at most once in a launch
  *
- * A work-item that has sent one away ends there and remembers where it was; so nobody has to be turned away for lack of room.
+ * A work-item that has sent one away ends there and remembers where it was; so nobody has to be turned away for lack of
+ * room.
  */
 #define TRAVEL_ITEMS 0  /* work-items: travellers that there is room for */
 #define TRAVEL_WORDS 1  /* of a traveller */

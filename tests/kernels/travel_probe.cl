@@ -1,5 +1,4 @@
-/* travel_probe.cl: walkers who visit planes of a table that is cut into slabs, one number after the other, and go from device to
- * device for it. */
+/* travel_probe.cl: walkers who visit planes of a table that is cut into slabs, and go from device to device for it. */
 static inline int plane_of(uint number, uint visit)
 {
     return CROWD && visit == 1 ? 5 : (int)((number * 7 + visit * 5) % PLANES); /* in a crowd all meet in one plane */

@@ -1,5 +1,5 @@
-/* test_travel.c: work that goes on on another device, and tables that are cut into slabs: on one device and on parts of a CPU that
- * stand for several. tests/cli/photons_cross.sh does the same between ranks. */
+/* test_travel.c: work that goes on on another device, and tables that are cut into slabs: on one device and on parts of
+ * a CPU that stand for several. tests/cli/photons_cross.sh does the same between ranks. */
 #include "support.h"
 
 #include "api/launch.h"
@@ -48,11 +48,12 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
     bn_context *ctx = w.ctx;
     OK(bn_device_open(ctx, parts ? "all" : "auto", false, &w.device));
     const bool full = bn_device_describe(w.device)->fp64;
-    OK(bn_domain_create(ctx, &(bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 } },
-                                                .precision = full ? BN_DOUBLE : BN_SINGLE,
-                                                .halo = 1,
-                                                .boxes = (int)bn_device_slots(w.device),
-                                                .device = w.device },
+    OK(bn_domain_create(ctx,
+                        &(bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 } },
+                                           .precision = full ? BN_DOUBLE : BN_SINGLE,
+                                           .halo = 1,
+                                           .boxes = (int)bn_device_slots(w.device),
+                                           .device = w.device },
                         &w.domain));
     const bn_define defines[] = {
         { "PLANES", BN_DEF_INT, { .i = PLANES } }, { "EACH", BN_DEF_INT, { .i = EACH } },
@@ -72,8 +73,8 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
 
 static bn_status go(walkers *w)
 {
-    return BN_TRAVEL(w->walk, BN_TABLE(w->table), BN_TABLE(w->tally), BN_TRAVELLERS(w->travellers), BN_FIRST_PLANE(w->table),
-                     BN_END_PLANE(w->table));
+    return BN_TRAVEL(w->walk, BN_TABLE(w->table), BN_TABLE(w->tally), BN_TRAVELLERS(w->travellers),
+                     BN_FIRST_PLANE(w->table), BN_END_PLANE(w->table));
 }
 
 static void end(walkers *w)
@@ -88,8 +89,8 @@ static void end(walkers *w)
     bn_context_destroy(&w->ctx);
 }
 
-/* What the walkers add up, and how many times one of them goes from a slab to the next one, if every UNIT of planes lies on a
- * device of its own (`cut`). */
+/* What the walkers add up, and how many times one of them goes from a slab to the next one, if every UNIT of planes
+ * lies on a device of its own (`cut`). */
 static unsigned long long expect(int64_t sums[10], bool crowd, bool cut, int factor)
 {
     unsigned long long journeys = 0;
@@ -121,7 +122,8 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
     OK(BN_RUN(w->take, BN_COUNTERS(w->tally), BN_WRITE(w->out)));
     OK(bn_field_read(w->out, found, sizeof found));
     for (int i = 0; i < 10; i++)
-        ck_assert_msg(found[i] == expected[i], "sum %d is %lld, not %lld", i, (long long)found[i], (long long)expected[i]);
+        ck_assert_msg(found[i] == expected[i], "sum %d is %lld, not %lld", i, (long long)found[i],
+                      (long long)expected[i]);
     ck_assert_uint_eq(bn_travellers_counts(w->travellers).travellers - before, journeys);
     OK(bn_domain_check_canaries(w->domain));
 }
@@ -170,7 +172,8 @@ START_TEST(what_is_wrong_is_told)
     ck_assert_int_eq(BN_TRAVEL(w.take, BN_COUNTERS(w.tally), BN_WRITE(w.out)), BN_USAGE);
     bn_error_clear(ctx);
     ck_assert_int_eq(BN_RUN(w.walk, BN_TABLE(w.table), BN_TABLE(w.tally), BN_TABLE(w.tally), BN_FIRST_PLANE(w.table),
-                            BN_END_PLANE(w.table)), BN_USAGE);
+                            BN_END_PLANE(w.table)),
+                     BN_USAGE);
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_travellers_create(w.domain, "nobody", 0, 16, &none), BN_USAGE);
     ck_assert_ptr_null(none);
