@@ -357,24 +357,32 @@ static void leave_out_simulators(const bn_device_list *list, size_t *indices, si
         *count = left;
 }
 
-/* How many devices all ranks have together, and where this one's begin. */
+/* How many devices all ranks have together, where this one's begin, and the memory that each of them has at least. */
 static bn_status count_slots(bn_device *d)
 {
     const bn_comm *comm = &d->ctx->comm;
-    const uint64_t mine = d->team_count;
-    d->slots = d->team_count;
-    d->first_slot = 0;
-    if (!comm->ops)
-        return BN_OK;
-    uint64_t *all = calloc((size_t)comm->ranks, sizeof *all);
+    enum { COUNT, BYTES, BUFFER, NUMBERS };
+    uint64_t mine[NUMBERS] = { d->team_count, d->info.bytes, d->info.largest_buffer };
+    for (size_t i = 1; i < d->team_count; i++) {
+        const bn_device_info *other = &d->team[i]->info;
+        mine[BYTES] = other->bytes < mine[BYTES] ? other->bytes : mine[BYTES];
+        mine[BUFFER] = other->largest_buffer < mine[BUFFER] ? other->largest_buffer : mine[BUFFER];
+    }
+    uint64_t *all = calloc(NUMBERS * (size_t)comm->ranks, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the devices of %d ranks", comm->ranks);
-    comm->ops->gather(&mine, sizeof mine, all);
+    memcpy(all, mine, sizeof mine);
+    if (comm->ops)
+        comm->ops->gather(mine, sizeof mine, all);
     d->slots = 0;
+    d->least = d->info;
     for (int r = 0; r < comm->ranks; r++) {
+        const uint64_t *rank = all + NUMBERS * r;
         if (r == comm->rank)
             d->first_slot = d->slots;
-        d->slots += all[r];
+        d->slots += rank[COUNT];
+        d->least.bytes = rank[BYTES] < d->least.bytes ? rank[BYTES] : d->least.bytes;
+        d->least.largest_buffer = rank[BUFFER] < d->least.largest_buffer ? rank[BUFFER] : d->least.largest_buffer;
     }
     free(all);
     return BN_OK;
@@ -475,4 +483,5 @@ size_t bn_device_team(const bn_device *d) { return d->team_count; }
 size_t bn_device_slots(const bn_device *d) { return d->slots; }
 const bn_device_info *bn_device_member(const bn_device *d, size_t i) { return &d->team[i]->info; }
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
+const bn_device_info *bn_device_least(const bn_device *device) { return &device->least; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }

@@ -26,8 +26,7 @@ static bool layout_of(const uint32_t n[3], int dims, int halo, bn_layout *out)
     return true;
 }
 
-/* Pieces that `count` units are cut into: piece p gets units [start(p), start(p + 1)). */
-static uint32_t piece_start(uint32_t units, int pieces, int p)
+uint32_t bn_piece_start(uint32_t units, int pieces, int p)
 {
     uint32_t base = units / (uint32_t)pieces, rest = units % (uint32_t)pieces;
     return (uint32_t)p * base + ((uint32_t)p < rest ? (uint32_t)p : rest);
@@ -149,7 +148,7 @@ static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3
         for (int p = 0; p < d->lattice[k]; p++)
             d->cuts[k][p] = fine                         ? fine->cuts[k][p] / (uint32_t)step[k]
                             : given && k == given->along ? given->begin[p]
-                                                         : piece_start((n + u - 1) / u, d->lattice[k], p) * u;
+                                                         : bn_piece_start((n + u - 1) / u, d->lattice[k], p) * u;
         d->cuts[k][d->lattice[k]] = n;
     }
     return weights ? cut_by_weights(d, weights) : BN_OK;
@@ -494,6 +493,9 @@ bn_place bn_domain_place(const bn_domain *d)
 }
 
 bn_device *bn_member_device(const bn_domain *d, size_t member) { return d->spread ? d->device->team[member] : d->device; }
+
+int bn_domain_shares(const bn_domain *d) { return d->spread ? (int)d->device->slots : 1; }
+int bn_member_part(const bn_domain *d, size_t member) { return d->spread ? (int)(d->device->first_slot + member) : 0; }
 
 bn_status bn_finish_all(bn_domain *d, const char *what)
 {

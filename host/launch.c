@@ -89,24 +89,37 @@ bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const siz
     return bn_enqueue_after(k, box, offset, global, local, 0, NULL, NULL);
 }
 
+/* Room for travellers on each device; 0: the kernel has none. */
+static size_t capacity_of(const bn_arg *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (args[i].travellers)
+            return bn_travellers_capacity(args[i].travellers);
+    return 0;
+}
+
 static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
 {
     const bn_domain *d = k->program->domain;
     if (count != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
                        count);
+    if ((k->desc->range == BN_PER_TRAVELLER) != (capacity_of(args, count) > 0))
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s: travellers are for the range BN_PER_TRAVELLER, and for it alone",
+                       k->desc->name);
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         const char *objection = a->access == BN_A_TURNED && a->field ? bn_turn_objection(d, a->field) : NULL;
         if (objection)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result into field %s: %s", k->desc->name,
                            a->field->desc.name, objection);
-        const bn_domain *owner = a->field      ? a->field->domain
-                                 : a->partials ? a->partials->domain
-                                 : a->scalars  ? a->scalars->domain
-                                 : a->table    ? a->table->domain
-                                               : d;
-        bool object = a->field || a->partials || a->scalars || a->table;
+        const bn_domain *owner = a->field         ? a->field->domain
+                                 : a->partials    ? a->partials->domain
+                                 : a->scalars     ? a->scalars->domain
+                                 : a->table       ? a->table->domain
+                                 : a->travellers  ? bn_travellers_domain(a->travellers)
+                                                  : d;
+        bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
         /* Which device a box lies on depends on its number alone. */
         bool related = owner == d || a->access == BN_A_TURNED || (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
                                       memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
@@ -116,6 +129,9 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
         if (a->reach < 0 || a->reach > owner->desc.halo)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
                            k->desc->name, a->reach, owner->desc.halo);
+        if (a->field && k->desc->range == BN_PER_TRAVELLER)
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", k->desc->name,
+                           a->field->desc.name);
         /* Reading neighbours of what the same launch writes is a race. */
         for (size_t j = 0; a->reach > 0 && j < count; j++)
             if (j != i && args[j].field == a->field &&
@@ -133,6 +149,7 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
     for (cl_uint i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         float single = (float)a->value.r;
+        cl_int plane;
         const void *value = NULL;
         size_t bytes = sizeof(cl_mem);
         if (a->access == BN_A_IMAGE) {
@@ -142,8 +159,16 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
             value = bn_turn_memory(k->program->domain, a->field, box);
         } else if (a->field)
             value = &a->field->buffers[box]->mem;
-        else if (a->table)
+        else if (a->access == BN_A_PLANE) {
+            size_t ends[2];
+            bn_table_planes(a->table, member, &ends[0], &ends[1]);
+            plane = (cl_int)ends[a->side > 0];
+            value = &plane;
+            bytes = sizeof plane;
+        } else if (a->table)
             value = &a->table->buffer[member]->mem;
+        else if (a->travellers)
+            value = &bn_travellers_buffer(a->travellers, member)->mem;
         else if (a->access == BN_A_TOTALS && a->partials->packed)
             value = &a->partials->packed[member]->mem;
         else if (a->partials)
@@ -170,9 +195,10 @@ typedef struct bn_part {
 /* Offset, global and local size of a part of a box; see bn_range. */
 static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, size_t offset[3], size_t global[3])
 {
+    const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER;
     for (int i = 0; i < 3; i++) {
-        offset[i] = k->desc->range == BN_ONCE ? 0 : box->offset[i] + part->first[i];
-        size_t items = k->desc->range == BN_ONCE ? 1 : part->n[i];
+        offset[i] = gridless ? 0 : box->offset[i] + part->first[i];
+        size_t items = part->n[i];
         if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_SEGMENT)
@@ -302,9 +328,9 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
     if (request_count > 0)
         BN_TRY(bn_exchange_begin(d, requests, request_count));
     BN_TRY(bring_together(d, args, count));
-    if (k->desc->range == BN_ONCE) {
+    if (k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER) {
+        const bn_part part = { { 0, 0, 0 }, { k->desc->range == BN_ONCE ? 1 : capacity_of(args, count), 1, 1 } };
         for (size_t m = 0; m < d->members; m++) {
-            const bn_part part = whole_box(&d->boxes[d->lead[m]]);
             BN_TRY(set_args(k, d->lead[m], args, count));
             BN_TRY(launch_part(k, d->lead[m], &part));
         }

@@ -234,6 +234,8 @@ static void choose_group(bn_kernel *k)
         }
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;
+    } else if (k->desc->range == BN_PER_TRAVELLER) {
+        g[0] = wished ? wished : 64;
     } else if (k->desc->range == BN_PER_TILE) {
         g[0] = BN_TILE_X; /* part of the kernel */
         g[1] = BN_TILE_Y;

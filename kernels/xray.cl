@@ -10,12 +10,30 @@
  * integers in units of 2^-31: products are exact, and running over reduces them modulo a turn, so that single precision
  * costs the phase nothing.
  *
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0
+ * Where the density is too large for one device (SLABS), each has a slab of it, blocks that follow one another along the axis
+ * CUT, and a photon that comes to another slab goes on on that device (kernels/lib/travel.h). Its life does not notice.
+ *
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=0 -DCUT=2
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=1 -DCUT=0
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=0 -DCUT=2
+ * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=1 -DCUT=2
  */
 #define CELLS ((uint)GNX * (uint)GNY)
 #define KEY ((uint2)(KEY0, KEY1))
 #define FAR_AWAY REAL(1e30)
+
+/* Of three numbers along x, y, z that of the axis CUT. The place of a cell, or a block, of nx * ny * nz, that axis being the
+ * slowest and beginning with plane `first`. */
+#if CUT == 0
+#define ACROSS(x, y, z) (x)
+#define PLACE_IN(first, x, y, z, nx, ny, nz) (((size_t)((x) - (first)) * (nz) + (z)) * (ny) + (y))
+#elif CUT == 1
+#define ACROSS(x, y, z) (y)
+#define PLACE_IN(first, x, y, z, nx, ny, nz) (((size_t)((y) - (first)) * (nz) + (z)) * (nx) + (x))
+#else
+#define ACROSS(x, y, z) (z)
+#define PLACE_IN(first, x, y, z, nx, ny, nz) (((size_t)((z) - (first)) * (ny) + (y)) * (nx) + (x))
+#endif
 
 /* What work-items count in `lives`: photons by number of scatterings (the last: that or more), and how they ended. */
 #define ORDERS 8
@@ -26,6 +44,7 @@
 #define COSINES 12 /* sum of the flight direction's x at the end, in units of 2^-30; of its square */
 #define SQUARES 13
 #define ABSORBED 14 /* photons in units of 2^-30 */
+#define NUMBERS 15
 
 /* 0.5 ... 2^32 - 0.5, as far as the precision goes. */
 static inline real word(uint w) { return (real)w + REAL(0.5); }
@@ -187,6 +206,8 @@ typedef struct walk {
     int block, forward, still;
 } walk;
 
+static inline int block_at(real at, int bits, int blocks) { return clamp((int)floor(at) >> bits, 0, blocks - 1); }
+
 static inline walk begin(real p, real d, real at, int bits, int blocks)
 {
     walk w;
@@ -194,7 +215,7 @@ static inline walk begin(real p, real d, real at, int bits, int blocks)
     w.still = d == 0;
     w.inverse = w.still ? REAL(0.0) : REAL(1.0) / d;
     w.forward = d > 0;
-    w.block = clamp((int)floor(at) >> bits, 0, blocks - 1);
+    w.block = block_at(at, bits, blocks);
     return w;
 }
 
@@ -327,27 +348,45 @@ typedef struct photon {
     int scatterings;
 } photon;
 
-static inline void enter_blocks(photon *p)
+static inline void find_leaves(photon *p)
 {
-    p->a = begin(p->x, p->dx, p->x + p->dx * p->t, BLOCK_X, BLOCKS_X);
-    p->b = begin(p->y, p->dy, p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y);
-    p->c = begin(p->z, p->dz, p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z);
     p->ta = leave(p->a, BLOCK_X, BOX_X);
     p->tb = leave(p->b, BLOCK_Y, BOX_Y);
     p->tc = leave(p->c, BLOCK_Z, BOX_Z);
 }
 
-/* Through the entrance, to the box; 0 when it misses that. */
-static inline int start(photon *p, ulong number)
+static inline void enter_blocks(photon *p)
+{
+    p->a = begin(p->x, p->dx, p->x + p->dx * p->t, BLOCK_X, BLOCKS_X);
+    p->b = begin(p->y, p->dy, p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y);
+    p->c = begin(p->z, p->dz, p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z);
+    find_leaves(p);
+}
+
+static inline void set_beam_integers(direction *d)
+{
+    d->id = BEAM_ID;
+    d->iv = BEAM_IV;
+    d->iw = BEAM_IW;
+}
+
+/* The direction in cells. */
+static inline void look_ahead(photon *p)
+{
+    p->dx = p->d.u;
+    p->dy = p->d.v * PER_Y;
+    p->dz = p->d.w * PER_Z;
+}
+
+/* Through the entrance, to the box; 0 when it misses that, and flies past where it is now. */
+static inline int enter(photon *p, ulong number)
 {
     p->number = (uint4)((uint)number, (uint)(number >> 32), 0, 0);
     p->words = philox(p->number, KEY);
     p->d.u = BEAM_U;
     p->d.v = BEAM_V;
     p->d.w = BEAM_W;
-    p->d.id = BEAM_ID;
-    p->d.iv = BEAM_IV;
-    p->d.iw = BEAM_IW;
+    set_beam_integers(&p->d);
 #if POLARISED
     p->d.eu = E_U;
     p->d.ev = E_V;
@@ -364,30 +403,50 @@ static inline int start(photon *p, ulong number)
     p->x = START_X;
     p->y = (real)p->k.y0 * UNIT_Y + CENTRE_Y;
     p->z = (real)p->k.z0 * UNIT_Z + CENTRE_Z;
-    p->dx = p->d.u;
-    p->dy = p->d.v * PER_Y;
-    p->dz = p->d.w * PER_Z;
+    look_ahead(p);
     p->scatterings = 0;
     p->weight = 1;
+    p->t = 0;
     real in = 0, out = FAR_AWAY;
     if (!between(p->x, p->dx, (real)BOX_X, &in, &out) || !between(p->y, p->dy, (real)BOX_Y, &in, &out) ||
         !between(p->z, p->dz, (real)BOX_Z, &in, &out))
         return 0;
     p->t = in;
-    p->depth = minus_log(p->words.s2);
-    enter_blocks(p);
     return 1;
 }
 
-/* From block to block up to the next tentative collision; 0 when the photon leaves the box before. */
-static inline int reach_collision(photon *p, global const real *majorant, real *most)
+/* Its flight through the box begins. */
+static inline void start(photon *p)
+{
+    p->depth = minus_log(p->words.s2);
+    enter_blocks(p);
+}
+
+/* What a device has of the density: blocks along the cut. */
+typedef struct slab {
+    int first, end;
+} slab;
+
+/* The photon's block along the cut. */
+static inline int block_of(const photon *p) { return ACROSS(p->a.block, p->b.block, p->c.block); }
+
+static inline int is_in(slab s, int block) { return !SLABS || (block >= s.first && block < s.end); }
+
+#define LANDS 0
+#define FLIES 1
+#define CROSSES 2 /* into another slab */
+
+/* From block to block up to the next tentative collision, unless the photon leaves the box or the slab before. */
+static inline int reach_collision(photon *p, slab s, global const real *majorant, real *most)
 {
     for (;;) {
-        *most = majorant[((size_t)p->c.block * BLOCKS_Y + p->b.block) * BLOCKS_X + p->a.block];
+        if (!is_in(s, block_of(p)))
+            return CROSSES;
+        *most = majorant[PLACE_IN(s.first, p->a.block, p->b.block, p->c.block, BLOCKS_X, BLOCKS_Y, BLOCKS_Z)];
         const real next = p->ta < p->tb ? (p->ta < p->tc ? p->ta : p->tc) : (p->tb < p->tc ? p->tb : p->tc);
         const real way = next > p->t ? next - p->t : REAL(0.0);
         if (p->depth < *most * way)
-            return 1;
+            return FLIES;
         p->depth = p->depth - *most * way;
         p->t = next;
         int outside;
@@ -405,12 +464,12 @@ static inline int reach_collision(photon *p, global const real *majorant, real *
             outside = p->c.block < 0 || p->c.block >= BLOCKS_Z;
         }
         if (outside)
-            return 0;
+            return LANDS;
     }
 }
 
-/* The collision: refused, or a scattering; 0 when it was the photon's last. */
-static inline int collide(photon *p, real most, global const real *optical, global const int *toward,
+/* The collision: refused, or a scattering; LANDS when it was the photon's last. */
+static inline int collide(photon *p, slab s, real most, global const real *optical, global const int *toward,
                           global const real *angle, volatile global long *tally, life *count)
 {
     p->t = p->t + p->depth / most;
@@ -423,8 +482,8 @@ static inline int collide(photon *p, real most, global const real *optical, glob
         const int cx = inside(x, p->a.block, BLOCK_X, BOX_X), cy = inside(y, p->b.block, BLOCK_Y, BOX_Y);
         const int cz = inside(z, p->c.block, BLOCK_Z, BOX_Z);
         if (!((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most <
-              optical[((size_t)cz * BOX_Y + cy) * BOX_X + cx]))
-            return 1;
+              optical[PLACE_IN(s.first << ACROSS(BLOCK_X, BLOCK_Y, BLOCK_Z), cx, cy, cz, BOX_X, BOX_Y, BOX_Z)]))
+            return FLIES;
     }
     lengthen(&p->k, &p->d, p->t);
     p->scatterings++;
@@ -437,16 +496,25 @@ static inline int collide(photon *p, real most, global const real *optical, glob
         expect(tally, toward, &p->k, &p->d, p->weight, p->words.s3);
     scatter(&p->d, p->words, p->number, angle);
     if (p->scatterings == MOST)
-        return 0;
+        return LANDS;
     p->x = x;
     p->y = y;
     p->z = z;
-    p->dx = p->d.u;
-    p->dy = p->d.v * PER_Y;
-    p->dz = p->d.w * PER_Z;
+    look_ahead(p);
     p->t = 0;
     enter_blocks(p);
-    return 1;
+    return FLIES;
+}
+
+/* As far as the next collision, and through it. */
+static inline int go_on(photon *p, slab s, global const real *optical, global const real *majorant, global const int *toward,
+                        global const real *angle, volatile global long *tally, life *count)
+{
+    real most = 0;
+    int state = reach_collision(p, s, majorant, &most);
+    if (state == FLIES) /* in two ifs: Mesa 22.3 makes something else of the two calls with && between */
+        state = collide(p, s, most, optical, toward, angle, tally, count);
+    return state;
 }
 
 /* To the detector, in free space. */
@@ -479,12 +547,27 @@ static inline void land(const photon *p, global const int *toward, volatile glob
         expose(tally, cell, phase(&p->k, t), p->weight * (real)((long)1 << FIXED_BITS));
 }
 
-static inline void count_up(volatile global long *own, int which, long value)
+static inline void count_up(volatile global long *own, size_t at, long value)
 {
     if (value != 0)
-        fixed_add(own + which * (size_t)PLANE, value);
+        fixed_add(own + at, value);
 }
 
+/* What was counted joins a cell's numbers, which are `plane` elements apart. */
+static inline void tell(volatile global long *own, size_t plane, const life *count)
+{
+    for (int n = 0; n < ORDERS; n++)
+        count_up(own, n * plane, (long)(count->orders >> 8 * n & 255));
+    count_up(own, DETECTED * plane, count->detected);
+    count_up(own, STOPPED * plane, count->stopped);
+    count_up(own, MISSED * plane, count->missed);
+    count_up(own, SCATTERINGS * plane, count->scatterings);
+    count_up(own, COSINES * plane, count->cosines);
+    count_up(own, SQUARES * plane, count->squares);
+    count_up(own, ABSORBED * plane, count->absorbed);
+}
+
+#if !SLABS
 /* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers`
  * work-items in turn. One whose photon has landed takes its next at once, so that long lives are not waited for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
@@ -496,34 +579,180 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     const ulong end = (ulong)end1 << 32 | end0;
     uint round = (uint)get_global_id(2);
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i) + (ulong)round * CELLS;
+    const slab all = { 0, ACROSS(BLOCKS_X, BLOCKS_Y, BLOCKS_Z) };
     life count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
-    int flying = 0;
+    int state = LANDS;
     while (round < rounds && number < end) {
-        if (!flying)
-            flying = start(&p, number);
-        real most = 0;
-        if (flying) /* in two ifs: Mesa 22.3 makes something else of the two calls with && between */
-            flying = reach_collision(&p, majorant, &most);
-        if (flying)
-            flying = collide(&p, most, optical, toward, angle, tally, &count);
-        if (!flying) {
+        if (state == LANDS && enter(&p, number)) {
+            start(&p);
+            state = FLIES;
+        }
+        if (state == FLIES)
+            state = go_on(&p, all, optical, majorant, toward, angle, tally, &count);
+        if (state == LANDS) {
             land(&p, toward, tally, &count);
             round += layers;
             number += (ulong)layers * CELLS;
         }
     }
-    volatile global long *own = lives + AT(i, j);
-    for (int n = 0; n < ORDERS; n++)
-        count_up(own, n, (long)(count.orders >> 8 * n & 255));
-    count_up(own, DETECTED, count.detected);
-    count_up(own, STOPPED, count.stopped);
-    count_up(own, MISSED, count.missed);
-    count_up(own, SCATTERINGS, count.scatterings);
-    count_up(own, COSINES, count.cosines);
-    count_up(own, SQUARES, count.squares);
-    count_up(own, ABSORBED, count.absorbed);
+    tell(lives + AT(i, j), (size_t)PLANE, &count);
 }
+#else
+/* A photon on its way to another device; what follows from the rest is worked out anew. XRAY_WORDS of xray.h. */
+static inline void pack(const photon *p, uint device, global uint *to)
+{
+    to[0] = device;
+    to[1] = p->number.s0;
+    to[2] = p->number.s1;
+    to[3] = p->number.s2;
+    to[4] = (uint)p->scatterings;
+    to[5] = (uint)p->k.y0;
+    to[6] = (uint)p->k.z0;
+    to[7] = (uint)p->a.block;
+    to[8] = (uint)p->b.block;
+    to[9] = (uint)p->c.block;
+    to = travel_put_long(to + 10, p->k.missing);
+    to = travel_put_long(to, p->k.x);
+    to = travel_put_long(to, p->k.y);
+    to = travel_put_long(to, p->k.z);
+    const real reals[] = { p->x, p->y, p->z, p->t, p->depth, p->weight, p->d.u, p->d.v, p->d.w,
+#if POLARISED
+                           p->d.eu, p->d.ev, p->d.ew
+#endif
+    };
+    for (int n = 0; n < 9 + 3 * POLARISED; n++)
+        to = travel_put(to, reals[n]);
+}
+
+static inline void unpack(photon *p, global const uint *from)
+{
+    p->number = (uint4)(from[1], from[2], from[3], 0);
+    p->words = philox(p->number, KEY);
+    p->scatterings = (int)from[4];
+    p->k.y0 = (int)from[5];
+    p->k.z0 = (int)from[6];
+    p->k.missing = travel_long(from + 10);
+    p->k.x = travel_long(from + 12);
+    p->k.y = travel_long(from + 14);
+    p->k.z = travel_long(from + 16);
+    global const uint *reals = from + 18;
+    p->x = travel_real(reals);
+    p->y = travel_real(reals + TRAVEL_REAL);
+    p->z = travel_real(reals + 2 * TRAVEL_REAL);
+    p->t = travel_real(reals + 3 * TRAVEL_REAL);
+    p->depth = travel_real(reals + 4 * TRAVEL_REAL);
+    p->weight = travel_real(reals + 5 * TRAVEL_REAL);
+    p->d.u = travel_real(reals + 6 * TRAVEL_REAL);
+    p->d.v = travel_real(reals + 7 * TRAVEL_REAL);
+    p->d.w = travel_real(reals + 8 * TRAVEL_REAL);
+#if POLARISED
+    p->d.eu = travel_real(reals + 9 * TRAVEL_REAL);
+    p->d.ev = travel_real(reals + 10 * TRAVEL_REAL);
+    p->d.ew = travel_real(reals + 11 * TRAVEL_REAL);
+#endif
+    if (p->scatterings > 0)
+        set_integers(&p->d);
+    else
+        set_beam_integers(&p->d);
+    look_ahead(p);
+    enter_blocks(p);
+    /* At a face rounding decides which block a place belongs to: the photon knows where it was going. */
+    p->a.block = (int)from[7];
+    p->b.block = (int)from[8];
+    p->c.block = (int)from[9];
+    find_leaves(p);
+}
+
+/* The next photon that enters into this slab, of those that work-item `item` goes through: for the cells item, item + items, ...
+ * of CELLS * layers that share a cell's photons as in xray_fly. All devices go through all numbers; a photon that meets nothing of
+ * the density belongs to the slab that it flies past. *at: how many of them are done. 0: there are no more. */
+static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong end, uint rounds, uint layers,
+                              uint *at, uint *cell, int *state)
+{
+    const uint each = (rounds + layers - 1) / layers;
+    for (;;) {
+        const ulong share = item + (ulong)(*at / each) * items;
+        if (share >= (ulong)CELLS * layers)
+            return 0;
+        const uint round = (uint)(share / CELLS) + *at % each * layers;
+        *cell = (uint)(share % CELLS);
+        const ulong number = first + *cell + (ulong)round * CELLS;
+        ++*at;
+        if (round >= rounds || number >= end)
+            continue;
+        *state = enter(p, number) ? FLIES : LANDS;
+        if (!is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X), block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
+                             block_at(p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z))))
+            continue;
+        if (*state == FLIES)
+            start(p);
+        return 1;
+    }
+}
+
+/* The same photons where each device has a slab of the density, the blocks first_block ... end_block - 1: first who has come
+ * from another slab, then those who enter here. */
+kernel void xray_cross(global const real *restrict optical, global const real *restrict majorant,
+                       global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
+                       volatile global long *lives, global uint *travel, int first_block, int end_block, uint first0,
+                       uint first1, uint end0, uint end1, uint rounds, uint layers)
+{
+    const uint item = (uint)get_global_id(0), items = travel_items(travel);
+    if (item >= items)
+        return;
+    const ulong first = (ulong)first1 << 32 | first0, end = (ulong)end1 << 32 | end0;
+    const slab own = { first_block, end_block };
+    const life nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    life count = nothing;
+    photon p;
+    uint at = *travel_memory(travel, item), cell = 0, told = 0, landed = 0;
+    int state = LANDS, has = item < travel_come(travel);
+    if (has) {
+        unpack(&p, travel_arrival(travel, item));
+        cell = (uint)((((ulong)p.number.s1 << 32 | p.number.s0)) % CELLS);
+        state = FLIES;
+    }
+    told = cell;
+    for (;;) {
+        if (!has) {
+            if (travel_hold(travel) || !next_photon(&p, own, item, items, first, end, rounds, layers, &at, &cell, &state))
+                break;
+            if (cell != told || landed == 255) { /* orders are counted in bytes */
+                tell(lives + told, CELLS, &count);
+                count = nothing;
+                told = cell;
+                landed = 0;
+            }
+        }
+        if (state == FLIES)
+            state = go_on(&p, own, optical, majorant, toward, angle, tally, &count);
+        has = state == FLIES;
+        if (state == LANDS) {
+            land(&p, toward, tally, &count);
+            landed++;
+        }
+        if (state == CROSSES) {
+            pack(&p, block_of(&p) < own.first ? travel_device(travel) - 1 : travel_device(travel) + 1,
+                 travel_departure(travel));
+            break;
+        }
+    }
+    *travel_memory(travel, item) = at;
+    tell(lives + told, CELLS, &count);
+}
+
+/* What was counted on all devices joins the cells' own numbers. */
+kernel void xray_count(volatile global long *counted, global long *restrict lives)
+{
+    CELL(i, j);
+    const size_t cell = (size_t)(Y0 + j) * GNX + (size_t)(X0 + i);
+    for (int n = 0; n < NUMBERS; n++) {
+        lives[AT(i, j) + n * (index_t)PLANE] += counted[n * (size_t)CELLS + cell];
+        counted[n * (size_t)CELLS + cell] = 0;
+    }
+}
+#endif
 
 /* log10 of x >= 1, from the same series; only the picture's scale. */
 static inline real decades(real x)

@@ -6,8 +6,12 @@
 #include "api/program.h"
 #include "api/reduce.h"
 #include "api/table.h"
+#include "api/travel.h"
 
-typedef enum bn_access { BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE, BN_A_TURNED } bn_access;
+typedef enum bn_access {
+    BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE,
+    BN_A_TURNED, BN_A_PLANE, BN_A_TRAVELLERS
+} bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
 typedef struct bn_arg {
@@ -17,6 +21,7 @@ typedef struct bn_arg {
     bn_partials *partials;
     bn_scalars *scalars;
     bn_table *table;
+    bn_travellers *travellers;
     int side; /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower ones; 0: both */
     int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
     bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
@@ -79,6 +84,20 @@ typedef struct bn_arg {
     {                                         \
         .access = BN_A_COUNTERS, .table = (t) \
     }
+/* Of a table that is cut into slabs (bn_table_slabs): the first plane that the kernel sees, and the one behind the last; int. */
+#define BN_FIRST_PLANE(t)                               \
+    {                                                   \
+        .access = BN_A_PLANE, .table = (t), .side = -1  \
+    }
+#define BN_END_PLANE(t)                                \
+    {                                                  \
+        .access = BN_A_PLANE, .table = (t), .side = 1  \
+    }
+/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/travel.h). */
+#define BN_TRAVELLERS(t)                             \
+    {                                                \
+        .access = BN_A_TRAVELLERS, .travellers = (t) \
+    }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, reach_)                                   \
     {                                                         \
@@ -123,6 +142,13 @@ typedef struct bn_arg {
 /* Enqueues the kernel over every box, in order after all that was launched before; does not wait. Checks count and kind
  * of the arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
 BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
+
+/* A kernel of range BN_PER_TRAVELLER, one of whose arguments is BN_TRAVELLERS: launches it again and again, and takes those who
+ * leave one device to the one that they name, until nobody is on the way and every work-item is through with what it begins by
+ * itself (travel.h). Waits for every launch. */
+#define BN_TRAVEL(kernel, ...)                                  \
+    bn_travel((kernel), (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg))
+BN_CHECKED bn_status bn_travel(bn_kernel *, const bn_arg *, size_t count);
 
 /* From now on a kernel of range BN_PER_CELL in one or two dimensions runs with so many work-items a cell, told apart by
  * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */

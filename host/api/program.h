@@ -35,7 +35,8 @@ typedef enum bn_range {
                     and row, each going up through TILE_LAYERS layers */
     BN_PER_ROW,     /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
-    BN_PER_COLUMN_PAIR
+    BN_PER_COLUMN_PAIR,
+    BN_PER_TRAVELLER /* as many on each device as there is room for travellers, whatever the grid: launched by bn_travel alone */
 } bn_range;
 
 enum { BN_TILE_X = 32, BN_TILE_Y = 8 };

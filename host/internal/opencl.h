@@ -39,6 +39,7 @@ struct bn_device {
      * all processes, of which this process has those from `first_slot`. */
     struct bn_device **team;
     size_t team_count, slots, first_slot;
+    bn_device_info least; /* as info, with the least memory of all of them */
     double *weights; /* of all slots: their shares of the cells; NULL: alike */
     bool profile;           /* the queue takes event times */
     cl_uint align_bytes;    /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */

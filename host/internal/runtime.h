@@ -133,6 +133,7 @@ struct bn_partials {
 struct bn_table {
     bn_domain *domain;
     bn_buffer **buffer; /* one per member */
+    size_t planes, each, unit; /* of bn_table_slabs; 0: every member has all of it */
 };
 struct bn_scalars {
     bn_domain *domain;
@@ -205,6 +206,11 @@ uint32_t bn_cut_unit(int dim);
 /* For snapshots: the domain's devices, memory to copy to and lock stay until they let go, on whatever thread. */
 void bn_domain_hold(bn_domain *);
 void bn_domain_let_go(bn_domain *);
+/* What is dealt out among all devices of a domain, of all ranks, has so many parts; which one is the member's. */
+int bn_domain_shares(const bn_domain *);
+int bn_member_part(const bn_domain *, size_t member);
+/* Pieces that so many units are cut into: piece p gets units [start(p), start(p + 1)). */
+uint32_t bn_piece_start(uint32_t units, int pieces, int p);
 
 /* halo.c: the box that lies a step away, each of -1, 0, 1; -1: the grid ends there, or has no such dimension. */
 long bn_box_at(const bn_domain *, const bn_box *, const int step[3]);
@@ -270,6 +276,14 @@ BN_CHECKED bn_status bn_enqueue(bn_kernel *, size_t box, const size_t offset[3],
 BN_CHECKED bn_status bn_enqueue_after(bn_kernel *, size_t box, const size_t offset[3], const size_t global[3],
                                       const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done);
 BN_CHECKED bn_status bn_set_arg(bn_kernel *, size_t box, cl_uint index, size_t bytes, const void *value);
+
+/* table.c: the planes of a cut table that a member has, [first, end). */
+void bn_table_planes(const bn_table *, size_t member, size_t *first, size_t *end);
+
+/* travel.c: work-items of a launch on each device, and the member's buffer. */
+size_t bn_travellers_capacity(const bn_travellers *);
+const bn_buffer *bn_travellers_buffer(const bn_travellers *, size_t member);
+bn_domain *bn_travellers_domain(const bn_travellers *);
 
 /* snapshot.c */
 void bn_staging_free_all(bn_domain *);

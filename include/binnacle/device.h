@@ -61,6 +61,9 @@ const bn_device_info *bn_device_describe(const bn_device *);
 size_t bn_device_team(const bn_device *);                             /* devices of this process that work together */
 const bn_device_info *bn_device_member(const bn_device *, size_t i);  /* the i-th of them */
 size_t bn_device_slots(const bn_device *);                            /* and those of all ranks */
+/* The device that stands for them all, with no more memory than any of those of all ranks has: what is decided by it, all ranks
+ * decide alike. */
+const bn_device_info *bn_device_least(const bn_device *);
 
 /* Shares of the cells, in the order of the devices, for as many boxes as there are devices; every rank gives the same. BN_USAGE
  * unless there is a positive number for each. Unasked, different devices of one process share by their measured copy

@@ -4,13 +4,18 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 64, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8 };
+enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 64, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8, BN_PLAN_TABLES = 16 };
 
 /* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {
     const char *name, *unit, *help;
     double value;
 } bn_plan_number;
+
+/* Memory beside the fields. */
+typedef struct bn_plan_bytes {
+    uint64_t bytes, pieces;
+} bn_plan_bytes;
 
 /* What was read from a file that the case names: a checkpoint tells by it whether the file is still the same. */
 typedef struct bn_plan_input {
@@ -38,10 +43,11 @@ struct bn_plan {
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
     bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
+    bn_plan_bytes tables[BN_PLAN_TABLES];
     struct bn_kept *kept;                 /* memory lent to the solver */
     bn_plan_input *inputs;
     size_t input_count;
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count;
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count, table_count;
     double effort_steps, effort_kernels;
     double tolerance; /* > 0: the case asks for convergence to it */
 };
@@ -59,7 +65,8 @@ void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
-/* Bytes that the fields, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
+/* Bytes that fields and tables, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0 when it can't
+ * be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* So many devices like this one have room for the case; 0: it can't be addressed. */
 size_t bn_plan_devices(const bn_plan *, const bn_device_info *);

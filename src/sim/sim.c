@@ -161,7 +161,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
         goto out;
     }
-    const bn_device_info *device = desc->device ? bn_device_describe(desc->device) : NULL;
+    const bn_device_info *device = desc->device ? bn_device_least(desc->device) : NULL;
     bool again = false;
     BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
     BN_GO(choose_groups(sim, config, desc, &again));

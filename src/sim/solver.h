@@ -141,6 +141,12 @@ BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, con
 BN_CHECKED bn_status bn_plan_choice(bn_plan *, const char *name, const char *choice);
 /* A kernel of the table that this case does not need and its program does not have. */
 BN_CHECKED bn_status bn_plan_skip_kernel(bn_plan *, const char *name);
+/* Bytes on a device beside the fields: tables, counters. `pieces`: so many alike, shared out among the devices (bn_table_slabs),
+ * which may be more; 1: all of it on each. */
+BN_CHECKED bn_status bn_plan_table(bn_plan *, uint64_t bytes, uint64_t pieces);
+/* Whether so many bytes more, in buffers of at most `largest`, have room beside all that has been announced so far, on a device by
+ * itself: on every one of those that will compute, so that all ranks decide alike. True where the device is not known. */
+bool bn_plan_has_room(const bn_plan *, uint64_t bytes, uint64_t largest);
 /* Zeroed memory that lives as long as the plan: for what plan() works out and the steps need. */
 BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
 /* The grey values (0 black ... 255 white, top row first) of the PNG picture that the text `key` names, kept by the plan. A

@@ -109,6 +109,9 @@ static const bn_key schema[] = {
     { .name = "solver.layers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_LAYERS,
       .help = "work-items a cell of the detector that share its photons of a step, as far as there are enough; 0: as many as "
               "fill a device. The result is the same" },
+    { .name = "solver.density", .type = BN_KEY_CHOICE, .choices = "automatic|whole|slabs", .def_text = "automatic",
+      .help = "where several devices compute: all of the density on each, or a slab of it, and photons that come to another "
+              "slab go on on its device; automatic: slabs if a device has no room for all of it. The result is the same" },
     { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = "none|curve|fft|both", .def_text = "none",
       .help = "the cut along y with the closed form of slits and gratings; the Fourier picture of the projection" },
     { 0 },
@@ -125,6 +128,8 @@ static const bn_variant variants[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "xray_fly", BN_PER_CELL, { .reads = 28, .writes = 28, .flops = 400 } },
+    { "xray_cross", BN_PER_TRAVELLER, { .reads = 28, .writes = 28, .flops = 400 } },
+    { "xray_count", BN_PER_CELL, { .reads = 30, .writes = 30, .flops = 15 } },
     { "xray_gather", BN_PER_CELL, { .reads = 15, .writes = 20, .flops = 20 } },
     { 0 },
 };
@@ -200,12 +205,52 @@ static bn_status plan_defines(const xray *s, bn_plan *p)
         { "BEAM_IW", k->beam_iw },
         { "SAMPLES", k->samples },
         { "STRIDE", k->stride },
+        { "SLABS", s->slabs },
+        { "CUT", s->cut },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
         BN_TRY(bn_plan_define_int(p, integers[i].name, integers[i].value));
     return BN_OK;
+}
+
+/* Photons fly along x: across y or z few come from slab to slab, across x all of them. */
+static int axis_of_cuts(const xray *s)
+{
+    enum { MANY = 16 };
+    const int across = s->blocks[2] >= s->blocks[1] ? 2 : 1;
+    return s->blocks[0] > MANY * s->blocks[across] ? 0 : across;
+}
+
+/* What lies on a device beside the fields, and whether all of the density is on each. */
+static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
+{
+    enum { AUTOMATIC, WHOLE, SLABS };
+    const int wish = bn_case_choice(c, "solver.density");
+    const uint64_t real = bn_case_double(c) ? 8 : 4, targets = (uint64_t)s->cells[0] * s->cells[1];
+    const uint64_t density = real * s->box[0] * s->box[1] * s->box[2];
+    const uint64_t majorants = real * s->blocks[0] * s->blocks[1] * s->blocks[2];
+    BN_TRY(bn_plan_table(p, 4 * sizeof(int32_t) * targets, 1));
+    BN_TRY(bn_plan_table(p, 4 * sizeof(int64_t) * targets, 1));
+    BN_TRY(bn_plan_table(p, real * (((uint64_t)1 << XRAY_ANGLE_BITS) + 1), 1));
+    s->slabs = wish == SLABS || (wish == AUTOMATIC && !bn_plan_has_room(p, density + majorants, density));
+    s->cut = s->slabs ? axis_of_cuts(s) : 2;
+    const uint64_t pieces = wish == WHOLE ? 1 : s->blocks[s->slabs ? s->cut : axis_of_cuts(s)];
+    BN_TRY(bn_plan_table(p, density, pieces));
+    BN_TRY(bn_plan_table(p, majorants, pieces));
+    BN_TRY(bn_plan_choice(p, "the density on several devices", s->slabs ? "a slab on each" : "all of it on each"));
+    if (!s->slabs) {
+        BN_TRY(bn_plan_skip_kernel(p, "xray_cross"));
+        return bn_plan_skip_kernel(p, "xray_count");
+    }
+    s->traveller_words = XRAY_WORDS + (XRAY_REALS + (s->k.polarised ? XRAY_POLAR : 0)) * real / sizeof(uint32_t);
+    s->traveller_room = (size_t)fmin((double)targets * s->layers, XRAY_TRAVELLERS);
+    BN_TRY(bn_plan_table(p, XRAY_LIFE * sizeof(int64_t) * targets, 1));
+    BN_TRY(bn_plan_table(p, bn_travellers_bytes(s->traveller_words, s->traveller_room), 1));
+    if (s->cut != 2)
+        BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->turned, (void **)&s->turned));
+    return bn_plan_skip_kernel(p, "xray_fly");
 }
 
 static bn_status plan_fields(const xray *s, bn_plan *p)
@@ -333,6 +378,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
                                        .h = { h, h, 1 },
                                        .origin = { -middle[0] * h, -middle[1] * h } }));
     BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_tables(c, s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(xray_plan_results(s, p));
     BN_TRY(bn_plan_series(p, "photons", ""));

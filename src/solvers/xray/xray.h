@@ -14,7 +14,11 @@ enum {
     XRAY_ROUNDS = 255,    /* photons that a work-item flies in one launch at most: their orders are counted in bytes */
     XRAY_LAYERS = 256,    /* work-items a cell at most */
     XRAY_ITEMS = 1 << 18, /* work-items that a large device wants */
-    XRAY_SCATTERINGS = 1000000
+    XRAY_SCATTERINGS = 1000000,
+    XRAY_TRAVELLERS = 1 << 18, /* photons that a device takes from others at a time, at most */
+    XRAY_WORDS = 18,           /* of such a photon, and reals beside them, and those of its polarisation; see pack() */
+    XRAY_REALS = 9,
+    XRAY_POLAR = 3
 };
 /* Photons in all: the sums can't run over, wherever they land. */
 #define XRAY_PHOTONS 1e12
@@ -58,6 +62,9 @@ typedef struct xray {
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
     double *optical, *majorant;
+    bool slabs;        /* every device has a slab of them, blocks that follow one another along axis `cut` */
+    int cut;
+    double *turned;    /* room for a copy in which that axis is the slowest; NULL: it is */
     xray_frame *frame; /* of a series */
     size_t frames;
     double pulse[2]; /* when the first photon enters and the last one [s] */
@@ -81,8 +88,10 @@ typedef struct xray {
     long long coherent;            /* steps in which amplitudes add up; 0: all */
     bool fresh;                    /* what the photons bring from here on starts a new coherence time */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;
-    bn_kernel *fly, *gather;
-    bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally;
+    bn_kernel *fly, *gather, *cross, *count; /* the last two where there are slabs, instead of the first */
+    bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally, *d_lives;
+    bn_travellers *travellers;
+    size_t traveller_words, traveller_room;
 } xray;
 
 /* xray_density.c: the density of the case, cropped and cut into blocks; kept by the plan. */

@@ -292,13 +292,13 @@ static const char series_case[] =
     "1e-4\nbeam_stop = 1\n"
     "[flight]\nblock = %d\n%s";
 
-static void check_series(bn_device *device, int block, int64_t *sums)
+static void check_series(bn_device *device, int block, const char *density, int64_t *sums)
 {
     char text[2048];
     bn_case *c;
     bn_sim *sim;
     snprintf(text, sizeof text, series_case, folder, folder, block, block == 1 ? "" : "method = \"exact\"\n");
-    OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
+    OK(bn_case_parse(ctx, "test.toml", text, (const char *const[]){ density }, 1, &c));
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
@@ -324,12 +324,15 @@ START_TEST(densities_change_in_time)
     for (int i = 0; i < POINTS; i++)
         values[i] = 0.0625f;
     OK(bn_tiff_write(ctx, path("full.tif"), n, values, NULL));
-    check_series(NULL, 0, other);
-    check_series(NULL, 1, host);
-    OK(bn_device_open(ctx, "auto", false, &device));
-    check_series(device, 1, other);
-    ck_assert(memcmp(host, other, sizeof host) == 0);
-    bn_device_close(&device);
+    check_series(NULL, 0, "solver.density=automatic", other);
+    check_series(NULL, 1, "solver.density=slabs", host);
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0); /* a CPU as two devices */
+    for (int several = 0; several < 2; several++) {
+        OK(bn_device_open(ctx, several ? "all" : "auto", false, &device));
+        check_series(device, 1, several ? "solver.density=slabs" : "solver.density=automatic", other);
+        ck_assert(memcmp(host, other, sizeof host) == 0);
+        bn_device_close(&device);
+    }
 }
 END_TEST
 
