@@ -243,21 +243,22 @@ START_TEST(a_snapshot_outlives_the_domain)
     bn_field *a;
     bn_snapshot *one, *two;
     const void *data;
+    bn_region whole;
     static int32_t values[NX * NY], now[NX * NY];
     for (int i = 0; i < NX * NY; i++)
         values[i] = 7 * i;
     OK(bn_field_create(d, &(bn_field_desc){ "a", "", BN_T_I32, 1, 0 }, &a));
     OK(bn_field_write(a, values, sizeof values));
-    OK(bn_snapshot_begin(a, &one));
-    OK(bn_snapshot_begin(a, &two));
+    OK(bn_snapshot_begin(a, false, &one));
+    OK(bn_snapshot_begin(a, false, &two));
     OK(bn_domain_recut(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
     OK(bn_field_move(a, next));
     bn_domain_destroy(&d);
     OK(bn_field_zero(a));
-    OK(bn_snapshot_wait(ctx, one, &data));
+    OK(bn_snapshot_wait(ctx, one, 0, &whole, &data));
     ck_assert(memcmp(data, values, sizeof values) == 0);
     bn_snapshot_release(&one);
-    OK(bn_snapshot_wait(ctx, two, &data));
+    OK(bn_snapshot_wait(ctx, two, 0, &whole, &data));
     ck_assert(memcmp(data, values, sizeof values) == 0);
     bn_snapshot_release(&two);
     OK(bn_field_read(a, now, sizeof now));
