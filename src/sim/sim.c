@@ -294,7 +294,7 @@ static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
     if (sim->solver->keep)
         BN_GO(sim->solver->keep(sim, sim->state, &numbers));
     BN_GO(bn_domain_recut(sim->domain, cuts, &fresh));
-    sim->former = sim->domain;
+    sim->former = sim->domain; /* from here on a failure ends the run; what is left can still be read and destroyed */
     sim->domain = fresh;
     if (sim->engine->teardown)
         sim->engine->teardown(sim->state);

@@ -5,6 +5,7 @@
 #include "api/recut.h"
 #include "api/launch.h"
 #include "binnacle/binnacle.h"
+#include "sim/sim_parts.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -308,6 +309,41 @@ START_TEST(partial_sums_of_all_devices_are_read)
 }
 END_TEST
 
+START_TEST(cuts_move_when_that_pays)
+{
+    static const bn_cuts even = { .count = 2, .now = 1.1, .then = 1 }, uneven = { .count = 2, .now = 2, .then = 1 },
+                         hopeless = { .count = 2, .now = 2, .then = 1.95 };
+    uint32_t begin[] = { 0, 4 };
+    bn_cuts cuts[] = { even, hopeless, uneven };
+    bn_device *device = team(2);
+    if (!device)
+        return;
+    bn_domain *d = domain_of(device, 2, 37, 40, 1);
+    for (int i = 0; i < 3; i++) {
+        cuts[i].begin = begin;
+        bn_balance often = { .on = true, .every = 3 }, lately = { .on = true, .since = bn_seconds_now(), .cost = 1000 },
+                   before = { .on = true, .since = bn_seconds_now() - 100, .cost = 10 }, first = before;
+        first.fresh = true;
+        ck_assert_msg(bn_balance_wants(&often, d, &cuts[i]) == (i == 2), "every third step: cuts %d", i);
+        ck_assert_msg(!bn_balance_wants(&lately, d, &cuts[i]), "nothing has been lost yet: cuts %d", i);
+        ck_assert_msg(bn_balance_wants(&before, d, &cuts[i]) == (i == 2), "half of 100 s against 10 s: cuts %d", i);
+        ck_assert_msg(!bn_balance_wants(&first, d, &cuts[i]), "that the first step is slow is no loss: cuts %d", i);
+        near(first.cost, 110, 1, "it is the price of new kernels");
+        near(before.lost, i == 2 ? 50 : 0, 1, "half of 100 s, where there is something to gain");
+    }
+    bn_balance b = { .on = true, .every = 3 };
+    ck_assert(!bn_balance_due(&b, 2) && bn_balance_due(&b, 3) && !bn_balance_due(&b, 4));
+    b = (bn_balance){ .on = true, .since = bn_seconds_now() - 4, .last = 10, .cost = 1 };
+    bn_balance_looked(&b, d, &cuts[0], false, bn_seconds_now() - 2, 14); /* 0.5 s a step, the look took 2 s */
+    ck_assert(!bn_balance_due(&b, 300) && bn_balance_due(&b, 14 + 420)); /* a hundredth of the time */
+    ck_assert(b.moves == 0 && fabs(b.seconds - 2) < 0.5);
+    bn_balance_looked(&b, d, &cuts[2], true, bn_seconds_now() - 3, 15);
+    near(b.cost, 3, 0.5, "what the move took");
+    ck_assert(b.moves == 1 && b.fresh && bn_balance_due(&b, 16)); /* the next step tells what else it costs */
+    close_all(&d, &device);
+}
+END_TEST
+
 static void add(TCase *t)
 {
     tcase_add_test(t, cuts_follow_the_work);
@@ -315,6 +351,7 @@ static void add(TCase *t)
     tcase_add_test(t, fields_move_with_their_values);
     tcase_add_test(t, steps_and_books_go_on_where_fields_went);
     tcase_add_test(t, a_snapshot_outlives_the_domain);
+    tcase_add_test(t, cuts_move_when_that_pays);
     tcase_add_test(t, partial_sums_of_all_devices_are_read);
 }
 

@@ -197,6 +197,7 @@ static void teardown(void *state)
     flood *s = state;
     free(s->gauge_rows);
     s->gauge_rows = NULL;
+    s->gauge_count = 0;
     bn_partials_destroy(&s->blocks);
     bn_scalars_destroy(&s->clock);
     bn_table_destroy(&s->table);
