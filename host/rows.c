@@ -13,14 +13,17 @@ static bn_status check(const bn_rows *rows, size_t count, bool all)
 {
     const bn_domain *d = rows[0].field->domain;
     if (count < 1 || count > BN_ROWS_FIELDS || d->lattice[0] > 1 || d->desc.grid.n[2] > 1)
-        return bn_fail(d->ctx, BN_USAGE, "rows of %zu fields on %zu boxes: at most %d fields, in whole rows of two dimensions",
-                       count, d->box_count, (int)BN_ROWS_FIELDS);
+        return bn_fail(d->ctx, BN_USAGE,
+                       "rows of %zu fields on %zu boxes: at most %d fields, in whole rows of two dimensions", count,
+                       d->box_count, (int)BN_ROWS_FIELDS);
     for (size_t i = 0; i < count; i++) {
         const bn_field *f = rows[i].field;
         if (f->domain != d || f->desc.components != 1 || (f->desc.type != BN_T_REAL && f->desc.type != BN_T_REAL2) ||
             (all && rows[i].writes))
-            return bn_fail(d->ctx, BN_USAGE, "rows of field %s: it must be real, of one component, of the same domain as the "
-                           "others, and is not written where all rows are looked at", f->desc.name);
+            return bn_fail(d->ctx, BN_USAGE,
+                           "rows of field %s: it must be real, of one component, of the same domain as the "
+                           "others, and is not written where all rows are looked at",
+                           f->desc.name);
     }
     return BN_OK;
 }

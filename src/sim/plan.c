@@ -184,7 +184,8 @@ size_t bn_plan_devices(const bn_plan *p, const bn_device_info *info)
     if ((double)need <= have && (double)largest <= have_largest)
         return 1;
     const double by_all = ceil(shared_margin * ((double)need + (double)p->more_bytes[1]) / have);
-    const double by_one = ceil(shared_margin * (double)largest / have_largest), most = by_all > by_one ? by_all : by_one;
+    const double by_one = ceil(shared_margin * (double)largest / have_largest);
+    const double most = by_all > by_one ? by_all : by_one;
     return most < 2 ? 2 : most < 1e9 ? (size_t)most : 0;
 }
 

@@ -30,7 +30,8 @@ struct bn_plan {
     int halo;
     int align;
     bool whole_rows;
-    uint64_t more_bytes[2], more_largest; /* beside the fields: in any case, and where several devices share the case [B] */
+    /* Beside the fields: in any case, and where several devices share the case [B]. */
+    uint64_t more_bytes[2], more_largest;
     bn_field_desc fields[BN_PLAN_FIELDS];
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
@@ -59,7 +60,8 @@ void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
-/* Bytes that the fields, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0 when it can't be addressed. */
+/* Bytes that the fields, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0
+ * when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* So many devices like this one have room for the case; 0: it can't be addressed. */
 size_t bn_plan_devices(const bn_plan *, const bn_device_info *);
