@@ -201,8 +201,8 @@ static bn_status place_boxes(bn_domain *d)
     return BN_OK;
 }
 
-/* Rows that occupy any of the devices: so many at least make a strip, which travels while the next one is computed. The same on all
- * ranks, since a strip is a message. */
+/* Rows that occupy any of the devices: so many at least make a strip, which travels while the next one is computed. The
+ * same on all ranks, since a strip is a message. */
 static uint32_t rows_of_strips(const bn_domain *d)
 {
     enum { ROWS_PER_UNIT = 2 };
@@ -215,7 +215,8 @@ static uint32_t rows_of_strips(const bn_domain *d)
     return ROWS_PER_UNIT * (uint32_t)units;
 }
 
-/* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by strip. */
+/* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by
+ * strip. */
 static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
 {
     bn_layout l = { 0 };

@@ -1,7 +1,7 @@
-/* exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and corners
- * included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels on the receiver's.
- * Corners come straight from the box across, not in a second round: a round that follows another could not begin before the
- * kernels launched in between are done. */
+/* exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
+ * corners included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels on
+ * the receiver's. Corners come straight from the box across, not in a second round: a round that follows another could
+ * not begin before the kernels launched in between are done. */
 #include "internal/context.h"
 #include "internal/link.h"
 #include "internal/runtime.h"

@@ -108,8 +108,8 @@ bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long
     return set_extent_and_run(k, box, 10, n, f, waits, wait, done);
 }
 
-bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer, size_t at_bytes,
-                       bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
+bn_status bn_halo_pack(bn_field *f, size_t box, const long first[3], const long n[3], bn_buffer *buffer,
+                       size_t at_bytes, bool unpack, cl_uint waits, const cl_event *wait, cl_event *done)
 {
     const cl_long row = n[0] * together(f);
     const cl_long dense[4] = { (cl_long)(at_bytes / f->element_bytes), row, row * n[1], row * n[1] * n[2] };

@@ -121,8 +121,9 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                                                   : d;
         bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
         /* Which device a box lies on depends on its number alone. */
-        bool related = owner == d || a->access == BN_A_TURNED || (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
-                                      memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
+        bool related = owner == d || a->access == BN_A_TURNED ||
+                       (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
+                        memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
         if (object == (a->access == BN_A_SCALAR) || !related)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
                            k->desc->name);
@@ -461,8 +462,9 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TURNED &&
             ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_SEGMENT) || request_count > 0))
-            return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result: it needs one of the ranges per row and per "
-                           "segment, and no neighbours of other boxes", k->desc->name);
+            return bn_fail(d->ctx, BN_USAGE,
+                           "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "
+                           "neighbours of other boxes", k->desc->name);
     BN_TRY(launch_boxes(k, args, count, requests, request_count));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;

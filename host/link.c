@@ -5,7 +5,10 @@
 
 bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
-bool bn_link_exists(const bn_box *from, const bn_box *to) { return (from->device || to->device) && !bn_same_device(from, to); }
+bool bn_link_exists(const bn_box *from, const bn_box *to)
+{
+    return (from->device || to->device) && !bn_same_device(from, to);
+}
 
 int bn_link_tag(size_t number)
 {

@@ -15,8 +15,8 @@ static int by_name(const void *a, const void *b)
 enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3 };
 enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES };
 
-/* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how many there
- * are. */
+/* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
+ * many there are. */
 static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box,
                           bn_define out[BN_ALL_DEFINES])
 {

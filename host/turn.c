@@ -1,7 +1,8 @@
-/* turn.c: a grid whose rows become columns of another one, when it is cut into boxes. A kernel stores its result turned, into a
- * block of its box's device; what of a block belongs to a box of the turned grid are some rows of it, one piece of memory. To
- * boxes of the same device a kernel copies the piece, to others it travels as a message (internal/link.h) while the next strip
- * is being computed. A grid of one box is turned by the kernel itself, straight into the other field. */
+/* turn.c: a grid whose rows become columns of another one, when it is cut into boxes. A kernel stores its result
+ * turned, into a block of its box's device; what of a block belongs to a box of the turned grid are some rows of it,
+ * one piece of memory. To boxes of the same device a kernel copies the piece, to others it travels as a message
+ * (internal/link.h) while the next strip is being computed. A grid of one box is turned by the kernel itself, straight
+ * into the other field. */
 #include "internal/context.h"
 #include "internal/link.h"
 #include "internal/runtime.h"
@@ -41,8 +42,8 @@ const char *bn_turn_objection(const bn_domain *d, const bn_field *f)
 {
     const bn_domain *to = f->domain;
     const uint32_t *n = d->desc.grid.n, *m = to->desc.grid.n;
-    if (to->device != d->device || !to->desc.whole_rows || !d->desc.whole_rows || n[0] != m[1] || n[1] != m[0] || n[2] != 1 ||
-        m[2] != 1 || to->desc.halo != d->desc.halo || to->desc.precision != d->desc.precision ||
+    if (to->device != d->device || !to->desc.whole_rows || !d->desc.whole_rows || n[0] != m[1] || n[1] != m[0] ||
+        n[2] != 1 || m[2] != 1 || to->desc.halo != d->desc.halo || to->desc.precision != d->desc.precision ||
         (to->box_count == 1) != (d->box_count == 1))
         return "it is not of the turned grid (bn_domain_turned)";
     return f->desc.components != 1 ? "it has several components" : NULL;
@@ -92,9 +93,9 @@ static bn_status find_links(bn_domain *d, const bn_domain *to)
                     }
                     count++;
                 }
-        if (pass == 0 && (!(t->links = calloc(count + 1, sizeof *t->links)) ||
-                          !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
-                          !(t->events = calloc(count + 1, sizeof *t->events))))
+        if (pass == 0 &&
+            (!(t->links = calloc(count + 1, sizeof *t->links)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
+             !(t->events = calloc(count + 1, sizeof *t->events))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for turning a grid");
         t->count = pass == 1 ? count : 0;
     }

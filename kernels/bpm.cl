@@ -259,7 +259,8 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
  * each half step keeps the power. With `turn` the result is stored for those: value number i of row j goes to row i of
  * the turned grid, at place j. */
 kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
-                     global real2 *work, global real2 *other, int turn, real factor_x, real factor_y, int reach, int steps)
+                     global real2 *work, global real2 *other, int turn, real factor_x, real factor_y, int reach,
+                     int steps)
 {
     SCRATCH;
     const int row = (int)get_global_id(1) - Y0;

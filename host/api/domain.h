@@ -56,9 +56,9 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
 
-/* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns. Both
- * have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may store its
- * result turned, in a field of the other (BN_WRITE_TURNED). It lives on by itself. */
+/* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns.
+ * Both have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may
+ * store its result turned, in a field of the other (BN_WRITE_TURNED). It lives on by itself. */
 BN_CHECKED bn_status bn_domain_turned(const bn_domain *, bn_domain **out);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels

@@ -114,8 +114,9 @@ typedef struct bn_arg {
     {                                                       \
         .access = BN_A_WRITE, .field = (f), .foreign = true \
     }
-/* A field of the turned grid (bn_domain_turned), of one component: the kernel, which reads no neighbours in other rows, writes cell (i, j)
- * to the element AT_TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they belong, to whichever device. */
+/* A field of the turned grid (bn_domain_turned), of one component: the kernel, which reads no neighbours in other rows,
+ * writes cell (i, j) to the element AT_TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they belong,
+ * to whichever device. */
 #define BN_WRITE_TURNED(f)                  \
     {                                       \
         .access = BN_A_TURNED, .field = (f) \

@@ -1,6 +1,6 @@
-/* link.h: messages from box to box of different devices: out of a buffer of the sender's device into pinned host memory, and
- * from the same memory into a buffer of the receiver's device, in queues beside the one that computes, events keeping the
- * order. Only between platforms or ranks does the host wait. */
+/* link.h: messages from box to box of different devices: out of a buffer of the sender's device into pinned host
+ * memory, and from the same memory into a buffer of the receiver's device, in queues beside the one that computes,
+ * events keeping the order. Only between platforms or ranks does the host wait. */
 #ifndef BN_INTERNAL_LINK_H
 #define BN_INTERNAL_LINK_H
 
@@ -30,11 +30,11 @@ cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2]);
 /* Leaves `send` and `receive` to be destroyed by their owner. */
 void bn_link_release(bn_link *);
 
-/* Three calls for messages whose `bytes` and `packed` are set. From now on what other ranks send is taken; all of that has to come
- * before `deliver` returns. */
+/* Three calls for messages whose `bytes` and `packed` are set. From now on what other ranks send is taken; all of that
+ * has to come before `deliver` returns. */
 BN_CHECKED bn_status bn_links_expect(bn_domain *, bn_link *, size_t count);
-/* Messages set off, all the way where both devices are here, without a wait of the host. Whatever shall run meanwhile has been
- * launched before. */
+/* Messages set off, all the way where both devices are here, without a wait of the host. Whatever shall run meanwhile
+ * has been launched before. */
 BN_CHECKED bn_status bn_links_send(bn_link *, size_t count);
 /* Until each is in `receive`, or on its way there: `written` tells. Its reader sets `unpacked`. */
 BN_CHECKED bn_status bn_links_deliver(bn_domain *, bn_link *, size_t count);

@@ -236,14 +236,15 @@ BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first
 BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at_bytes,
                                   bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
-/* Between the field's box and a buffer of the same device in which the block lies otherwise: the element it begins at, and those
- * from row to row, slice to slice, component to component. */
+/* Between the field's box and a buffer of the same device in which the block lies otherwise: the element it begins at,
+ * and those from row to row, slice to slice, component to component. */
 BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,
-                                   const cl_long lie[4], bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
+                                   const cl_long lie[4], bool unpack, cl_uint waits, const cl_event *wait,
+                                   cl_event *done);
 
-/* turn.c: launches that store their result turned, in a field of another domain (BN_WRITE_TURNED). `begin` readies the memory
- * that bn_turn_memory gives the kernel, `packed` follows the launch over each strip of rows, in order, of every box, `deliver`
- * brings what others have stored into the field's boxes. */
+/* turn.c: launches that store their result turned, in a field of another domain (BN_WRITE_TURNED). `begin` readies the
+ * memory that bn_turn_memory gives the kernel, `packed` follows the launch over each strip of rows, in order, of every
+ * box, `deliver` brings what others have stored into the field's boxes. */
 enum { BN_TURN_STRIPS = 4 };
 /* Why the field can't take what kernels of this domain turn; NULL: it can. */
 const char *bn_turn_objection(const bn_domain *, const bn_field *);

@@ -10,7 +10,7 @@
  *   TILE_X TILE_Y TILE_LAYERS    items of a work-group of range BN_PER_TILE and the layers it goes through
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
- *   TURN_FIRST TURN_PITCH TURN_STRIP      of domains of whole rows: see AT_TURNED below
+ *   TURN_FIRST TURN_PITCH TURN_STRIP    of domains of whole rows: see AT_TURNED below
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
  * shape on one device share one program.
  *
@@ -29,9 +29,9 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* Where a kernel that turns its grid (BN_WRITE_TURNED) puts cell (i, j): row i of the other grid, at place j. From row to row of a strip
- * the element is the next one; along a row it is TURN_PITCH further. */
-#define AT_TURNED(i, j)                                                                                        \
+/* Where a kernel that turns its grid (BN_WRITE_TURNED) puts cell (i, j): row i of the other grid, at place j. From
+ * row to row of a strip the element is the next one; along a row it is TURN_PITCH further. */
+#define AT_TURNED(i, j)                                                                                \
     (TURN_FIRST + (index_t)((j) / TURN_STRIP) * ((index_t)NX * TURN_PITCH) + (index_t)(i)*TURN_PITCH + \
      (j) % TURN_STRIP)
 

@@ -35,7 +35,8 @@ struct bn_plan {
     int halo;
     int align;
     bool whole_rows;
-    uint64_t more_bytes[2], more_largest; /* beside the fields: in any case, and where several devices share the case [B] */
+    /* Beside the fields: in any case, and where several devices share the case [B]. */
+    uint64_t more_bytes[2], more_largest;
     bn_field_desc fields[BN_PLAN_FIELDS];
     bn_define defines[BN_PLAN_DEFINES];
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];

@@ -125,8 +125,8 @@ BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any
 void bn_plan_align(bn_plan *, int cells);
 void bn_plan_whole_rows(bn_plan *); /* no cuts along x (bn_domain_desc.whole_rows) */
 BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
-/* A field of one component, on this grid, that setup makes beside those of the plan: for the memory that the case is said to
- * need. `shared`: only if several devices have a part of it each. */
+/* A field of one component, on this grid, that setup makes beside those of the plan: for the memory that the case is
+ * said to need. `shared`: only if several devices have a part of it each. */
 BN_CHECKED bn_status bn_plan_more_memory(bn_plan *, const bn_grid *, bn_type, bool shared);
 BN_CHECKED bn_status bn_plan_define(bn_plan *, const char *name, double value); /* a real constant */
 BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long value);

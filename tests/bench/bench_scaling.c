@@ -91,7 +91,8 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
         for (int k = 0; k < w->batch[full]; k++)
             need(bn_sim_step(sim));
         need(bn_domain_finish(bn_sim_domain(sim)));
-        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : (double)(bn_sim_now(sim).items - before) * (lines ? w->inner[full] : 1);
+        const double updated = (double)(bn_sim_now(sim).items - before) * (lines ? w->inner[full] : 1);
+        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : updated;
         const double found = done / (now() - start);
         best = found > best ? found : best;
     }

@@ -236,7 +236,7 @@ if [ $mpi = yes ]; then
     ok 'by one rank' test "$(grep -c 'nosuch' "$work/err")" = 1
 fi
 
-# Memory: too large for one device, room on two. A beam in space needs more than its fields: matrices, and what is turned.
+# Memory: too large for one device, room on two. A beam in space needs more than its fields: matrices, what is turned.
 # too_large CODE TEXT: how the run ends on two
 too_large()
 {
@@ -253,7 +253,8 @@ case=data/cases/maxwell/selftest-two-pass.toml
 too_large 4 'not converged'
 case=data/cases/bpm/selftest-space.toml
 too_large 0 'ended by: '
-expect 0 'does not fit, but on 2 such devices' 'check says it, too' env BINNACLE_DEVICE_BYTES=$((bytes - 1)) "$BINNACLE" check $case
+expect 0 'does not fit, but on 2 such devices' 'check says it, too' \
+    env BINNACLE_DEVICE_BYTES=$((bytes - 1)) "$BINNACLE" check $case
 expect 0 ': fits' 'and where there is just enough' env BINNACLE_DEVICE_BYTES=$bytes "$BINNACLE" check $case
 
 # Fewer cells than devices; fewer boxes than devices.

@@ -11,11 +11,11 @@
 enum { WIDE = 10000, HIGH = 61 };
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-#define REFUSED(call, text)                                                                                    \
-    do {                                                                                                       \
-        ck_assert_int_eq((call), BN_USAGE);                                                                    \
-        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text));   \
-        bn_error_clear(ctx);                                                                                   \
+#define REFUSED(call, text)                                                                                  \
+    do {                                                                                                     \
+        ck_assert_int_eq((call), BN_USAGE);                                                                  \
+        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text)); \
+        bn_error_clear(ctx);                                                                                 \
     } while (0)
 
 typedef struct course {
@@ -116,7 +116,8 @@ static void try_layout(int devices, int boxes, bn_precision precision)
     ck_assert_double_lt(sum, -1e10);
     ck_assert_int_eq(bn_field_rows(&(const bn_rows){ numbers, true, false }, 1, true, stop, ctx), BN_DIVERGED);
     bn_error_clear(ctx);
-    REFUSED(bn_field_rows(&(const bn_rows){ numbers, true, true }, 1, true, add_up, &c), "is not written where all rows");
+    REFUSED(bn_field_rows(&(const bn_rows){ numbers, true, true }, 1, true, add_up, &c),
+            "is not written where all rows");
     bn_field_destroy(&pairs);
     bn_field_destroy(&numbers);
     bn_domain_destroy(&domain);

@@ -1,4 +1,5 @@
-/* test_turn.c: grids turned by the launches that compute them, cut into one, two and more boxes, on one device and on several. */
+/* test_turn.c: grids turned by the launches that compute them, cut into one, two and more boxes, on one device and on
+ * several. */
 #include "support.h"
 
 #include "api/launch.h"
@@ -11,11 +12,11 @@
 enum { WIDE = 83, HIGH = 117 };
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
-#define REFUSED(call, status, text)                                                                            \
-    do {                                                                                                       \
-        ck_assert_int_eq((call), (status));                                                                    \
-        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text));   \
-        bn_error_clear(ctx);                                                                                   \
+#define REFUSED(call, status, text)                                                                          \
+    do {                                                                                                     \
+        ck_assert_int_eq((call), (status));                                                                  \
+        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text)); \
+        bn_error_clear(ctx);                                                                                 \
     } while (0)
 
 static const bn_kernel_desc number = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
@@ -30,7 +31,8 @@ static bn_context *context_new(int devices, bn_device **device)
     char count[16];
     snprintf(count, sizeof count, "%d", devices);
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", count, 1), 0);
-    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS, .debug = true }, &ctx), BN_OK);
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .kernel_dir = BN_TEST_KERNELS, .debug = true }, &ctx),
+                     BN_OK);
     OK(bn_device_open(ctx, devices > 1 ? "all" : "auto", false, device));
     return ctx;
 }

@@ -314,7 +314,8 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
                                        .nodes = true }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
     /* A mode that was sought is kept in checkpoints; anything else is made anew. */
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, s->launch == BPM_LAUNCH_MODE ? BN_STATE : 0 }));
+    const unsigned kept = s->launch == BPM_LAUNCH_MODE ? BN_STATE : 0;
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
     if (s->method == BPM_FFT)

@@ -1,5 +1,5 @@
-/* bpm_cross.c: the cross-section of a beam in space as the host sees it, some rows at a time: what is launched, looked at, and
- * shown. No more of it than that is in the host's memory. */
+/* bpm_cross.c: the cross-section of a beam in space as the host sees it, some rows at a time: what is launched, looked
+ * at, and shown. No more of it than that is in the host's memory. */
 #include "bpm.h"
 
 #include <math.h>
@@ -87,7 +87,8 @@ static bn_status look_rows(void *user, uint32_t first, uint32_t count, double *c
             out->peak = here > out->peak ? here : out->peak;
             for (size_t k = 0; k < s->ports; k++)
                 out->port[k] += here / own *
-                                fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) / s->h;
+                                fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) /
+                                s->h;
             l->re += start[0] * at[0] + start[1] * at[1];
             l->im += start[0] * at[1] - start[1] * at[0];
             mean += at[0] * at[0];
@@ -203,9 +204,10 @@ static void add_row(quotient *q, uint32_t j)
     for (size_t i = 0; i < nx; i++)
         for (size_t part = 0; part < 2; part++) {
             const size_t at = 2 * i + part;
-            const double here = q->here[at], west = i > 0 ? q->here[at - 2] : 0, east = i + 1 < nx ? q->here[at + 2] : 0;
-            q->sum += here * (cx * ((east - here) - (here - west)) + cy * ((q->north[at] - here) - (here - q->south[at])) +
-                              creal(index2[i]) * here);
+            const double here = q->here[at], west = i > 0 ? q->here[at - 2] : 0,
+                         east = i + 1 < nx ? q->here[at + 2] : 0;
+            q->sum += here * (cx * ((east - here) - (here - west)) +
+                              cy * ((q->north[at] - here) - (here - q->south[at])) + creal(index2[i]) * here);
             q->size += here * here;
         }
 }

@@ -54,7 +54,6 @@ bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
         bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
     if (s->launch == BPM_LAUNCH_MODE && s->structures == 0 && !s->picture)
         bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
-    BN_TRY(bn_plan_halo(p, 0)); /* a line is whole, and nobody looks beside it */
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
         a->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)a->n, a->h);

@@ -196,8 +196,9 @@ static bn_status run_lines(const bpm *s, int d, int count, bool turn)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TURNED(s->axis[!d].psi);
-    return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work), turn ? there : here,
-                  BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+    return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
+                  turn ? there : here, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach),
+                  BN_I32V(count));
 }
 
 /* x, y y, x x, ..., and the last one alone; ends along x. */

@@ -185,10 +185,12 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
         if (s->picture) { /* the mean along y, in a few columns of the cell */
             enum { FEW = 4 };
             out[i] = 0;
-            for (int k = 0; k < FEW; k++)
-                out[i] += column_mean(s, column_at(s, ((double)(first + i + 1) + (k + 0.5) / FEW - 0.5) * hx, axis->width),
+            for (int k = 0; k < FEW; k++) {
+                const double x = ((double)(first + i + 1) + (k + 0.5) / FEW - 0.5) * hx;
+                out[i] += column_mean(s, column_at(s, x, axis->width),
                                       fmax(0, y - 0.5 * hy), fmin(s->width, y + 0.5 * hy), false) /
                           FEW;
+            }
         }
     }
     for (size_t k = 0; k < s->structures; k++) {
