@@ -336,6 +336,11 @@ typedef struct life {
     long cosines, squares, absorbed;
 } life;
 
+/* What becomes of a photon: whether it flies on, or goes on in another slab. */
+#define LANDS 0
+#define FLIES 1
+#define CROSSES 2
+
 /* A photon on its way: since the last scattering it has gone t from (x, y, z) along d; (dx, dy, dz) is d in cells. */
 typedef struct photon {
     uint4 number, words; /* of its event */
@@ -378,7 +383,7 @@ static inline void look_ahead(photon *p)
     p->dz = p->d.w * PER_Z;
 }
 
-/* Through the entrance, to the box; 0 when it misses that, and flies past where it is now. */
+/* Through the entrance, to the box; LANDS when it misses that, and flies past where it is now. */
 static inline int enter(photon *p, ulong number)
 {
     p->number = (uint4)((uint)number, (uint)(number >> 32), 0, 0);
@@ -410,9 +415,9 @@ static inline int enter(photon *p, ulong number)
     real in = 0, out = FAR_AWAY;
     if (!between(p->x, p->dx, (real)BOX_X, &in, &out) || !between(p->y, p->dy, (real)BOX_Y, &in, &out) ||
         !between(p->z, p->dz, (real)BOX_Z, &in, &out))
-        return 0;
+        return LANDS;
     p->t = in;
-    return 1;
+    return FLIES;
 }
 
 /* Its flight through the box begins. */
@@ -431,10 +436,6 @@ typedef struct slab {
 static inline int block_of(const photon *p) { return ACROSS(p->a.block, p->b.block, p->c.block); }
 
 static inline int is_in(slab s, int block) { return !SLABS || (block >= s.first && block < s.end); }
-
-#define LANDS 0
-#define FLIES 1
-#define CROSSES 2 /* into another slab */
 
 /* From block to block up to the next tentative collision, unless the photon leaves the box or the slab before. */
 static inline int reach_collision(photon *p, slab s, global const real *majorant, real *most)
@@ -506,17 +507,6 @@ static inline int collide(photon *p, slab s, real most, global const real *optic
     return FLIES;
 }
 
-/* As far as the next collision, and through it. */
-static inline int go_on(photon *p, slab s, global const real *optical, global const real *majorant, global const int *toward,
-                        global const real *angle, volatile global long *tally, life *count)
-{
-    real most = 0;
-    int state = reach_collision(p, s, majorant, &most);
-    if (state == FLIES) /* in two ifs: Mesa 22.3 makes something else of the two calls with && between */
-        state = collide(p, s, most, optical, toward, angle, tally, count);
-    return state;
-}
-
 /* To the detector, in free space. */
 static inline void land(const photon *p, global const int *toward, volatile global long *tally, life *count)
 {
@@ -582,15 +572,21 @@ kernel void xray_fly(global const real *restrict optical, global const real *res
     const slab all = { 0, ACROSS(BLOCKS_X, BLOCKS_Y, BLOCKS_Z) };
     life count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
-    int state = LANDS;
+    int flying = 0;
     while (round < rounds && number < end) {
-        if (state == LANDS && enter(&p, number)) {
-            start(&p);
-            state = FLIES;
+        if (!flying) {
+            flying = enter(&p, number);
+            if (flying)
+                start(&p);
         }
-        if (state == FLIES)
-            state = go_on(&p, all, optical, majorant, toward, angle, tally, &count);
-        if (state == LANDS) {
+        real most = 0;
+        /* Asked in this way, Mesa 22.3 gets it right; with && between the calls, a function around them, or == it does not, or
+         * warns. */
+        if (flying)
+            flying = reach_collision(&p, all, majorant, &most);
+        if (flying)
+            flying = collide(&p, all, most, optical, toward, angle, tally, &count);
+        if (!flying) {
             land(&p, toward, tally, &count);
             round += layers;
             number += (ulong)layers * CELLS;
@@ -668,27 +664,28 @@ static inline void unpack(photon *p, global const uint *from)
  * of CELLS * layers that share a cell's photons as in xray_fly. All devices go through all numbers; a photon that meets nothing of
  * the density belongs to the slab that it flies past. *at: how many of them are done. 0: there are no more. */
 static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong end, uint rounds, uint layers,
-                              uint *at, uint *cell, int *state)
+                              uint *at, uint *cell, int *flying)
 {
     const uint each = (rounds + layers - 1) / layers;
-    for (;;) {
-        const ulong share = item + (ulong)(*at / each) * items;
-        if (share >= (ulong)CELLS * layers)
-            return 0;
+    const ulong shares = (ulong)CELLS * layers;
+    ulong share = item + (ulong)(*at / each) * items;
+    int found = 0;
+    while (!found && share < shares) {
         const uint round = (uint)(share / CELLS) + *at % each * layers;
         *cell = (uint)(share % CELLS);
         const ulong number = first + *cell + (ulong)round * CELLS;
+        if (round < rounds && number < end) {
+            *flying = enter(p, number);
+            found = is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X),
+                                    block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
+                                    block_at(p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z)));
+        }
         ++*at;
-        if (round >= rounds || number >= end)
-            continue;
-        *state = enter(p, number) ? FLIES : LANDS;
-        if (!is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X), block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
-                             block_at(p->z + p->dz * p->t, BLOCK_Z, BLOCKS_Z))))
-            continue;
-        if (*state == FLIES)
-            start(p);
-        return 1;
+        share = item + (ulong)(*at / each) * items;
     }
+    if (found && *flying)
+        start(p);
+    return found;
 }
 
 /* The same photons where each device has a slab of the density, the blocks first_block ... end_block - 1: first who has come
@@ -698,7 +695,8 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
                        volatile global long *lives, global uint *travel, int first_block, int end_block, uint first0,
                        uint first1, uint end0, uint end1, uint rounds, uint layers)
 {
-    const uint item = (uint)get_global_id(0), items = travel_items(travel);
+    const uint item = (uint)get_global_id(0), items = travel_items(travel), here = travel_device(travel);
+    const int begins = !travel_hold(travel);
     if (item >= items)
         return;
     const ulong first = (ulong)first1 << 32 | first0, end = (ulong)end1 << 32 | end0;
@@ -707,16 +705,18 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
     life count = nothing;
     photon p;
     uint at = *travel_memory(travel, item), cell = 0, told = 0, landed = 0;
-    int state = LANDS, has = item < travel_come(travel);
+    int flying = 0, crosses = 0, has = item < travel_come(travel);
     if (has) {
         unpack(&p, travel_arrival(travel, item));
-        cell = (uint)((((ulong)p.number.s1 << 32 | p.number.s0)) % CELLS);
-        state = FLIES;
+        cell = (uint)(((ulong)p.number.s1 << 32 | p.number.s0) % CELLS);
+        flying = 1;
     }
     told = cell;
     for (;;) {
         if (!has) {
-            if (travel_hold(travel) || !next_photon(&p, own, item, items, first, end, rounds, layers, &at, &cell, &state))
+            if (begins)
+                has = next_photon(&p, own, item, items, first, end, rounds, layers, &at, &cell, &flying);
+            if (!has)
                 break;
             if (cell != told || landed == 255) { /* orders are counted in bytes */
                 tell(lives + told, CELLS, &count);
@@ -725,19 +725,23 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
                 landed = 0;
             }
         }
-        if (state == FLIES)
-            state = go_on(&p, own, optical, majorant, toward, angle, tally, &count);
-        has = state == FLIES;
-        if (state == LANDS) {
+        real most = 0;
+        if (flying) {
+            flying = reach_collision(&p, own, majorant, &most);
+            crosses = flying == CROSSES;
+        }
+        if (crosses)
+            break;
+        if (flying)
+            flying = collide(&p, own, most, optical, toward, angle, tally, &count);
+        has = flying;
+        if (!flying) {
             land(&p, toward, tally, &count);
             landed++;
         }
-        if (state == CROSSES) {
-            pack(&p, block_of(&p) < own.first ? travel_device(travel) - 1 : travel_device(travel) + 1,
-                 travel_departure(travel));
-            break;
-        }
     }
+    if (crosses)
+        pack(&p, block_of(&p) < own.first ? here - 1 : here + 1, travel_departure(travel));
     *travel_memory(travel, item) = at;
     tell(lives + told, CELLS, &count);
 }
