@@ -5,6 +5,8 @@
 . tests/cli_lib.subr
 b=$BINNACLE
 cases=$root/tests/cli/checkpoints
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
+    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 BINNACLE_SELFTEST=off # tested elsewhere, and it would take most of the time here
 export BINNACLE_SELFTEST
 long=${BN_TEST_LONG:-}
@@ -81,6 +83,26 @@ for case; do
     fi
 done
 [ -z "${CK_ONLY:-}" ] || { finish; exit; }
+
+# ---- ranks that write parts of their own, killed all together; one process goes on, then two ranks
+hashes() { grep -o '"hash": "[0-9a-f]*"' "$1/summary.json"; }
+if [ -n "$long" ] && timeout 60 mpirun -n 2 true >/dev/null 2>&1; then
+    case=flood-street out=$work/killed-ranks
+    for ranks in 3 2 3; do
+        rm -f "$out/.binnacle-lock"
+        mpirun -n $ranks "$b" run "$cases/$case.toml" --out "$out" -q --resume --checkpoint-every 0.03s >"$work/log" 2>&1 &
+        pid=$!
+        begun "$out" checkpoint/manifest.json
+        sleep "$(random 0.2 1.5)"
+        pkill -KILL -f "run $cases/$case.toml --out $out"
+        wait $pid 2>/dev/null
+        rm -f "$out/.binnacle-lock" # of a process on this machine whose number another one may have by now
+        echo "$case: $ranks ranks killed at step $(saved "$out")"
+    done
+    ok "$case: one process ends what ranks began" "$b" run "$cases/$case.toml" --out "$out" -q --resume
+    ok "$case: with the same bits" test "$(hashes "$work/whole-$case")" = "$(hashes "$out")"
+    ok "$case: and the same series" cmp "$work/whole-$case/series.csv" "$out/series.csv"
+fi
 
 # ---- stopped by signals, gone on with in another number of boxes
 stopped() # CASE SIGNAL CODE WORD FILE [OPTION...]: as soon as FILE is there
