@@ -13,6 +13,13 @@ function predict(rate, share, launches, bytes, face, wait, dims, sides, strong, 
     t += devices > NODE ? (launches + (wait > 0)) * NETWORK * log(devices / NODE) / log(2) : 0
     return (strong ? share / rate : devices * share / rate) / t
 }
+# bpm in space: one solve in each step, whose result is turned; every device sends a part to every other.
+function predict_turn(rate, share, bytes, strong, devices,    points, own, travel) {
+    points = strong ? share : share * devices
+    own = points / devices / rate
+    travel = devices == 1 ? 0 : 2 * points * (devices - 1) / devices ^ 2 * bytes / BANDWIDTH + 2 * LATENCY
+    return points / rate / (own + (travel > own ? travel - own : 0))
+}
 BEGIN {
     BANDWIDTH = 55e9   # between device and pinned memory [B/s], measured
     LATENCY = 14e-6    # of a read or write that is waited for [s], measured
@@ -36,4 +43,10 @@ BEGIN {
                 printf " %8.2f", predict(v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], strong, P[i])
             printf "\n"
         }
+    for (strong = 0; strong < 2; strong++) { # 8192 x 8192 points, or 2048 x 2048 for each device
+        printf "%-10s %-8s", "bpm", strong ? "strong" : "weak"
+        for (i = 1; i <= 3; i++)
+            printf " %8.2f", predict_turn(38.8e9, strong ? 8192 ^ 2 : 2048 ^ 2, 8, strong, P[i])
+        printf "\n"
+    }
 }

@@ -190,6 +190,15 @@ static bool make_inverse(const bn_stencil *s, const bn_grid_level *l, double **o
     return true;
 }
 
+bool bn_grid_next(uint32_t *nx, uint32_t *ny)
+{
+    if ((size_t)*nx * *ny <= BN_DENSE_NODES)
+        return false;
+    *nx = bn_grid_coarse(*nx);
+    *ny = bn_grid_coarse(*ny);
+    return true;
+}
+
 bool bn_multigrid_plan_create(const bn_stencil *s, bn_multigrid_plan *out)
 {
     *out = (bn_multigrid_plan){ .levels = 1, .level = { { s->nx, s->ny, 1, 1, 1, 1, NULL } } };

@@ -27,6 +27,11 @@ typedef struct bn_multigrid_plan {
 int bn_grid_step(uint32_t n);
 uint32_t bn_grid_coarse(uint32_t n);
 
+/* Fields of reals that a coarser grid takes: its matrix, and three vectors. */
+enum { BN_GRID_FIELDS = BN_STORED + 3 };
+/* The next coarser grid of one that multigrid makes coarser; false: it does not. */
+bool bn_grid_next(uint32_t *nx, uint32_t *ny);
+
 /* False: no memory. */
 bool bn_multigrid_plan_create(const bn_stencil *, bn_multigrid_plan *out);
 void bn_multigrid_plan_destroy(bn_multigrid_plan *);

@@ -2,6 +2,8 @@
  * case's keys, the plan, the table. */
 #include "flow.h"
 
+#include "numerics/multigrid_plan.h"
+
 #include <math.h>
 
 /* A key is read in one piece. */
@@ -397,6 +399,19 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
     return BN_OK;
 }
 
+/* The coarser grids of multigrid, for the memory that the case is said to need. */
+static bn_status plan_coarser(const flow *s, bn_plan *p)
+{
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        bn_grid g = { .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true };
+        const bool used = s->bits[i] && s->system[i].method == BN_LINEAR_MULTIGRID;
+        while (used && bn_grid_next(&g.n[0], &g.n[1]))
+            for (int f = 0; f < BN_GRID_FIELDS; f++)
+                BN_TRY(bn_plan_more_memory(p, &g, BN_T_REAL, false));
+    }
+    return BN_OK;
+}
+
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     flow *s = state;
@@ -439,6 +454,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_grid(
         p, &(bn_grid){ .dims = 2, .n = { s->nx, s->ny, 1 }, .h = { s->h[0], s->h[1], 1 }, .nodes = true }));
     BN_TRY(plan_fields(s, p));
+    BN_TRY(plan_coarser(s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flow_plan_results(s, p));
     BN_TRY(plan_series(s, p));
