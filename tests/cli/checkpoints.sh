@@ -3,10 +3,9 @@
 # checkpoint is taken up that is damaged, cut short, half written or of another case.
 # BN_TEST_LONG: twenty-one kills instead of four, every case, every byte region. CK_ONLY: only this case.
 . tests/cli_lib.subr
+. tests/cli_devices.subr
 b=$BINNACLE
 cases=$root/tests/cli/checkpoints
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 BINNACLE_SELFTEST=off # tested elsewhere, and it would take most of the time here
 export BINNACLE_SELFTEST
 long=${BN_TEST_LONG:-}
@@ -86,7 +85,7 @@ done
 
 # ---- ranks that write parts of their own, killed all together; one process goes on, then two ranks
 hashes() { grep -o '"hash": "[0-9a-f]*"' "$1/summary.json"; }
-if [ -n "$long" ] && timeout 60 mpirun -n 2 true >/dev/null 2>&1; then
+if [ -n "$long" ] && [ $mpi = yes ]; then
     case=flood-street out=$work/killed-ranks
     for ranks in 3 2 3; do
         rm -f "$out/.binnacle-lock"

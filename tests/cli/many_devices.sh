@@ -2,38 +2,8 @@
 # many_devices.sh: the same bits on one device, on parts of a CPU that stand for several, and on ranks; what several devices
 # make room for; a rank that dies.
 . tests/cli_lib.subr
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
-
-# The CPU through one implementation, if its vendor file is where it usually is: "all" then means that device and no other.
-for file in /etc/OpenCL/vendors/*pocl*.icd; do
-    [ -z "${OCL_ICD_VENDORS:-}" ] && [ -f "$file" ] && mkdir -p "$work/vendors" && cp "$file" "$work/vendors/" &&
-        export OCL_ICD_VENDORS="$work/vendors"
-done
-
-mpi=no
-"$BINNACLE" --version | grep -q 'with MPI: /' && command -v mpirun >/dev/null 2>&1 && timeout 60 mpirun -n 2 true >/dev/null 2>&1 &&
-    mpi=yes
-[ $mpi = yes ] || echo 'SKIPPED: ranks (mpirun or mpicc is missing, or mpirun does not work here)'
-
-# run_as NAME COMMAND...: a run of $case into $work/NAME; 4 is the end of a self-test case that is not meant to converge
-run_as()
-{
-    name=$1
-    shift
-    "$@" run "$case" --out "$work/$name" --force --quiet --set output.every=0 --set output.pictures=false $more \
-        >"$work/$name.log" 2>&1 </dev/null
-    code=$?
-    [ $code = 0 ] || [ $code = 4 ] || { cat "$work/$name.log"; return 1; }
-}
-
-# same NAME: the fields of that run have the hashes of the first one, and there are some
-same()
-{
-    grep -o '"hash": "[0-9a-f]*"' "$work/one/summary.json" >"$work/one.hash"
-    grep -o '"hash": "[0-9a-f]*"' "$work/$1/summary.json" >"$work/$1.hash"
-    [ -s "$work/one.hash" ] && cmp "$work/one.hash" "$work/$1.hash"
-}
+. tests/cli_devices.subr
+first=one
 
 # took_part NAME N RANKS: what the summary says took part
 took_part()

@@ -3,40 +3,9 @@
 # device, on parts of a CPU that stand for several devices and on ranks; what a density that is too large for one device says, and
 # that it runs on two.
 . tests/cli_lib.subr
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
-    OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl_base_warn_component_unused=0
 export BINNACLE_SELFTEST=off # conformance has it; here it would only take its time
-
-# The CPU through one implementation, if its vendor file is where it usually is: "all" then means that device and no other.
-for file in /etc/OpenCL/vendors/*pocl*.icd; do
-    [ -z "${OCL_ICD_VENDORS:-}" ] && [ -f "$file" ] && mkdir -p "$work/vendors" && cp "$file" "$work/vendors/" &&
-        export OCL_ICD_VENDORS="$work/vendors"
-done
-
-mpi=no
-"$BINNACLE" --version | grep -q 'with MPI: /' && command -v mpirun >/dev/null 2>&1 && timeout 60 mpirun -n 2 true >/dev/null 2>&1 &&
-    mpi=yes
-[ $mpi = yes ] || echo 'SKIPPED: ranks (mpirun or mpicc is missing, or mpirun does not work here)'
-
-# run_as NAME COMMAND...: a run of $case with $more into $work/NAME
-run_as()
-{
-    name=$1
-    shift
-    # shellcheck disable=SC2086 # a list of options
-    "$@" run "$case" --out "$work/$name" --force --quiet --set output.every=0 --set output.pictures=false $more \
-        >"$work/$name.log" 2>&1 </dev/null
-    code=$?
-    [ $code = 0 ] || { cat "$work/$name.log"; return 1; }
-}
-
-# same NAME: the fields of that run have the hashes of the one with the whole density, and there are some
-same()
-{
-    grep -o '"hash": "[0-9a-f]*"' "$work/whole/summary.json" >"$work/whole.hash"
-    grep -o '"hash": "[0-9a-f]*"' "$work/$1/summary.json" >"$work/$1.hash"
-    [ -s "$work/whole.hash" ] && cmp "$work/whole.hash" "$work/$1.hash"
-}
+. tests/cli_devices.subr
+first=whole
 
 # cut NAME: whether that run's density was cut
 cut() { grep -q '"a slab on each"' "$work/$1/summary.json"; }
