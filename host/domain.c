@@ -5,8 +5,11 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+static atomic_ullong domains; /* that this process has made */
 
 static size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
 
@@ -60,8 +63,8 @@ static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
     return last;
 }
 
-/* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. A cut across the slowest
- * dimension is the cheapest: its cells lie together; each faster dimension counts twice the one before. */
+/* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. A cut across the
+ * slowest dimension is the cheapest: its cells lie together; each faster dimension counts twice the one before. */
 static bn_status choose_lattice(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
@@ -165,7 +168,8 @@ static uint32_t tile_layers(const bn_domain_desc *desc)
     return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
 }
 
-/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours together. */
+/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours together.
+ */
 static bn_status place_boxes(bn_domain *d)
 {
     const bn_comm *comm = &d->ctx->comm;
@@ -309,6 +313,7 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     pthread_mutex_init(&d->lock, NULL);
     d->holders = 1;
     d->ctx = ctx;
+    d->number = 1 + atomic_fetch_add(&domains, 1);
     d->device = desc->device;
     d->desc = *desc;
     d->index_bits = 32;
@@ -316,7 +321,8 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
     d->spread = d->desc.boxes > 1 && desc->device->slots > 1;
     if (d->spread && (size_t)d->desc.boxes < desc->device->slots) {
-        st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes, desc->device->slots);
+        st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
+                     desc->device->slots);
         goto out;
     }
     d->segments = units_along(d, 0);
@@ -493,7 +499,10 @@ bn_place bn_domain_place(const bn_domain *d)
     return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
 }
 
-bn_device *bn_member_device(const bn_domain *d, size_t member) { return d->spread ? d->device->team[member] : d->device; }
+bn_device *bn_member_device(const bn_domain *d, size_t member)
+{
+    return d->spread ? d->device->team[member] : d->device;
+}
 
 int bn_domain_shares(const bn_domain *d) { return d->spread ? (int)d->device->slots : 1; }
 int bn_member_part(const bn_domain *d, size_t member) { return d->spread ? (int)(d->device->first_slot + member) : 0; }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct bn_turn {
-    const bn_domain *to; /* compared, never followed: it may be gone */
+    unsigned long long to; /* number of the domain; 0: it is not complete */
     size_t element_bytes;
     bn_buffer **block; /* one per box, NULL for a box of another rank */
     bn_link *links;    /* by strip, sender, receiver: ranks go through them in the same order */
@@ -105,7 +105,7 @@ static bn_status find_links(bn_domain *d, const bn_domain *to)
 /* Blocks, and messages between devices; once for a field of this kind. */
 static bn_status make_room(bn_domain *d, const bn_field *f)
 {
-    if (d->turn && d->turn->to == f->domain && d->turn->element_bytes == f->element_bytes)
+    if (d->turn && d->turn->to == f->domain->number && d->turn->element_bytes == f->element_bytes)
         return BN_OK;
     if (d->turn)
         BN_TRY(bn_finish_all(d, "turning a grid"));
@@ -125,7 +125,7 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
             BN_TRY(bn_buffer_create(d, l->target->device, "what is turned elsewhere", l->bytes, &l->receive));
         BN_TRY(bn_pinned_need(d, l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
     }
-    t->to = f->domain; /* complete */
+    t->to = f->domain->number;
     return BN_OK;
 }
 

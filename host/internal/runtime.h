@@ -25,12 +25,13 @@ typedef struct bn_layout {
 
 typedef struct bn_box {
     uint32_t offset[3], n[3];
-    int place[3]; /* in the lattice of boxes */
-    size_t shape; /* index into bn_domain.shapes */
+    int place[3];      /* in the lattice of boxes */
+    size_t shape;      /* index into bn_domain.shapes */
     bn_device *device; /* where it lies; NULL: on another rank, or the reference */
     size_t member;     /* that device's number in the team */
     int rank;
-    bool far[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices (exchange.c) */
+    bool far[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices
+                       (exchange.c) */
 } bn_box;
 
 /* Where the cells of a box of whole rows go that are turned (kernels/lib/index.h). */
@@ -69,19 +70,20 @@ typedef struct bn_turn bn_turn;
 
 struct bn_domain {
     bn_context *ctx;
-    bn_device *device; /* of the first box here; NULL: reference */
+    unsigned long long number; /* of this process's domains, from 1 on: addresses come again */
+    bn_device *device;         /* of the first box here; NULL: reference */
     bn_domain_desc desc;
-    /* Several devices, perhaps of several ranks, have boxes: `members` of this rank's team. What is no field has a copy on
-     * each of them. A domain of one box is whole on every rank instead, and every rank computes all of it. */
+    /* Several devices, perhaps of several ranks, have boxes: `members` of this rank's team. What is no field has a copy
+     * on each of them. A domain of one box is whole on every rank instead, and every rank computes all of it. */
     bool spread;
     size_t members;
     size_t *lead; /* the first box on each member */
     bn_exchange *exchange;
-    bn_turn *turn; /* of what its kernels turn; NULL before the first */
+    bn_turn *turn;      /* of what its kernels turn; NULL before the first */
     bn_pinned gathered; /* where partial sums come together */
     unsigned gather_turn;
-    bn_pinned copied; /* what goes through the host between fields of different domains */
-    int lattice[3]; /* boxes along x, y, z */
+    bn_pinned copied;  /* what goes through the host between fields of different domains */
+    int lattice[3];    /* boxes along x, y, z */
     uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
     bool coarsened;    /* cuts are those of a finer domain, not between blocks of sums */
     bn_box *boxes;
@@ -89,9 +91,9 @@ struct bn_domain {
     bn_shape *shapes;
     size_t shape_count;
     uint32_t tile_layers; /* of a tile of range BN_PER_TILE */
-    uint32_t segments; /* of a row of the whole grid */
-    size_t partials;   /* blocks of the whole grid that have a partial sum each */
-    size_t totals;     /* values that a total is formed from: the partial sums, or packs of them */
+    uint32_t segments;    /* of a row of the whole grid */
+    size_t partials;      /* blocks of the whole grid that have a partial sum each */
+    size_t totals;        /* values that a total is formed from: the partial sums, or packs of them */
     int index_bits;
     bn_buffer *buffers;   /* all of them, for the canaries */
     bn_program *programs; /* all of them, for the profile */
@@ -128,11 +130,11 @@ struct bn_partials {
     bool stale;      /* packed does not hold the present partial sums */
     bool apart;      /* every member has those of its own boxes only, of the components that are set in `changed` */
     uint64_t changed;
-    bool shared;     /* kernels read those of other boxes */
+    bool shared; /* kernels read those of other boxes */
 };
 struct bn_table {
     bn_domain *domain;
-    bn_buffer **buffer; /* one per member */
+    bn_buffer **buffer;        /* one per member */
     size_t planes, each, unit; /* of bn_table_slabs; 0: every member has all of it */
 };
 struct bn_scalars {
@@ -166,7 +168,7 @@ struct bn_kernel {
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
     double repeats; /* of the declared operations in a launch; 0 means 1 */
-    size_t layers; /* work-items a cell, along the third dimension; 0 means 1 */
+    size_t layers;  /* work-items a cell, along the third dimension; 0 means 1 */
     cl_uint argument_count;
     struct bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
     unsigned long long calls;
@@ -217,8 +219,8 @@ long bn_box_at(const bn_domain *, const bn_box *, const int step[3]);
 BN_CHECKED bn_status bn_halo_exchange(bn_field *, int reach);
 
 /* exchange.c: halos of boxes on different devices. What goes from one to another box travels as one message, corners
- * included. `begin` packs what the neighbours need of all these fields, `carry` sends it on its way; kernels launched between
- * them run meanwhile, as long as they read no halo. `end` puts what has come into the halos. */
+ * included. `begin` packs what the neighbours need of all these fields, `carry` sends it on its way; kernels launched
+ * between them run meanwhile, as long as they read no halo. `end` puts what has come into the halos. */
 enum { BN_HALO_REQUESTS = 24 };
 typedef struct bn_halo_request {
     bn_field *field;
@@ -233,8 +235,8 @@ void bn_exchange_destroy(bn_domain *);
 BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
                                   const long n[3]);
 /* Between the field's box and a dense block `at` elements into a buffer of the same device. */
-BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *, size_t at_bytes,
-                                  bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
+BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *,
+                                  size_t at_bytes, bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
 /* Between the field's box and a buffer of the same device in which the block lies otherwise: the element it begins at,
  * and those from row to row, slice to slice, component to component. */
@@ -253,10 +255,11 @@ const cl_mem *bn_turn_memory(const bn_domain *, const bn_field *, size_t box);
 BN_CHECKED bn_status bn_turn_packed(bn_domain *, size_t box, size_t strip);
 BN_CHECKED bn_status bn_turn_deliver(bn_domain *, bn_field *);
 void bn_turn_destroy(bn_domain *);
-/* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round, the
- * only one in which the host waits. NULL entries are left out. */
+/* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round,
+ * the only one in which the host waits. NULL entries are left out. */
 enum { BN_TOGETHER = 8 };
-BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *, size_t scalars);
+BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
+                                       size_t scalars);
 /* Makes every member have the sum of all members' counters; makes them zero. */
 BN_CHECKED bn_status bn_counters_merge(bn_table *);
 BN_CHECKED bn_status bn_counters_clear(bn_table *);

@@ -89,13 +89,13 @@ void bn_balance_looked(bn_balance *b, const bn_domain *d, const bn_cuts *cuts, b
         b->pace = said[1];
         b->lost = 0;
         b->fresh = true;
+        const char along = "xyz"[cuts->along];
         tell_shares(d, shares, sizeof shares);
         if (bn_context_rank(ctx) == 0)
             bn_log(ctx, BN_LOG_INFO,
                    "step %llu: the busiest of %zu devices had %.2f times the work of the mean; their shares of the "
-                   "cells, cut "
-                   "along %c, go from %s to %s %%, and it has %.2f times (%.2f s)",
-                   step, cuts->count, cuts->now, "xyz"[cuts->along], b -> shares, shares, cuts -> then, said[0]);
+                   "cells, cut along %c, go from %s to %s %%, and it has %.2f times (%.2f s)",
+                   step, cuts->count, cuts->now, along, b->shares, shares, cuts->then, said[0]);
     }
     const double apart = moved ? 0 : fmax(looks_apart, said[0] / looks_share);
     const double steps = fmax(1, ceil(apart / fmax(said[1], 1e-9)));
