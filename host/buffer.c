@@ -186,8 +186,8 @@ bn_status bn_pinned_need(bn_domain *d, bn_device *device, bn_pinned *p, size_t b
     if (status != CL_SUCCESS)
         p->mem = NULL;
     else
-        p->data = clEnqueueMapBuffer(device->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL,
-                                     &status);
+        p->data = clEnqueueMapBuffer(device->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
+                                     NULL, &status);
     if (status != CL_SUCCESS) {
         p->data = NULL;
         bn_pinned_free(p);

@@ -57,15 +57,17 @@ bn_status bn_context_join(bn_context *ctx)
     void *symbol = library ? dlsym(library, BN_COMM_ENTRY) : NULL;
     memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from data to function */
     if (!entry)
-        return bn_fail(ctx, BN_USAGE,
-                       "this process is one of %d that were started together, but %s can't be loaded: %s; build it where "
-                       "MPI is installed (mpicc), or start without mpirun",
-                       started, path, dlerror());
+        return bn_fail(
+            ctx, BN_USAGE,
+            "this process is one of %d that were started together, but %s can't be loaded: %s; build it where "
+            "MPI is installed (mpicc), or start without mpirun",
+            started, path, dlerror());
     out->ops = entry();
     out->ops->place(&out->rank, &out->ranks, &out->local_rank, &out->local_ranks);
     if (out->ranks <= 1) {
         bn_log(ctx, BN_LOG_WARNING,
-               "%d processes were started together, but the MPI that %s was built with sees only one: is mpirun of another "
+               "%d processes were started together, but the MPI that %s was built with sees only one: is mpirun of "
+               "another "
                "MPI?",
                started, path);
         out->ops = NULL;

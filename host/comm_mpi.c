@@ -1,5 +1,5 @@
-/* comm_mpi.c: the ranks of a job through MPI. Built as a library of its own, so that the program itself neither needs MPI
- * nor waits for it to load. MPI's own handler ends the job when a call fails, and tells the call. */
+/* comm_mpi.c: the ranks of a job through MPI. Built as a library of its own, so that the program itself neither needs
+ * MPI nor waits for it to load. MPI's own handler ends the job when a call fails, and tells the call. */
 #include "internal/comm.h"
 
 #include <mpi.h>
@@ -65,7 +65,8 @@ static void receive_message(const bn_message *m) { begin(m, 0); }
 static void broadcast(int root, void *data, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += LARGEST)
-        MPI_Bcast((char *)data + at, (int)(bytes - at < LARGEST ? bytes - at : LARGEST), MPI_BYTE, root, MPI_COMM_WORLD);
+        MPI_Bcast((char *)data + at, (int)(bytes - at < LARGEST ? bytes - at : LARGEST), MPI_BYTE, root,
+                  MPI_COMM_WORLD);
 }
 
 static void all_or(void *data, size_t bytes)
@@ -78,8 +79,8 @@ static void all_or(void *data, size_t bytes)
 static void all_sum(int64_t *values, size_t count)
 {
     for (size_t at = 0; at < count; at += LARGEST)
-        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(count - at < LARGEST ? count - at : LARGEST), MPI_INT64_T, MPI_SUM,
-                      MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, values + at, (int)(count - at < LARGEST ? count - at : LARGEST), MPI_INT64_T,
+                      MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void all_max(double *values, size_t count)
@@ -105,8 +106,8 @@ static void finish(void)
 const bn_comm_ops *bn_comm_ops_of_library(void);
 const bn_comm_ops *bn_comm_ops_of_library(void)
 {
-    static const bn_comm_ops ops = { version,   place,  receive_message, send_message, wait_for_all, broadcast,
-                                     all_or,    all_sum, all_max,        gather,       abort_job,    finish };
+    static const bn_comm_ops ops = { version, place,   receive_message, send_message, wait_for_all, broadcast,
+                                     all_or,  all_sum, all_max,         gather,       abort_job,    finish };
     int done = 0;
     MPI_Initialized(&done);
     if (!done) {

@@ -127,8 +127,8 @@ static void free_texts(bn_device_info *info)
     *info = (bn_device_info){ 0 };
 }
 
-/* The parts of a CPU, made once and kept until the process ends: a thread of PoCL 3.1 may look at the device of a command that
- * has ended after the host has seen that end, and the command's queue does not keep a part alive. */
+/* The parts of a CPU, made once and kept until the process ends: a thread of PoCL 3.1 may look at the device of a
+ * command that has ended after the host has seen that end, and the command's queue does not keep a part alive. */
 static struct {
     pthread_mutex_t lock;
     cl_device_id whole, part[BN_DEVICES_MAX];
@@ -139,8 +139,8 @@ static struct {
 /* `parts` devices with a share of the cores each; 0: the implementation does not do that. */
 static cl_uint take_parts(cl_device_id whole, long parts, cl_uint units, cl_device_id *out)
 {
-    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY, (cl_device_partition_property)(units / parts),
-                                                     0 };
+    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY,
+                                                     (cl_device_partition_property)(units / parts), 0 };
     pthread_mutex_lock(&kept.lock);
     if (kept.whole != whole || kept.parts != parts) { /* other ones stay where they are in use */
         kept.made = 0;
@@ -156,8 +156,8 @@ static cl_uint take_parts(cl_device_id whole, long parts, cl_uint units, cl_devi
     return count;
 }
 
-/* BINNACLE_PARTITION=4: the platform's CPU, if it is its only device, stands for four, each with a share of its cores; where
- * there are not so many cores they share them. For trying out several devices on one. */
+/* BINNACLE_PARTITION=4: the platform's CPU, if it is its only device, stands for four, each with a share of its cores;
+ * where there are not so many cores they share them. For trying out several devices on one. */
 static void part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
 {
     const char *text = getenv("BINNACLE_PARTITION");
@@ -266,10 +266,11 @@ bn_status bn_devices(bn_context *ctx, const bn_device_info **lent, size_t *count
     return BN_OK;
 }
 
-/* One device, in the context of those of the same platform among `mates`, or a new one that they all can share: then events
- * order what happens on several of them, and none waits for the host. */
-static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t index, bool profile, const bn_device *const *mates,
-                          size_t mate_count, const size_t *indices, size_t count, bn_device **out)
+/* One device, in the context of those of the same platform among `mates`, or a new one that they all can share: then
+ * events order what happens on several of them, and none waits for the host. */
+static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t index, bool profile,
+                          const bn_device *const *mates, size_t mate_count, const size_t *indices, size_t count,
+                          bn_device **out)
 {
     const struct bn_device_entry *entry = &list->entry[index];
     bn_status st = BN_OK;
@@ -322,9 +323,10 @@ out:
     return st;
 }
 
-/* Ranks of one machine share out its devices: as many to each as there are, or one that others have too. "auto" then means
- * all devices like the best one. */
-static void take_share(const bn_context *ctx, const bn_device_list *list, const char *selector, size_t *indices, size_t *count)
+/* Ranks of one machine share out its devices: as many to each as there are, or one that others have too. "auto" then
+ * means all devices like the best one. */
+static void take_share(const bn_context *ctx, const bn_device_list *list, const char *selector, size_t *indices,
+                       size_t *count)
 {
     const size_t local = (size_t)ctx->comm.local_rank, ranks = (size_t)ctx->comm.local_ranks;
     if (ranks <= 1)

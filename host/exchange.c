@@ -1,7 +1,7 @@
 /* exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
- * corners included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels on
- * the receiver's. Corners come straight from the box across, not in a second round: a round that follows another could
- * not begin before the kernels launched in between are done. */
+ * corners included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels
+ * on the receiver's. Corners come straight from the box across, not in a second round: a round that follows another
+ * could not begin before the kernels launched in between are done. */
 #include "internal/context.h"
 #include "internal/link.h"
 #include "internal/runtime.h"
@@ -25,7 +25,8 @@ static bool direction(int v, int step[3])
     return v != BN_DIRECTIONS / 2;
 }
 
-/* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there. */
+/* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there.
+ */
 static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
 {
     for (int k = 0; k < 3; k++)
@@ -46,8 +47,8 @@ static void find_far(bn_domain *d, bn_box *box)
 }
 
 /* The cells that `to` needs of `from`, a step away. */
-static void block_of(const bn_domain *d, size_t from, size_t to, const int step[3], int reach, long source[3], long target[3],
-                     long n[3])
+static void block_of(const bn_domain *d, size_t from, size_t to, const int step[3], int reach, long source[3],
+                     long target[3], long n[3])
 {
     for (int k = 0; k < 3; k++) {
         n[k] = step[k] == 0 ? (long)d->boxes[to].n[k] : reach;
@@ -117,8 +118,8 @@ void bn_exchange_destroy(bn_domain *d)
 
 /* Goes through the blocks of a message: packs them, unpacks them, or only adds up their bytes. The first one waits. */
 typedef enum bn_pass { BN_PASS_SIZE, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
-static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *requests, size_t count, bn_pass pass, cl_event wait,
-                            cl_event *done)
+static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *requests, size_t count, bn_pass pass,
+                            cl_event wait, cl_event *done)
 {
     size_t at = 0;
     bool first = true;

@@ -152,7 +152,8 @@ bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region 
 }
 
 bn_status bn_field_visit(bn_field *f,
-                         bn_status (*visit)(void *user, int component, const bn_region *, const void *values, size_t bytes),
+                         bn_status (*visit)(void *user, int component, const bn_region *, const void *values,
+                                            size_t bytes),
                          void *user)
 {
     enum { BAND_BYTES = 1 << 24 };
@@ -174,7 +175,8 @@ out:
     return st;
 }
 
-bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes), void *user)
+bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
+                          void *user)
 {
     for (size_t i = 0; i < bn_domain_parts(f->domain); i++) {
         bn_region part;
@@ -283,12 +285,14 @@ bn_status bn_field_set(bn_field *f, const double *values, size_t count)
     return set_part(f, 0, f->desc.components, &whole, values);
 }
 
-bn_status bn_field_set_parts(bn_field *f, void (*fill)(const void *user, const bn_region *, double *values), const void *user)
+bn_status bn_field_set_parts(bn_field *f, void (*fill)(const void *user, const bn_region *, double *values),
+                             const void *user)
 {
     for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
         bn_region r;
         (void)bn_domain_part(f->domain, part, &r);
-        double *values = malloc((size_t)r.n[0] * r.n[1] * r.n[2] * reals(f) * (size_t)f->desc.components * sizeof *values);
+        double *values = malloc((size_t)r.n[0] * r.n[1] * r.n[2] * reals(f) * (size_t)f->desc.components *
+                                sizeof *values);
         if (!values)
             return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
         fill(user, &r, values);

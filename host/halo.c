@@ -38,22 +38,24 @@ static bn_status find_service(bn_field *f, const bn_kernel_desc *by_word, bn_ker
     return bn_kernel_find(d->services, &by_word[word], out);
 }
 
-/* Elements that lie together at a point: an interleaved field is moved like one of a single component on longer rows. */
+/* Elements that lie together at a point: an interleaved field is moved like one of a single component on longer rows.
+ */
 static long together(const bn_field *f) { return (f->desc.role & BN_INTERLEAVED) ? f->desc.components : 1; }
 
 /* The four numbers that place a block in a buffer. */
 static bn_status set_place(bn_kernel *k, size_t box, cl_uint at, const bn_layout *l, const long first[3], cl_long width)
 {
-    const cl_long place[4] = { ((cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch +
-                                first[0]) * width,
-                               (cl_long)l->pitch * width, (cl_long)l->slice * width, (cl_long)l->plane * width };
+    const cl_long place[4] = {
+        ((cl_long)l->first + first[2] * (cl_long)l->slice + first[1] * (cl_long)l->pitch + first[0]) * width,
+        (cl_long)l->pitch * width, (cl_long)l->slice * width, (cl_long)l->plane * width
+    };
     for (cl_uint i = 0; i < 4; i++)
         BN_TRY(bn_set_arg(k, box, at + i, sizeof place[i], &place[i]));
     return BN_OK;
 }
 
-static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f, cl_uint waits,
-                                    const cl_event *wait, cl_event *done)
+static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const long n[3], const bn_field *f,
+                                    cl_uint waits, const cl_event *wait, cl_event *done)
 {
     const long width = together(f);
     const int components = (f->desc.role & BN_INTERLEAVED) ? 1 : f->desc.components;
@@ -99,7 +101,8 @@ bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long
     bn_domain *d = f->domain;
     bn_kernel *k;
     BN_TRY(find_service(f, copy_kernels, &k));
-    const cl_mem *from = unpack ? &buffer->mem : &f->buffers[box]->mem, *to = unpack ? &f->buffers[box]->mem : &buffer->mem;
+    const cl_mem *from = unpack ? &buffer->mem : &f->buffers[box]->mem,
+                 *to = unpack ? &f->buffers[box]->mem : &buffer->mem;
     BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), from));
     BN_TRY(bn_set_arg(k, box, 1, sizeof(cl_mem), to));
     BN_TRY(set_place(k, box, unpack ? 6 : 2, &d->shapes[d->boxes[box].shape].layout, first, together(f)));

@@ -60,8 +60,8 @@ static bn_status flush_all(bn_domain *d, const char *what)
     return BN_OK;
 }
 
-bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3],
-                           cl_uint waits, const cl_event *wait, cl_event *done)
+bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3],
+                           const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done)
 {
     bn_domain *d = k->program->domain;
     const bn_device *device = d->boxes[box].device;
@@ -69,8 +69,8 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
     if (profile && k->pending_count == BN_PENDING_EVENTS)
         BN_TRY(collect_events(k));
     cl_event *event = profile ? &k->pending[k->pending_count] : done;
-    cl_int status = clEnqueueNDRangeKernel(device->queue, k->cl[box], 3, offset, global, local, waits, waits ? wait : NULL,
-                                           event);
+    cl_int status = clEnqueueNDRangeKernel(device->queue, k->cl[box], 3, offset, global, local, waits,
+                                           waits ? wait : NULL, event);
     if (status == CL_SUCCESS && profile && done && (status = clRetainEvent(*event)) == CL_SUCCESS)
         *done = *event;
     if (status != CL_SUCCESS) {
@@ -113,12 +113,12 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
         if (objection)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result into field %s: %s", k->desc->name,
                            a->field->desc.name, objection);
-        const bn_domain *owner = a->field         ? a->field->domain
-                                 : a->partials    ? a->partials->domain
-                                 : a->scalars     ? a->scalars->domain
-                                 : a->table       ? a->table->domain
-                                 : a->travellers  ? bn_travellers_domain(a->travellers)
-                                                  : d;
+        const bn_domain *owner = a->field        ? a->field->domain
+                                 : a->partials   ? a->partials->domain
+                                 : a->scalars    ? a->scalars->domain
+                                 : a->table      ? a->table->domain
+                                 : a->travellers ? bn_travellers_domain(a->travellers)
+                                                 : d;
         bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
         /* Which device a box lies on depends on its number alone. */
         bool related = owner == d || a->access == BN_A_TURNED ||
@@ -135,8 +135,7 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                            a->field->desc.name);
         /* Reading neighbours of what the same launch writes is a race. */
         for (size_t j = 0; a->reach > 0 && j < count; j++)
-            if (j != i && args[j].field == a->field &&
-                (args[j].access == BN_A_WRITE || args[j].access == BN_A_UPDATE))
+            if (j != i && args[j].field == a->field && (args[j].access == BN_A_WRITE || args[j].access == BN_A_UPDATE))
                 return bn_fail(d->ctx, BN_USAGE, "kernel %s reads neighbours of %s and writes it", k->desc->name,
                                a->field->desc.name);
     }
@@ -225,13 +224,11 @@ static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
     return bn_enqueue(k, b, offset, global, k->group);
 }
 
-static bn_part whole_box(const bn_box *box)
-{
-    return (bn_part){ { 0, 0, 0 }, { box->n[0], box->n[1], box->n[2] } };
-}
+static bn_part whole_box(const bn_box *box) { return (bn_part){ { 0, 0, 0 }, { box->n[0], box->n[1], box->n[2] } }; }
 
-/* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts lie at multiples
- * of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside. */
+/* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
+ * lie at multiples of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside.
+ */
 static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *requests, size_t count, bn_part *inside,
                       bn_part slabs[6], size_t *slab_count)
 {
@@ -243,14 +240,16 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
     if (!segments && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->far[0][0] || box->far[0][1] || box->far[1][0] || box->far[1][1]))
-        return false; /* tiles overlap along x and y */
+        return false;           /* tiles overlap along x and y */
     size_t reach[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)
             if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
                 reach[side] = (size_t)requests[r].reach;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim] : tiles ? d->tile_layers : k->group[dim];
+        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim]
+                            : tiles  ? d->tile_layers
+                                     : k->group[dim];
         const size_t n = rest.n[dim];
         const size_t low = box->far[dim][0] ? (reach[0] + unit - 1) / unit * unit : 0;
         const size_t keep = box->far[dim][1] ? reach[1] : 0;
@@ -380,9 +379,10 @@ static bn_status check_kernel(const bn_kernel *k)
                        (unsigned long long)k->local_bytes, d->device->info.name,
                        (unsigned long long)d->device->info.local_bytes);
     if (!k->fits)
-        return bn_fail(d->ctx, BN_DEVICE,
-                       "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
-                       d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
+        return bn_fail(
+            d->ctx, BN_DEVICE,
+            "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
+            d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
     if (d->coarsened && k->desc->range == BN_PER_SEGMENT && d->box_count > 1)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
@@ -431,8 +431,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     BN_TRY(check_kernel(k));
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
-        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) ||
-            a->reach <= valid_for(d, a) || (a->wraps && d->box_count == 1))
+        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) || a->reach <= valid_for(d, a) ||
+            (a->wraps && d->box_count == 1))
             continue;
         if (!d->spread) {
             BN_TRY(bn_halo_exchange(a->field, a->reach));
@@ -462,9 +462,11 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TURNED &&
             ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_SEGMENT) || request_count > 0))
-            return bn_fail(d->ctx, BN_USAGE,
-                           "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "
-                           "neighbours of other boxes", k->desc->name);
+            return bn_fail(
+                d->ctx, BN_USAGE,
+                "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "
+                "neighbours of other boxes",
+                k->desc->name);
     BN_TRY(launch_boxes(k, args, count, requests, request_count));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;

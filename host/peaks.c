@@ -13,23 +13,23 @@ enum { GROUP = 64, CHAINS = 8, ROUNDS = 512, PLACES = 1 << 16, LAUNCHES = 200, T
 static const char doing[] = "measuring the device";
 
 /* Arithmetic: chains of multiply-adds that don't wait for each other, over vectors as wide as a CPU's registers (WIDE)
- * or narrow ones that leave a GPU room for many work-items. All lanes differ and all are used, or a compiler would leave
- * some out. Contraction is left on: that is the device's peak. */
-static const char arithmetic_text[] =
-    "#ifdef DOUBLE\n"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-    "#endif\n"
-    "kernel void arithmetic(global R *out, const R a, const R b)\n"
-    "{\n"
-    "    V x0 = (V)(a) + b * (V)(LANES), x1 = x0 + b, x2 = x1 + b, x3 = x2 + b, x4 = x3 + b, x5 = x4 + b, x6 = x5 + b, x7 = x6 + b;\n"
-    "    const V m = (V)(a), c = (V)(b + (R)get_global_id(0));\n"
-    "    for (int i = 0; i < 512; i++) {\n"
-    "        x0 = x0 * m + c; x1 = x1 * m + c; x2 = x2 * m + c; x3 = x3 * m + c;\n"
-    "        x4 = x4 * m + c; x5 = x5 * m + c; x6 = x6 * m + c; x7 = x7 * m + c;\n"
-    "    }\n"
-    "    x0 += x1 + x2 + x3 + x4 + x5 + x6 + x7;\n"
-    "    out[get_global_id(0)] = SUM(x0);\n"
-    "}\n";
+ * or narrow ones that leave a GPU room for many work-items. All lanes differ and all are used, or a compiler would
+ * leave some out. Contraction is left on: that is the device's peak. */
+static const char arithmetic_text[] = "#ifdef DOUBLE\n"
+                                      "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+                                      "#endif\n"
+                                      "kernel void arithmetic(global R *out, const R a, const R b)\n"
+                                      "{\n"
+                                      "    V x0 = (V)(a) + b * (V)(LANES), x1 = x0 + b, x2 = x1 + b, x3 = x2 + b, x4 = "
+                                      "x3 + b, x5 = x4 + b, x6 = x5 + b, x7 = x6 + b;\n"
+                                      "    const V m = (V)(a), c = (V)(b + (R)get_global_id(0));\n"
+                                      "    for (int i = 0; i < 512; i++) {\n"
+                                      "        x0 = x0 * m + c; x1 = x1 * m + c; x2 = x2 * m + c; x3 = x3 * m + c;\n"
+                                      "        x4 = x4 * m + c; x5 = x5 * m + c; x6 = x6 * m + c; x7 = x7 * m + c;\n"
+                                      "    }\n"
+                                      "    x0 += x1 + x2 + x3 + x4 + x5 + x6 + x7;\n"
+                                      "    out[get_global_id(0)] = SUM(x0);\n"
+                                      "}\n";
 
 /* Work-items of a group read each other's values; the next place depends on nothing that was read. */
 static const char rest_text[] = "kernel void empty(global uint *out) { (void)out; }\n"
@@ -91,8 +91,8 @@ static bn_status arithmetic(bn_device *d, cl_mem buffer, bool twice, bool wide, 
         snprintf(places + strlen(places), sizeof places - strlen(places), ",%d", lane);
         snprintf(sum + strlen(sum), sizeof sum - strlen(sum), "+x.s%x", (unsigned)lane);
     }
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -D R=%s -D V=%s%d%s -D LANES=%s -D SUM(x)=(%s)", real,
-             real, lanes, twice ? " -D DOUBLE" : "", places, sum);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -cl-mad-enable -D R=%s -D V=%s%d%s -D LANES=%s -D SUM(x)=(%s)",
+             real, real, lanes, twice ? " -D DOUBLE" : "", places, sum);
     BN_GO(bn_cl_build(d, "arithmetic (built in)", arithmetic_text, options, &program, NULL));
     kernel = clCreateKernel(program, "arithmetic", &status);
     const float a4 = 0.999F, b4 = 1e-4F;

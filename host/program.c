@@ -17,8 +17,7 @@ enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES };
 
 /* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
  * many there are. */
-static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box,
-                          bn_define out[BN_ALL_DEFINES])
+static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
     const bn_device_info *info = &box->device->info;
@@ -77,8 +76,8 @@ static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *
 }
 
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
-static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given, size_t *count_of,
-                             bn_define **out)
+static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given,
+                             size_t *count_of, bn_define **out)
 {
     const size_t count = *count_of;
     bn_define *all = calloc(BN_ALL_DEFINES + count, sizeof *all);
@@ -314,8 +313,7 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
          * launched: bn_launch refuses it then. */
         if (local > device->info.local_bytes && !device->profile)
             return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
-                           (unsigned long long)local, device->info.name,
-                           (unsigned long long)device->info.local_bytes);
+                           (unsigned long long)local, device->info.name, (unsigned long long)device->info.local_bytes);
     }
     k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
     if (!k->set)

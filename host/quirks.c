@@ -35,8 +35,8 @@ static const bn_quirk rows[] = {
 
 bn_quirks bn_quirks_find(const bn_device_info *info, const char *device_extensions)
 {
-    /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end sooner
-     * than others (photons). */
+    /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
+     * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };
     q.register_option = device_extensions && strstr(device_extensions, "cl_nv_compiler_options") != NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -261,9 +261,8 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
     if (!partials)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %s", f->desc.name);
     bool squares = op == BN_SUM_SQUARES;
-    *result = d->desc.precision == BN_DOUBLE
-                  ? double_ordered_dot(own, squares ? own : NULL, n, partials)
-                  : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
+    *result = d->desc.precision == BN_DOUBLE ? double_ordered_dot(own, squares ? own : NULL, n, partials)
+                                             : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
     free(partials);
     return BN_OK;
 }

@@ -21,7 +21,7 @@ struct bn_snapshot {
     struct part {
         bn_region region;
         size_t at, box; /* byte of its first value */
-    } *parts;
+    } * parts;
 };
 
 void bn_staging_free_all(bn_domain *d)
@@ -139,7 +139,8 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
     *out = s;
     s = NULL;
 out:
-    for (size_t m = 0; s && s->staging && m < d->members; m++) /* what was enqueued before a failure may still write there */
+    for (size_t m = 0; s && s->staging && m < d->members;
+         m++) /* what was enqueued before a failure may still write there */
         clFinish(bn_member_device(d, m)->queue);
     bn_snapshot_release(&s);
     return st;

@@ -23,7 +23,8 @@ static bn_status write_slabs(const bn_table *t, const void *values)
         bn_table_planes(t, m, &first, &end);
         if (first < end)
             BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
-                  t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL, NULL);
+                  t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL,
+                  NULL);
     }
     d->device->counts.waits++;
     return BN_OK;
@@ -111,7 +112,8 @@ bn_status bn_table_slabs(bn_domain *d, const char *name, const double *values, s
         size_t first, end;
         bn_table_planes(t, m, &first, &end);
         const size_t count = (end - first) * each; /* a device without planes has one real: no buffer is empty */
-        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, (count ? count : 1) * bn_domain_real_bytes(d), &t->buffer[m]));
+        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, (count ? count : 1) * bn_domain_real_bytes(d),
+                               &t->buffer[m]));
     }
     BN_GO(bn_table_rewrite(t, values, planes * each));
     *out = t;

@@ -1,6 +1,6 @@
-/* together.c: what is no field has a copy on every device: partial sums of all blocks, scalars, counters. Here the copies are
- * made one again after devices have changed their own parts. All of it is exact: every partial sum has one owner, scalars
- * that differ follow a rule that knows no order, counters are integers. */
+/* together.c: what is no field has a copy on every device: partial sums of all blocks, scalars, counters. Here the
+ * copies are made one again after devices have changed their own parts. All of it is exact: every partial sum has one
+ * owner, scalars that differ follow a rule that knows no order, counters are integers. */
 #include "internal/context.h"
 #include "internal/runtime.h"
 
@@ -17,8 +17,8 @@ static void blocks_of(const bn_box *box, size_t first[3], size_t n[3])
     }
 }
 
-/* Every value of `fresh` that is not as before takes its place in `values`; where several have changed, the largest in the
- * order of their bits, which for numbers that are not negative is their own. */
+/* Every value of `fresh` that is not as before takes its place in `values`; where several have changed, the largest in
+ * the order of their bits, which for numbers that are not negative is their own. */
 static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsigned char *values, size_t real)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -31,8 +31,8 @@ static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsign
     }
 }
 
-/* A round: parts are read into pinned memory, the host waits for all devices once, and the whole goes back to them while they
- * go on. Two rooms take turns: while one is read into, the other may still be on its way to a device. */
+/* A round: parts are read into pinned memory, the host waits for all devices once, and the whole goes back to them
+ * while they go on. Two rooms take turns: while one is read into, the other may still be on its way to a device. */
 typedef struct bn_round {
     bn_domain *d;
     char *room;
@@ -136,8 +136,8 @@ static bool needs(const bn_scalars *s) { return s->shared && s->apart; }
 
 static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
-                            size_t scalar_count)
+bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t partial_count,
+                            bn_scalars *const *scalars, size_t scalar_count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < partial_count; i++)
@@ -191,7 +191,8 @@ bn_status bn_counters_merge(bn_table *t)
     }
     for (size_t m = 0; m < d->members; m++) {
         const bn_device *device = bn_member_device(d, m);
-        const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL, NULL);
+        const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,
+                                                  NULL);
         if (status != CL_SUCCESS) {
             st = bn_cl_fail(device, status, "clEnqueueReadBuffer", t->buffer[m]->name);
             goto out;
@@ -213,7 +214,7 @@ bn_status bn_counters_clear(bn_table *t)
     bn_domain *d = t->domain;
     const cl_uint zero = 0;
     for (size_t m = 0; d->spread && m < d->members; m++)
-        BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_member_device(d, m)->queue, t->buffer[m]->mem,
-              &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
+        BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_member_device(d, m)->queue,
+              t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
     return BN_OK;
 }

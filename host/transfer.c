@@ -42,7 +42,8 @@ static void move_part(const bn_region *room, const bn_region *part, size_t eb, i
             for (uint32_t j = 0; j < part->n[1]; j++, block += row) {
                 const size_t slice = (size_t)c * room->n[2] + part->first[2] + k - room->first[2];
                 char *at = values + ((slice * room->n[1] + part->first[1] + j - room->first[1]) * room->n[0] +
-                                     part->first[0] - room->first[0]) * eb;
+                                     part->first[0] - room->first[0]) *
+                                        eb;
                 memcpy(to_block ? block : at, to_block ? at : block, row);
             }
 }
@@ -96,13 +97,15 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
         const size_t in_buffer[3] = { (l->left + from[0]) * eb, (size_t)l->halo[1] + from[1],
                                       (size_t)(first + c) * l->layers + (size_t)l->halo[2] + from[2] };
         const size_t in_host[3] = { at[0] * eb, at[1], (size_t)c * room->n[2] + at[2] };
-        const cl_int status =
-            write ? clEnqueueWriteBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer, in_host, region,
-                                             l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, NULL)
-                  : clEnqueueReadBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE, in_buffer, in_host, region,
-                                            l->pitch * eb, l->slice * eb, host_row, host_slice, values, 0, NULL, NULL);
+        const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE,
+                                                               in_buffer, in_host, region, l->pitch * eb, l->slice * eb,
+                                                               host_row, host_slice, values, 0, NULL, NULL)
+                                    : clEnqueueReadBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE,
+                                                              in_buffer, in_host, region, l->pitch * eb, l->slice * eb,
+                                                              host_row, host_slice, values, 0, NULL, NULL);
         if (status != CL_SUCCESS) {
-            bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect", f->desc.name);
+            bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
+                       f->desc.name);
             for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
                 clFinish(bn_member_device(d, m)->queue);
             return bn_error_status(d->ctx);
@@ -185,7 +188,8 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
     const size_t eb = bytes_of(f, &first, &count);
     if (f->host) {
         const bn_region whole = bn_domain_whole(d);
-        move_part(&whole, region, eb, count, (char *)f->host + bn_domain_points(d) * eb * (size_t)first, values, !write);
+        move_part(&whole, region, eb, count, (char *)f->host + bn_domain_points(d) * eb * (size_t)first, values,
+                  !write);
         return BN_OK;
     }
     for (size_t b = 0; b < d->box_count; b++) {

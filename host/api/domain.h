@@ -26,14 +26,16 @@ typedef struct bn_domain_desc {
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
     int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
-    /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal. */
+    /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal.
+     */
     int align;
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW need it, and so does turning */
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
      * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
     bn_device *device;
-    size_t work_group[3];   /* {0}: default shape */
-    const bn_kernel_group *groups; /* shapes of single kernels, which go before work_group; lent while the domain lives */
+    size_t work_group[3]; /* {0}: default shape */
+    const bn_kernel_group
+        *groups; /* shapes of single kernels, which go before work_group; lent while the domain lives */
     size_t group_count;
 } bn_domain_desc;
 
@@ -74,15 +76,15 @@ typedef struct bn_region {
 } bn_region;
 bn_region bn_domain_whole(const bn_domain *);
 
-/* What of the grid this process takes into host memory in one piece: the whole grid, unless other ranks have boxes of it:
- * then each of its own boxes. */
+/* What of the grid this process takes into host memory in one piece: the whole grid, unless other ranks have boxes of
+ * it: then each of its own boxes. */
 size_t bn_domain_parts(const bn_domain *);
 /* Gives the number of the box, 0 for the whole grid. */
 size_t bn_domain_part(const bn_domain *, size_t part, bn_region *);
 /* The points of a box, wherever it lies. */
 void bn_domain_box(const bn_domain *, size_t box, bn_region *);
-/* The next band of a walk over the whole grid in C order: whole rows of a layer or whole layers, of `points` points at most unless a
- * row has more. Begins with a zeroed region; false: that was all. */
+/* The next band of a walk over the whole grid in C order: whole rows of a layer or whole layers, of `points` points at
+ * most unless a row has more. Begins with a zeroed region; false: that was all. */
 bool bn_domain_next_band(const bn_domain *, size_t points, bn_region *band);
 /* Whether ranks have different boxes. If not, every rank has the whole grid. */
 bool bn_domain_dealt(const bn_domain *);

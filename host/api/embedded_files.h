@@ -6,8 +6,8 @@ typedef struct bn_embedded {
     const char *name, *text;
 } bn_embedded;
 
-/* The self-test cases of each solver, "selftest/flow.toml" (data/cases/flow/selftest.toml) and any "selftest/flow/heat.toml"
- * (data/cases/flow/selftest-heat.toml); ends with a NULL name. */
+/* The self-test cases of each solver, "selftest/flow.toml" (data/cases/flow/selftest.toml) and any
+ * "selftest/flow/heat.toml" (data/cases/flow/selftest-heat.toml); ends with a NULL name. */
 extern const bn_embedded bn_embedded_files[];
 
 #include "binnacle/context.h"

@@ -11,8 +11,8 @@ typedef struct bn_snapshot bn_snapshot;
 /* BN_T_REAL follows the domain's precision; BN_T_REAL2 is a pair (complex). */
 typedef enum bn_type { BN_T_REAL, BN_T_REAL2, BN_T_I32, BN_T_I64, BN_T_U8 } bn_type;
 
-/* Role: in the checkpoint, in VTK, in verify; interleaved: the components of a point lie together (an array of structures),
- * on the device (component c of the point AT is element AT * components + c) as on the host. */
+/* Role: in the checkpoint, in VTK, in verify; interleaved: the components of a point lie together (an array of
+ * structures), on the device (component c of the point AT is element AT * components + c) as on the host. */
 enum { BN_STATE = 1, BN_OUTPUT = 2, BN_COMPARE = 4, BN_INTERLEAVED = 8 };
 
 /* components: planes one after the other, each the size of the grid, unless they are interleaved. */
@@ -30,22 +30,26 @@ bn_domain *bn_field_domain(const bn_field *);
 size_t bn_field_element_bytes(const bn_field *); /* of one component of one point */
 size_t bn_field_bytes(const bn_field *);         /* of the whole field in its own type, without padding */
 
-/* All points of all components in C order (x fastest, component slowest, or fastest if interleaved), in the field's own type: float or double,
- * int32_t, ... `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for everything launched before.
+/* All points of all components in C order (x fastest, component slowest, or fastest if interleaved), in the field's own
+ * type: float or double, int32_t, ... `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for
+ * everything launched before.
  */
 BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);
 BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes);
 /* The same for a region of `count` components from `first` on; all ranks ask alike, and all get all of it. */
-BN_CHECKED bn_status bn_field_read_part(bn_field *, int first, int count, const bn_region *, void *values, size_t bytes);
-/* All of the field in the order of bn_field_read, band after band of whole rows or layers of a component (of all components, if they are
- * interleaved): never more than some MiB are in host memory. All ranks call it, and each sees everything. */
+BN_CHECKED bn_status bn_field_read_part(bn_field *, int first, int count, const bn_region *, void *values,
+                                        size_t bytes);
+/* All of the field in the order of bn_field_read, band after band of whole rows or layers of a component (of all
+ * components, if they are interleaved): never more than some MiB are in host memory. All ranks call it, and each sees
+ * everything. */
 BN_CHECKED bn_status bn_field_visit(bn_field *,
                                     bn_status (*visit)(void *user, int component, const bn_region *, const void *values,
                                                        size_t bytes),
                                     void *user);
-/* Writes the field part by part: `fill` gives all components of a region in the same order. A rank is asked for its own parts
- * only. */
-BN_CHECKED bn_status bn_field_supply(bn_field *, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
+/* Writes the field part by part: `fill` gives all components of a region in the same order. A rank is asked for its own
+ * parts only. */
+BN_CHECKED bn_status bn_field_supply(bn_field *,
+                                     bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
                                      void *user);
 /* From a field to one of the same points, type and components. On the same domain the copy is made where the field
  * lies; on another one, which may be cut otherwise, it goes through the host, which waits. */
@@ -55,8 +59,8 @@ BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
 BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
 
-/* Parts of real fields as doubles: `count` components from `first` on, as bn_field_read_part gives them; and all components of a
- * region, as bn_field_supply asks for them. */
+/* Parts of real fields as doubles: `count` components from `first` on, as bn_field_read_part gives them; and all
+ * components of a region, as bn_field_supply asks for them. */
 BN_CHECKED bn_status bn_field_get_part(bn_field *, int first, int count, const bn_region *, double *values);
 BN_CHECKED bn_status bn_field_set_parts(bn_field *, void (*fill)(const void *user, const bn_region *, double *values),
                                         const void *user);
@@ -74,9 +78,9 @@ void bn_field_swap(bn_field *, bn_field *);
 void *bn_field_host(bn_field *);
 
 /* Starts copying the field to pinned host memory and returns at once; steps launched afterwards do not disturb it. Any
- * thread may wait for it. A rank gets the parts that are its own (bn_domain_parts), with `overlap` one point further than they go at
- * their upper sides, as far as the grid goes: for files whose pieces share their borders. `data` in C order as
- * bn_field_read gives; lent until the release. */
+ * thread may wait for it. A rank gets the parts that are its own (bn_domain_parts), with `overlap` one point further
+ * than they go at their upper sides, as far as the grid goes: for files whose pieces share their borders. `data` in C
+ * order as bn_field_read gives; lent until the release. */
 BN_CHECKED bn_status bn_snapshot_begin(bn_field *, bool overlap, bn_snapshot **out);
 size_t bn_snapshot_parts(const bn_snapshot *);
 BN_CHECKED bn_status bn_snapshot_wait(bn_context *, bn_snapshot *, size_t part, bn_region *, const void **data);

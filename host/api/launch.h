@@ -9,8 +9,19 @@
 #include "api/travel.h"
 
 typedef enum bn_access {
-    BN_A_SCALAR, BN_A_READ, BN_A_WRITE, BN_A_UPDATE, BN_A_PARTIALS, BN_A_TOTALS, BN_A_SCALARS, BN_A_TABLE, BN_A_COUNTERS, BN_A_IMAGE,
-    BN_A_TURNED, BN_A_PLANE, BN_A_TRAVELLERS
+    BN_A_SCALAR,
+    BN_A_READ,
+    BN_A_WRITE,
+    BN_A_UPDATE,
+    BN_A_PARTIALS,
+    BN_A_TOTALS,
+    BN_A_SCALARS,
+    BN_A_TABLE,
+    BN_A_COUNTERS,
+    BN_A_IMAGE,
+    BN_A_TURNED,
+    BN_A_PLANE,
+    BN_A_TRAVELLERS
 } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
@@ -22,9 +33,10 @@ typedef struct bn_arg {
     bn_scalars *scalars;
     bn_table *table;
     bn_travellers *travellers;
-    int side; /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower ones; 0: both */
+    int side;      /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower
+                      ones; 0: both */
     int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
-    bool wraps;   /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
+    bool wraps;    /* the kernel steps over periodic sides by itself where the box is the whole grid (NX == GNX, ...) */
     bool foreign; /* the field may belong to another domain of the same boxes on the same devices: box b sees box b's */
     bn_value_kind kind;
     union {
@@ -38,15 +50,15 @@ typedef struct bn_arg {
     {                                                        \
         .access = BN_A_READ, .reach = (reach_), .field = (f) \
     }
-/* The same for kernels that find the neighbour across a periodic side by its index: no halo is copied while the grid is one
- * box. */
-#define BN_READ_WRAPPED(f, reach_)                                           \
-    {                                                                        \
+/* The same for kernels that find the neighbour across a periodic side by its index: no halo is copied while the grid is
+ * one box. */
+#define BN_READ_WRAPPED(f, reach_)                                          \
+    {                                                                       \
         .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true \
     }
-#define BN_READ_WRAPPED_SIDE(f, reach_, side_)                                                  \
-    {                                                                                           \
-        .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true, .side = (side_)    \
+#define BN_READ_WRAPPED_SIDE(f, reach_, side_)                                               \
+    {                                                                                        \
+        .access = BN_A_READ, .reach = (reach_), .field = (f), .wraps = true, .side = (side_) \
     }
 #define BN_WRITE(f)                        \
     {                                      \
@@ -61,9 +73,9 @@ typedef struct bn_arg {
         .access = BN_A_PARTIALS, .partials = (p) \
     }
 /* The same for a kernel that writes one component of several. */
-#define BN_PARTIALS_OF(p, c)                                             \
-    {                                                                    \
-        .access = BN_A_PARTIALS, .partials = (p), .component = (c) + 1   \
+#define BN_PARTIALS_OF(p, c)                                           \
+    {                                                                  \
+        .access = BN_A_PARTIALS, .partials = (p), .component = (c) + 1 \
     }
 /* Partial sums to be added up: total_sum in the kernel. */
 #define BN_TOTALS(p)                           \
@@ -84,16 +96,18 @@ typedef struct bn_arg {
     {                                         \
         .access = BN_A_COUNTERS, .table = (t) \
     }
-/* Of a table that is cut into slabs (bn_table_slabs): the first plane that the kernel sees, and the one behind the last; int. */
-#define BN_FIRST_PLANE(t)                               \
-    {                                                   \
-        .access = BN_A_PLANE, .table = (t), .side = -1  \
-    }
-#define BN_END_PLANE(t)                                \
+/* Of a table that is cut into slabs (bn_table_slabs): the first plane that the kernel sees, and the one behind the
+ * last; int. */
+#define BN_FIRST_PLANE(t)                              \
     {                                                  \
-        .access = BN_A_PLANE, .table = (t), .side = 1  \
+        .access = BN_A_PLANE, .table = (t), .side = -1 \
     }
-/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/travel.h). */
+#define BN_END_PLANE(t)                               \
+    {                                                 \
+        .access = BN_A_PLANE, .table = (t), .side = 1 \
+    }
+/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/travel.h).
+ */
 #define BN_TRAVELLERS(t)                             \
     {                                                \
         .access = BN_A_TRAVELLERS, .travellers = (t) \
@@ -106,24 +120,24 @@ typedef struct bn_arg {
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen); the kernel knows their
  * layout from BN_DEF_PLACE. The reach is counted in cells of that grid. */
 #define BN_READ_FOREIGN(f) BN_READ_FOREIGN_REACH(f, 0)
-#define BN_READ_FOREIGN_REACH(f, reach_)                                             \
-    {                                                                                \
-        .access = BN_A_READ, .reach = (reach_), .field = (f), .foreign = true        \
+#define BN_READ_FOREIGN_REACH(f, reach_)                                      \
+    {                                                                         \
+        .access = BN_A_READ, .reach = (reach_), .field = (f), .foreign = true \
     }
 #define BN_WRITE_FOREIGN(f)                                 \
     {                                                       \
         .access = BN_A_WRITE, .field = (f), .foreign = true \
     }
 /* A field of the turned grid (bn_domain_turned), of one component: the kernel, which reads no neighbours in other rows,
- * writes cell (i, j) to the element AT_TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they belong,
- * to whichever device. */
+ * writes cell (i, j) to the element AT_TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they
+ * belong, to whichever device. */
 #define BN_WRITE_TURNED(f)                  \
     {                                       \
         .access = BN_A_TURNED, .field = (f) \
     }
-#define BN_SCALARS_FOREIGN(s)                                     \
-    {                                                             \
-        .access = BN_A_SCALARS, .scalars = (s), .foreign = true   \
+#define BN_SCALARS_FOREIGN(s)                                   \
+    {                                                           \
+        .access = BN_A_SCALARS, .scalars = (s), .foreign = true \
     }
 #define BN_REALV(x)                                              \
     {                                                            \
@@ -144,10 +158,10 @@ typedef struct bn_arg {
  * of the arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
 BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
 
-/* A kernel of range BN_PER_TRAVELLER, one of whose arguments is BN_TRAVELLERS: launches it again and again, and takes those who
- * leave one device to the one that they name, until nobody is on the way and every work-item is through with what it begins by
- * itself (travel.h). Waits for every launch. */
-#define BN_TRAVEL(kernel, ...)                                  \
+/* A kernel of range BN_PER_TRAVELLER, one of whose arguments is BN_TRAVELLERS: launches it again and again, and takes
+ * those who leave one device to the one that they name, until nobody is on the way and every work-item is through with
+ * what it begins by itself (travel.h). Waits for every launch. */
+#define BN_TRAVEL(kernel, ...) \
     bn_travel((kernel), (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg))
 BN_CHECKED bn_status bn_travel(bn_kernel *, const bn_arg *, size_t count);
 

@@ -30,8 +30,8 @@ static inline BN_SUM_REAL BN_SUM_NAME(lane_sum)(const BN_SUM_REAL *values, size_
     return BN_SUM_NAME(fold)(lanes, BN_SUM_FINISH_LANES);
 }
 
-/* Adds up the partial sums of all blocks: where there are many, packs of them first. Packs take the place of the partial
- * sums. */
+/* Adds up the partial sums of all blocks: where there are many, packs of them first. Packs take the place of the
+ * partial sums. */
 static inline BN_SUM_REAL BN_SUM_NAME(ordered_total)(BN_SUM_REAL *partials, size_t count)
 {
     if (count <= BN_SUM_TOTALS_MAX)
@@ -43,7 +43,8 @@ static inline BN_SUM_REAL BN_SUM_NAME(ordered_total)(BN_SUM_REAL *partials, size
     return BN_SUM_NAME(lane_sum)(partials, packs);
 }
 
-/* Sum of a[i] * b[i] over nx * ny * nz points (b NULL: of a[i]). `partials` has room for nz * ceil(ny / BN_SEGMENT_ROWS)
+/* Sum of a[i] * b[i] over nx * ny * nz points (b NULL: of a[i]). `partials` has room for nz * ceil(ny /
+ * BN_SEGMENT_ROWS)
  * * ceil(nx / BN_SEGMENT). */
 static inline BN_SUM_REAL BN_SUM_NAME(ordered_dot)(const BN_SUM_REAL *a, const BN_SUM_REAL *b, const size_t n[3],
                                                    BN_SUM_REAL *partials)

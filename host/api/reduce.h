@@ -28,8 +28,8 @@ BN_CHECKED bn_status bn_scalars_read(bn_scalars *, double *values, size_t count)
 BN_CHECKED bn_status bn_scalars_write(bn_scalars *, const double *values, size_t count);
 
 /* Work-groups of range BN_PER_SEGMENT write to them: each value only by one of them, or by atomic_max of non-negative
- * numbers. Without it a kernel may write scalars only if every box's launch writes the same: in range BN_ONCE, or in the
- * first_group() of kernels/lib/reduce.h. */
+ * numbers. Without it a kernel may write scalars only if every box's launch writes the same: in range BN_ONCE, or in
+ * the first_group() of kernels/lib/reduce.h. */
 BN_CHECKED bn_status bn_scalars_share(bn_scalars *);
 
 /* Several of one domain in one wait. */
@@ -45,7 +45,8 @@ typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS } bn_reduce_op;
 /* One number from one component of a real field, for both engines, same bits; NaN or infinity anywhere gives a result
  * that is not finite. */
 BN_CHECKED bn_status bn_reduce(bn_field *, int component, bn_reduce_op, double *result);
-/* On a device: launches it and lends the scalars whose first one it is until the next reduction: to be read along with others. */
+/* On a device: launches it and lends the scalars whose first one it is until the next reduction: to be read along with
+ * others. */
 BN_CHECKED bn_status bn_reduce_launch(bn_field *, int component, bn_reduce_op, bn_scalars **lent);
 
 #endif

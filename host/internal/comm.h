@@ -1,5 +1,5 @@
-/* comm.h: the processes of a job (ranks), seen from the runtime. comm.c knows whether there are any; comm_mpi.c, a library
- * of its own that is loaded when a job was started by mpirun or srun, is the only file that knows MPI. */
+/* comm.h: the processes of a job (ranks), seen from the runtime. comm.c knows whether there are any; comm_mpi.c, a
+ * library of its own that is loaded when a job was started by mpirun or srun, is the only file that knows MPI. */
 #ifndef BN_INTERNAL_COMM_H
 #define BN_INTERNAL_COMM_H
 
@@ -22,7 +22,7 @@ typedef struct bn_comm_ops {
     void (*send)(const bn_message *);    /* begins; until `wait` */
     void (*wait)(void);                  /* for all that was begun */
     void (*broadcast)(int root, void *data, size_t bytes);
-    void (*all_or)(void *data, size_t bytes);      /* every bit: set where any rank has it set */
+    void (*all_or)(void *data, size_t bytes);       /* every bit: set where any rank has it set */
     void (*all_sum)(int64_t *values, size_t count); /* exact, hence the same whatever the order */
     void (*all_max)(double *values, size_t count);
     void (*gather)(const void *mine, size_t bytes, void *all); /* the same size from each, in rank order, to everyone */

@@ -35,14 +35,14 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
-    /* The devices of this process that work together, this one first; only the first one knows them. `slots`: devices of
-     * all processes, of which this process has those from `first_slot`. */
+    /* The devices of this process that work together, this one first; only the first one knows them. `slots`: devices
+     * of all processes, of which this process has those from `first_slot`. */
     struct bn_device **team;
     size_t team_count, slots, first_slot;
     bn_device_info least; /* as info, with the least memory of all of them */
-    double *weights; /* of all slots: their shares of the cells; NULL: alike */
-    bool profile;           /* the queue takes event times */
-    cl_uint align_bytes;    /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
+    double *weights;      /* of all slots: their shares of the cells; NULL: alike */
+    bool profile;         /* the queue takes event times */
+    cl_uint align_bytes;  /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bn_queue_counts counts;
 };
 

@@ -32,8 +32,8 @@ const char *bn_case_text(const bn_case *, const char *key);
 int bn_case_choice(const bn_case *, const char *key); /* index into the key's list of choices */
 bool bn_case_given(const bn_case *, const char *key); /* in the file or by an override, not a default */
 
-/* Lists of tables, [[boundary.segment]]: how many items `list` ("boundary.segment") has, and their values; items count from
- * 0, `key` is the full name ("boundary.segment.from"). */
+/* Lists of tables, [[boundary.segment]]: how many items `list` ("boundary.segment") has, and their values; items count
+ * from 0, `key` is the full name ("boundary.segment.from"). */
 size_t bn_case_items(const bn_case *, const char *list);
 double bn_case_item_real(const bn_case *, const char *key, size_t item);
 double bn_case_item_real_at(const bn_case *, const char *key, size_t item, size_t index);

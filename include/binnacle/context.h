@@ -49,8 +49,9 @@ const char *bn_context_cache_dir(bn_context *);
 /* Folder that overrides the embedded kernels, or NULL. */
 const char *bn_context_kernel_dir(const bn_context *);
 
-/* If mpirun or srun started this process with others: joins them, once per process. From then on all of them create the same
- * domains and fields and make the same calls on them, each computing its own boxes. BN_USAGE when MPI can't be loaded. */
+/* If mpirun or srun started this process with others: joins them, once per process. From then on all of them create the
+ * same domains and fields and make the same calls on them, each computing its own boxes. BN_USAGE when MPI can't be
+ * loaded. */
 BN_CHECKED bn_status bn_context_join(bn_context *);
 int bn_context_rank(const bn_context *);  /* 0 alone */
 int bn_context_ranks(const bn_context *); /* 1 alone */

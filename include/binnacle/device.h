@@ -44,30 +44,30 @@ typedef struct bn_kernel_group {
 BN_CHECKED bn_status bn_devices(bn_context *, const bn_device_info **lent, size_t *count);
 
 /* Which devices a selector names: "auto", "3", "0:1", "gpu", "gpu:1", "cpu", "cpu:0", a part of a name (any case;
- * ambiguity is an error that lists the matches), "all", or a list "0,2". "gpu" names the fastest GPU and, as far as there
- * is room, all others of the same name and platform. NULL or "": $BINNACLE_DEVICE, else "auto".
- * auto: a GPU before a CPU, then the larger measured copy bandwidth where all of the candidates have one, then compute
- * units times clock, then the lower index. Writes at most `room` indices to `indices`. `reason` (may be NULL) receives
- * why, static or context-owned. */
+ * ambiguity is an error that lists the matches), "all", or a list "0,2". "gpu" names the fastest GPU and, as far as
+ * there is room, all others of the same name and platform. NULL or "": $BINNACLE_DEVICE, else "auto". auto: a GPU
+ * before a CPU, then the larger measured copy bandwidth where all of the candidates have one, then compute units times
+ * clock, then the lower index. Writes at most `room` indices to `indices`. `reason` (may be NULL) receives why, static
+ * or context-owned. */
 BN_CHECKED bn_status bn_device_select(bn_context *, const char *selector, size_t *indices, size_t room, size_t *count,
                                       const char **reason);
 
-/* Opens what the selector names: a device, or several that work on a simulation together ("all", "0,2", "gpu"), the first of
- * which then stands for them all. Of several ranks on one machine (bn_context_join) each opens its share; all ranks call
- * this together. */
+/* Opens what the selector names: a device, or several that work on a simulation together ("all", "0,2", "gpu"), the
+ * first of which then stands for them all. Of several ranks on one machine (bn_context_join) each opens its share; all
+ * ranks call this together. */
 BN_CHECKED bn_status bn_device_open(bn_context *, const char *selector, bool profile, bn_device **out);
 void bn_device_close(bn_device **);
 const bn_device_info *bn_device_describe(const bn_device *);
-size_t bn_device_team(const bn_device *);                             /* devices of this process that work together */
-const bn_device_info *bn_device_member(const bn_device *, size_t i);  /* the i-th of them */
-size_t bn_device_slots(const bn_device *);                            /* and those of all ranks */
-/* The device that stands for them all, with no more memory than any of those of all ranks has: what is decided by it, all ranks
- * decide alike. */
+size_t bn_device_team(const bn_device *);                            /* devices of this process that work together */
+const bn_device_info *bn_device_member(const bn_device *, size_t i); /* the i-th of them */
+size_t bn_device_slots(const bn_device *);                           /* and those of all ranks */
+/* The device that stands for them all, with no more memory than any of those of all ranks has: what is decided by it,
+ * all ranks decide alike. */
 const bn_device_info *bn_device_least(const bn_device *);
 
-/* Shares of the cells, in the order of the devices, for as many boxes as there are devices; every rank gives the same. BN_USAGE
- * unless there is a positive number for each. Unasked, different devices of one process share by their measured copy
- * bandwidths. */
+/* Shares of the cells, in the order of the devices, for as many boxes as there are devices; every rank gives the same.
+ * BN_USAGE unless there is a positive number for each. Unasked, different devices of one process share by their
+ * measured copy bandwidths. */
 BN_CHECKED bn_status bn_device_weigh(bn_device *, const double *weights, size_t count);
 
 /* The implementation must not be called from two threads: output is then written in place. */

@@ -20,7 +20,8 @@ typedef struct bn_sim_desc {
     const bn_kernel_group *groups;
     size_t group_count;
     const char *resume; /* a checkpoint to go on from: its manifest or its folder; NULL: what the case says */
-    bool tuned; /* without any of these: the shapes that `binnacle tune` has found for such a case on the device, if any */
+    bool tuned; /* without any of these: the shapes that `binnacle tune` has found for such a case on the device, if any
+                 */
 } bn_sim_desc;
 
 /* What a step reported; NaN in `residual` where the solver has none. */

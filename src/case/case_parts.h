@@ -23,7 +23,7 @@ typedef struct bn_value {
         bool boolean;
         int choice;
     } is;
-    char *text; /* of a text */
+    char *text;       /* of a text */
     bool preferred;   /* bn_case_prefer has put another value in the place of `before` */
     long long before; /* choice or whole number */
 } bn_value;

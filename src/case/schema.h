@@ -10,7 +10,8 @@ typedef enum bn_key_type { BN_KEY_INT, BN_KEY_REAL, BN_KEY_TEXT, BN_KEY_BOOL, BN
 
 /* Numbers must lie in [min, max] where min < max (HUGE_VAL: no limit on that side), or > min where `above` is set;
  * min == max == 0 means any value. A key without default (`required`) must be given. `count` > 1: an array of exactly
- * that many numbers, all with the same default, unit and range. `list`: the key's table may stand any number of times, as
+ * that many numbers, all with the same default, unit and range. `list`: the key's table may stand any number of times,
+ * as
  * [[table]], up to BN_LIST_MAX; all keys of a table agree on it. */
 typedef struct bn_key {
     const char *name; /* "grid.size": table and key, at most one dot more ("boundary.left.kind") */
@@ -42,11 +43,12 @@ BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *te
 /* A commented starter case for a solver: every key with unit, default and range, made from the schema; free() it. */
 BN_CHECKED bn_status bn_case_starter(bn_context *, const char *solver, const bn_schema_source *, char **text);
 
-/* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming it
- * or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved case shows the
- * key as it was: what is preferred belongs to a device. */
+/* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming
+ * it or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved
+ * case shows the key as it was: what is preferred belongs to a device. */
 bool bn_case_prefer(bn_case *, const char *key, const char *value);
-/* The value of such a key as it stands in a case; `text` has room for BN_CASE_VALUE bytes. False: there is no such key. */
+/* The value of such a key as it stands in a case; `text` has room for BN_CASE_VALUE bytes. False: there is no such key.
+ */
 enum { BN_CASE_VALUE = 64 };
 bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
 

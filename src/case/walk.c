@@ -174,7 +174,8 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
         const bn_key *key = values[i].key;
         if (key->required && !values[i].given) {
             bn_builder b = { 0 };
-            bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number, key->help);
+            bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
+                           key->help);
             bn_problems_add(&r->c->reports->problems, table->value, r->override, bn_builder_take(&b));
         }
         if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
@@ -193,7 +194,8 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
     if (r->override)
         bn_builder_add(&b, "`%s` is a list: its items can only be given in the file", list);
     else if (!tables)
-        bn_builder_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list, list);
+        bn_builder_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
+                       list);
     else if (node->count > BN_LIST_MAX)
         bn_builder_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
     if (b.bytes) {

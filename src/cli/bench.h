@@ -110,15 +110,16 @@ BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
 BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);
 void bn_bench_remove_tree(const char *path);
 
-/* The arguments of such a run: `command` on the job's case, which is written to the folder, with its settings, on its device,
+/* The arguments of such a run: `command` on the job's case, which is written to the folder, with its settings, on its
+ * device,
  * --out `results` and these options (NULL at their end). */
 enum { BN_BENCH_ARGUMENTS = 64 };
 typedef struct bn_bench_command {
     const char *arguments[BN_BENCH_ARGUMENTS];
     char index[32], path[BN_BENCH_PATH + 64], results[BN_BENCH_PATH + 64];
 } bn_bench_command;
-BN_CHECKED bn_status bn_bench_child_command(const bn_bench_device *, const bn_bench_job *, const char *folder, const char *command,
-                                      const char *const *options, bn_bench_command *out);
+BN_CHECKED bn_status bn_bench_child_command(const bn_bench_device *, const bn_bench_job *, const char *folder,
+                                            const char *command, const char *const *options, bn_bench_command *out);
 
 /* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
 BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);

@@ -55,7 +55,8 @@ static bn_status draw(bn_context *ctx, const char *folder, const char *name, con
     if (full.count == 0)
         return BN_OK; /* nothing was measured */
     /* A point that is not drawn, since nothing follows it: room for the names above the roof. */
-    const double above[2] = { all[0].count > 0 ? all[0].x[0] : 0, all[0].count > 0 ? 40 * all[0].y[all[0].count - 1] : 0 };
+    const double above[2] = { all[0].count > 0 ? all[0].x[0] : 0,
+                              all[0].count > 0 ? 40 * all[0].y[all[0].count - 1] : 0 };
     if (roofs > 0 && above[1] > 0 && full.count < LINES)
         lines[full.count++] = (bn_chart_line){ .x = &above[0], .y = &above[1], .count = 1 };
     char *path = bn_path_join(folder, name);

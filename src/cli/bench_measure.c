@@ -73,14 +73,16 @@ static bn_status by_clock(const bn_bench_device *d, const bn_bench_job *job, bn_
     unsigned count, done;
     size_t rounds = 0;
     BN_TRY(warm_up(sim, d->budget, &count));
-    for (const double begin = bn_seconds_now(); rounds < BN_BENCH_ROUNDS && (rounds < 3 || bn_seconds_now() - begin < 2 * d->budget);) {
+    for (const double begin = bn_seconds_now();
+         rounds < BN_BENCH_ROUNDS && (rounds < 3 || bn_seconds_now() - begin < 2 * d->budget);) {
         if (*d->cli->stop)
             return bn_fail(d->cli->ctx, BN_INTERRUPTED, "interrupted");
         const unsigned long long before = bn_sim_now(sim).items;
         const bn_queue_counts counted = device_counts(sim);
         const double start = bn_seconds_now();
         BN_TRY(steps(sim, count, &done));
-        const double took = bn_seconds_now() - start, updates = (double)(bn_sim_now(sim).items - before) * job->per_item;
+        const double took = bn_seconds_now() - start,
+                     updates = (double)(bn_sim_now(sim).items - before) * job->per_item;
         if (!(updates > 0))
             break;
         const bn_queue_counts since = device_counts(sim);

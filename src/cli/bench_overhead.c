@@ -86,8 +86,8 @@ static bn_status measure_steps(const bn_bench_device *d, json_t *rows)
     return BN_OK;
 }
 
-bn_status bn_bench_child_command(const bn_bench_device *d, const bn_bench_job *job, const char *folder, const char *command,
-                                 const char *const *options, bn_bench_command *out)
+bn_status bn_bench_child_command(const bn_bench_device *d, const bn_bench_job *job, const char *folder,
+                                 const char *command, const char *const *options, bn_bench_command *out)
 {
     size_t n = 0;
     snprintf(out->index, sizeof out->index, "%zu", bn_device_describe(d->plain)->index);

@@ -224,7 +224,8 @@ static void tell(const bn_options *o, const bn_bench_job *job)
                 job->n);
 }
 
-/* All sizes in single precision, or the one that is asked for, and the last one of the kinds that --quick takes too in double. */
+/* All sizes in single precision, or the one that is asked for, and the last one of the kinds that --quick takes too in
+ * double. */
 static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
@@ -307,7 +308,8 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
     if (!o->json) {
         print_limits(json_object_get(entry, "device"));
         BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
-              : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite")) : print_rows(cli->ctx, rows));
+              : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite"))
+                         : print_rows(cli->ctx, rows));
     }
 out:
     json_decref(rows);

@@ -111,9 +111,10 @@ static json_t *notes_json(const bn_plan *p)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < p->note_count; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "name", bn_json_text(p->notes[i].name), "value",
-                                              p->notes[i].help[0] ? bn_json_text(p->notes[i].help)
-                                                                  : bn_json_real(p->notes[i].value), "unit", bn_json_text(p->notes[i].unit)));
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o}", "name", bn_json_text(p->notes[i].name), "value",
+                            p->notes[i].help[0] ? bn_json_text(p->notes[i].help) : bn_json_real(p->notes[i].value),
+                            "unit", bn_json_text(p->notes[i].unit)));
     return list;
 }
 

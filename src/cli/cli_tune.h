@@ -72,7 +72,7 @@ typedef struct bn_tune {
     bn_tune_kernel *kernels;
     size_t count;
     bn_tune_variant variants[BN_TUNE_VARIANTS];
-    size_t variant_count, unfit; /* unfit: kernels of the case as it is that the device can't run */
+    size_t variant_count, unfit;         /* unfit: kernels of the case as it is that the device can't run */
     bn_tune_shape plain;                 /* a step of the case as it is, measured between the variants */
     const char *extra[BN_TUNE_VARIANTS]; /* settings of the case besides --set: the variants that were chosen */
     size_t extra_count;

@@ -178,7 +178,9 @@ void bn_tune_print_variants(const bn_tune *t)
     printf("Variants, a whole step in the default work-groups; the case as it is: %s\n", time);
     for (size_t i = 0; i < t->variant_count; i++) {
         const bn_tune_variant *v = &t->variants[i];
-        static const char *const verdicts[] = { "not tried", "", "wrong", "failed", "crashed", "skipped" }; /* bn_tune_verdict */
+        static const char *const verdicts[] = {
+            "not tried", "", "wrong", "failed", "crashed", "skipped"
+        }; /* bn_tune_verdict */
         if (v->times.verdict != BN_TUNE_OK) {
             printf("  %s: %s%s%s\n", v->set, verdicts[v->times.verdict], v->times.why[0] ? ": " : "", v->times.why);
             continue;

@@ -17,7 +17,9 @@ typedef struct column {
     size_t side[3];
 } column;
 
-static const char *const verdicts[] = { "not tried", "ok", "wrong", "failed", "crashed", "skipped" }; /* bn_tune_verdict */
+static const char *const verdicts[] = {
+    "not tried", "ok", "wrong", "failed", "crashed", "skipped"
+}; /* bn_tune_verdict */
 
 static const bn_tune_shape *find_shape(const bn_tune_kernel *k, const size_t side[3])
 {

@@ -15,11 +15,14 @@
 
 const bn_command bn_commands[] = {
     { "run", "CASE", "run a case",
-      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 prints "
+      "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 "
+      "prints "
       "the\n"
-      "status, a file STOP in the output folder ends the run. --resume goes on from the newest checkpoint in the output "
+      "status, a file STOP in the output folder ends the run. --resume goes on from the newest checkpoint in the "
+      "output "
       "folder,\n"
-      "--resume=FILE from another one. `binnacle CASE.toml` alone means run. Without --out the folder is CASE-NAME.out.",
+      "--resume=FILE from another one. `binnacle CASE.toml` alone means run. Without --out the folder is "
+      "CASE-NAME.out.",
       BN_CMD_RUN, 1, 1, false, true, bn_cli_run },
     { "verify", "CASE", "device against CPU reference, field by field",
       "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
@@ -41,7 +44,8 @@ const bn_command bn_commands[] = {
     { "tune", "CASE|SOLVER", "the fastest work-groups, kept for later runs",
       "Times every kernel of the case in work-groups of many shapes, checks each shape against the CPU reference, and "
       "keeps\n"
-      "the fastest ones in $XDG_DATA_HOME/binnacle/tuning.json, which `run` uses from then on. A solver's name stands for "
+      "the fastest ones in $XDG_DATA_HOME/binnacle/tuning.json, which `run` uses from then on. A solver's name stands "
+      "for "
       "its\n"
       "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
       BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
@@ -133,7 +137,8 @@ static bool ends_together(bn_status st) { return st == BN_DIVERGED || st == BN_I
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
-    if (bn_context_rank(ctx) > 0 && (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* every rank has met it, the first one tells it */
+    if (bn_context_rank(ctx) > 0 &&
+        (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* every rank has met it, the first one tells it */
         (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
         return;
     }

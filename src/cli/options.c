@@ -31,8 +31,10 @@ typedef struct option_row {
 
 static const option_row rows[] = {
     { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
-      "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work together" },
-    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false, "folder for output" },
+      "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
+      "together" },
+    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false,
+      "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
@@ -60,12 +62,14 @@ static const option_row rows[] = {
       "measure the copy bandwidth of each device; bench: all limits again" },
     { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH | BN_CMD_TUNE, false,
       "bench: two small sizes a solver, within a minute; tune: fewer shapes, six seconds for each of its three parts" },
-    { "size", 0, SIZE, "N", 0, BN_CMD_BENCH, false, "only the first, second, third or fourth size of each, in single precision" },
+    { "size", 0, SIZE, "N", 0, BN_CMD_BENCH, false,
+      "only the first, second, third or fourth size of each, in single precision" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
       "starts), default-vs-tuned (work-groups)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
-    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH, false, "output for scripts" },
+    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH, false,
+      "output for scripts" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE, true, "" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
     { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },

@@ -86,7 +86,8 @@ static size_t raised_at(const char *text, char *plain)
     return 0;
 }
 
-/* The next characters that are all raised or all not, without their height; returns the bytes that they take in the text. */
+/* The next characters that are all raised or all not, without their height; returns the bytes that they take in the
+ * text. */
 static size_t next_run(const char *text, char run[TEXT_BYTES], bool *up)
 {
     size_t used = 0, taken = 0, length;

@@ -11,9 +11,9 @@
 
 struct bn_csv_series {
     bn_context *ctx;
-    char *path, *text; /* the whole file so far: the heads, then the rows */
+    char *path, *text;                /* the whole file so far: the heads, then the rows */
     size_t columns, used, room, head; /* head: bytes of the line of heads */
-    bool changed; /* there is something that `path` does not hold yet */
+    bool changed;                     /* there is something that `path` does not hold yet */
 };
 
 static bn_status append(bn_csv_series *s, const char *bytes, size_t count)

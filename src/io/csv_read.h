@@ -14,8 +14,8 @@ typedef struct bn_csv_table {
     char *comments, *text;
 } bn_csv_table;
 
-/* BN_IO, naming `name` and the line, when a place holds no number, a row has another number of places than the heads, or
- * there is no row. `name` stands in messages. */
+/* BN_IO, naming `name` and the line, when a place holds no number, a row has another number of places than the heads,
+ * or there is no row. `name` stands in messages. */
 BN_CHECKED bn_status bn_csv_parse(bn_context *, const char *name, const char *text, bn_csv_table *out);
 void bn_csv_table_free(bn_csv_table *);
 

@@ -367,8 +367,8 @@ static void describe_component(hid_t set, const bn_mesh *m, const char *unit)
 static bool point_to_pieces(hid_t list, hid_t space, const bn_mesh *m, const char *group, const char *name)
 {
     char path[512];
-    bool good = snprintf(path, sizeof path, "/data/%llu/fields/%s%s%s", m->step, group ? group : "", group ? "/" : "", name) <
-                (int)sizeof path;
+    bool good = snprintf(path, sizeof path, "/data/%llu/fields/%s%s%s", m->step, group ? group : "", group ? "/" : "",
+                         name) < (int)sizeof path;
     for (size_t p = 0; p < m->piece_count && good; p++) {
         const bn_mesh_piece *piece = &m->pieces[p];
         hsize_t at[3], n[3], size[3];

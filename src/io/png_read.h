@@ -15,7 +15,8 @@ enum { BN_PNG_SIDE_MAX = 32768, BN_PNG_PIXELS_MAX = 1 << 28 };
 BN_CHECKED bn_status bn_png_read_grey(bn_context *, const char *path, uint32_t *width, uint32_t *height,
                                       unsigned char **grey);
 
-/* The same as colours: three bytes red, green, blue of each pixel as stored, over white paper where it is transparent. */
+/* The same as colours: three bytes red, green, blue of each pixel as stored, over white paper where it is transparent.
+ */
 BN_CHECKED bn_status bn_png_read_rgb(bn_context *, const char *path, uint32_t *width, uint32_t *height,
                                      unsigned char **rgb);
 

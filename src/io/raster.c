@@ -84,10 +84,11 @@ void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels
                 count++;
             }
             const double mean = sum * (kx * ky) / (count ? count : 1);
-            pixels[(size_t)py * (size_t)stride + (size_t)px] =
-                count   ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
-                : blank ? BN_RASTER_BLANK
-                        : BN_RASTER_MISSING;
+            pixels[(size_t)py * (size_t)stride + (size_t)px] = count   ? bn_palette_at(&palette,
+                                                                                       (mean - range->low) /
+                                                                                           (range->high - range->low))
+                                                               : blank ? BN_RASTER_BLANK
+                                                                       : BN_RASTER_MISSING;
         }
     }
 }

@@ -29,8 +29,8 @@ BN_CHECKED bn_status bn_tiff_read(bn_context *, const char *path, bn_volume *out
 BN_CHECKED bn_status bn_tiff_write(bn_context *, const char *path, const uint32_t n[3], const float *values,
                                    const char *description);
 
-/* The same picture after picture, each n[0] * n[1] values; `description` goes to the first. After a failure of bn_tiff_add
- * comes bn_tiff_abort; bn_tiff_end puts the file in its place. */
+/* The same picture after picture, each n[0] * n[1] values; `description` goes to the first. After a failure of
+ * bn_tiff_add comes bn_tiff_abort; bn_tiff_end puts the file in its place. */
 typedef struct bn_tiff bn_tiff;
 BN_CHECKED bn_status bn_tiff_begin(bn_context *, const char *path, const uint32_t n[3], bn_tiff **out);
 BN_CHECKED bn_status bn_tiff_add(bn_tiff *, const float *values, const char *description);
@@ -40,13 +40,14 @@ void bn_tiff_abort(bn_tiff **);
 /* One array of a mesh for openPMD. */
 typedef struct bn_mesh_array {
     const char *name, *unit;
-    const void *values; /* float, or double where `wide`; in planes, component slowest; not looked at where there are pieces */
+    const void
+        *values; /* float, or double where `wide`; in planes, component slowest; not looked at where there are pieces */
     int components;
     bool wide;
 } bn_mesh_array;
 
-/* A part of a mesh in a file of its own beside it, itself a mesh with these arrays and step, of which the first n values along x,
- * y, z are those of the whole from `first` on. */
+/* A part of a mesh in a file of its own beside it, itself a mesh with these arrays and step, of which the first n
+ * values along x, y, z are those of the whole from `first` on. */
 typedef struct bn_mesh_piece {
     const char *file;
     uint32_t first[3], n[3], size[3]; /* size: of the file's own mesh, at least n */

@@ -1,5 +1,5 @@
-/* vtk.h: VTK XML ImageData (.vti) and UnstructuredGrid (.vtu): zlib blocks in base64, header type UInt64; .pvti and .pvtu, which name
- * pieces that several processes wrote; and a .pvd file for time. */
+/* vtk.h: VTK XML ImageData (.vti) and UnstructuredGrid (.vtu): zlib blocks in base64, header type UInt64; .pvti and
+ * .pvtu, which name pieces that several processes wrote; and a .pvd file for time. */
 #ifndef BN_VTK_H
 #define BN_VTK_H
 
@@ -15,14 +15,15 @@ typedef struct bn_vtk_array {
 } bn_vtk_array;
 
 typedef struct bn_vtk_image {
-    int dims;      /* 1, 2 or 3 */
-    uint32_t n[3]; /* values along x, y, z */
+    int dims;          /* 1, 2 or 3 */
+    uint32_t n[3];     /* values along x, y, z */
     uint32_t first[3]; /* of a piece: the place of its first value in the whole grid, whose origin it has */
     double origin[3],
-        h[3];    /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
-    bool nodes;  /* point data, else cell data */
-    bool hexagons; /* cell data on hexagons in rows along x, every odd row half a cell further: an unstructured grid (.vtu) */
-    double time; /* [s]; field data "TimeValue" */
+        h[3];      /* place of the first node [m] (nodes) or of the corner of the first cell (cells); spacing [m] */
+    bool nodes;    /* point data, else cell data */
+    bool hexagons; /* cell data on hexagons in rows along x, every odd row half a cell further: an unstructured grid
+                      (.vtu) */
+    double time;   /* [s]; field data "TimeValue" */
     const bn_vtk_array *arrays;
     size_t count;
     const char *title; /* may be NULL */
@@ -35,20 +36,20 @@ BN_CHECKED bn_status bn_vtk_write(bn_context *, const char *path, const bn_vtk_i
 size_t bn_vtk_hexagon_points(const bn_vtk_image *);
 void bn_vtk_hexagons(const bn_vtk_image *, double *points, int32_t *corners);
 
-/* One piece of a whole: its file, beside the one that lists the pieces, and which values it has. Pieces of nodes share those at their
- * borders, or programs that draw them leave gaps. */
+/* One piece of a whole: its file, beside the one that lists the pieces, and which values it has. Pieces of nodes share
+ * those at their borders, or programs that draw them leave gaps. */
 typedef struct bn_vtk_piece {
     const char *file;
     uint32_t first[3], n[3];
 } bn_vtk_piece;
 
-/* Writes the list of pieces, .pvti or (hexagons) .pvtu. `whole` describes all of it; of its arrays name, type and components are
- * looked at. */
+/* Writes the list of pieces, .pvti or (hexagons) .pvtu. `whole` describes all of it; of its arrays name, type and
+ * components are looked at. */
 BN_CHECKED bn_status bn_vtk_pieces_write(bn_context *, const char *path, const bn_vtk_image *whole,
                                          const bn_vtk_piece *pieces, size_t count);
 
-/* Reads a .vti that this program wrote, or a .pvti with all its pieces. The image owns its memory until bn_vtk_free; arrays back in
- * planes (component slowest). */
+/* Reads a .vti that this program wrote, or a .pvti with all its pieces. The image owns its memory until bn_vtk_free;
+ * arrays back in planes (component slowest). */
 BN_CHECKED bn_status bn_vtk_read(bn_context *, const char *path, bn_vtk_image *out);
 void bn_vtk_free(bn_vtk_image *);
 

@@ -54,11 +54,11 @@ typedef struct vtk_reader {
     bn_vtk_array *arrays; /* image.arrays, writable */
     bn_vtk_array array;   /* being read */
     uint32_t extent[3];
-    bool listing;           /* a list of pieces is read, not values */
+    bool listing; /* a list of pieces is read, not values */
     struct piece {
         char *file;
         uint32_t first[3], extent[3];
-    } *pieces;
+    } * pieces;
     size_t piece_count;
     bool in_image, in_data; /* seen already */
     element stack[DEPTH_MAX];
@@ -134,8 +134,8 @@ static bool read_extent(const char *text, uint32_t first[3], uint32_t extent[3])
     if (!read_reals(text, v, 6))
         return false;
     for (int d = 0; d < 3; d++) {
-        if (!(v[2 * d] >= 0) || !(v[2 * d + 1] >= v[2 * d]) || v[2 * d + 1] > INT_MAX - 1 || floor(v[2 * d]) < v[2 * d] ||
-            floor(v[2 * d + 1]) < v[2 * d + 1])
+        if (!(v[2 * d] >= 0) || !(v[2 * d + 1] >= v[2 * d]) || v[2 * d + 1] > INT_MAX - 1 ||
+            floor(v[2 * d]) < v[2 * d] || floor(v[2 * d + 1]) < v[2 * d + 1])
             return false;
         first[d] = (uint32_t)v[2 * d];
         extent[d] = (uint32_t)(v[2 * d + 1] - v[2 * d]);
@@ -620,7 +620,8 @@ static bn_status read_piece(vtk_reader *r, const struct piece *p)
     char path[4096];
     bn_vtk_image piece;
     bn_status st = BN_OK;
-    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, p->file) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - r->path) : 0, r->path, p->file) >=
+        (int)sizeof path)
         return bn_fail(r->ctx, BN_IO, "cannot read %s: the path of its piece %s is too long", r->path, p->file);
     BN_TRY(bn_vtk_read(r->ctx, path, &piece));
     bool there = r->image.nodes == piece.nodes;

@@ -250,8 +250,8 @@ out:
     return st;
 }
 
-/* Half of the cells' corners lie on one zigzag line below each row, and one above the last: 2 n + 2 corners, half a cell
- * apart along x. */
+/* Half of the cells' corners lie on one zigzag line below each row, and one above the last: 2 n + 2 corners, half a
+ * cell apart along x. */
 static size_t corners_of_line(const bn_vtk_image *image) { return 2 * (size_t)image->n[0] + 2; }
 
 size_t bn_vtk_hexagon_points(const bn_vtk_image *image)
@@ -275,7 +275,8 @@ void bn_vtk_hexagons(const bn_vtk_image *image, double *points, int32_t *corners
         points[at + 2 * all] = image->dims > 2 ? image->origin[2] + (double)(image->first[2] + k) * image->h[2] : 0;
     }
     for (size_t at = 0; at < nx * ny * layers; at++) {
-        const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny, below = (k * (ny + 1) + j) * line + 2 * i + (image->first[1] + j) % 2;
+        const size_t i = at % nx, j = at / nx % ny, k = at / nx / ny,
+                     below = (k * (ny + 1) + j) * line + 2 * i + (image->first[1] + j) % 2;
         const size_t ring[6] = { below, below + 1, below + 2, below + line + 2, below + line + 1, below + line };
         for (int c = 0; c < 6; c++)
             corners[6 * at + (size_t)c] = (int32_t)ring[c];
@@ -388,7 +389,9 @@ bn_status bn_vtk_pieces_write(bn_context *ctx, const char *path, const bn_vtk_im
     }
     fprintf(s, "      </P%s>\n", whole->nodes ? "PointData" : "CellData");
     if (whole->hexagons)
-        fprintf(s, "      <PPoints>\n        <PDataArray type=\"%s\" Name=\"Points\" NumberOfComponents=\"3\"/>\n      </PPoints>\n",
+        fprintf(s,
+                "      <PPoints>\n        <PDataArray type=\"%s\" Name=\"Points\" NumberOfComponents=\"3\"/>\n      "
+                "</PPoints>\n",
                 far_away(whole) ? "Float64" : "Float32");
     for (size_t i = 0; i < count; i++) {
         bn_vtk_image piece = *whole;

@@ -6,19 +6,7 @@
 #include <stdlib.h>
 
 /* Places of the scalars, as in kernels/cg.cl. */
-enum {
-    CG_RR,
-    CG_RZ,
-    CG_BB,
-    CG_TRUE,
-    CG_ALPHA,
-    CG_BETA,
-    CG_STATE,
-    CG_ITERATIONS,
-    CG_RESTARTS,
-    CG_FRESH,
-    CG_SCALARS
-};
+enum { CG_RR, CG_RZ, CG_BB, CG_TRUE, CG_ALPHA, CG_BETA, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_FRESH, CG_SCALARS };
 
 enum {
     CG_RESIDUAL,
@@ -145,7 +133,7 @@ static void swap_scalars(bn_cg *cg)
 }
 
 /* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h. */
-#define MATRIX(cg, reach)                                                                          \
+#define MATRIX(cg, reach)                                                                         \
     BN_READ((cg)->desc.bits, reach), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
         BN_REALV((cg)->desc.stencil.ky)
 
@@ -171,8 +159,7 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
     BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg, 0), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
                   BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->sums),
                   BN_TOTALS(d->preconditioner ? cg->rz : cg->sums), BN_I32V(d->preconditioner != NULL),
-                  BN_REALV(l->tolerance2), BN_REALV((double)most),
-                  BN_PARTIALS(cg->pap)));
+                  BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->pap)));
     swap_scalars(cg);
     bn_field_swap(d->p, d->q);
     return BN_OK;
@@ -202,12 +189,14 @@ static bn_status step_by_step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, uns
         BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_IMAGE(d->p, 1),
                       BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
     else
-        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_READ(d->p, 1),
-                      BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
+        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_READ(d->p, 1), BN_UPDATE(d->q),
+                      BN_SCALARS(cg->scalars)));
     BN_TRY(dot(cg, d->p, d->q, cg->pap));
     BN_TRY(BN_RUN(cg->kernels[DIA_FIND_ALPHA], BN_TOTALS(cg->pap), BN_SCALARS(cg->scalars)));
-    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->p, 0), BN_UPDATE(x), BN_SCALARS(cg->scalars), BN_REALV(1)));
-    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->q, 0), BN_UPDATE(d->r), BN_SCALARS(cg->scalars), BN_REALV(-1)));
+    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->p, 0), BN_UPDATE(x), BN_SCALARS(cg->scalars),
+                  BN_REALV(1)));
+    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->q, 0), BN_UPDATE(d->r),
+                  BN_SCALARS(cg->scalars), BN_REALV(-1)));
     BN_TRY(dot(cg, d->r, d->r, cg->sums));
     return BN_RUN(cg->kernels[DIA_FIND_BETA], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_REALV(l->tolerance2),
                   BN_REALV((double)most));

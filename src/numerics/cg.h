@@ -1,5 +1,5 @@
-/* cg.h: conjugate gradients on a device for the matrices of stencil.h (kernels/cg.cl), and what a solve is asked for and
- * answers. */
+/* cg.h: conjugate gradients on a device for the matrices of stencil.h (kernels/cg.cl), and what a solve is asked for
+ * and answers. */
 #ifndef BN_CG_H
 #define BN_CG_H
 
@@ -31,9 +31,9 @@ typedef struct bn_cg_report {
     unsigned iterations, restarts;
 } bn_cg_report;
 
-/* Factors kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached: for conjugate gradients once
- * the recurrence has passed the tolerance, for a direct solution at once (its transforms round in every one of some ten
- * levels); u is the unit roundoff, 2^-24 or 2^-53. */
+/* Factors kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached: for conjugate gradients
+ * once the recurrence has passed the tolerance, for a direct solution at once (its transforms round in every one of
+ * some ten levels); u is the unit roundoff, 2^-24 or 2^-53. */
 #define BN_CG_KAPPA 4.0
 #define BN_DIRECT_KAPPA 16.0
 
@@ -59,10 +59,10 @@ typedef bn_status bn_preconditioner(void *user, bn_field *r, bn_field *z);
 
 typedef struct bn_cg_desc {
     const char *name;
-    bn_stencil stencil;  /* its bits are not used: the field has them */
-    bn_field *bits;      /* BN_T_U8 */
-    bn_field *A;         /* five components: then the separate steps are taken; NULL: the fused ones */
-    bn_spmv spmv;        /* of the separate steps */
+    bn_stencil stencil; /* its bits are not used: the field has them */
+    bn_field *bits;     /* BN_T_U8 */
+    bn_field *A;        /* five components: then the separate steps are taken; NULL: the fused ones */
+    bn_spmv spmv;       /* of the separate steps */
     bn_dot dot;
     bn_field *r, *p, *q; /* work: the residual and two directions (or the direction and its product) */
     bn_field *z;         /* with a preconditioner */

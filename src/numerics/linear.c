@@ -43,9 +43,9 @@ static bn_status create_gathered(bn_domain *domain, const bn_linear_desc *desc, 
         bn_type type;
         bn_field **field;
     } fields[] = {
-        { "gathered x", BN_T_REAL, &g->x },      { "gathered b", BN_T_REAL, &g->b },
+        { "gathered x", BN_T_REAL, &g->x },          { "gathered b", BN_T_REAL, &g->b },
         { "gathered bits", BN_T_U8, &g->work.bits }, { "gathered r", BN_T_REAL, &g->work.r },
-        { "gathered p", BN_T_REAL, &g->work.p }, { "gathered q", BN_T_REAL, &g->work.q },
+        { "gathered p", BN_T_REAL, &g->work.p },     { "gathered q", BN_T_REAL, &g->work.q },
         { "gathered z", BN_T_REAL, &g->work.z },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

@@ -11,8 +11,8 @@ typedef enum bn_linear_method {
     BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
 } bn_linear_method;
 
-/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits and A belong to the
- * system and are filled at creation. */
+/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits and A belong to
+ * the system and are filled at creation. */
 typedef struct bn_linear_work {
     bn_field *bits;      /* BN_T_U8, one component */
     bn_field *A;         /* CG: five components */
@@ -36,12 +36,12 @@ typedef struct bn_linear bn_linear;
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
 
-/* The residual of a direct solution is recomputed on the first and then on every so many-th solve: nothing is decided by
- * it but whether the run may go on. Between, the report is that of the last look. */
+/* The residual of a direct solution is recomputed on the first and then on every so many-th solve: nothing is decided
+ * by it but whether the run may go on. Between, the report is that of the last look. */
 enum { BN_LINEAR_CHECK_EVERY = 16 };
 
-/* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x keeps
- * its values there. How it ended is known by the report, which may wait for the device and fails unless it is a
+/* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x
+ * keeps its values there. How it ended is known by the report, which may wait for the device and fails unless it is a
  * success. */
 BN_CHECKED bn_status bn_linear_solve(bn_linear *, bn_field *x, bn_field *b, const bn_cg_target *);
 BN_CHECKED bn_status bn_linear_report(bn_linear *, bn_cg_report *);

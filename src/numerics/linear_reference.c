@@ -1,5 +1,6 @@
-/* linear_reference.c: linear solvers in plain C, the specification of kernels/cg.cl, spectral.cl and multigrid.cl. Compiled
- * for float and for double; every expression is associated as on the device, so that both give the same bits. */
+/* linear_reference.c: linear solvers in plain C, the specification of kernels/cg.cl, spectral.cl and multigrid.cl.
+ * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits.
+ */
 #include "numerics/linear_reference.h"
 
 #include "numerics/multigrid_plan.h"
@@ -197,7 +198,7 @@ static real variant_dot(const bn_linear_reference *l, const real *a, const real 
                 const size_t i = first + c % BN_SEGMENT, j = top + c / BN_SEGMENT;
                 if (i < l->n[0] && j < l->n[1])
                     lanes[variant == BN_DOT_NAIVE ? c / BN_SEGMENT_ROWS : c % BN_SEGMENT] += a[j * l->n[0] + i] *
-                                                                                            b[j * l->n[0] + i];
+                                                                                             b[j * l->n[0] + i];
             }
             for (size_t width = 1; width < BN_SUM_LANES; width *= 2)
                 for (size_t lane = 0; lane < BN_SUM_LANES; lane += 2 * width)
@@ -322,7 +323,8 @@ static void cycle(const bn_linear_reference *l, int level, const real *b, real *
     smooth(l, level, b, y, x);
 }
 
-/* ----------------------------------------------------------------------------------------------- conjugate gradients */
+/* ----------------------------------------------------------------------------------------------- conjugate gradients
+ */
 
 /* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. */
 static void residual(const bn_linear_reference *l, const real *x, const real *b, bool check, bool direct,

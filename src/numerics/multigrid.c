@@ -227,9 +227,9 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
 
 /* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
  * within `reach`. */
-#define RUN(m, l, k, reach, ...)                                                                                  \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal),           \
-                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)                         \
+#define RUN(m, l, k, reach, ...)                                                                       \
+    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal), \
+                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)              \
               : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, reach), __VA_ARGS__))
 
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)

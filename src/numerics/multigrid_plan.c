@@ -1,5 +1,6 @@
-/* multigrid_plan.c: Galerkin matrices P^T A P of bilinear interpolation P, and the inverse of the last. Coarse nodes are
- * every other fine node; one exists where the fine node is an unknown, so that corrections vanish on given values. */
+/* multigrid_plan.c: Galerkin matrices P^T A P of bilinear interpolation P, and the inverse of the last. Coarse nodes
+ * are every other fine node; one exists where the fine node is an unknown, so that corrections vanish on given values.
+ */
 #include "numerics/multigrid_plan.h"
 
 #include <math.h>
@@ -84,7 +85,8 @@ static void galerkin(const bn_stencil *s, const bn_grid_level *fine, bn_grid_lev
                 for (int r = 0; r < rows; r++)
                     for (int k = 0; k < columns; k++) {
                         const int to = component(cx[k] - rx[r], cy[k] - ry[r]);
-                        coarse->A[(size_t)to * points + (size_t)ry[r] * coarse->nx + (size_t)rx[r]] += rw[r] * a * cw[k];
+                        coarse->A[(size_t)to * points + (size_t)ry[r] * coarse->nx + (size_t)rx[r]] += rw[r] * a *
+                                                                                                       cw[k];
                     }
             }
         }
@@ -93,9 +95,9 @@ static void galerkin(const bn_stencil *s, const bn_grid_level *fine, bn_grid_lev
             coarse->A[9 * points + at] = BN_JACOBI_DAMPING / coarse->A[at];
 }
 
-/* What a smooth error makes of the last node of a line from the one before: its equation with the entries across the line
- * added up, the mean over the side. A given value half a spacing beyond the last node makes it a third, a mirrored border
- * one. `along` 0: x. */
+/* What a smooth error makes of the last node of a line from the one before: its equation with the entries across the
+ * line added up, the mean over the side. A given value half a spacing beyond the last node makes it a third, a mirrored
+ * border one. `along` 0: x. */
 static double last_weight(const bn_stencil *s, const double diagonal[BN_DIAGONALS], const bn_grid_level *l, int along)
 {
     const size_t count = along ? l->nx : l->ny;
@@ -138,9 +140,10 @@ static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coa
     if (is_parent && coarse->A) {
         for (uint32_t j = 0; j < coarse->ny; j++)
             for (uint32_t i = 0; i < coarse->nx; i++)
-                is_parent[(size_t)j * coarse->nx + i] =
-                    entry(s, diagonal, fine,
-                          (size_t)j * (size_t)fine->step_y * fine->nx + (size_t)i * (size_t)fine->step_x, 0) != 0;
+                is_parent[(size_t)j * coarse->nx + i] = entry(s, diagonal, fine,
+                                                              (size_t)j * (size_t)fine->step_y * fine->nx +
+                                                                  (size_t)i * (size_t)fine->step_x,
+                                                              0) != 0;
         galerkin(s, fine, coarse, is_parent);
     }
     const bool good = is_parent && coarse->A;

@@ -17,7 +17,9 @@ struct bn_spectral {
     bn_field *turned;
 };
 
-static const bn_kernel_desc rows_kernel = { "spectral_rows", BN_PER_ROW_PAIR, { .reads = 1, .writes = 1, .flops = 110 } };
+static const bn_kernel_desc rows_kernel = { "spectral_rows",
+                                            BN_PER_ROW_PAIR,
+                                            { .reads = 1, .writes = 1, .flops = 110 } };
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
@@ -50,11 +52,11 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     s->domain = domain;
     s->room = room;
     const bn_spectral_axis *x = &plan.axis[0], *y = &plan.axis[1];
-    const bn_domain_desc turned = { .grid = { .dims = 2,
-                                              .n = { (uint32_t)y->count, (uint32_t)x->count, 1 },
-                                              .h = { 1, 1, 1 } },
-                                    .precision = bn_domain_precision(domain),
-                                    .device = bn_domain_device(domain) };
+    const bn_domain_desc turned = {
+        .grid = { .dims = 2, .n = { (uint32_t)y->count, (uint32_t)x->count, 1 }, .h = { 1, 1, 1 } },
+        .precision = bn_domain_precision(domain),
+        .device = bn_domain_device(domain)
+    };
     BN_GO(bn_domain_create(bn_domain_context(domain), &turned, &s->turned_domain));
     BN_GO(bn_field_create(s->turned_domain, &(bn_field_desc){ .name = "coefficients" }, &s->turned));
     const bn_place place = bn_domain_place(s->turned_domain);
@@ -62,12 +64,23 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         const char *name;
         long long value;
     } integers[] = {
-        { "TURNED_FIRST", place.first }, { "TURNED_PITCH", place.pitch },
-        { "LOG_X", x->log },        { "LENGTH_X", x->length },         { "CHIRP_X", x->chirps },
-        { "COUNT_X", x->count },    { "FIRST_X", x->first },           { "ODD_X", x->odd },
-        { "LOG_Y", y->log },        { "LENGTH_Y", y->length },         { "CHIRP_Y", y->chirps },
-        { "COUNT_Y", y->count },    { "FIRST_Y", y->first },           { "ODD_Y", y->odd },
-        { "TWICE_LOW_X", x->low_free }, { "TWICE_HIGH_X", x->high_free }, { "TWICE_LOW_Y", y->low_free },
+        { "TURNED_FIRST", place.first },
+        { "TURNED_PITCH", place.pitch },
+        { "LOG_X", x->log },
+        { "LENGTH_X", x->length },
+        { "CHIRP_X", x->chirps },
+        { "COUNT_X", x->count },
+        { "FIRST_X", x->first },
+        { "ODD_X", x->odd },
+        { "LOG_Y", y->log },
+        { "LENGTH_Y", y->length },
+        { "CHIRP_Y", y->chirps },
+        { "COUNT_Y", y->count },
+        { "FIRST_Y", y->first },
+        { "ODD_Y", y->odd },
+        { "TWICE_LOW_X", x->low_free },
+        { "TWICE_HIGH_X", x->high_free },
+        { "TWICE_LOW_Y", y->low_free },
         { "TWICE_HIGH_Y", y->high_free },
     };
     enum { COUNT = sizeof integers / sizeof *integers };

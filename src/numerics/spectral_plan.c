@@ -69,8 +69,9 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     for (int d = 0; d < 2 && !reason; d++)
         if (bn_spectral_local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
             BN_SPECTRAL_LOCAL_BYTES)
-            reason = "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "
-                     "power of two plus one, or single precision would do";
+            reason =
+                "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "
+                "power of two plus one, or single precision would do";
     if (!reason && s->mass == 0 && free_end[0] && free_end[1] && free_end[2] && free_end[3])
         reason = "the matrix is singular: no side gives a value";
 out:

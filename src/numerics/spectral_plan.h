@@ -1,16 +1,16 @@
-/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl), for device and reference: what is the same for
- * both because it is only numbers. */
+/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl), for device and reference: what is the same
+ * for both because it is only numbers. */
 #ifndef BN_SPECTRAL_PLAN_H
 #define BN_SPECTRAL_PLAN_H
 
 #include "numerics/stencil.h"
 #include <stddef.h>
 
-/* One dimension. `count` unknowns from node `first` on; a line is extended to a period of `length` points, odd about its
- * lower end (value given there) or even; transforms have 2^log points, by way of a chirp if length is no power of two.
- * Pairs (re, im) in twiddle [2^log / 2], chirp [length], spectrum [2^log]; load and load_back [length], the others
- * [count]. load: what stands at each point of the period, see the kernel; pick: where a result stands; *_back: the same for
- * the way back. */
+/* One dimension. `count` unknowns from node `first` on; a line is extended to a period of `length` points, odd about
+ * its lower end (value given there) or even; transforms have 2^log points, by way of a chirp if length is no power of
+ * two. Pairs (re, im) in twiddle [2^log / 2], chirp [length], spectrum [2^log]; load and load_back [length], the others
+ * [count]. load: what stands at each point of the period, see the kernel; pick: where a result stands; *_back: the same
+ * for the way back. */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
@@ -23,8 +23,8 @@ typedef struct bn_spectral_plan {
     bn_spectral_axis axis[2];
 } bn_spectral_plan;
 
-/* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines that
- * fit into `local_bytes`. Otherwise says why in *why. */
+/* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
+ * that fit into `local_bytes`. Otherwise says why in *why. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */

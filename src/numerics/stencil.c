@@ -4,10 +4,9 @@
 #include <stddef.h>
 
 /* The two cells beside the face towards each direction. */
-static const unsigned beside[4][2] = { { BN_CELL_SW, BN_CELL_NW },
-                                       { BN_CELL_SE, BN_CELL_NE },
-                                       { BN_CELL_SW, BN_CELL_SE },
-                                       { BN_CELL_NW, BN_CELL_NE } };
+static const unsigned beside[4][2] = {
+    { BN_CELL_SW, BN_CELL_NW }, { BN_CELL_SE, BN_CELL_NE }, { BN_CELL_SW, BN_CELL_SE }, { BN_CELL_NW, BN_CELL_NE }
+};
 
 double bn_stencil_face(unsigned bits, int direction)
 {

@@ -1,6 +1,6 @@
-/* stencil.h: symmetric five-point matrices on the nodes of a grid, without storing them: mass * area - k Laplacian as finite
- * volumes, of which some cells between the nodes may not belong to the domain (obstacles, and all that lies outside).
- * The bits of a node are explained in kernels/lib/stencil.h. */
+/* stencil.h: symmetric five-point matrices on the nodes of a grid, without storing them: mass * area - k Laplacian as
+ * finite volumes, of which some cells between the nodes may not belong to the domain (obstacles, and all that lies
+ * outside). The bits of a node are explained in kernels/lib/stencil.h. */
 #ifndef BN_STENCIL_H
 #define BN_STENCIL_H
 
@@ -40,8 +40,8 @@ double bn_stencil_face(unsigned bits, int direction);
 /* The entry towards a neighbour, 0 when that is no unknown. */
 double bn_stencil_entry(const bn_stencil *, unsigned bits, int direction);
 
-/* Bits of all nodes from what is an unknown and what belongs to the domain: `unknown` nx * ny, `cell` (nx - 1) * (ny - 1),
- * both x fastest. */
+/* Bits of all nodes from what is an unknown and what belongs to the domain: `unknown` nx * ny, `cell` (nx - 1) * (ny -
+ * 1), both x fastest. */
 void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *cell, uint8_t *bits);
 
 /* An upper bound of the infinity norm. */

@@ -21,7 +21,8 @@ static double number(const bn_plan *p, const void *values, size_t at)
 }
 
 /* Of parts that ranks have; `pair`: the field has pairs, of which component 0 or 1 is wanted. */
-static bn_status together(bn_context *ctx, const bn_export *e, size_t which, int component, const bn_region *r, double *values)
+static bn_status together(bn_context *ctx, const bn_export *e, size_t which, int component, const bn_region *r,
+                          double *values)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const size_t pair = d->type == BN_T_REAL2 ? 2 : 1, points = (size_t)r->n[0] * r->n[1] * r->n[2];
@@ -44,7 +45,8 @@ bn_status bn_export_values(bn_context *ctx, const bn_export *e, size_t which, in
         return together(ctx, e, which, component, r, values);
     for (uint32_t k = 0; k < r->n[2]; k++)
         for (uint32_t j = 0; j < r->n[1]; j++) {
-            const size_t row = (((size_t)component * n[2] + r->first[2] + k) * n[1] + r->first[1] + j) * n[0] + r->first[0];
+            const size_t row = (((size_t)component * n[2] + r->first[2] + k) * n[1] + r->first[1] + j) * n[0] +
+                               r->first[0];
             for (uint32_t i = 0; i < r->n[0]; i++)
                 *values++ = number(e->plan, e->data[which], row + i);
         }
@@ -67,8 +69,10 @@ static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, i
     }
     if (components(d) > 1)
         snprintf(number, sizeof number, "-%d", component);
-    snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0], g->h[1]);
-    if (e->leads && snprintf(path, sizeof path, "%s%s%s-%06llu.tif", e->tiff, d->name, number, e->step) >= (int)sizeof path) {
+    snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0],
+             g->h[1]);
+    if (e->leads &&
+        snprintf(path, sizeof path, "%s%s%s-%06llu.tif", e->tiff, d->name, number, e->step) >= (int)sizeof path) {
         st = bn_fail(ctx, BN_IO, "the path %s... is too long", e->tiff);
         goto out;
     }

@@ -1,5 +1,5 @@
-/* export.h: the fields of one output time: where their values come from, and to float TIFF and HDF5 after openPMD, beside
- * VTK. */
+/* export.h: the fields of one output time: where their values come from, and to float TIFF and HDF5 after openPMD,
+ * beside VTK. */
 #ifndef BN_EXPORT_H
 #define BN_EXPORT_H
 
@@ -18,8 +18,8 @@ typedef struct bn_export {
     const char *tiff, *hdf5; /* path without ".tif", FIELD comes before it; path; NULL: not wanted */
 } bn_export;
 
-/* Values of a component (of pairs: the real part is component 2 c, the imaginary one 2 c + 1) of field number `which` of those at this
- * time, in C order. */
+/* Values of a component (of pairs: the real part is component 2 c, the imaginary one 2 c + 1) of field number `which`
+ * of those at this time, in C order. */
 BN_CHECKED bn_status bn_export_values(bn_context *, const bn_export *, size_t which, int component, const bn_region *,
                                       double *values);
 

@@ -135,8 +135,8 @@ static void remove_animation(bn_folder *f, const char *picture)
     free(path);
 }
 
-/* The number before the ending of NAME-000120.vti, and of its piece NAME-000120.p3.vti; of an HDF5 file it has no zeros before
- * it. False: there is none. */
+/* The number before the ending of NAME-000120.vti, and of its piece NAME-000120.p3.vti; of an HDF5 file it has no zeros
+ * before it. False: there is none. */
 static bool step_of(const char *name, unsigned long long *step)
 {
     static const char *const endings[] = { ".vti", ".vtu", ".pvti", ".pvtu", ".tif", ".png", ".wkt" };
@@ -207,7 +207,8 @@ void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size
 /* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
 static void remove_old_run(bn_folder *f)
 {
-    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png", "outlines.csv" };
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png",
+                                         "outlines.csv" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);
     char *path = bn_path_join(f->path, "pictures");
@@ -254,10 +255,11 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn
         return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
                        path);
     if (use == BN_FOLDER_NEW && !finished && bn_checkpoint_exists(path))
-        return bn_fail(ctx, BN_IO,
-                       "%s holds a checkpoint of a run that was stopped; --resume goes on from it, --force begins anew, "
-                       "--out takes another folder",
-                       path);
+        return bn_fail(
+            ctx, BN_IO,
+            "%s holds a checkpoint of a run that was stopped; --resume goes on from it, --force begins anew, "
+            "--out takes another folder",
+            path);
     if (use == BN_FOLDER_NEW && finished)
         return bn_fail(ctx, BN_IO,
                        "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
@@ -300,8 +302,10 @@ bn_status bn_folder_follow(bn_context *ctx, const char *path, bn_folder **out)
     if (!f || !(f->path = strdup(path)))
         st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
     else if (!ours)
-        st = bn_fail(ctx, BN_IO, "rank %d does not see the output folder %s, which rank 0 has made: choose one that all machines share",
-                     bn_context_rank(ctx), path);
+        st = bn_fail(
+            ctx, BN_IO,
+            "rank %d does not see the output folder %s, which rank 0 has made: choose one that all machines share",
+            bn_context_rank(ctx), path);
     if (st == BN_OK) {
         f->ctx = ctx;
         *out = f;

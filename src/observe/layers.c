@@ -164,7 +164,8 @@ static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
     return BN_OK;
 }
 
-static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, const double *values, size_t layer, bool *in)
+static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, const double *values, size_t layer,
+                               bool *in)
 {
     const bn_plan_layers_desc *d = &l->plan->layers;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];

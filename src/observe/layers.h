@@ -14,8 +14,8 @@ BN_CHECKED bn_status bn_layers_create(bn_context *, bn_folder *, bn_sim *, bn_la
 /* Goes on with the files in the folder: what they have of these steps stays in them. */
 BN_CHECKED bn_status bn_layers_take_up(bn_layers *, const unsigned long long *steps, size_t count);
 
-/* At an output time; on the writer's thread, with its context. Where ranks have parts of the fields all call it, those that do
- * not lead without layers. */
+/* At an output time; on the writer's thread, with its context. Where ranks have parts of the fields all call it, those
+ * that do not lead without layers. */
 BN_CHECKED bn_status bn_layers_write(bn_context *, bn_layers *, const bn_export *);
 
 /* Gives the meshes their names. */

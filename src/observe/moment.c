@@ -86,8 +86,13 @@ static void describe_image(const bn_moment *m, const void *const *data, bn_vtk_a
                 .data = data ? data[i] : NULL,
             };
     }
-    *image = (bn_vtk_image){ .dims = g->dims, .nodes = g->nodes, .time = m->time, .arrays = arrays, .count = count,
-                             .title = m->title, .hexagons = hexagons(m->plan) };
+    *image = (bn_vtk_image){ .dims = g->dims,
+                             .nodes = g->nodes,
+                             .time = m->time,
+                             .arrays = arrays,
+                             .count = count,
+                             .title = m->title,
+                             .hexagons = hexagons(m->plan) };
     for (int k = 0; k < 3; k++) {
         image->n[k] = g->n[k];
         image->h[k] = g->h[k];
@@ -108,7 +113,8 @@ typedef struct plane {
     uint32_t thin[2];             /* of so many points along x and y one is drawn */
 } plane;
 
-/* Pictures have some 760 pixels: what ranks bring together for them is bounded. Odd, for rows of hexagons to stay odd or even. */
+/* Pictures have some 760 pixels: what ranks bring together for them is bounded. Odd, for rows of hexagons to stay odd
+ * or even. */
 enum { BN_DRAWN_MOST = 4096 };
 static uint32_t thinning(const bn_moment *m, uint32_t n)
 {
@@ -135,7 +141,8 @@ static plane plane_of(const bn_moment *m, const bn_picture_desc *d)
 }
 
 /* First component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
-static bn_status sample(bn_context *ctx, const bn_export *e, const char *name, const plane *p, uint32_t n[2], double **out)
+static bn_status sample(bn_context *ctx, const bn_export *e, const char *name, const plane *p, uint32_t n[2],
+                        double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
     const uint32_t *grid = e->plan->grid.n;
@@ -158,7 +165,8 @@ static bn_status sample(bn_context *ctx, const bn_export *e, const char *name, c
         r.n[p->x] = wide;
         r.n[p->y] = grid[p->y] - low < rows ? grid[p->y] - low : rows;
         BN_GO(bn_export_values(ctx, e, which, 0, &r, band));
-        for (uint32_t j = (low + p->thin[1] - 1) / p->thin[1]; (uint64_t)j * p->thin[1] < (uint64_t)low + r.n[p->y]; j++)
+        for (uint32_t j = (low + p->thin[1] - 1) / p->thin[1]; (uint64_t)j * p->thin[1] < (uint64_t)low + r.n[p->y];
+             j++)
             for (uint32_t i = 0; i < n[0]; i++)
                 values[(size_t)j * n[0] + i] = band[(size_t)(j * p->thin[1] - low) * wide + (size_t)i * p->thin[0]];
     }
@@ -178,8 +186,8 @@ static const char *unit_of(const bn_plan *p, const char *field)
     return "";
 }
 
-/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value beside
- * it. NULL: no memory. */
+/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value
+ * beside it. NULL: no memory. */
 static double *half_cells(const double *values, size_t nx, size_t ny)
 {
     const size_t wide = 2 * nx + 1;
@@ -260,7 +268,8 @@ out:
 /* ------------------------------------------------------------------------------------------------------------- files
  */
 
-/* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory. */
+/* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory.
+ */
 static void *planes_of(const bn_moment *m, size_t which, const bn_region *r, const void *pairs)
 {
     const bn_field_desc *d = &m->plan->fields[m->field[which]];
@@ -269,8 +278,8 @@ static void *planes_of(const bn_moment *m, size_t which, const bn_region *r, con
     char *planes = malloc(2 * components * points * bytes);
     for (size_t c = 0; planes && c < 2 * components; c++)
         for (size_t i = 0; i < points; i++)
-            memcpy(planes + (c * points + i) * bytes,
-                   (const char *)pairs + (2 * (c / 2 * points + i) + c % 2) * bytes, bytes);
+            memcpy(planes + (c * points + i) * bytes, (const char *)pairs + (2 * (c / 2 * points + i) + c % 2) * bytes,
+                   bytes);
     return planes;
 }
 

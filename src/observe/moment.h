@@ -1,7 +1,7 @@
-/* moment.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job waits for the
- * copies, converts, draws and writes while the stepping thread goes on. Where ranks have parts of the fields, the job of each writes
- * its own parts to pieces, and what there is one of (pictures, TIFF, layers) is brought together before, on the stepping
- * thread; the list of the pieces is written when all ranks have written theirs. */
+/* moment.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job
+ * waits for the copies, converts, draws and writes while the stepping thread goes on. Where ranks have parts of the
+ * fields, the job of each writes its own parts to pieces, and what there is one of (pictures, TIFF, layers) is brought
+ * together before, on the stepping thread; the list of the pieces is written when all ranks have written theirs. */
 #ifndef BN_MOMENT_H
 #define BN_MOMENT_H
 

@@ -36,16 +36,16 @@ struct bn_output {
     bool vtk, tiff, hdf5, pictures, animation, layered;
     bn_layers *layers; /* NULL: none are wanted, or another rank writes them */
     bn_moment_desc moments;
-    struct fields_job *waiting;       /* for all ranks to have written their pieces, oldest first */
-    unsigned long long pieces_begun;  /* moments in pieces so far */
-    atomic_ullong pieces_written;     /* of them, by this rank */
-    struct saving_job *parts;         /* a checkpoint whose parts not all ranks have written */
-    unsigned long long parts_begun;   /* checkpoints in parts so far */
-    atomic_ullong parts_written;      /* of them, by this rank */
-    atomic_bool saving;            /* a checkpoint is on its way to the disk */
-    atomic_ullong safe_step;       /* of the last one that has come there; 0: none */
-    double published;              /* when series.csv was last written */
-    unsigned long long saved_step; /* of the last checkpoint; BN_PAST_NEVER: none yet */
+    struct fields_job *waiting;      /* for all ranks to have written their pieces, oldest first */
+    unsigned long long pieces_begun; /* moments in pieces so far */
+    atomic_ullong pieces_written;    /* of them, by this rank */
+    struct saving_job *parts;        /* a checkpoint whose parts not all ranks have written */
+    unsigned long long parts_begun;  /* checkpoints in parts so far */
+    atomic_ullong parts_written;     /* of them, by this rank */
+    atomic_bool saving;              /* a checkpoint is on its way to the disk */
+    atomic_ullong safe_step;         /* of the last one that has come there; 0: none */
+    double published;                /* when series.csv was last written */
+    unsigned long long saved_step;   /* of the last checkpoint; BN_PAST_NEVER: none yet */
     bn_past past;
     double seconds;
 };
@@ -53,14 +53,14 @@ struct bn_output {
 /* A moment on its way to the disk. */
 typedef struct fields_job {
     bn_moment *moment;
-    bn_output *output;           /* outlives the writer */
-    char *pvd_path;              /* NULL: no VTK, or another rank writes it */
-    char **files;                /* for the .pvd, with times */
+    bn_output *output; /* outlives the writer */
+    char *pvd_path;    /* NULL: no VTK, or another rank writes it */
+    char **files;      /* for the .pvd, with times */
     double *times;
     size_t file_count;
-    bool pieces, good;           /* good: its pieces are on the disk */
-    struct fields_job *next;     /* whose pieces are not yet known to be written by all ranks */
-    unsigned long long number;   /* counts them */
+    bool pieces, good;         /* good: its pieces are on the disk */
+    struct fields_job *next;   /* whose pieces are not yet known to be written by all ranks */
+    unsigned long long number; /* counts them */
 } fields_job;
 
 static void fields_free(fields_job *j)
@@ -157,7 +157,8 @@ static bn_status take_up(bn_output *o)
     return st;
 }
 
-bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool leads, bool synchronous, bn_output **out)
+bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool leads, bool synchronous,
+                           bn_output **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -193,8 +194,16 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool 
     o->layered = bn_sim_plan(sim)->layers.name != NULL;
     if (folder)
         BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
-    o->moments = (bn_moment_desc){ .ctx = ctx, .sim = sim, .folder = place, .leads = leads, .vtk = o->vtk, .tiff = o->tiff,
-                                   .hdf5 = o->hdf5, .pictures = o->pictures, .layered = o->layered, .layers = o->layers };
+    o->moments = (bn_moment_desc){ .ctx = ctx,
+                                   .sim = sim,
+                                   .folder = place,
+                                   .leads = leads,
+                                   .vtk = o->vtk,
+                                   .tiff = o->tiff,
+                                   .hdf5 = o->hdf5,
+                                   .pictures = o->pictures,
+                                   .layered = o->layered,
+                                   .layers = o->layers };
     if (bn_sim_resumed(sim))
         BN_GO(take_up(o));
     else if (bn_case_bool(c, "output.first"))
@@ -566,7 +575,9 @@ static bn_status write_texts(bn_output *o)
 static bn_status draw_residual(bn_output *o)
 {
     char *path = NULL;
-    const bn_chart_line line = { .label = "residual", .x = o->past.steps_seen, .y = o->past.residuals, .count = o->past.seen };
+    const bn_chart_line line = {
+        .label = "residual", .x = o->past.steps_seen, .y = o->past.residuals, .count = o->past.seen
+    };
     const bn_chart chart = {
         .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
@@ -608,12 +619,13 @@ static bn_status draw_table(bn_output *o, size_t table)
             .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
         };
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", name));
-    BN_GO(bn_chart_write(o->ctx, path, &(bn_chart){ .title = d->title,
-                                                    .x_label = d->x_label,
-                                                    .y_label = d->y_label,
-                                                    .log_y = d->log_y,
-                                                    .lines = lines,
-                                                    .count = count - 1 }));
+    BN_GO(bn_chart_write(o->ctx, path,
+                         &(bn_chart){ .title = d->title,
+                                      .x_label = d->x_label,
+                                      .y_label = d->y_label,
+                                      .log_y = d->log_y,
+                                      .lines = lines,
+                                      .count = count - 1 }));
 out:
     free(lines);
     free(x);

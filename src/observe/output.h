@@ -7,12 +7,13 @@
 
 typedef struct bn_output bn_output;
 
-/* `leads`: this rank writes what there is one of; the others only pieces of fields and parts of checkpoints. `synchronous`: no
- * writer thread (the implementation must not be called from two). All ranks make the same calls. */
-BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool leads, bool synchronous, bn_output **out);
+/* `leads`: this rank writes what there is one of; the others only pieces of fields and parts of checkpoints.
+ * `synchronous`: no writer thread (the implementation must not be called from two). All ranks make the same calls. */
+BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool leads, bool synchronous,
+                                      bn_output **out);
 
-/* Ranks write at their own pace. Now and then, say what is on the disk here, let bn_context_agree take the largest over all ranks,
- * and hear it: lists of pieces and manifests are written then. */
+/* Ranks write at their own pace. Now and then, say what is on the disk here, let bn_context_agree take the largest over
+ * all ranks, and hear it: lists of pieces and manifests are written then. */
 enum { BN_OUTPUT_SAID = 2 };
 void bn_output_say(const bn_output *, double said[BN_OUTPUT_SAID]);
 BN_CHECKED bn_status bn_output_hear(bn_output *, const double said[BN_OUTPUT_SAID]);
@@ -24,9 +25,9 @@ BN_CHECKED bn_status bn_output_after_step(bn_output *);
 /* Fields and pictures of the present state, unless they have just been written. */
 BN_CHECKED bn_status bn_output_fields(bn_output *);
 
-/* Begins a checkpoint of the present state in checkpoint/, unless there is one of this step. The writer finishes it after all
- * files that were submitted before, so that what it lists is there. Waits while the one before is not on the disk: there
- * are never two copies of the state. */
+/* Begins a checkpoint of the present state in checkpoint/, unless there is one of this step. The writer finishes it
+ * after all files that were submitted before, so that what it lists is there. Waits while the one before is not on the
+ * disk: there are never two copies of the state. */
 BN_CHECKED bn_status bn_output_checkpoint(bn_output *);
 /* Whether one is still being written. */
 bool bn_output_saving(const bn_output *);

@@ -80,8 +80,8 @@ static bn_status open_device(run *r)
     s->ranks = bn_context_ranks(ctx);
     bn_status st = BN_OK;
     for (size_t i = 0; st == BN_OK && i < bn_device_team(r->device); i++)
-        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config), bn_case_double(r->config),
-                                r->desc->program, &outcome);
+        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config),
+                                bn_case_double(r->config), r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");
@@ -89,7 +89,7 @@ static bn_status open_device(run *r)
         return st;
     if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
         s->bandwidth *= (double)bn_device_slots(r->device); /* of like devices; of others the first stands for all */
-    } else { /* not to know the limit is no reason not to run */
+    } else {                                                /* not to know the limit is no reason not to run */
         s->bandwidth = 0;
         forgive(ctx, "going on without the device's copy bandwidth");
     }
@@ -149,8 +149,8 @@ static int asked_to_end(run *r, double *looked)
     return r->folder && stop_file(r, looked) ? BN_STOP_FILE : BN_GO_ON;
 }
 
-/* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how far their files
- * are. Alone nothing has to be agreed. */
+/* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how
+ * far their files are. Alone nothing has to be agreed. */
 static bn_status agree(run *r, int *end, bool *save)
 {
     double said[2 + BN_OUTPUT_SAID] = { *end, *save };
@@ -174,13 +174,15 @@ static void note_last_words(run *r)
         return;
     char *next = w->text[!w->which];
     if (saved > 0)
-        snprintf(next, sizeof w->text[0],
-                 "binnacle: told to end, perhaps since another rank has died; the last checkpoint is that of step %llu in "
-                 "%s/checkpoint, --resume goes on from there\n",
-                 saved, r->out);
+        snprintf(
+            next, sizeof w->text[0],
+            "binnacle: told to end, perhaps since another rank has died; the last checkpoint is that of step %llu in "
+            "%s/checkpoint, --resume goes on from there\n",
+            saved, r->out);
     else
         snprintf(next, sizeof w->text[0],
-                 "binnacle: told to end, perhaps since another rank has died; there is no checkpoint (--checkpoint-every)\n");
+                 "binnacle: told to end, perhaps since another rank has died; there is no checkpoint "
+                 "(--checkpoint-every)\n");
     w->which = !w->which;
 }
 
@@ -256,12 +258,12 @@ static bn_status verdict(run *r)
 static void tell_last_checkpoint(run *r)
 {
     if (bn_output_saved(r->output) > 0)
-        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it", bn_output_saved(r->output),
-                r->out);
+        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it",
+                bn_output_saved(r->output), r->out);
 }
 
-/* Whether the failure is one of this rank that the others do not know of: they wait for it somewhere else, and the end of this process
- * ends theirs. Values that are not finite are seen by all of them. */
+/* Whether the failure is one of this rank that the others do not know of: they wait for it somewhere else, and the end
+ * of this process ends theirs. Values that are not finite are seen by all of them. */
 static bool alone_in_it(const run *r, bn_status st)
 {
     return bn_context_ranks(r->ctx) > 1 && st != BN_OK && st != BN_DIVERGED;
@@ -313,7 +315,8 @@ static bn_status prepare(run *r)
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
     const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
-    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder) : BN_OK;
+    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder)
+                                                    : BN_OK;
     double said = opened;
     bn_context_agree(r->ctx, &said, 1);
     if (opened == BN_OK && said > 0)
@@ -328,7 +331,8 @@ static bn_status prepare(run *r)
     r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
     r->saved = bn_seconds_now();
     const bool synchronous = !r->device || bn_device_single_threaded(r->device);
-    BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous, &r->output));
+    BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous,
+                            &r->output));
     r->output_before = bn_output_seconds(r->output);
     r->summary.setup = bn_seconds_now() - r->begin - r->output_before;
     return BN_OK;

@@ -1,5 +1,5 @@
-/* checkpoint.c: writing. Order, of ranks too: parts, each synced; the manifest, synced under a temporary name; the old manifest
- * becomes the one before; the new one takes its name; what nobody needs any more is removed. */
+/* checkpoint.c: writing. Order, of ranks too: parts, each synced; the manifest, synced under a temporary name; the old
+ * manifest becomes the one before; the new one takes its name; what nobody needs any more is removed. */
 #include "sim/checkpoint.h"
 
 #include "api/embedded_files.h"
@@ -32,9 +32,9 @@ struct bn_saving {
     /* Where ranks write parts of their own: */
     bool dealt;
     int rank;
-    long long number;                /* of the checkpoint, the same on all */
+    long long number;                                /* of the checkpoint, the same on all */
     json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; then, on the first, what all have */
-    char bad[256];                   /* why a run can't go on from what is here; "": it can */
+    char bad[256];                                   /* why a run can't go on from what is here; "": it can */
 };
 
 /* The parts being filled, and what the manifest will say. */
@@ -227,7 +227,8 @@ static json_t *five(const uint64_t n[BN_PART_DIMS])
 
 /* A region of a field as pieces that fit into a part, each contiguous in memory: whole planes, else whole layers of a
  * plane, else rows of a layer. */
-static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_region *r, const char *values, json_t *pieces)
+static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_region *r, const char *values,
+                            json_t *pieces)
 {
     const bn_layout l = bn_field_layout(w->s->plan, desc);
     const uint64_t n[BN_PART_DIMS] = { l.n[0], r->n[2], r->n[1], r->n[0], l.n[4] };
@@ -418,11 +419,12 @@ static size_t not_finite(const void *values, bn_part_type type, size_t count)
 static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *r, const void *values)
 {
     const bn_layout l = bn_field_layout(w->s->plan, desc);
-    const size_t count = (size_t)(l.n[0] * l.n[4]) * r->n[0] * r->n[1] * r->n[2], at = not_finite(values, l.type, count);
+    const size_t count = (size_t)(l.n[0] * l.n[4]) * r->n[0] * r->n[1] * r->n[2],
+                 at = not_finite(values, l.type, count);
     if (at == count)
         return BN_OK;
-    snprintf(w->s->bad, sizeof w->s->bad, "%s is not finite any more (value %zu of %zu%s); try a smaller time step", desc->name,
-             at, count, w->s->dealt ? " of a rank's part" : "");
+    snprintf(w->s->bad, sizeof w->s->bad, "%s is not finite any more (value %zu of %zu%s); try a smaller time step",
+             desc->name, at, count, w->s->dealt ? " of a rank's part" : "");
     return w->s->dealt ? BN_OK : bn_fail(w->ctx, BN_DIVERGED, "%s", w->s->bad);
 }
 

@@ -17,16 +17,17 @@
 
 typedef struct bn_saving bn_saving;
 
-/* Takes the numbers and begins to copy the fields; steps may go on. `part_bytes`: of fields in one part; 0: 128 MiB. All ranks call
- * it. */
+/* Takes the numbers and begins to copy the fields; steps may go on. `part_bytes`: of fields in one part; 0: 128 MiB.
+ * All ranks call it. */
 BN_CHECKED bn_status bn_saving_begin(bn_sim *, const char *folder, size_t part_bytes, bn_saving **out);
 /* For what the caller wants to find again. */
 bn_keeper *bn_saving_keeper(bn_saving *);
-/* Writes everything; alone on any thread, with a context of its own. Removes what neither this checkpoint nor the one before
- * needs. Where ranks have parts of the fields all call it, on the thread that steps. */
+/* Writes everything; alone on any thread, with a context of its own. Removes what neither this checkpoint nor the one
+ * before needs. Where ranks have parts of the fields all call it, on the thread that steps. */
 BN_CHECKED bn_status bn_saving_write(bn_context *, bn_saving *);
-/* The same in steps, for ranks that go on meanwhile: each writes its own parts (any thread); when all have done that they tell each other
- * what they have written (all of them, the thread that steps), and the first writes the manifest (any thread). */
+/* The same in steps, for ranks that go on meanwhile: each writes its own parts (any thread); when all have done that
+ * they tell each other what they have written (all of them, the thread that steps), and the first writes the manifest
+ * (any thread). */
 bool bn_saving_in_parts(const bn_saving *);
 BN_CHECKED bn_status bn_saving_write_parts(bn_context *, bn_saving *);
 BN_CHECKED bn_status bn_saving_gather(bn_context *, bn_saving *);

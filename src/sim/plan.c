@@ -141,8 +141,8 @@ bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, boo
     const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
     const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more_largest);
     if (bytes == 0 || __builtin_add_overflow(p->more_bytes[shared], bytes, &p->more_bytes[shared]))
-        return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one",
-                       grid->n[0], grid->n[1]);
+        return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one", grid->n[0],
+                       grid->n[1]);
     return BN_OK;
 }
 
@@ -153,7 +153,8 @@ static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
     uint64_t total = p->more_bytes[0];
     *largest = p->more_largest;
     for (size_t i = 0; i < p->field_count; i++) {
-        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components, largest);
+        uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, p->fields[i].type), p->fields[i].components,
+                                            largest);
         if (bytes == 0 || __builtin_add_overflow(total, bytes, &total))
             return 0;
     }
@@ -251,7 +252,8 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);
     const share one = info ? share_of(p, 1) : each;
-    /* The same grid, finer by the factor that the tighter of the two limits leaves; nothing if it is not the grid that is too large. */
+    /* The same grid, finer by the factor that the tighter of the two limits leaves; nothing if it is not the grid that
+     * is too large. */
     double scale = each.largest_table <= have_largest ? (have - each.tables) / each.fields : 0;
     if (each.largest > 0 && have_largest / each.largest < scale)
         scale = have_largest / each.largest;
@@ -265,12 +267,15 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
         snprintf(beside, sizeof beside, ", %.2f GiB of it beside the grid", one.tables / 0x1p30);
     if (p->grid.n[0] * shrink >= 1)
         snprintf(coarser, sizeof coarser, "about %.0f x %.0f x %.0f points would fit", floor(p->grid.n[0] * shrink),
-                 p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0, p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
+                 p->grid.dims > 1 ? floor(p->grid.n[1] * shrink) : 1.0,
+                 p->grid.dims > 2 ? floor(p->grid.n[2] * shrink) : 1.0);
     if (enough > 0)
         snprintf(remedy, sizeof remedy, ", or all of it on %zu such devices (--device all, or mpirun)", enough);
-    return bn_fail(ctx, BN_MEMORY,
-                   "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB%s), %s%s has %.2f GiB (largest "
-                   "buffer %.2f GiB); %s%s",
-                   p->grid.n[0], p->grid.n[1], p->grid.n[2], (one.fields + one.tables) / 0x1p30, fmax(one.largest, one.largest_table) / 0x1p30, beside,
-                   several, where, have * (double)devices / 0x1p30, have_largest * (double)devices / 0x1p30, coarser, remedy);
+    return bn_fail(
+        ctx, BN_MEMORY,
+        "the grid of %u x %u x %u points needs %.2f GiB (largest buffer %.2f GiB%s), %s%s has %.2f GiB (largest "
+        "buffer %.2f GiB); %s%s",
+        p->grid.n[0], p->grid.n[1], p->grid.n[2], (one.fields + one.tables) / 0x1p30,
+        fmax(one.largest, one.largest_table) / 0x1p30, beside, several, where, have * (double)devices / 0x1p30,
+        have_largest * (double)devices / 0x1p30, coarser, remedy);
 }

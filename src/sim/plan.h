@@ -4,7 +4,16 @@
 
 #include "sim/solver.h"
 
-enum { BN_PLAN_FIELDS = 64, BN_PLAN_DEFINES = 128, BN_PLAN_RESULTS = 64, BN_PLAN_PICTURES = 64, BN_PLAN_NOTES = 32, BN_PLAN_SKIPPED = 32, BN_PLAN_CHARTS = 8, BN_PLAN_TABLES = 16 };
+enum {
+    BN_PLAN_FIELDS = 64,
+    BN_PLAN_DEFINES = 128,
+    BN_PLAN_RESULTS = 64,
+    BN_PLAN_PICTURES = 64,
+    BN_PLAN_NOTES = 32,
+    BN_PLAN_SKIPPED = 32,
+    BN_PLAN_CHARTS = 8,
+    BN_PLAN_TABLES = 16
+};
 
 /* A derived number, or a result without its value; of a note `help` is the choice that it tells instead of a value. */
 typedef struct bn_plan_number {
@@ -45,17 +54,17 @@ struct bn_plan {
     bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes tables[BN_PLAN_TABLES];
-    struct bn_kept *kept;                 /* memory lent to the solver */
+    struct bn_kept *kept; /* memory lent to the solver */
     bn_plan_input *inputs;
     size_t input_count;
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count, table_count;
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
+        table_count;
     double effort_steps, effort_kernels;
     double tolerance; /* > 0: the case asks for convergence to it */
 };
 
-/* `device`: what it will run on, NULL for the reference or where that is not known yet. Runs the plan of the case's solver
- * into `state` (zeroed, state_size bytes). Contradictions of the case are one
- * BN_CASE with all of them. */
+/* `device`: what it will run on, NULL for the reference or where that is not known yet. Runs the plan of the case's
+ * solver into `state` (zeroed, state_size bytes). Contradictions of the case are one BN_CASE with all of them. */
 BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                     bn_plan **out);
 void bn_plan_destroy(bn_plan **);
@@ -66,16 +75,16 @@ void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 
-/* Bytes that fields and tables, and what setup makes beside them, take on one device and, in `*largest`, the largest buffer; 0 when it can't
- * be addressed. */
+/* Bytes that fields and tables, and what setup makes beside them, take on one device and, in `*largest`, the largest
+ * buffer; 0 when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* So many devices like this one have room for the case; 0: it can't be addressed. */
 size_t bn_plan_devices(const bn_plan *, const bn_device_info *);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);
 
-/* BN_MEMORY with the grid that would fit, and the number of devices that it would fit on, when the plan is too large for so
- * many of them, or (NULL) for the host. */
+/* BN_MEMORY with the grid that would fit, and the number of devices that it would fit on, when the plan is too large
+ * for so many of them, or (NULL) for the host. */
 BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *, size_t devices);
 
 #endif

@@ -121,8 +121,8 @@ bn_status bn_plan_rgb(bn_plan *p, const bn_case *c, const char *key, uint32_t *w
     return read_pixels(p, c, key, bn_case_text(c, key), bn_png_read_rgb, width, height, rgb);
 }
 
-bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width, uint32_t *height,
-                           const unsigned char **rgb)
+bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width,
+                           uint32_t *height, const unsigned char **rgb)
 {
     return read_pixels(p, c, key, bn_case_item_text(c, key, item), bn_png_read_rgb, width, height, rgb);
 }
@@ -198,7 +198,8 @@ bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const c
 }
 
 /* FOLDER/NAME.vti, the folder that `key` names. */
-static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder, char *path)
+static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder,
+                            char *path)
 {
     if (!bn_plan_path(c, bn_case_text(c, key), folder, PATH_BYTES) ||
         snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
@@ -229,8 +230,9 @@ bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const cha
     }
     bn_status st = image.count == 1 ? BN_OK
                                     : bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
-    const size_t count = st != BN_OK ? 0
-                                     : (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[0].components;
+    const size_t count = st != BN_OK
+                             ? 0
+                             : (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[0].components;
     if (st == BN_OK)
         st = bn_plan_keep(p, count * sizeof *values, (void **)&values);
     if (st == BN_OK) {

@@ -107,8 +107,8 @@ static bool take_choices(bn_sim *sim, bn_case *config)
     return kept > 0;
 }
 
-/* The work-groups of single kernels: those of the caller, else what the database knows. `*again`: the plan has to be made
- * anew, since a choice of the case has changed. */
+/* The work-groups of single kernels: those of the caller, else what the database knows. `*again`: the plan has to be
+ * made anew, since a choice of the case has changed. */
 static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *desc, bool *again)
 {
     *again = false;
@@ -260,8 +260,8 @@ static void tell_bad_value(bn_sim *sim)
         if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
             continue;
         if (bn_field_visit(sim->fields[f], look_for_bad, &s) == BN_OK && s.found)
-            bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name, s.at[0],
-                    s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
+            bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
+                    s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
                     p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);
     }
 }

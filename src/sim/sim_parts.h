@@ -8,8 +8,8 @@
 #include "sim/tuning.h"
 
 const bn_plan *bn_sim_plan(const bn_sim *);
-/* Everything about the run that is no field: how far it is, its last step, the solver's numbers. After reading, the engine
- * takes up what has come. */
+/* Everything about the run that is no field: how far it is, its last step, the solver's numbers. After reading, the
+ * engine takes up what has come. */
 BN_CHECKED bn_status bn_sim_keep(bn_sim *, bn_keeper *);
 /* What the simulation went on from, with what its writer added; NULL: from the beginning. */
 bn_checkpoint *bn_sim_resumed(const bn_sim *);

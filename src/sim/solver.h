@@ -19,8 +19,8 @@ typedef struct bn_step {
     double dt;       /* [s], or what the solver steps in */
     double residual; /* NaN where there is none */
     bool converged;
-    bool complete; /* nothing is left to do: the beam has left the structure */
-    double updates;  /* cells computed, where a step is not once over the grid; 0: it is */
+    bool complete;                /* nothing is left to do: the beam has left the structure */
+    double updates;               /* cells computed, where a step is not once over the grid; 0: it is */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
 
@@ -30,10 +30,11 @@ typedef struct bn_engine {
     bn_status (*setup)(bn_sim *, void *state); /* fields exist and hold what init() gave; optional */
     bn_status (*step)(bn_sim *, void *state, bn_step *out);
     void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
-    /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written */
+    /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written
+     */
     bn_status (*present)(bn_sim *, void *state);
-    /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what init()
-     * gave is made of them anew */
+    /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what
+     * init() gave is made of them anew */
     bn_status (*resume)(bn_sim *, void *state);
     /* optional: what each block of the grid (bn_domain_blocks) costs in the steps to come, none negative, in any unit,
      * the same on all ranks. Then the simulation moves the cuts between devices to where the work is (case.balance):
@@ -59,8 +60,8 @@ typedef struct bn_picture_desc {
     bool blanks;      /* leave values below `blank_below` blank */
     double blank_below;
     const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
-    /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that axis.
-     * The picture's own axes are the other two, in order. */
+    /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that
+     * axis. The picture's own axes are the other two, in order. */
     int across;
     uint32_t at;
     bool timeless; /* the title tells the step instead of a time */
@@ -74,19 +75,20 @@ typedef struct bn_plan_chart_desc {
     bool log_y;
 } bn_plan_chart_desc;
 
-/* A choice of the case that is about speed alone: `binnacle tune` times its values, each compared with the reference. */
+/* A choice of the case that is about speed alone: `binnacle tune` times its values, each compared with the reference.
+ */
 typedef struct bn_variant {
     const char *key;    /* of the schema: a choice or a whole number */
     const char *values; /* to be tried: "two-pass|rows|fused" */
     bool same_bits;     /* whichever is taken: then runs whose case leaves it open take what `tune` has found */
     bool (*matters)(const bn_case *); /* optional: whether it changes anything in this case */
 } bn_variant;
-/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists live as long
- * as the plan. */
+/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists
+ * live as long as the plan. */
 typedef struct bn_plan_layers_desc {
-    const char *name;          /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
-    const bool *hidden;        /* cells that are walls: grid.n values; NULL: none */
-    bool mesh;                 /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
+    const char *name;   /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
+    const bool *hidden; /* cells that are walls: grid.n values; NULL: none */
+    bool mesh;          /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
     const char *const *fields; /* ends with NULL */
     int epsg;                  /* code of the coordinates; 0: not known */
     const char *outlined;      /* polygons (WKT) around the cells where this field is above a value; NULL: none */
@@ -95,8 +97,8 @@ typedef struct bn_plan_layers_desc {
 } bn_plan_layers_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
- * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and are
- * called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
+ * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and
+ * are called selftest-WHAT.toml: device and reference are compared on all of them. Checked when the solver is looked up
  * and by the conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
@@ -110,9 +112,9 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
-    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number and the
-     * time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from one, on either
-     * engine: what one wrote the other reads. */
+    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number
+     * and the time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from
+     * one, on either engine: what one wrote the other reads. */
     bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
     const bn_variant *variants; /* optional; ends with a NULL key */
 } bn_solver;
@@ -141,23 +143,24 @@ BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, con
 BN_CHECKED bn_status bn_plan_choice(bn_plan *, const char *name, const char *choice);
 /* A kernel of the table that this case does not need and its program does not have. */
 BN_CHECKED bn_status bn_plan_skip_kernel(bn_plan *, const char *name);
-/* Bytes on a device beside the fields: tables, counters. `pieces`: so many alike, shared out among the devices (bn_table_slabs),
- * which may be more; 1: all of it on each. */
+/* Bytes on a device beside the fields: tables, counters. `pieces`: so many alike, shared out among the devices
+ * (bn_table_slabs), which may be more; 1: all of it on each. */
 BN_CHECKED bn_status bn_plan_table(bn_plan *, uint64_t bytes, uint64_t pieces);
-/* Whether so many bytes more, in buffers of at most `largest`, have room beside all that has been announced so far, on a device by
- * itself: on every one of those that will compute, so that all ranks decide alike. True where the device is not known. */
+/* Whether so many bytes more, in buffers of at most `largest`, have room beside all that has been announced so far, on
+ * a device by itself: on every one of those that will compute, so that all ranks decide alike. True where the device is
+ * not known. */
 bool bn_plan_has_room(const bn_plan *, uint64_t bytes, uint64_t largest);
 /* Zeroed memory that lives as long as the plan: for what plan() works out and the steps need. */
 BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
-/* The grey values (0 black ... 255 white, top row first) of the PNG picture that the text `key` names, kept by the plan. A
- * relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
+/* The grey values (0 black ... 255 white, top row first) of the PNG picture that the text `key` names, kept by the
+ * plan. A relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
 BN_CHECKED bn_status bn_plan_grey(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
                                   const unsigned char **grey);
 BN_CHECKED bn_status bn_plan_item_grey(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
                                        uint32_t *height, const unsigned char **grey);
-/* The columns of a CSV file of numbers: its first line that is not a comment (#) names them. `name` is a path, which begins
- * at the case file, or the name of data that travels with the program ("materials/Ag-Johnson1972"). NULL in *out: there is
- * neither, which is no failure; a file that can't be read as numbers is. Kept by the plan. */
+/* The columns of a CSV file of numbers: its first line that is not a comment (#) names them. `name` is a path, which
+ * begins at the case file, or the name of data that travels with the program ("materials/Ag-Johnson1972"). NULL in
+ * *out: there is neither, which is no failure; a file that can't be read as numbers is. Kept by the plan. */
 typedef struct bn_numbers {
     size_t columns, rows;
     const char *const *heads;
@@ -167,9 +170,9 @@ typedef struct bn_numbers {
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
-/* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack of pictures (.tif),
- * HDF5 after openPMD or plain (.h5); `array` picks one of several, "": the only one. A file that can't be read fails with
- * BN_IO. Kept by the plan. */
+/* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack
+ * of pictures (.tif), HDF5 after openPMD or plain (.h5); `array` picks one of several, "": the only one. A file that
+ * can't be read fails with BN_IO. Kept by the plan. */
 typedef struct bn_volume_numbers {
     uint32_t n[3];
     double h[3];          /* spacing [m]; 0: the file doesn't tell */
@@ -177,22 +180,23 @@ typedef struct bn_volume_numbers {
 } bn_volume_numbers;
 BN_CHECKED bn_status bn_plan_volume(bn_plan *, const bn_case *, const char *name, const char *array,
                                     bn_volume_numbers *out);
-/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that the text `key`, or that of a list's
- * item, names; else the same. */
+/* The colours (three bytes red, green, blue a pixel, top row first) of the PNG picture that the text `key`, or that of
+ * a list's item, names; else the same. */
 BN_CHECKED bn_status bn_plan_rgb(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
                                  const unsigned char **rgb);
 BN_CHECKED bn_status bn_plan_rgb_item(bn_plan *, const bn_case *, const char *key, size_t item, uint32_t *width,
                                       uint32_t *height, const unsigned char **rgb);
-/* The only array of the VTK image NAME.vti in the folder that the text `key` names; kept by the plan. A file that is missing
- * or can't be read fails with BN_IO. */
+/* The only array of the VTK image NAME.vti in the folder that the text `key` names; kept by the plan. A file that is
+ * missing or can't be read fails with BN_IO. */
 typedef struct bn_image_numbers {
     uint32_t n[3];
     int components;
     const double *values; /* x fastest, component slowest */
 } bn_image_numbers;
-BN_CHECKED bn_status bn_plan_image(bn_plan *, const bn_case *, const char *key, const char *name, bn_image_numbers *out);
-/* Polygons and lines with a meaning, from the WKT file or the table (.csv) that a list's item names; kept by the plan. Vertices
- * move to a lattice of `snap` metres. The calls below ask the geometry (src/io/shapes.h has their details). */
+BN_CHECKED bn_status bn_plan_image(bn_plan *, const bn_case *, const char *key, const char *name,
+                                   bn_image_numbers *out);
+/* Polygons and lines with a meaning, from the WKT file or the table (.csv) that a list's item names; kept by the plan.
+ * Vertices move to a lattice of `snap` metres. The calls below ask the geometry (src/io/shapes.h has their details). */
 typedef struct bn_plan_shape {
     const char *name;       /* "" in a file of WKT alone */
     size_t line, number;    /* where it begins in the file, which one it is there; both from 1 */
@@ -209,15 +213,16 @@ typedef struct bn_plan_shapes {
 BN_CHECKED bn_status bn_plan_shapes_item(bn_plan *, const bn_case *, const char *key, size_t item, double snap,
                                          bn_plan_shapes **out);
 bool bn_plan_shape_covers(const bn_plan_shapes *, size_t shape, const double x[2]);
-/* Shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the rectangle from low to
- * high is open at the beginning. */
+/* Shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the rectangle
+ * from low to high is open at the beginning. */
 BN_CHECKED bn_status bn_plan_shapes_draw(bn_plan *, bn_plan_shapes *, const signed char *draw, bool whole,
                                          const double low[2], const double high[2]);
-/* Of what was drawn: is all of the way from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)? */
+/* Of what was drawn: is all of the way from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)?
+ */
 bool bn_plan_shapes_open(const bn_plan_shapes *, const double a[2], const double b[2]);
 int bn_plan_shapes_box(const bn_plan_shapes *, const double low[2], const double high[2]);
-/* Heights on a grid that knows its place, from the file that the text `key` names (GeoTIFF, ESRI ASCII grid); kept by the plan. A
- * file that can't be used fails with BN_IO or BN_CASE. */
+/* Heights on a grid that knows its place, from the file that the text `key` names (GeoTIFF, ESRI ASCII grid); kept by
+ * the plan. A file that can't be used fails with BN_IO or BN_CASE. */
 typedef struct bn_plan_heights {
     double low[2], high[2], pixel[2]; /* the rectangle that it covers [m] */
     int epsg;                         /* code of its coordinates; 0: the file doesn't tell */

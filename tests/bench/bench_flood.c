@@ -99,8 +99,7 @@ int main(int argc, char **argv)
     }
     for (int order = 1; cpu && order <= 2; order++) {
         unsigned long long steps;
-        const double cells =
-            rate(NULL, 256, precision, &(run){ "hexagon", order, true, false, NULL }, seconds, &steps);
+        const double cells = rate(NULL, 256, precision, &(run){ "hexagon", order, true, false, NULL }, seconds, &steps);
         line(order == 1 ? "reference, order 1" : "reference, order 2", 256, cells, steps, order, bytes);
     }
     bn_device_close(&device);

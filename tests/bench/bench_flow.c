@@ -1,6 +1,6 @@
-/* bench_flow.c: times of the linear solvers and of whole time steps of flow on one device, beside what the data they must
- * move would take at the measured copy bandwidth. Never part of the tests.
- *   bench_flow [DEVICE [N,N,... [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: nodes along a side */
+/* bench_flow.c: times of the linear solvers and of whole time steps of flow on one device, beside what the data they
+ * must move would take at the measured copy bandwidth. Never part of the tests. bench_flow [DEVICE [N,N,...
+ * [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: nodes along a side */
 #include "bench.h"
 
 #include "api/launch.h"
@@ -101,8 +101,8 @@ static double time_solve(problem *p, const bn_linear_desc *desc, double toleranc
 static void print(const char *what, const problem *p, const char *precision, double seconds, double bytes)
 {
     const double floor = bytes * (double)p->n * p->n / bandwidth;
-    printf("  %-34s %5u^2 %-6s %10.2f us  floor %8.2f us  %5.1f %%\n", what, p->n, precision, 1e6 * seconds, 1e6 * floor,
-           100 * floor / seconds);
+    printf("  %-34s %5u^2 %-6s %10.2f us  floor %8.2f us  %5.1f %%\n", what, p->n, precision, 1e6 * seconds,
+           1e6 * floor, 100 * floor / seconds);
     fflush(stdout);
 }
 
@@ -156,7 +156,8 @@ static void bench_poisson(uint32_t n, bn_precision precision, const char *name)
         print("direct Poisson solve", &p, name, best, 6 * real);
     }
     const bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_MULTIGRID };
-    const double tolerance = precision == BN_DOUBLE ? 1e-10 : 1e-6, seconds = time_solve(&p, &desc, tolerance, 1000, &report);
+    const double tolerance = precision == BN_DOUBLE ? 1e-10 : 1e-6,
+                 seconds = time_solve(&p, &desc, tolerance, 1000, &report);
     char text[64];
     snprintf(text, sizeof text, "multigrid CG to %.0e, %u cycles", tolerance, report.iterations);
     print(text, &p, name, seconds, report.iterations * (45 / 4.0 + 8 + 2) * real);
@@ -168,14 +169,15 @@ static void bench_step(uint32_t n, const char *precision, const char *more)
     char nodes[64], what[64], both[64];
     snprintf(nodes, sizeof nodes, "grid.nodes=[%u,%u]", n, n);
     snprintf(both, sizeof both, "case.precision=%s", precision);
-    const char *overrides[] = { nodes, both, "fluid.diffusivity=0.001", "boundary.top.heat=given",
-                                "boundary.top.temperature=1", more };
+    const char *overrides[] = {
+        nodes, both, "fluid.diffusivity=0.001", "boundary.top.heat=given", "boundary.top.temperature=1", more
+    };
     bn_case *c;
     bn_sim *sim;
     const int count = 20;
     double best = 1e30;
-    need(bn_case_parse(ctx, "bench", "[case]\nsolver = \"flow\"\n[fluid]\nviscosity = 0.001\n", overrides,
-                       more ? 6 : 5, &c));
+    need(bn_case_parse(ctx, "bench", "[case]\nsolver = \"flow\"\n[fluid]\nviscosity = 0.001\n", overrides, more ? 6 : 5,
+                       &c));
     need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
     for (int i = 0; i < 4; i++) {
         const double start = now();
@@ -198,7 +200,9 @@ int main(int argc, char **argv)
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
     printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
-    const char *sizes = argc > 2 ? argv[2] : bandwidth > 4e11 ? "64,256,257,1024,1025,4096,4097" : "64,256,257,1024,1025";
+    const char *sizes = argc > 2           ? argv[2]
+                        : bandwidth > 4e11 ? "64,256,257,1024,1025,4096,4097"
+                                           : "64,256,257,1024,1025";
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *name = d ? "double" : "single";
         char *end = NULL;

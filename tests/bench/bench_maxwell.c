@@ -1,7 +1,7 @@
-/* bench_maxwell.c: cell-iterations per second of maxwell's forms on one device, beside what the bytes they must move would
- * allow at the measured copy bandwidth. A cell-iteration is both half steps of all six complex components. Never part of
- * the tests.
- *   bench_maxwell [DEVICE [N,N,... [single|double]]]     DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
+/* bench_maxwell.c: cell-iterations per second of maxwell's forms on one device, beside what the bytes they must move
+ * would allow at the measured copy bandwidth. A cell-iteration is both half steps of all six complex components. Never
+ * part of the tests. bench_maxwell [DEVICE [N,N,... [single|double]]]     DEVICE: "auto", a number, "gpu", ...; N:
+ * cells along a side */
 #include "bench.h"
 
 #include "sim/solver.h"
@@ -12,18 +12,19 @@ static double bandwidth;
 
 /* Half of the grid below is glass with a block of silver and one of silicon in it: mixed rows, absorbing layers at both
  * ends. The update norm is not looked at. */
-static const char *const text = "[case]\nsolver = \"maxwell\"\n"
-                                "[grid]\nspacing = \"10 nm\"\n"
-                                "[light]\nwavelength = \"600 nm\"\n"
-                                "[structure]\nbelow = \"glass\"\n"
-                                "[[material]]\nname = \"glass\"\nn = 1.5\n"
-                                "[[box]]\nmaterial = \"a-Si-Pierce1972\"\nfrom = [1e-7, 1e-7, 2e-7]\nto = [4e-7, 3e-7, 3e-7]\n"
-                                "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [2e-7, 2e-7, 3e-7]\nto = [3e-7, 4e-7, 4e-7]\n"
-                                "[solver]\nwatch_every = 100000\n[output]\npictures = false\n";
+static const char *const text =
+    "[case]\nsolver = \"maxwell\"\n"
+    "[grid]\nspacing = \"10 nm\"\n"
+    "[light]\nwavelength = \"600 nm\"\n"
+    "[structure]\nbelow = \"glass\"\n"
+    "[[material]]\nname = \"glass\"\nn = 1.5\n"
+    "[[box]]\nmaterial = \"a-Si-Pierce1972\"\nfrom = [1e-7, 1e-7, 2e-7]\nto = [4e-7, 3e-7, 3e-7]\n"
+    "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [2e-7, 2e-7, 3e-7]\nto = [3e-7, 4e-7, 4e-7]\n"
+    "[solver]\nwatch_every = 100000\n[output]\npictures = false\n";
 
 /* Bytes a cell and iteration, in reals and one-byte indices, see docs/performance.md. */
-static void bench(uint32_t n, const char *precision, const char *what, const char *form, const char *sweep, double reals,
-                  double bytes)
+static void bench(uint32_t n, const char *precision, const char *what, const char *form, const char *sweep,
+                  double reals, double bytes)
 {
     char cells[64], with[64], how[64], shape[64];
     snprintf(cells, sizeof cells, "grid.cells=[%u,%u,%u]", n, n, n);

@@ -1,8 +1,7 @@
-/* bench_scaling.c: what several devices do together against one: weak scaling (the grid grows with the devices) and strong
- * scaling (it does not), by the clock. Never part of the tests.
- *   bench_scaling [DEVICES [maxwell,flood,flow,xray,bpm [full|quick]]]
- * DEVICES: a list as of --device, "gpu" or "all"; its first one, first two, ... are taken in turn. quick: sizes for a CPU, the
- * default there. */
+/* bench_scaling.c: what several devices do together against one: weak scaling (the grid grows with the devices) and
+ * strong scaling (it does not), by the clock. Never part of the tests. bench_scaling [DEVICES
+ * [maxwell,flood,flow,xray,bpm [full|quick]]] DEVICES: a list as of --device, "gpu" or "all"; its first one, first two,
+ * ... are taken in turn. quick: sizes for a CPU, the default there. */
 #include "bench.h"
 
 #include "sim/solver.h"
@@ -22,29 +21,54 @@ typedef struct work {
 } work;
 
 static const work works[] = {
-    { "maxwell", "cell-iterations",
+    { "maxwell",
+      "cell-iterations",
       "[case]\nsolver='maxwell'\nprecision='single'\n[grid]\nspacing='10 nm'\n[light]\nwavelength='600 nm'\n"
       "[structure]\nbelow='glass'\n[[material]]\nname='glass'\nn=1.5\n[solver]\nwatch_every=100000\n"
       "sweep='two-pass'\n[output]\npictures=false\n",
-      { 64, 64, 64 }, { 512, 512, 512 }, 2, { 5, 20 }, { 0 } },
-    { "flood", "cell-steps",
+      { 64, 64, 64 },
+      { 512, 512, 512 },
+      2,
+      { 5, 20 },
+      { 0 } },
+    { "flood",
+      "cell-steps",
       "[case]\nsolver='flood'\nprecision='single'\n[grid]\nspacing=1\n[initial]\nkind='circle'\nlevels=[2.5,0.5]\n"
       "radius=20\n[time]\ninterval=2\n[stop]\nsteps=1000000\n",
-      { 512, 512, 0 }, { 7168, 6976, 0 }, 1, { 1, 1 }, { 0 } },
-    { "flow", "node-steps",
+      { 512, 512, 0 },
+      { 7168, 6976, 0 },
+      1,
+      { 1, 1 },
+      { 0 } },
+    { "flow",
+      "node-steps",
       "[case]\nsolver='flow'\nprecision='single'\n[fluid]\nviscosity=0.001\n[solver]\npoisson='multigrid'\n"
       "[stop]\nsteps=1000000\n",
-      { 129, 129, 0 }, { 2049, 2049, 0 }, 1, { 2, 2 }, { 0 } },
-    { "xray", "photons",
+      { 129, 129, 0 },
+      { 2049, 2049, 0 },
+      1,
+      { 2, 2 },
+      { 0 } },
+    { "xray",
+      "photons",
       "[case]\nsolver='xray'\nprecision='single'\n[density]\nkind='double-slit'\ncells=[256,128,128]\n"
       "centre=[2e-9,0]\ndepth=4e-9\n[source]\nsize=[44e-9,0]\ncentre=[2e-9,0]\nphotons=1e12\n"
       "[detector]\ncell_angle=70e-6\n",
-      { 128, 128, 0 }, { 1024, 1024, 0 }, -1, { 1, 4 }, { 0 } },
+      { 128, 128, 0 },
+      { 1024, 1024, 0 },
+      -1,
+      { 1, 4 },
+      { 0 } },
     /* In space. So many steps along z that the look at the field behind them does not count. */
-    { "bpm", "point-steps",
+    { "bpm",
+      "point-steps",
       "[case]\nsolver='bpm'\nprecision='single'\n[grid]\nwidth=200e-6\nwidth_x=200e-6\n[launch]\nkind='gaussian'\n"
       "waist=20e-6\n[march]\ndz=0.1e-6\nrecords=1000\n[output]\nmap=false\n",
-      { 256, 256, 0 }, { 2048, 2048, 0 }, 1, { 1, 1 }, { 50, 10000 } },
+      { 256, 256, 0 },
+      { 2048, 2048, 0 },
+      1,
+      { 1, 1 },
+      { 50, 10000 } },
 };
 
 /* Updates a second by the first `count` devices of the list. */
@@ -61,7 +85,7 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
     memcpy(n, full ? w->full : w->quick, sizeof n);
     if (weak && w->grows >= 0)
         n[w->grows] *= (uint32_t)count;
-    const bool photons = w->grows < 0, lines = w->inner[full] > 0;
+    const bool photons = w->grows<0, lines = w->inner[full]> 0;
     const char *key = photons ? "detector.cells" : strcmp(w->solver, "flow") == 0 ? "grid.nodes" : "grid.cells";
     char length[64] = "", most[64];
     if (lines) {
@@ -125,8 +149,8 @@ int main(int argc, char **argv)
             for (size_t n = weak ? 1 : 2; n <= count; n *= 2) {
                 const double found = rate(&works[i], devices, n, full, weak);
                 one = n == 1 ? found : one;
-                printf("%-10s %-16s %8s %8zu %14.4f %10.3f\n", works[i].solver, works[i].what, weak ? "weak" : "strong", n,
-                       1e-9 * found, found / one);
+                printf("%-10s %-16s %8s %8zu %14.4f %10.3f\n", works[i].solver, works[i].what, weak ? "weak" : "strong",
+                       n, 1e-9 * found, found / one);
                 fflush(stdout);
             }
     }

@@ -73,8 +73,8 @@ static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file
     bn_case_destroy(&c);
 }
 
-/* All self-test cases of the solver; on a device they launch every kernel of its table. `few`: those of double precision would say
- * little that those of single have not said, and CPUs compile for minutes: the first one only. */
+/* All self-test cases of the solver; on a device they launch every kernel of its table. `few`: those of double
+ * precision would say little that those of single have not said, and CPUs compile for minutes: the first one only. */
 static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
                         const size_t group[3], bool few)
 {
@@ -152,7 +152,9 @@ END_TEST
 
 static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
 {
-    static const size_t groups[][3] = { { 7, 3, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, { 16, 16, 1 } }; /* PoCL compiles for each */
+    static const size_t groups[][3] = {
+        { 7, 3, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, { 16, 16, 1 }
+    }; /* PoCL compiles for each */
     outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
     for (size_t g = 0; g < (long_tests() ? 4u : 1u); g++) {
         outcome other = run_case(ctx, device, solver, precision, 1, groups[g], true);

@@ -173,7 +173,8 @@ START_TEST(going_on_gives_the_same_bits)
     const bool few = _i % 2 == 1 && !file && !long_tests();
     if (_i % 2 == 0 || bn_device_describe(device)->fp64)
         for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-            if (bn_selftest_is_of(f->name, solver) && (!file || strstr(f->name, file)) && (!few || strcmp(f->name, first) == 0))
+            if (bn_selftest_is_of(f->name, solver) && (!file || strstr(f->name, file)) &&
+                (!few || strcmp(f->name, first) == 0))
                 check_file(ctx, device, f, precisions[_i % 2]);
     bn_device_close(&device);
     for (unsigned long long step = 0; step < MOST_STEPS; step++) {

@@ -1,4 +1,5 @@
-/* test_csv_read.c: tables of numbers from text: heads, comments, empty places, and what must be refused with its line. */
+/* test_csv_read.c: tables of numbers from text: heads, comments, empty places, and what must be refused with its line.
+ */
 #include "support.h"
 
 #include "io/csv_read.h"
@@ -12,7 +13,9 @@ static void close_context(void) { bn_context_destroy(&ctx); }
 START_TEST(tables_are_read)
 {
     bn_csv_table t;
-    ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", "# one\n#two\nwavelength_nm,n, k\r\n300,1.5,\n# later\n\n310, -2e-3 ,7\n", &t), BN_OK);
+    ck_assert_int_eq(
+        bn_csv_parse(ctx, "t.csv", "# one\n#two\nwavelength_nm,n, k\r\n300,1.5,\n# later\n\n310, -2e-3 ,7\n", &t),
+        BN_OK);
     ck_assert_uint_eq(t.columns, 3);
     ck_assert_uint_eq(t.rows, 2);
     ck_assert_str_eq(t.heads[0], "wavelength_nm");
@@ -37,7 +40,8 @@ START_TEST(what_is_no_table_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bn_csv_table t;
         ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", bad[i].text, &t), BN_IO);
-        ck_assert_msg(strstr(bn_error_text(ctx), bad[i].words), "\"%s\" does not say \"%s\"", bn_error_text(ctx), bad[i].words);
+        ck_assert_msg(strstr(bn_error_text(ctx), bad[i].words), "\"%s\" does not say \"%s\"", bn_error_text(ctx),
+                      bad[i].words);
         bn_error_clear(ctx);
     }
 }

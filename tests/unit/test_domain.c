@@ -408,7 +408,8 @@ START_TEST(a_snapshot_keeps_its_moment)
         OK(bn_snapshot_begin(f, false, &second));
         ck_assert_uint_eq(bn_snapshot_parts(first), 1);
         OK(bn_snapshot_wait(ctx, first, 0, &whole, &data));
-        ck_assert(whole.first[0] == 0 && whole.first[1] == 0 && whole.n[0] == NX && whole.n[1] == NY && whole.n[2] == 1);
+        ck_assert(whole.first[0] == 0 && whole.first[1] == 0 && whole.n[0] == NX && whole.n[1] == NY &&
+                  whole.n[2] == 1);
         ck_assert(memcmp(data, before, sizeof before) == 0);
         OK(bn_snapshot_wait(ctx, second, 0, &whole, &data));
         for (size_t i = 0; i < NX * NY; i++)
@@ -449,13 +450,14 @@ static bn_status count_up(void *user, const bn_region *r, void *values, size_t b
     ck_assert_uint_eq(bytes, 2 * points * sizeof *to);
     for (size_t i = 0; i < 2 * points; i++) {
         const size_t at = i % points;
-        to[i] = (float)(r->first[0] + at % r->n[0] + 300 * (r->first[1] + at / r->n[0] % r->n[1])) + *(const float *)user +
-                1e6f * (float)(i / points);
+        to[i] = (float)(r->first[0] + at % r->n[0] + 300 * (r->first[1] + at / r->n[0] % r->n[1])) +
+                *(const float *)user + 1e6f * (float)(i / points);
     }
     return BN_OK;
 }
 
-/* 300 x 16 x 3 points of two components, in three boxes and in the reference: parts, bands, and writing part by part. */
+/* 300 x 16 x 3 points of two components, in three boxes and in the reference: parts, bands, and writing part by part.
+ */
 START_TEST(parts_of_a_field)
 {
     enum { W = 300, H = 16, D = 3, POINTS = W * H * D };

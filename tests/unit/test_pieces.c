@@ -1,5 +1,5 @@
-/* test_pieces.c: a field in pieces, each in a file of its own: VTK images and HDF5, read back as one. That VTK itself opens them is
- * for tests/cli/many_devices.sh. */
+/* test_pieces.c: a field in pieces, each in a file of its own: VTK images and HDF5, read back as one. That VTK itself
+ * opens them is for tests/cli/many_devices.sh. */
 #include "io/file.h"
 #include "io/volume.h"
 #include "io/vtk.h"
@@ -35,15 +35,18 @@ static const char *in_folder(const char *name)
 
 static void teardown(void)
 {
-    static const char *const names[] = { "p0.vti", "p1.vti", "p2.vti", "p3.vti", "all.pvti", "p0.h5", "p1.h5",
-                                         "p2.h5",  "p3.h5",  "all.h5",  "whole.h5" };
+    static const char *const names[] = { "p0.vti", "p1.vti", "p2.vti", "p3.vti", "all.pvti", "p0.h5",
+                                         "p1.h5",  "p2.h5",  "p3.h5",  "all.h5", "whole.h5" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         remove(in_folder(names[i]));
     ck_assert_int_eq(rmdir(folder), 0);
     bn_context_destroy(&ctx);
 }
 
-static float value(size_t i, size_t j, size_t k, size_t c) { return (float)(i + 100 * j + 10000 * k) + 0.25f * (float)c; }
+static float value(size_t i, size_t j, size_t k, size_t c)
+{
+    return (float)(i + 100 * j + 10000 * k) + 0.25f * (float)c;
+}
 
 /* Components in planes, of the points [first, first + n). */
 static float *block(const uint32_t first[3], const uint32_t n[3], int components)
@@ -52,7 +55,8 @@ static float *block(const uint32_t first[3], const uint32_t n[3], int components
     float *values = malloc(points * (size_t)components * sizeof *values);
     ck_assert_ptr_nonnull(values);
     for (size_t at = 0; at < points * (size_t)components; at++)
-        values[at] = value(first[0] + at % n[0], first[1] + at / n[0] % n[1], first[2] + at / n[0] / n[1] % n[2], at / points);
+        values[at] = value(first[0] + at % n[0], first[1] + at / n[0] % n[1], first[2] + at / n[0] / n[1] % n[2],
+                           at / points);
     return values;
 }
 
@@ -69,9 +73,16 @@ static void size_of(int piece, bool nodes, uint32_t n[3])
 
 static bn_vtk_image image_of(bool nodes, const uint32_t from[3], const uint32_t n[3], bn_vtk_array *arrays)
 {
-    return (bn_vtk_image){ .dims = 3, .n = { n[0], n[1], n[2] }, .first = { from[0], from[1], from[2] },
-                           .origin = { 0.5, -1, 2 }, .h = { 0.1, 0.2, 0.3 }, .nodes = nodes, .time = 1.5, .arrays = arrays,
-                           .count = 2, .title = "in pieces" };
+    return (bn_vtk_image){ .dims = 3,
+                           .n = { n[0], n[1], n[2] },
+                           .first = { from[0], from[1], from[2] },
+                           .origin = { 0.5, -1, 2 },
+                           .h = { 0.1, 0.2, 0.3 },
+                           .nodes = nodes,
+                           .time = 1.5,
+                           .arrays = arrays,
+                           .count = 2,
+                           .title = "in pieces" };
 }
 
 static void write_pieces(bool nodes)
@@ -165,9 +176,15 @@ END_TEST
 /* Storeys of hexagons: the cells of a piece that begins in an odd row have the corners that they have in the whole. */
 START_TEST(pieces_of_hexagons_fit_together)
 {
-    const bn_vtk_image whole = { .dims = 3, .n = { 5, 6, 2 }, .h = { 1, 0.8, 3 }, .origin = { 10, 20, 30 }, .hexagons = true };
-    const bn_vtk_image piece = { .dims = 3, .n = { 3, 3, 1 }, .first = { 2, 3, 1 }, .h = { 1, 0.8, 3 },
-                                 .origin = { 10, 20, 30 }, .hexagons = true };
+    const bn_vtk_image whole = {
+        .dims = 3, .n = { 5, 6, 2 }, .h = { 1, 0.8, 3 }, .origin = { 10, 20, 30 }, .hexagons = true
+    };
+    const bn_vtk_image piece = { .dims = 3,
+                                 .n = { 3, 3, 1 },
+                                 .first = { 2, 3, 1 },
+                                 .h = { 1, 0.8, 3 },
+                                 .origin = { 10, 20, 30 },
+                                 .hexagons = true };
     const size_t all = bn_vtk_hexagon_points(&whole), some = bn_vtk_hexagon_points(&piece);
     double *places = malloc(3 * all * sizeof *places), *part = malloc(3 * some * sizeof *part);
     int32_t corners[6 * 60], own_corners[6 * 9];
@@ -190,7 +207,13 @@ START_TEST(hdf5_finds_the_values_of_pieces)
     static const char *const names[PIECES] = { "p0.h5", "p1.h5", "p2.h5", "p3.h5" };
     bn_mesh_piece list[PIECES];
     bn_mesh_array arrays[2] = { { "a", "m", NULL, 1, false }, { "v", "m s-1", NULL, 3, false } };
-    bn_mesh mesh = { .dims = 3, .h = { 1, 1, 1 }, .nodes = true, .step = 12, .arrays = arrays, .count = 2, .software = "test",
+    bn_mesh mesh = { .dims = 3,
+                     .h = { 1, 1, 1 },
+                     .nodes = true,
+                     .step = 12,
+                     .arrays = arrays,
+                     .count = 2,
+                     .software = "test",
                      .version = "0" };
     for (int p = 0; p < PIECES; p++) {
         size_of(p, true, mesh.n);
@@ -218,8 +241,7 @@ START_TEST(hdf5_finds_the_values_of_pieces)
         OK(bn_hdf5_read(ctx, in_folder("all.h5"), name, &volume));
         ck_assert(memcmp(volume.n, whole_n, sizeof volume.n) == 0);
         for (size_t at = 0; at < POINTS; at++)
-            ck_assert_double_eq(volume.values[at],
-                                (double)value(at % NX, at / NX % NY, at / NX / NY, component[s]));
+            ck_assert_double_eq(volume.values[at], (double)value(at % NX, at / NX % NY, at / NX / NY, component[s]));
         bn_volume_free(&volume);
     }
 }

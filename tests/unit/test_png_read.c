@@ -189,7 +189,8 @@ START_TEST(test_png_read_kinds)
                 ck_assert_msg(bn_png_read_rgb(ctx, path, &width, &height, &rgb) == BN_OK, "%s", bn_error_text(ctx));
                 ck_assert(width == sizes[s][0] && height == sizes[s][1]);
                 for (size_t at = 0; at < (size_t)width * height; at++)
-                    near(0.2126 * rgb[3 * at] + 0.7152 * rgb[3 * at + 1] + 0.0722 * rgb[3 * at + 2], grey[at], 2, "luma");
+                    near(0.2126 * rgb[3 * at] + 0.7152 * rgb[3 * at + 1] + 0.0722 * rgb[3 * at + 2], grey[at], 2,
+                         "luma");
                 free(grey);
                 free(rgb);
             }

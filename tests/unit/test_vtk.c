@@ -440,7 +440,9 @@ END_TEST
 START_TEST(hexagons_are_regular_and_share_their_corners)
 {
     const double d = 0.5, row = d * sqrt(0.75), radius = d / sqrt(3);
-    const bn_vtk_image image = { .dims = 3, .n = { 5, 4, 2 }, .h = { d, row, 3 }, .origin = { 1, 2, 7 }, .hexagons = true };
+    const bn_vtk_image image = {
+        .dims = 3, .n = { 5, 4, 2 }, .h = { d, row, 3 }, .origin = { 1, 2, 7 }, .hexagons = true
+    };
     const size_t points = bn_vtk_hexagon_points(&image), cells = 5 * 4 * 2;
     ck_assert_uint_eq(points, 12 * 5 * 2);
     double *x = malloc(3 * points * sizeof *x);
@@ -449,7 +451,8 @@ START_TEST(hexagons_are_regular_and_share_their_corners)
     bn_vtk_hexagons(&image, x, corners);
     for (size_t at = 0; at < cells; at++) {
         const size_t i = at % 5, j = at / 5 % 4, k = at / 20;
-        const double middle[3] = { 1 + ((double)i + (j % 2 ? 1 : 0.5)) * d, 2 + ((double)j + 0.5) * row, 7 + 3 * (double)k };
+        const double middle[3] = { 1 + ((double)i + (j % 2 ? 1 : 0.5)) * d, 2 + ((double)j + 0.5) * row,
+                                   7 + 3 * (double)k };
         double turned = 0;
         for (size_t c = 0; c < 6; c++) {
             const int32_t a = corners[6 * at + c], b = corners[6 * at + (c + 1) % 6];
@@ -463,8 +466,8 @@ START_TEST(hexagons_are_regular_and_share_their_corners)
         }
         near(0.5 * turned, d * row, 1e-6, "area, counter-clockwise");
     }
-    ck_assert_int_eq(corners[6 * 0 + 2], corners[6 * 1 + 0]);  /* the next cell of the row */
-    ck_assert_int_eq(corners[6 * 0 + 4], corners[6 * 5 + 0]);  /* the cell to the north-east */
+    ck_assert_int_eq(corners[6 * 0 + 2], corners[6 * 1 + 0]); /* the next cell of the row */
+    ck_assert_int_eq(corners[6 * 0 + 4], corners[6 * 5 + 0]); /* the cell to the north-east */
     free(x);
     free(corners);
 }

@@ -102,13 +102,13 @@ typedef struct bpm {
 
     /* in space */
     bool space;
-    bpm_axis axis[2]; /* x, y */
+    bpm_axis axis[2];                    /* x, y */
     bn_field *start, *intensity, *index; /* start: what enters; once it is found the mode, if that is what enters */
     double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
     double section_z;                    /* of the index profile */
     double _Complex section_p;
-    double largest;                      /* of |psi| */
-    bool relaxing; /* the mode is sought by steps along imaginary z */
+    double largest; /* of |psi| */
+    bool relaxing;  /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
     double norm; /* of the iteration's matrix, an upper bound */

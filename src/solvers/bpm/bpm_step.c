@@ -70,8 +70,8 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
 {
     bpm *s = state;
     const size_t columns = sizeof *s->record / sizeof(double);
-    unsigned long long counts[] = { s->done, s->section_begin, s->section_end, s->records, s->relaxing,
-                                    (unsigned long long)s->relax_stage };
+    unsigned long long counts[] = { s->done,    s->section_begin, s->section_end,
+                                    s->records, s->relaxing,      (unsigned long long)s->relax_stage };
     double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
                        s->theory[0], s->start_power[0], s->mode_power[0], s->mode_index[0] };
     _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
@@ -93,7 +93,8 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     s->mode_power[0] = reals[6];
     s->mode_index[0] = reals[7];
     if (s->records > s->room)
-        return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records, s->room);
+        return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records,
+                       s->room);
     BN_TRY(bn_keep_reals(k, "records", &s->record[0].z, s->records * columns));
     if (s->map)
         BN_TRY(bn_keep_reals(k, "map", s->map, s->records * s->map_n));
@@ -351,9 +352,6 @@ static const bpm_marcher marcher = { section, march, source, sweeps, add };
 static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
 static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
 
-const bn_engine bpm_device = { .name = "opencl",
-                               .setup = setup,
-                               .step = step,
-                               .teardown = teardown,
-                               .present = bpm_present,
-                               .resume = resume };
+const bn_engine bpm_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume
+};

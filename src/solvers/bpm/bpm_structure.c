@@ -187,8 +187,8 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
             out[i] = 0;
             for (int k = 0; k < FEW; k++) {
                 const double x = ((double)(first + i + 1) + (k + 0.5) / FEW - 0.5) * hx;
-                out[i] += column_mean(s, column_at(s, x, axis->width),
-                                      fmax(0, y - 0.5 * hy), fmin(s->width, y + 0.5 * hy), false) /
+                out[i] += column_mean(s, column_at(s, x, axis->width), fmax(0, y - 0.5 * hy),
+                                      fmin(s->width, y + 0.5 * hy), false) /
                           FEW;
             }
         }

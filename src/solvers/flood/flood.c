@@ -170,11 +170,13 @@ static const bn_key schema[] = {
 /* clang-format on */
 
 static const bn_variant variants[] = { { "solver.blocks", "active|all", true, NULL }, { 0 } };
-/* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it twice. */
+/* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it
+ * twice. */
 static const uint64_t local_bytes_shared = 48 << 10;
 
 /* A block that is left out still costs its work-group, of the time of one that is computed: measured on a CPU; on GPUs
- * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/performance.md), a third. */
+ * between what its instructions say, a tenth, and what the times of a mostly dry grid (docs/performance.md), a third.
+ */
 static const double left_out_cpu = 0.02, left_out_gpu = 0.2;
 
 static const bn_kernel_desc kernels[] = {
@@ -233,18 +235,29 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
         const char *name;
         int value;
     } integers[] = {
-        { "ORDER", s->order },           { "COMPENSATED", s->compensated },
-        { "EDGES", s->edges },           { "SHARED", s->shared },
-        { "PACKED", s->packed },         { "NUMBERED", s->numbered },
+        { "ORDER", s->order },
+        { "COMPENSATED", s->compensated },
+        { "EDGES", s->edges },
+        { "SHARED", s->shared },
+        { "PACKED", s->packed },
+        { "NUMBERED", s->numbered },
         { "REGISTERS", s->registers },
-        { "FRICTION", k->friction > 0 }, { "SPECIALS", s->special },
-        { "LINKS", s->links },           { "RECORD", s->record },
-        { "ALL_BLOCKS", s->all_blocks }, { "CLOSED", FLOOD_CLOSED },
-        { "SPECIAL", FLOOD_SPECIAL },    { "OUTER", FLOOD_OUTER },
-        { "DOWN", FLOOD_DOWN },          { "UP", FLOOD_UP },
-        { "SIDE", FLOOD_SIDE },          { "ITEM", FLOOD_ITEM },
-        { "LONGER", FLOOD_LONGER },      { "JAGGED", s->jagged },
-        { "DRAIN", FLOOD_DRAIN },        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
+        { "FRICTION", k->friction > 0 },
+        { "SPECIALS", s->special },
+        { "LINKS", s->links },
+        { "RECORD", s->record },
+        { "ALL_BLOCKS", s->all_blocks },
+        { "CLOSED", FLOOD_CLOSED },
+        { "SPECIAL", FLOOD_SPECIAL },
+        { "OUTER", FLOOD_OUTER },
+        { "DOWN", FLOOD_DOWN },
+        { "UP", FLOOD_UP },
+        { "SIDE", FLOOD_SIDE },
+        { "ITEM", FLOOD_ITEM },
+        { "LONGER", FLOOD_LONGER },
+        { "JAGGED", s->jagged },
+        { "DRAIN", FLOOD_DRAIN },
+        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));

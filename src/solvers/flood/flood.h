@@ -17,7 +17,8 @@ enum {
     FLOOD_ITEM = 1 << 20,   /* * (1 + item): a source, a drain, the measure of a link down */
     FLOOD_ITEMS = 255,
     FLOOD_DRAIN = 1 << 28, /* the item takes water away */
-    FLOOD_LONGER = 29,     /* bits from this one on: of the edges that the cell owns, whether they are longer by a quarter */
+    FLOOD_LONGER =
+        29, /* bits from this one on: of the edges that the cell owns, whether they are longer by a quarter */
 };
 typedef enum flood_link { FLOOD_NO_LINK, FLOOD_STAIR, FLOOD_OPENING } flood_link;
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
@@ -90,15 +91,16 @@ typedef struct flood {
     double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
     double interval;                                   /* [s] */
     bool jagged, special, links, record, all_blocks, compensated;
-    double left_out;               /* what a block that is left out costs, of one that is computed */
-    bool shared, packed, numbered; /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
+    double left_out; /* what a block that is left out costs, of one that is computed */
+    bool shared, packed,
+        numbered;   /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
     double quantum; /* beds and levels are multiples of it */
     struct flood_plans *plans;
     flood_item *item; /* [[source]] first */
     int items;
-    int32_t *cell;     /* codes of all cells */
-    double *bed;       /* [m] */
-    bn_plan_heights *terrain; /* of the lowest storey; NULL: none */
+    int32_t *cell;                                          /* codes of all cells */
+    double *bed;                                            /* [m] */
+    bn_plan_heights *terrain;                               /* of the lowest storey; NULL: none */
     double terrain_shift[2], terrain_scale, terrain_offset; /* [m]; height = scale * value + offset */
     double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
     bool *solid;       /* cells drawn as walls; NULL: none */
@@ -115,14 +117,14 @@ typedef struct flood {
     double values[FLOOD_VALUES];
     bool values_known;
     unsigned slot;
-    double wish;                        /* time step that the last step would have liked */
-    double water;                       /* sum of all depths, where reading the clock brings it along */
+    double wish;  /* time step that the last step would have liked */
+    double water; /* sum of all depths, where reading the clock brings it along */
     bool water_known;
     double start_volume, fed;           /* [m3] */
     size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
     bool gauge_speeds;
-    double *gauge_rows;                 /* time, depths, and speeds if wanted; freed by teardown */
-    unsigned long long time_steps;      /* since the start */
+    double *gauge_rows;            /* time, depths, and speeds if wanted; freed by teardown */
+    unsigned long long time_steps; /* since the start */
     void *reference;
 } flood;
 
@@ -131,8 +133,8 @@ typedef struct flood {
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 
-/* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks leave
- * them as they are. */
+/* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks
+ * leave them as they are. */
 BN_CHECKED bn_status flood_keep(bn_sim *, void *state, bn_keeper *);
 BN_CHECKED bn_status flood_take_up(flood *s);
 

@@ -61,8 +61,9 @@ static bn_status add_row(bn_sim *sim, flood *s, double time)
     row[0] = time;
     for (size_t g = 0; g < s->gauges; g++) {
         const size_t at = s->gauge[g];
-        const bn_region cell = { { (uint32_t)(at % s->nx), (uint32_t)(at / s->nx % s->ny), (uint32_t)(at / s->nx / s->ny) },
-                                 { 1, 1, 1 } };
+        const bn_region cell = {
+            { (uint32_t)(at % s->nx), (uint32_t)(at / s->nx % s->ny), (uint32_t)(at / s->nx / s->ny) }, { 1, 1, 1 }
+        };
         double velocity[2];
         BN_TRY(bn_field_get_part(s->depth, 0, 1, &cell, &row[1 + g]));
         if (!s->gauge_speeds)
@@ -184,6 +185,5 @@ bn_status flood_put_tables(bn_sim *sim, const flood *s, bn_results *results)
         BN_TRY(put_gauges(sim, s, "gauges", "m", 1, results));
     if (s->gauges > 0 && s->gauge_count > 0 && s->gauge_speeds)
         BN_TRY(put_gauges(sim, s, "gauge_speeds", "m s-1", 1 + s->gauges, results));
-    return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, results)
-                                                            : BN_OK;
+    return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, results) : BN_OK;
 }

@@ -19,7 +19,12 @@ bn_status bn_flood_describe(bn_context *ctx, bn_sim *sim, bn_flood_grid *out)
 {
     BN_TRY(check(ctx, sim));
     const bn_grid *g = bn_domain_grid(bn_sim_domain(sim));
-    *out = (bn_flood_grid){ g->n[0], g->n[1], g->n[2], g->h[0], g->h[1], g->kind == BN_HEXAGONAL,
+    *out = (bn_flood_grid){ g->n[0],
+                            g->n[1],
+                            g->n[2],
+                            g->h[0],
+                            g->h[1],
+                            g->kind == BN_HEXAGONAL,
                             { g->origin[0] - (g->kind == BN_HEXAGONAL ? 0.25 : 0.5) * g->h[0],
                               g->origin[1] - 0.5 * g->h[1] } };
     return BN_OK;

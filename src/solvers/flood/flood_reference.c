@@ -205,8 +205,8 @@ static edge_side look(const before *b, size_t at, int axis, bool ahead)
                         b->half_v[at] + sign * slope.v, 2 * (real)s->k.g * (h * slope.level) };
 }
 
-/* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. An edge that
- * ends at a wall may be longer (flood_walls.c). */
+/* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. An edge
+ * that ends at a wall may be longer (flood_walls.c). */
 static edge_flux through(const before *b, size_t at, int e)
 {
     const flood *s = b->s;
@@ -281,7 +281,8 @@ static void predict(const before *b, size_t points)
         if (s->edges == 6) {
             fill = fill + normal[2] * slope[2].h;
             spread = spread + grows[2];
-            push_u = (push_u + normal[2] * slope[2].u) + g * (slope[0].level + half * (slope[1].level - slope[2].level));
+            push_u = (push_u + normal[2] * slope[2].u) +
+                     g * (slope[0].level + half * (slope[1].level - slope[2].level));
             push_v = (push_v + normal[2] * slope[2].v) + g * (slant * (slope[1].level + slope[2].level));
         } else {
             push_u = push_u + g * slope[0].level;
@@ -536,6 +537,5 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return flood_interval(sim, state, advance, read_clock, out);
 }
 
-const bn_engine BN_REFERENCE(flood) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume
-};
+const bn_engine
+    BN_REFERENCE(flood) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume };

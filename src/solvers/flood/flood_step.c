@@ -79,9 +79,8 @@ static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
     bn_scalars *water;
     /* If the interval is over, which it nearly always is, the sum of the depths is wanted too: one wait for both. */
     BN_TRY(bn_reduce_launch(s->depth, 0, BN_SUM, &water));
-    BN_TRY(bn_scalars_read_all((const bn_scalars_request[]){ { s->clock, all, FLOOD_SLOTS * FLOOD_SLOT },
-                                                             { water, &s->water, 1 } },
-                               2));
+    BN_TRY(bn_scalars_read_all(
+        (const bn_scalars_request[]){ { s->clock, all, FLOOD_SLOTS * FLOOD_SLOT }, { water, &s->water, 1 } }, 2));
     s->water_known = true;
     for (unsigned i = 0; i < FLOOD_SLOT; i++)
         out[i] = all[slot * FLOOD_SLOT + i];

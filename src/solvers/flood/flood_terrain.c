@@ -293,7 +293,8 @@ static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
 
 static flood_exact start_in(const start *w, const bn_region *r, size_t at)
 {
-    return start_of(w, r->first[0] + at % r->n[0], r->first[1] + at / r->n[0] % r->n[1], r->first[2] + at / r->n[0] / r->n[1]);
+    return start_of(w, r->first[0] + at % r->n[0], r->first[1] + at / r->n[0] % r->n[1],
+                    r->first[2] + at / r->n[0] / r->n[1]);
 }
 
 static void fill_depth(const void *user, const bn_region *r, double *values)

@@ -1,8 +1,9 @@
-/* flood_walls.c: what straightens walls made of hexagon edges. Such a wall is jagged; on the average it is a line, up to which the
- * water of its cells ought to reach. An edge between two cells that ends at the wall would go on to that line, and the better for
- * the flow along it: by a quarter of an edge, from the corner against the mean of the two closed edges that meet it there, which is
- * along the edge itself. The cells' areas are right on the average already. A closed edge adds as much to two others at most as it
- * takes away itself, so that time steps stay safe; what passes is the same for both cells, so that no water is lost. */
+/* flood_walls.c: what straightens walls made of hexagon edges. Such a wall is jagged; on the average it is a line, up
+ * to which the water of its cells ought to reach. An edge between two cells that ends at the wall would go on to that
+ * line, and the better for the flow along it: by a quarter of an edge, from the corner against the mean of the two
+ * closed edges that meet it there, which is along the edge itself. The cells' areas are right on the average already. A
+ * closed edge adds as much to two others at most as it takes away itself, so that time steps stay safe; what passes is
+ * the same for both cells, so that no water is lost. */
 #include "flood.h"
 
 /* Is an edge of a cell a wall? What leads out through an open side is none. */

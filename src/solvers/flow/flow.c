@@ -156,8 +156,8 @@ static double heat_scale(const flow *s)
     return high > low ? high - low : 1;
 }
 
-/* The largest speed to be expected: at the border and at the start, faster beside an obstacle, and what buoyancy makes of
- * the largest difference of temperature (0.3 of free fall through the height: docs/flow.md). */
+/* The largest speed to be expected: at the border and at the start, faster beside an obstacle, and what buoyancy makes
+ * of the largest difference of temperature (0.3 of free fall through the height: docs/flow.md). */
 static double expected_speed(const flow *s)
 {
     double speed = s->speed;
@@ -256,20 +256,13 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
         const char *name;
         int value;
     } integers[] = {
-        { "UPWIND", s->upwind },
-        { "HEAT", s->a > 0 },
-        { "BODIES", s->bodies },
-        { "NODE_OMEGA", FLOW_NODE_OMEGA },
-        { "NODE_PSI", FLOW_NODE_PSI },
-        { "NODE_WALL", FLOW_NODE_WALL },
-        { "NODE_FREE", FLOW_NODE_FREE },
-        { "NODE_OUT", FLOW_NODE_OUT },
-        { "NODE_BODY", FLOW_NODE_BODY },
-        { "NODE_SIDE", FLOW_NODE_SIDE },
-        { "PSI_FIXED", FLOW_PSI_FIXED },
-        { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
-        { "HEAT_FIXED", FLOW_HEAT_FIXED },
-        { "BODY_NUMBER", FLOW_BODY_NUMBER },
+        { "UPWIND", s->upwind },           { "HEAT", s->a > 0 },
+        { "BODIES", s->bodies },           { "NODE_OMEGA", FLOW_NODE_OMEGA },
+        { "NODE_PSI", FLOW_NODE_PSI },     { "NODE_WALL", FLOW_NODE_WALL },
+        { "NODE_FREE", FLOW_NODE_FREE },   { "NODE_OUT", FLOW_NODE_OUT },
+        { "NODE_BODY", FLOW_NODE_BODY },   { "NODE_SIDE", FLOW_NODE_SIDE },
+        { "PSI_FIXED", FLOW_PSI_FIXED },   { "OMEGA_FIXED", FLOW_OMEGA_FIXED },
+        { "HEAT_FIXED", FLOW_HEAT_FIXED }, { "BODY_NUMBER", FLOW_BODY_NUMBER },
     };
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
@@ -390,8 +383,8 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
             BN_TRY(bn_plan_choice(p, s->system[i].name, methods[s->system[i].method]));
     if (s->steady > 0)
         bn_plan_wants_convergence(p, s->steady);
-    /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four cycles
-     * of five passes, transforms some twenty. */
+    /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four
+     * cycles of five passes, transforms some twenty. */
     const double across = s->nx > s->ny ? s->nx : s->ny;
     const double work[] = { 4 + 0.25 * across, 4 + 0.125 * across, 20, 40 };
     bn_plan_effort(p, (double)bn_case_int(c, "stop.steps"),

@@ -39,7 +39,8 @@ enum {
 enum { FLOW_PIECES = 64, FLOW_BODIES = 8, FLOW_TOTALS = 4 };
 
 /* A piece of a side, or a whole one. from, to [m] along +x or +y. `speed` [m/s]: tangential, along +x or +y, of a wall;
- * mean normal speed into the domain of an inflow. `item`: number of the segment that says so, -1: the side's own keys. */
+ * mean normal speed into the domain of an inflow. `item`: number of the segment that says so, -1: the side's own keys.
+ */
 typedef struct flow_piece {
     int side, item;
     double from, to;
@@ -52,26 +53,26 @@ typedef struct flow_piece {
 /* Constants of the step, in double; both engines round them once to their precision. */
 typedef struct flow_constants {
     double dt;
-    double ix2, iy2;                     /* 1 / (2 h) */
-    double nux, nuy, ax, ay;             /* dt nu / h^2, dt a / h^2 */
-    double cx, cy;                       /* 1 / h^2 */
-    double theta;                        /* relaxation of the wall vorticity */
-    double wall_x, wall_y;               /* 2 / h^2 (Thom) or 3 / h^2 (Woods) */
-    double wall_omega;                   /* 0 or 1/2 */
-    double slip_x, slip_y;               /* 2 / h or 3 / h */
-    double convect_x, convect_y;         /* dt / h */
-    double buoyancy;                     /* g beta [m s-2 K-1] */
-    double body_x, body_y;               /* length of a face over its distance: h_y / h_x, h_x / h_y */
-    double body_psi_x, body_psi_y;       /* times 2 / h^2 across it */
-    double body_heat;                    /* C h_y / nu, over 3/2 with Woods */
+    double ix2, iy2;               /* 1 / (2 h) */
+    double nux, nuy, ax, ay;       /* dt nu / h^2, dt a / h^2 */
+    double cx, cy;                 /* 1 / h^2 */
+    double theta;                  /* relaxation of the wall vorticity */
+    double wall_x, wall_y;         /* 2 / h^2 (Thom) or 3 / h^2 (Woods) */
+    double wall_omega;             /* 0 or 1/2 */
+    double slip_x, slip_y;         /* 2 / h or 3 / h */
+    double convect_x, convect_y;   /* dt / h */
+    double buoyancy;               /* g beta [m s-2 K-1] */
+    double body_x, body_y;         /* length of a face over its distance: h_y / h_x, h_x / h_y */
+    double body_psi_x, body_psi_y; /* times 2 / h^2 across it */
+    double body_heat;              /* C h_y / nu, over 3/2 with Woods */
 } flow_constants;
 
 typedef struct flow {
     uint32_t nx, ny;
-    double size[2], h[2]; /* [m] */
-    double nu, a;         /* [m2/s]; a == 0: no temperature */
-    double speed, length; /* scales [m/s], [m] */
-    double strength;      /* of the initial vortex [m2/s] */
+    double size[2], h[2];                     /* [m] */
+    double nu, a;                             /* [m2/s]; a == 0: no temperature */
+    double speed, length;                     /* scales [m/s], [m] */
+    double strength;                          /* of the initial vortex [m2/s] */
     double start_temperature, heat_amplitude; /* [K] */
     double temperature_scale;                 /* largest difference that the case prescribes [K] */
     flow_heat_mode heat_mode;
@@ -85,7 +86,7 @@ typedef struct flow {
     int bodies;
     double body_temperature;
     flow_heat body_heat;
-    double body_height;        /* [m] of the highest body, for the scale of pictures */
+    double body_height; /* [m] of the highest body, for the scale of pictures */
     uint8_t *bits[FLOW_SYSTEMS];
     bn_linear_desc system[FLOW_SYSTEMS];
     flow_start start;

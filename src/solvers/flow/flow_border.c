@@ -1,5 +1,5 @@
-/* flow_border.c: what every node is, the bits of the three matrices, and the values at the border and at the start. Made
- * once on the host in double, the same for device and reference. */
+/* flow_border.c: what every node is, the bits of the three matrices, and the values at the border and at the start.
+ * Made once on the host in double, the same for device and reference. */
 #include "flow.h"
 
 #include "numerics/spectral_plan.h"
@@ -30,8 +30,8 @@ static size_t side_node(const flow *s, int side, uint32_t m)
 
 static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
 
-/* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the inflows
- * leave, evenly (its stream function is an unknown: this only closes the circle). */
+/* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the
+ * inflows leave, evenly (its stream function is an unknown: this only closes the circle). */
 static double flux_before(const flow *s, int side, double place)
 {
     double sum = 0;
@@ -114,8 +114,7 @@ static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
             double value;
             unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
             unknown[FLOW_PSI][at] = !solid_at(s, at) &&
-                                    (side < 0 ||
-                                     (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
+                                    (side < 0 || (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
             unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, &value);
         }
 }
@@ -168,7 +167,8 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
                                          .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },
                                          .spmv = (bn_spmv)bn_case_choice(c, "solver.spmv"),
                                          .dot = (bn_dot)bn_case_choice(c, "solver.dot") };
-        s->system[i].method = choose_method(c, s, (flow_system)i, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+        s->system[i].method = choose_method(c, s, (flow_system)i,
+                                            i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
     }
 out:
     free(flags);
@@ -272,7 +272,8 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
             }
 }
 
-/* psi of a solid: that of the border it touches; of a body in the fluid: as if the flow passed it on both sides alike. */
+/* psi of a solid: that of the border it touches; of a body in the fluid: as if the flow passed it on both sides alike.
+ */
 static void set_solid_psi(const flow *s, double *psi)
 {
     const size_t nx = s->nx, points = nx * s->ny;
@@ -362,7 +363,8 @@ bn_status flow_find_response(bn_sim *sim, flow *s, const double *lift)
             const size_t other = (size_t)((long)at + step[d]);
             const int body = s->body[other];
             for (int k = 0; body > 0 && k < n; k++)
-                s->response[(body - 1) * n + k] += g[d] * (lift[(size_t)k * points + other] - lift[(size_t)k * points + at]);
+                s->response[(body - 1) * n + k] += g[d] *
+                                                   (lift[(size_t)k * points + other] - lift[(size_t)k * points + at]);
         }
     if (!invert(s->response, n))
         return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the stream function on the obstacles can't be found");

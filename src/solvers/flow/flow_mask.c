@@ -1,5 +1,5 @@
-/* flow_mask.c: obstacles from a picture: which nodes are solid, which solids hang together, and around which of them the
- * fluid flows. */
+/* flow_mask.c: obstacles from a picture: which nodes are solid, which solids hang together, and around which of them
+ * the fluid flows. */
 #include "flow.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static bool solid_cell(const flow *s, long i, long j)
     return is_solid(s, i, j) && is_solid(s, i + 1, j) && is_solid(s, i, j + 1) && is_solid(s, i + 1, j + 1);
 }
 
-/* Drops solid nodes that are the corner of no solid cell: what is thinner than a cell has no two sides. Returns how many
- * remain. */
+/* Drops solid nodes that are the corner of no solid cell: what is thinner than a cell has no two sides. Returns how
+ * many remain. */
 static size_t drop_thin(flow *s, bool *drop, size_t *dropped)
 {
     size_t left = 0;
@@ -108,12 +108,14 @@ static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool 
         highest = b.top - b.bottom > highest ? b.top - b.bottom : highest;
         const double x = (double)(start % s->nx) * s->h[0], y = (double)(start / s->nx) * s->h[1];
         if (b.outflow)
-            return bn_case_reject(c, "obstacle.mask", NULL, "the obstacle at x = %g m, y = %g m reaches the outflow", x, y);
+            return bn_case_reject(c, "obstacle.mask", NULL, "the obstacle at x = %g m, y = %g m reaches the outflow", x,
+                                  y);
         if (b.border && b.high - b.low > 1e-9 * scale)
-            return bn_case_reject(c, "obstacle.mask", "leave a gap",
-                                  "the obstacle at x = %g m, y = %g m connects parts of the border between which %g m2/s "
-                                  "flow: it closes the channel or covers an inflow",
-                                  x, y, b.high - b.low);
+            return bn_case_reject(
+                c, "obstacle.mask", "leave a gap",
+                "the obstacle at x = %g m, y = %g m connects parts of the border between which %g m2/s "
+                "flow: it closes the channel or covers an inflow",
+                x, y, b.high - b.low);
         if (b.border)
             continue;
         if (s->bodies == FLOW_BODIES)
@@ -136,8 +138,9 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     s->body_heat = (flow_heat)bn_case_choice(c, "obstacle.heat");
     s->body_temperature = bn_case_real(c, "obstacle.temperature");
     if (s->a == 0 && s->body_heat == FLOW_GIVEN)
-        (void)bn_case_reject(c, "obstacle.heat", "give fluid.diffusivity", "without fluid.diffusivity there is no "
-                                                                           "temperature");
+        (void)bn_case_reject(c, "obstacle.heat", "give fluid.diffusivity",
+                             "without fluid.diffusivity there is no "
+                             "temperature");
     const bool masked = bn_case_text(c, "obstacle.mask")[0] != '\0';
     const int shape = bn_case_choice(c, "obstacle.shape");
     if (!masked && shape == SHAPE_NONE)
@@ -166,7 +169,8 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     if (dropped > 0)
         BN_GO(bn_plan_note(p, "obstacle nodes dropped, thinner than a cell", (double)dropped, ""));
     if (solid == 0) {
-        (void)bn_case_reject(c, masked ? "obstacle.mask" : "obstacle.size", "take a finer grid or a larger obstacle; dark pixels are solid",
+        (void)bn_case_reject(c, masked ? "obstacle.mask" : "obstacle.size",
+                             "take a finer grid or a larger obstacle; dark pixels are solid",
                              "no obstacle is as large as a cell of the grid (%g m x %g m)", s->h[0], s->h[1]);
         s->solid = NULL;
         goto out;

@@ -163,14 +163,13 @@ static bn_status measure_nusselt(const flow *s, const double *T, const double *u
     BN_TRY(bn_result(results, "nusselt_mean", mean));
     BN_TRY(bn_result(results, "nusselt_left", nusselt(s, T, u, 0)));
     BN_TRY(bn_result(results, "nusselt_right", nusselt(s, T, u, nx - 1)));
-    BN_TRY(bn_result(results, "nusselt_middle",
-                     0.5 * (nusselt(s, T, u, (nx - 1) / 2) + nusselt(s, T, u, nx / 2))));
+    BN_TRY(bn_result(results, "nusselt_middle", 0.5 * (nusselt(s, T, u, (nx - 1) / 2) + nusselt(s, T, u, nx / 2))));
     BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", left, ny, s->h[1], 1));
     return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", left, ny, s->h[1], -1);
 }
 
-/* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2 H /
- * (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls. */
+/* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2
+ * H / (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls. */
 static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *room)
 {
     const size_t nx = s->nx, ny = s->ny;
@@ -189,9 +188,9 @@ static bn_status measure_channel(const flow *s, const double *T, const double *u
         bulk[i] = volume != 0 ? heat / volume : wall;
         number[i] = bulk[i] != wall ? 0.5 * (below + above) * 2 * s->size[1] / (wall - bulk[i]) : 0;
     }
-    BN_TRY(bn_result_table(results, "channel",
-                           (const bn_column[]){ { "x", "m", place }, { "T_bulk", "K", bulk }, { "nusselt", "", number } },
-                           3, nx));
+    BN_TRY(bn_result_table(
+        results, "channel",
+        (const bn_column[]){ { "x", "m", place }, { "T_bulk", "K", bulk }, { "nusselt", "", number } }, 3, nx));
     BN_TRY(bn_result(results, "temperature_bulk_out", bulk[nx - 1]));
     return bn_result(results, "nusselt_channel", number[nx - 1 - nx / 10]);
 }

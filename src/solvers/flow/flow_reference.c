@@ -1,5 +1,5 @@
-/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl. Compiled for float and for double;
- * every expression is associated as on the device, so that both give the same bits. */
+/* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl. Compiled for float and for
+ * double; every expression is associated as on the device, so that both give the same bits. */
 #include "flow.h"
 #include "numerics/linear_reference.h"
 #include "sim/reference.h"
@@ -134,12 +134,11 @@ static real on_body(const flow *s, const real *psi, const real *next, size_t at,
 }
 
 /* Velocity from psi, and the vorticity at the border and on bodies:
- *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right, U
- *                     along +x or +y; the change is taken by the share theta
- *   slip:             omega = 0
- *   outflow:          omega_t + u_n omega_n = 0, upwind */
-static void walls(const flow *s, const reference *r, const real *psi, const real *next, const int32_t *node, real *omega,
-                  real *u, real *v)
+ *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right,
+ * U along +x or +y; the change is taken by the share theta slip:             omega = 0 outflow:          omega_t + u_n
+ * omega_n = 0, upwind */
+static void walls(const flow *s, const reference *r, const real *psi, const real *next, const int32_t *node,
+                  real *omega, real *u, real *v)
 {
     const real ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2, theta = (real)s->k.theta;
     const size_t nx = s->nx;
@@ -223,8 +222,8 @@ static bn_status setup_bodies(bn_sim *sim, flow *s)
     reference *r = s->reference;
     const size_t points = (size_t)s->nx * s->ny;
     bn_status st = BN_OK;
-    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift), *right = lift ? lift + (size_t)s->bodies * points
-                                                                                         : NULL;
+    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift),
+           *right = lift ? lift + (size_t)s->bodies * points : NULL;
     real *x = calloc(points, sizeof *x), *rhs = calloc(points, sizeof *rhs);
     if (!lift || !x || !rhs) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the obstacles");
@@ -337,6 +336,5 @@ static bn_status resume(bn_sim *sim, void *state)
     return BN_OK;
 }
 
-const bn_engine BN_REFERENCE(flow) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume
-};
+const bn_engine
+    BN_REFERENCE(flow) = { .name = "reference", .setup = setup, .step = step, .teardown = teardown, .resume = resume };

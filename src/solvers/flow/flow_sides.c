@@ -8,8 +8,10 @@
 
 enum { KEY_KIND, KEY_SPEED, KEY_PROFILE, KEY_HEAT, KEY_TEMPERATURE, KEYS };
 
-#define SIDE_KEYS(side)                                                                                            \
-    { side ".kind", side ".speed", side ".profile", side ".heat", side ".temperature" }
+#define SIDE_KEYS(side)                                                                 \
+    {                                                                                   \
+        side ".kind", side ".speed", side ".profile", side ".heat", side ".temperature" \
+    }
 static const char *const keys[FLOW_SIDES + 1][KEYS] = {
     SIDE_KEYS("boundary.left"), SIDE_KEYS("boundary.right"),   SIDE_KEYS("boundary.bottom"),
     SIDE_KEYS("boundary.top"),  SIDE_KEYS("boundary.segment"),
@@ -113,13 +115,13 @@ static void read_segments(const bn_case *c, flow *s)
         }
         if (!(p.from < p.to) || p.to > length * (1 + 1e-9))
             (void)bn_case_reject_item(c, "boundary.segment.to", i, NULL,
-                                      "a segment must end beyond its begin (%g m) and not beyond the side (%g m)", p.from,
-                                      length);
+                                      "a segment must end beyond its begin (%g m) and not beyond the side (%g m)",
+                                      p.from, length);
         for (int other = FLOW_SIDES; other < s->pieces; other++)
             if (s->piece[other].side == p.side && p.from < s->piece[other].to - 1e-9 * length &&
                 s->piece[other].from < p.to - 1e-9 * length)
-                (void)bn_case_reject_item(c, "boundary.segment.from", i, NULL, "overlaps segment number %d of this side",
-                                          s->piece[other].item + 1);
+                (void)bn_case_reject_item(c, "boundary.segment.from", i, NULL,
+                                          "overlaps segment number %d of this side", s->piece[other].item + 1);
         const flow_piece *own = &s->piece[p.side];
         if (own->kind == FLOW_INFLOW || own->kind == FLOW_OUTFLOW)
             reject(c, own, KEY_KIND, "write it as a segment too",

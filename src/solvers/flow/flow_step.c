@@ -9,8 +9,8 @@ static bn_status setup_bodies(bn_sim *sim, flow *s)
 {
     const size_t points = (size_t)s->nx * s->ny;
     bn_status st = BN_OK;
-    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift), *rhs = lift ? lift + (size_t)s->bodies * points
-                                                                                       : NULL;
+    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift),
+           *rhs = lift ? lift + (size_t)s->bodies * points : NULL;
     if (!lift)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the obstacles");
     bn_cg_target target = s->target[FLOW_PSI];
@@ -112,15 +112,15 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->node, 0), BN_UPDATE(s->omega),
                       BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
     BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
-    BN_TRY(bn_linear_reports(s->linear, s->report, FLOW_SYSTEMS, s->scalars, s->totals,
-                             FLOW_TOTALS + (size_t)s->bodies));
+    BN_TRY(
+        bn_linear_reports(s->linear, s->report, FLOW_SYSTEMS, s->scalars, s->totals, FLOW_TOTALS + (size_t)s->bodies));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->solves[i] = s->linear[i] ? bn_linear_solves(s->linear[i]) : 0;
     return flow_report(sim, s, out);
 }
 
-/* Errors of psi do not outlive the step, those of omega and of the temperature add up over the steps of a reference time:
- * they get the smaller share. Nothing below the roundoff is asked for. */
+/* Errors of psi do not outlive the step, those of omega and of the temperature add up over the steps of a reference
+ * time: they get the smaller share. Nothing below the roundoff is asked for. */
 void flow_set_tolerance(flow *s, double tolerance)
 {
     const double share = tolerance * fmin(1, s->k.dt / s->reference_time);
@@ -195,4 +195,6 @@ static bn_status resume(bn_sim *sim, void *state)
     return BN_OK;
 }
 
-const bn_engine flow_device = { .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume };
+const bn_engine flow_device = {
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume
+};

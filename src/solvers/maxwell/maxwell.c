@@ -1,5 +1,5 @@
-/* maxwell.c: time-harmonic Maxwell equations in three dimensions on a staggered grid, for thin-film solar cells and what
- * scatters light (docs/maxwell.md): the case's keys, the plan, the table. */
+/* maxwell.c: time-harmonic Maxwell equations in three dimensions on a staggered grid, for thin-film solar cells and
+ * what scatters light (docs/maxwell.md): the case's keys, the plan, the table. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -189,7 +189,8 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H_next", "V m-1", BN_T_REAL2, parts, 0 }));
         }
         if (s->accelerate)
-            BN_TRY(bn_plan_field(p, &(bn_field_desc){ "history", "", BN_T_REAL2, (s->depth + 1) * s->state_components, BN_STATE }));
+            BN_TRY(bn_plan_field(
+                p, &(bn_field_desc){ "history", "", BN_T_REAL2, (s->depth + 1) * s->state_components, BN_STATE }));
         return bn_plan_field(p, &(bn_field_desc){ "edges", "", BN_T_U8, 3, 0 });
     }
     const unsigned together = BN_STATE | (s->form == MAXWELL_AOS ? BN_INTERLEAVED : 0);
@@ -302,14 +303,16 @@ static void read_light(const bn_case *c, maxwell *s)
     s->volume = bn_case_choice(c, "light.source") == 1;
     s->bloch = s->incidence > 0;
     if (s->bloch && !bn_case_given(c, "light.ramp"))
-        s->ramp_periods = 30; /* waves at grazing angles leave slowly, and layers hardly damp them: better not to wake them */
+        s->ramp_periods =
+            30; /* waves at grazing angles leave slowly, and layers hardly damp them: better not to wake them */
     s->pml_sides = bn_case_choice(c, "boundary.sides") == 1;
     s->pml_bottom = bn_case_choice(c, "boundary.bottom") == 0;
     s->pml = (int)bn_case_int(c, "pml.cells");
     s->pml_order = (int)bn_case_int(c, "pml.order");
     s->pml_reflection = bn_case_real(c, "pml.reflection");
     if (s->pml_sides && !s->volume)
-        (void)bn_case_reject(c, "boundary.sides", "light.source = \"volume\"", "absorbing sides do not let a plane wave along");
+        (void)bn_case_reject(c, "boundary.sides", "light.source = \"volume\"",
+                             "absorbing sides do not let a plane wave along");
     if (s->volume && s->bloch)
         (void)bn_case_reject(c, "light.incidence", NULL, "light.source = \"volume\" knows normal incidence alone");
     if (s->volume && !s->pml_bottom)
@@ -325,7 +328,8 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     /* One sweep moves two thirds of the bytes, through a second buffer of every field: for GPUs. */
     /* Tiles of one sweep need millions of cells to fill a GPU (docs/performance.md). */
     const bool many = (double)bn_case_int_at(c, "grid.cells", 0) * (double)bn_case_int_at(c, "grid.cells", 1) *
-                          (double)bn_case_int_at(c, "grid.cells", 2) > 4e6;
+                          (double)bn_case_int_at(c, "grid.cells", 2) >
+                      4e6;
     if (s->sweep == MAXWELL_AUTO)
         s->sweep = !device || device->cpu ? MAXWELL_ROWS : many ? MAXWELL_FUSED : MAXWELL_TWO_PASS;
     s->fuse = s->form == MAXWELL_COMPACT && s->sweep == MAXWELL_FUSED;
@@ -340,17 +344,20 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->average = bn_case_choice(c, "structure.borders") == 0;
     s->double_precision = bn_case_double(c);
     if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
-        (void)bn_case_reject(c, "solver.form", "solver.form = \"compact\"",
-                             "coefficients in every cell know periodic sides and a plane wave at normal incidence alone");
+        (void)bn_case_reject(
+            c, "solver.form", "solver.form = \"compact\"",
+            "coefficients in every cell know periodic sides and a plane wave at normal incidence alone");
     s->imported = bn_case_text(c, "exchange.read")[0] != 0;
     if (s->imported && (s->form == MAXWELL_COMPACT || s->wavelengths > 1))
         (void)bn_case_reject(c, "exchange.read", "solver.form = \"soa\", light.count = 1",
                              "coefficients of every cell need a form that has them, and are those of one wavelength");
     if (s->accelerate && s->form != MAXWELL_COMPACT)
-        (void)bn_case_reject(c, "solver.accelerate", "solver.form = \"compact\"", "only the compact form can be accelerated");
+        (void)bn_case_reject(c, "solver.accelerate", "solver.form = \"compact\"",
+                             "only the compact form can be accelerated");
     if (s->start == MAXWELL_LAYERS && (s->volume || s->bloch || s->form != MAXWELL_COMPACT))
-        (void)bn_case_reject(c, "solver.start", "solver.start = \"dark\"",
-                             "the layers' field is known for a plane wave at normal incidence in the compact form alone");
+        (void)bn_case_reject(
+            c, "solver.start", "solver.start = \"dark\"",
+            "the layers' field is known for a plane wave at normal incidence in the compact form alone");
 }
 
 static void read_grid(const bn_case *c, maxwell *s)
@@ -360,12 +367,14 @@ static void read_grid(const bn_case *c, maxwell *s)
     s->h = bn_case_real(c, "grid.spacing");
     const uint32_t least = 2 * (uint32_t)s->pml + 8;
     if (s->n[2] < least)
-        (void)bn_case_reject(c, "grid.cells", NULL, "%u cells along z leave no room between the absorbing layers: %u are the least",
-                             s->n[2], least);
+        (void)bn_case_reject(c, "grid.cells", NULL,
+                             "%u cells along z leave no room between the absorbing layers: %u are the least", s->n[2],
+                             least);
     for (size_t d = 0; d < 2 && s->pml_sides; d++)
         if (s->n[d] < least)
-            (void)bn_case_reject(c, "grid.cells", NULL, "%u cells leave no room between the absorbing sides: %u are the least",
-                                 s->n[d], least);
+            (void)bn_case_reject(c, "grid.cells", NULL,
+                                 "%u cells leave no room between the absorbing sides: %u are the least", s->n[d],
+                                 least);
     s->source = s->n[2] - (uint32_t)s->pml - 3;
 }
 
@@ -406,11 +415,12 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_series(p, "E_max", "V m-1"));
     BN_TRY(plan_pictures(c, s, p));
     if (s->wavelengths > 1)
-        BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "spectrum",
-                                                       .title = s->volume ? "Cross sections" : "Where the light goes",
-                                                       .x_label = "wavelength [nm]",
-                                                       .y_label = s->volume ? "cross section [m2]" : "share of the incident power",
-                                                       .x_scale = 1e9 }));
+        BN_TRY(bn_plan_chart(
+            p, &(bn_plan_chart_desc){ .table = "spectrum",
+                                      .title = s->volume ? "Cross sections" : "Where the light goes",
+                                      .x_label = "wavelength [nm]",
+                                      .y_label = s->volume ? "cross section [m2]" : "share of the incident power",
+                                      .x_scale = 1e9 }));
     return plan_notes(s, p);
 }
 
@@ -452,7 +462,7 @@ static bn_status init(bn_sim *sim, void *state)
         s->record_H = bn_sim_field(sim, "record_H");
         BN_TRY(maxwell_write_records(sim, s));
     }
-    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,     s->part_H,
+    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,      s->part_H,
                                s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
     for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
         if (dark[i])

@@ -1,7 +1,7 @@
 /* maxwell.h: what the parts of the solver `maxwell` share: the case's numbers, materials, coefficients, fields.
  *
- * Fields are complex amplitudes of exp(+i omega t); absorbing materials are n - i k. Inside, lengths count in cells, H is
- * multiplied by the impedance of vacuum (so that it is in V/m as E), and `w` = omega h / c. */
+ * Fields are complex amplitudes of exp(+i omega t); absorbing materials are n - i k. Inside, lengths count in cells, H
+ * is multiplied by the impedance of vacuum (so that it is in V/m as E), and `w` = omega h / c. */
 #ifndef BN_MAXWELL_H
 #define BN_MAXWELL_H
 
@@ -18,7 +18,14 @@ static inline cplx cplx_over(cplx a, cplx b)
     return (cplx){ (a.re * b.re + a.im * b.im) / size, (a.im * b.re - a.re * b.im) / size };
 }
 
-enum { MAXWELL_MATERIALS = 64, MAXWELL_CLASSES = 256, MAXWELL_NAME = 64, MAXWELL_RECORD = 20, MAXWELL_DEPTH = 16, MAXWELL_COLUMNS = 4 };
+enum {
+    MAXWELL_MATERIALS = 64,
+    MAXWELL_CLASSES = 256,
+    MAXWELL_NAME = 64,
+    MAXWELL_RECORD = 20,
+    MAXWELL_DEPTH = 16,
+    MAXWELL_COLUMNS = 4
+};
 typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
 typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_ROWS, MAXWELL_FUSED } maxwell_sweep;
 typedef enum maxwell_start { MAXWELL_DARK, MAXWELL_LAYERS } maxwell_start;
@@ -31,8 +38,8 @@ typedef struct maxwell_material {
     bool used;               /* by a cell */
 } maxwell_material;
 
-/* What an edge of the grid is made of: the materials of the four cells around it, ascending; with sharp borders one material
- * four times. */
+/* What an edge of the grid is made of: the materials of the four cells around it, ascending; with sharp borders one
+ * material four times. */
 typedef struct maxwell_class {
     uint8_t of[4];
     double share[4]; /* of each in its permittivity; they add up to 1 */
@@ -41,16 +48,16 @@ typedef struct maxwell_class {
 
 /* Everything that depends on the wavelength, in double; engines round it once. */
 typedef struct maxwell_tables {
-    double wavelength, w; /* [m], omega h / c */
-    double *E;            /* classes * (pml + 1) * {t, c}, each re, im */
-    double *H;            /* (pml + 1) * {t, c} */
-    double *contrast;     /* classes: -i w (eps - eps_above) */
-    double *wave;         /* nz: incident wave at E's planes, normal incidence */
-    double *lateral;      /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    double wavelength, w;    /* [m], omega h / c */
+    double *E;               /* classes * (pml + 1) * {t, c}, each re, im */
+    double *H;               /* (pml + 1) * {t, c} */
+    double *contrast;        /* classes: -i w (eps - eps_above) */
+    double *wave;            /* nz: incident wave at E's planes, normal incidence */
+    double *lateral;         /* 2 + nx + ny: phases across the sides, of the wave along x and y */
     cplx e_inc[2], h_inc[2]; /* amplitude of the incident E_x, E_y at the source plane and H_x, H_y half a cell above */
     cplx step_z;             /* phase of the incident wave from one plane to the next above */
-    double flux;             /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
-    double ramp;             /* share of the ramp that a step is: 1 / steps of the ramp */
+    double flux; /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
+    double ramp; /* share of the ramp that a step is: 1 / steps of the ramp */
 } maxwell_tables;
 
 typedef struct maxwell {
@@ -82,14 +89,14 @@ typedef struct maxwell {
     maxwell_start start;
     double courant, epsilon;
     int watch_every; /* steps between looks at the change */
-    bool fuse; /* H and E in one sweep */
+    bool fuse;       /* H and E in one sweep */
     bool accelerate;
     int depth, apart, state_components; /* states of a cycle, steps between them, complex numbers of a cell's state */
     maxwell_tables t;
     unsigned long long since; /* steps at the present wavelength */
     double residual;
-    double change, size;      /* largest |change|^2 and |E|^2 of the last look */
-    double *spectrum;         /* a row per wavelength */
+    double change, size; /* largest |change|^2 and |E|^2 of the last look */
+    double *spectrum;    /* a row per wavelength */
     int spectrum_columns, spectrum_rows;
     /* records read from a folder, by E and H and member */
     bool imported;
@@ -100,7 +107,8 @@ typedef struct maxwell {
     bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H, *history;
     bn_field *E_next, *H_next, *part_E_next, *part_H_next;
     /* device */
-    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H, *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
+    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H,
+        *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
     bn_table *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
     bn_partials *partials, *gram_partials;
     bn_scalars *scalars, *gram_scalars, *weight_scalars;
@@ -109,7 +117,8 @@ typedef struct maxwell {
 } maxwell;
 
 /* maxwell_material.c: optical constants. */
-/* Number of the material called `name`, which is entered when data of that name travels with the program; -1: unknown. */
+/* Number of the material called `name`, which is entered when data of that name travels with the program; -1: unknown.
+ */
 BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell *, const char *name, int *out);
 BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell *);
 /* Sets n and k of all materials at a wavelength; rejects the case where a used one has no data there. */
@@ -128,7 +137,8 @@ int maxwell_depth_E(const maxwell *, int dim, uint32_t at);
 int maxwell_depth_H(const maxwell *, int dim, uint32_t at);
 /* Strength of the source in step `since`, 0 ... 1: a quintic ramp. */
 double maxwell_ramp(const maxwell *);
-/* The records of every cell for the forms with a coefficient per cell; 2 * RECORD reals a cell, planes or interleaved. */
+/* The records of every cell for the forms with a coefficient per cell; 2 * RECORD reals a cell, planes or interleaved.
+ */
 BN_CHECKED bn_status maxwell_write_records(bn_sim *, maxwell *);
 
 /* Dark fields, t and s of the six parts of E or H, and the source of one cell: 2 * RECORD reals. */

@@ -1,7 +1,7 @@
-/* maxwell_accelerate.c: the iteration as a linear fixed point x = G(x), sped up: in cycles of a few states X_0, X_1, ..., some
- * steps apart, the weights with sum 1 are found for which the weighted differences X_{j+1} - X_j nearly cancel; the same
- * mean of the states is where the next cycle begins. This is Anderson's (1965) mixing, restarted, also known as reduced rank
- * extrapolation; for a linear map it does what GMRES restarted does. */
+/* maxwell_accelerate.c: the iteration as a linear fixed point x = G(x), sped up: in cycles of a few states X_0, X_1,
+ * ..., some steps apart, the weights with sum 1 are found for which the weighted differences X_{j+1} - X_j nearly
+ * cancel; the same mean of the states is where the next cycle begins. This is Anderson's (1965) mixing, restarted, also
+ * known as reduced rank extrapolation; for a linear map it does what GMRES restarted does. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -67,7 +67,8 @@ void maxwell_weights(const maxwell *s, const double *gram, double *weights)
     const int n = s->depth;
     cplx g[MAXWELL_DEPTH][MAXWELL_DEPTH], y[MAXWELL_DEPTH], sum = { 0, 0 };
     double scale[MAXWELL_DEPTH];
-    /* Scaled to a unit diagonal; the roundoff of the sums stands on it, so that what they can't tell apart stays small. */
+    /* Scaled to a unit diagonal; the roundoff of the sums stands on it, so that what they can't tell apart stays small.
+     */
     const double ridge = s->double_precision ? 1e-13 : 1e-6;
     for (int i = 0; i < n; i++) {
         const double diagonal = gram[2 * (i * n + i)];

@@ -1,5 +1,5 @@
-/* maxwell_exchange.c: the coefficients and fields of every cell as a folder of images, one per component: what the forms with
- * coefficients in every cell are made of, written for other programs or read from them. */
+/* maxwell_exchange.c: the coefficients and fields of every cell as a folder of images, one per component: what the
+ * forms with coefficients in every cell are made of, written for other programs or read from them. */
 #include "maxwell.h"
 
 #include <stdio.h>
@@ -68,9 +68,10 @@ bn_status maxwell_read_folder(const bn_case *c, bn_plan *p, maxwell *s)
             size_of(s, magnetic, m, n);
             BN_TRY(bn_plan_image(p, c, "exchange.read", name, image));
             if (memcmp(image->n, n, sizeof n) != 0 || image->components != 2) {
-                (void)bn_case_reject(c, "exchange.read", "grid.cells says how many there are",
-                                     "%s.vti has %u x %u x %u points of %d numbers, %u x %u x %u complex ones are needed", name,
-                                     image->n[0], image->n[1], image->n[2], image->components, n[0], n[1], n[2]);
+                (void)bn_case_reject(
+                    c, "exchange.read", "grid.cells says how many there are",
+                    "%s.vti has %u x %u x %u points of %d numbers, %u x %u x %u complex ones are needed", name,
+                    image->n[0], image->n[1], image->n[2], image->components, n[0], n[1], n[2]);
                 return BN_OK;
             }
         }

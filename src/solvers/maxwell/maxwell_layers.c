@@ -1,5 +1,5 @@
-/* maxwell_layers.c: a start for the iteration: the field of the planar stack that has in every plane the mean permittivity
- * of the structure, solved exactly on the grid (one tridiagonal system a polarisation). */
+/* maxwell_layers.c: a start for the iteration: the field of the planar stack that has in every plane the mean
+ * permittivity of the structure, solved exactly on the grid (one tridiagonal system a polarisation). */
 #include "maxwell.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 static cplx add(cplx a, cplx b) { return (cplx){ a.re + b.re, a.im + b.im }; }
 static cplx less(cplx a, cplx b) { return (cplx){ a.re - b.re, a.im - b.im }; }
 
-/* What a field at a plane is multiplied by in the fixed point of the iteration, 1 / c - t / c, from the coefficients t, c of
- * one step:  new = t old + c curl  has the fixed point  (1 - t) / c field = curl. */
+/* What a field at a plane is multiplied by in the fixed point of the iteration, 1 / c - t / c, from the coefficients t,
+ * c of one step:  new = t old + c curl  has the fixed point  (1 - t) / c field = curl. */
 static cplx fixed(const double *coefficients)
 {
     const cplx t = { coefficients[0], coefficients[1] }, c = { coefficients[2], coefficients[3] };

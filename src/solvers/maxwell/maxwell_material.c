@@ -54,11 +54,12 @@ bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell *s, const 
 
 static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t item)
 {
-    const char *name = bn_case_item_text(c, "material.name", item), *file = bn_case_item_text(c, "material.table", item);
+    const char *name = bn_case_item_text(c, "material.name", item),
+               *file = bn_case_item_text(c, "material.table", item);
     const bn_numbers *table = NULL;
     if (!name[0] || strlen(name) >= MAXWELL_NAME || find(s, name) >= 0) {
-        (void)bn_case_reject_item(c, "material.name", item, NULL, "a material needs a name of its own, up to %d letters",
-                                  MAXWELL_NAME - 1);
+        (void)bn_case_reject_item(c, "material.name", item, NULL,
+                                  "a material needs a name of its own, up to %d letters", MAXWELL_NAME - 1);
         return BN_OK;
     }
     if (file[0]) {
@@ -68,10 +69,9 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
         if (!table)
             BN_TRY(bn_plan_numbers(p, c, file, &table));
         if (!table || !is_table(table)) {
-            (void)bn_case_reject_item(c, "material.table", item, "data/materials lists what travels with the program",
-                                      table ? "%s has no columns wavelength_nm, n, k with rising wavelengths"
-                                            : "there is no file %s",
-                                      file);
+            (void)bn_case_reject_item(
+                c, "material.table", item, "data/materials lists what travels with the program",
+                table ? "%s has no columns wavelength_nm, n, k with rising wavelengths" : "there is no file %s", file);
             return BN_OK;
         }
     }

@@ -1,6 +1,6 @@
 /* maxwell_measure.c: what the converged field says: reflectance, transmittance, absorptance of every material, or cross
- * sections of what scatters. Powers are in the units of  1/2 Re E H* per face of a cell;  they balance exactly on the grid:
- * the flux through plane k is that of E there and of H half a cell above. */
+ * sections of what scatters. Powers are in the units of  1/2 Re E H* per face of a cell;  they balance exactly on the
+ * grid: the flux through plane k is that of E there and of H half a cell above. */
 #include "maxwell.h"
 
 #include <ctype.h>
@@ -92,7 +92,8 @@ static cplx total_E(const view *v, int c, size_t own, size_t k)
     return e;
 }
 
-/* Loss at an edge, shared among its materials; what Poynting's theorem says of it; extinction by the optical theorem. */
+/* Loss at an edge, shared among its materials; what Poynting's theorem says of it; extinction by the optical theorem.
+ */
 static void take_edge(const view *v, int c, const size_t p[3], powers *out)
 {
     const maxwell *s = v->s;
@@ -126,9 +127,10 @@ static void take_edge(const view *v, int c, const size_t p[3], powers *out)
     }
 }
 
-/* Adds the power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E inside: lo + 1 ...
- * hi, H inside: lo ... hi - 1). */
-static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3], double sign, double *sum)
+/* Adds the power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E
+ * inside: lo + 1 ... hi, H inside: lo ... hi - 1). */
+static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3], double sign,
+                              double *sum)
 {
     const int a = (dim + 1) % 3, b = (dim + 2) % 3; /* S_dim = E_a H_b* - E_b H_a* */
     size_t low[3], high[3], q[3];
@@ -212,7 +214,8 @@ static bn_status look(bn_sim *sim, const maxwell *s, view *v)
     return BN_OK;
 }
 
-/* A column of the spectrum: wavelength, then with the light from above R, T, the absorptances; else cross sections [m2]. */
+/* A column of the spectrum: wavelength, then with the light from above R, T, the absorptances; else cross sections
+ * [m2]. */
 static size_t fill_row(const maxwell *s, const powers *w, double *row)
 {
     size_t n = 0;
@@ -241,8 +244,9 @@ bn_status maxwell_measure_row(bn_sim *sim, maxwell *s, double *row)
     powers w = { 0 };
     bn_status st = BN_OK;
     if (s->form != MAXWELL_COMPACT) /* the fields lag behind the records */
-        BN_GO((s->reference ? (bn_case_double(bn_sim_case(sim)) ? &bn_maxwell_reference_double : &bn_maxwell_reference_single)
-                            : &maxwell_device)
+        BN_GO((s->reference
+                   ? (bn_case_double(bn_sim_case(sim)) ? &bn_maxwell_reference_double : &bn_maxwell_reference_single)
+                   : &maxwell_device)
                   ->present(sim, s));
     BN_GO(look(sim, s, &v));
     BN_GO((s->volume ? take_volume : take_slab)(&v, &w));
@@ -396,7 +400,8 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
     if (s->imported)
         return BN_OK;
     if (s->volume) {
-        BN_TRY(bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));
+        BN_TRY(
+            bn_plan_result(p, "sigma_sca", "m2", "scattered power over the incident intensity, by the flux outwards"));
         BN_TRY(bn_plan_result(p, "sigma_abs", "m2", "absorbed power over it, by the loss in the volume"));
         BN_TRY(bn_plan_result(p, "sigma_ext", "m2", "extinction, by the optical theorem in the volume"));
         BN_TRY(bn_plan_result(p, "energy_balance", "", "(sigma_sca + sigma_abs - sigma_ext) / sigma_ext"));
@@ -406,7 +411,8 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
         return BN_OK;
     }
     BN_TRY(bn_plan_result(p, "reflectance", "", "reflected power over incident power"));
-    BN_TRY(bn_plan_result(p, "transmittance", "", "power into the absorbing layer at the bottom, over the incident one"));
+    BN_TRY(
+        bn_plan_result(p, "transmittance", "", "power into the absorbing layer at the bottom, over the incident one"));
     BN_TRY(bn_plan_result(p, "absorptance", "", "of all materials"));
     BN_TRY(bn_plan_result(p, "absorptance_poynting", "", "the same by Poynting's theorem"));
     BN_TRY(bn_plan_result(p, "energy_balance", "", "R + T + A - 1"));

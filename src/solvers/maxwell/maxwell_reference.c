@@ -1,5 +1,5 @@
-/* maxwell_reference.c: one iteration in plain C, the specification of kernels/maxwell.cl. Compiled for float and for double;
- * every expression is associated as on the device, so that both give the same bits. */
+/* maxwell_reference.c: one iteration in plain C, the specification of kernels/maxwell.cl. Compiled for float and for
+ * double; every expression is associated as on the device, so that both give the same bits. */
 #include "maxwell.h"
 #include "sim/reference.h"
 
@@ -81,8 +81,8 @@ static void teardown(void *state)
 
 /* ---------------------------------------------------------------------------------------------------- compact form */
 
-/* A neighbour's value of a component: around the side (times the phase of a Bloch wave, backwards its conjugate), nothing
- * behind a wall. */
+/* A neighbour's value of a component: around the side (times the phase of a Bloch wave, backwards its conjugate),
+ * nothing behind a wall. */
 static pair neighbour(const maxwell *s, const reference *r, const pair *f, const uint32_t at[3], int dim, int step)
 {
     const size_t nx = s->n[0], ny = s->n[1];
@@ -200,8 +200,9 @@ static void step_E(maxwell *s, const reference *r)
                     pair new = advance(old, first[c], second[c], r->E, base + a, base + b, a + b > 0,
                                        c < 2 || s->pml_sides ? part + own : NULL);
                     if (s->volume && c < 2)
-                        new = plus(new, scaled(drive[c], times(at_pair(r->E, 2 * base + 1),
-                                                               times(at_pair(r->contrast, class), at_pair(r->wave, k)))));
+                        new = plus(new,
+                                   scaled(drive[c], times(at_pair(r->E, 2 * base + 1),
+                                                          times(at_pair(r->contrast, class), at_pair(r->wave, k)))));
                     if (wall[c])
                         new = (pair){ 0, 0 };
                     watch(s, new, old);
@@ -221,7 +222,8 @@ typedef struct record {
 static record record_of(const maxwell *s, bn_field *f)
 {
     const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    return s->form == MAXWELL_AOS ? (record){ bn_field_host(f), MAXWELL_RECORD, 1 } : (record){ bn_field_host(f), 1, cells };
+    return s->form == MAXWELL_AOS ? (record){ bn_field_host(f), MAXWELL_RECORD, 1 }
+                                  : (record){ bn_field_host(f), 1, cells };
 }
 
 static pair *member(const record *r, size_t m, size_t cell) { return &r->values[m * r->of_member + cell * r->of_cell]; }
@@ -346,7 +348,8 @@ static void extrapolate(const maxwell *s, const reference *r)
         for (size_t i = 0; i < cells; i++) {
             pair sum = last[i];
             for (int l = 1; l < s->depth; l++)
-                sum = minus(sum, times((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
+                sum = minus(sum,
+                            times((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
             x[i] = sum;
         }
     }

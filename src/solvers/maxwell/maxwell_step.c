@@ -74,8 +74,8 @@ static bn_status rewrite_tables(maxwell *s)
 
 enum { DRIVE_MOST = 5 };
 
-/* The arguments that tell a kernel of the light: of the incident field beside the source plane, or, for E alone (`incident`
- * NULL), of the volume source. */
+/* The arguments that tell a kernel of the light: of the incident field beside the source plane, or, for E alone
+ * (`incident` NULL), of the volume source. */
 static size_t drive(const maxwell *s, const cplx incident[2], bn_arg args[DRIVE_MOST])
 {
     const double ramp = maxwell_ramp(s);
@@ -104,16 +104,17 @@ static bn_status run(const maxwell *s, bn_kernel *kernel, const bn_arg *own, siz
     return bn_launch(kernel, args, count + drive(s, incident, args + count));
 }
 
-#define RUN_LIT(s, kernel, incident, ...)                                                              \
+#define RUN_LIT(s, kernel, incident, ...) \
     run(s, kernel, (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg), incident)
 
 /* Both half steps in one sweep, into the other buffers. */
 static bn_status step_fused(maxwell *s)
 {
     bn_arg args[11 + 2 * DRIVE_MOST] = {
-        BN_READ_WRAPPED(s->E, 1),  BN_READ_WRAPPED(s->H, 1), BN_READ_WRAPPED(s->part_E, 0), BN_READ_WRAPPED(s->part_H, 1),
-        BN_READ(s->edges, 0),      BN_TABLE(s->table_E),     BN_TABLE(s->table_H),          BN_WRITE(s->E_next),
-        BN_WRITE(s->H_next),       BN_WRITE(s->part_E_next), BN_WRITE(s->part_H_next),
+        BN_READ_WRAPPED(s->E, 1),      BN_READ_WRAPPED(s->H, 1), BN_READ_WRAPPED(s->part_E, 0),
+        BN_READ_WRAPPED(s->part_H, 1), BN_READ(s->edges, 0),     BN_TABLE(s->table_E),
+        BN_TABLE(s->table_H),          BN_WRITE(s->E_next),      BN_WRITE(s->H_next),
+        BN_WRITE(s->part_E_next),      BN_WRITE(s->part_H_next),
     };
     size_t count = 11;
     if (s->volume) {
@@ -137,12 +138,13 @@ static bn_status step_compact(maxwell *s, bool watched)
     const bool rows = s->sweep == MAXWELL_ROWS;
     if (s->fuse && !watched && bn_kernel_fits(s->fused))
         return step_fused(s);
-    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED_SIDE(s->E, 1, 1), BN_TABLE(s->table_H), BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
+    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED_SIDE(s->E, 1, 1), BN_TABLE(s->table_H),
+                   BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)
-        return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0), BN_TABLE(s->table_E),
-                       BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
-    return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0), BN_TABLE(s->table_E), BN_UPDATE(s->E),
-                   BN_UPDATE(s->part_E));
+        return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0),
+                       BN_TABLE(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
+    return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0),
+                   BN_TABLE(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E));
 }
 
 static bn_status step_seed(maxwell *s)
@@ -272,11 +274,12 @@ static bn_status diverged(bn_sim *sim, const maxwell *s)
     runaway w = { .s = s, .most = RUNAWAY * s->amplitude };
     BN_TRY(bn_sim_present(sim));
     BN_TRY(bn_field_visit(s->E, look_for_runaway, &w));
-    return bn_fail(bn_sim_context(sim), BN_DIVERGED,
-                   "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
-                   "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
-                   sqrt(s->size), w.at[0], w.at[1], w.at[2],
-                   s->material[s->cell[(w.at[2] * s->n[1] + w.at[1]) * s->n[0] + w.at[0]]].name);
+    return bn_fail(
+        bn_sim_context(sim), BN_DIVERGED,
+        "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
+        "loss and a permittivity between -1 and 1 does that, or solver.courant above 1",
+        sqrt(s->size), w.at[0], w.at[1], w.at[2],
+        s->material[s->cell[(w.at[2] * s->n[1] + w.at[1]) * s->n[0] + w.at[0]]].name);
 }
 
 bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)

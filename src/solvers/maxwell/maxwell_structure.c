@@ -1,5 +1,5 @@
-/* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell is
- * what stands in its middle; with sharp borders an edge is what stands in the edge's. */
+/* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell
+ * is what stands in its middle; with sharp borders an edge is what stands in the edge's. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -44,8 +44,8 @@ static void smooth(double *height, double *room, size_t n, size_t lines, size_t 
     }
 }
 
-/* A random face, periodic, with mean 0, the given root mean square [m] and a Gaussian autocorrelation exp(-r^2 / L^2): white
- * noise smoothed by a Gaussian of width L / 2. */
+/* A random face, periodic, with mean 0, the given root mean square [m] and a Gaussian autocorrelation exp(-r^2 / L^2):
+ * white noise smoothed by a Gaussian of width L / 2. */
 static void random_face(const maxwell *s, double rms, double length, uint64_t seed, double *height, double *room)
 {
     const size_t nx = s->n[0], ny = s->n[1], points = nx * ny;
@@ -76,8 +76,8 @@ static void grating_face(const maxwell *s, double period, double fill, double de
     }
 }
 
-/* Heights from a picture that covers the grid: `depth` from the lowest value that a pixel may have (black) to the highest
- * (white; of a TIFF from its own lowest to its highest), about the mean, nearest pixel. */
+/* Heights from a picture that covers the grid: `depth` from the lowest value that a pixel may have (black) to the
+ * highest (white; of a TIFF from its own lowest to its highest), about the mean, nearest pixel. */
 static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double depth, double *height)
 {
     const char *name = bn_case_item_text(c, "layer.picture", item), *dot = strrchr(name, '.');
@@ -172,7 +172,8 @@ static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s, const sa
         BN_TRY(maxwell_find_material(c, p, s, name, &material));
         BN_TRY(face_of(c, p, s, item, height, room));
         if (material < 0) {
-            (void)bn_case_reject_item(c, "layer.material", item, "name it in a [[material]]", "unknown material %s", name);
+            (void)bn_case_reject_item(c, "layer.material", item, "name it in a [[material]]", "unknown material %s",
+                                      name);
             continue;
         }
         fill_below(s, q, face, height, material);
@@ -192,7 +193,8 @@ static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s, const sam
         const char *name = bn_case_item_text(c, "box.material", item);
         BN_TRY(maxwell_find_material(c, p, s, name, &material));
         if (material < 0) {
-            (void)bn_case_reject_item(c, "box.material", item, "name it in a [[material]]", "unknown material %s", name);
+            (void)bn_case_reject_item(c, "box.material", item, "name it in a [[material]]", "unknown material %s",
+                                      name);
             continue;
         }
         for (size_t d = 0; d < 3; d++) {
@@ -221,7 +223,8 @@ static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s, const s
         const char *name = bn_case_item_text(c, "sphere.material", item);
         BN_TRY(maxwell_find_material(c, p, s, name, &material));
         if (material < 0) {
-            (void)bn_case_reject_item(c, "sphere.material", item, "name it in a [[material]]", "unknown material %s", name);
+            (void)bn_case_reject_item(c, "sphere.material", item, "name it in a [[material]]", "unknown material %s",
+                                      name);
             continue;
         }
         for (size_t d = 0; d < 3; d++)
@@ -250,7 +253,8 @@ static void check_layers(const bn_case *c, const maxwell *s)
         const int wanted = low ? s->cell[0] : s->above;
         for (size_t i = 0; i < plane; i++)
             if (s->cell[k * plane + i] != wanted) {
-                (void)bn_case_reject(c, "structure.top", "give the grid more cells along z, or the structure a lower place",
+                (void)bn_case_reject(c, "structure.top",
+                                     "give the grid more cells along z, or the structure a lower place",
                                      "the structure (%s at cell %zu, %zu, %zu) reaches into the %s",
                                      s->material[s->cell[k * plane + i]].name, i % nx, i / nx, k,
                                      low    ? "absorbing layer at the bottom"
@@ -263,9 +267,10 @@ static void check_layers(const bn_case *c, const maxwell *s)
         for (size_t i = 0; i < plane; i++) {
             const size_t x = i % nx, y = i / nx, d = (size_t)s->pml;
             if ((x < d || x + d >= nx || y < d || y + d >= ny) && s->cell[k * plane + i] != s->above) {
-                (void)bn_case_reject(c, "boundary.sides", "give the grid more cells along x and y",
-                                     "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
-                                     s->material[s->cell[k * plane + i]].name, x, y, k);
+                (void)bn_case_reject(
+                    c, "boundary.sides", "give the grid more cells along x and y",
+                    "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
+                    s->material[s->cell[k * plane + i]].name, x, y, k);
                 return;
             }
         }
@@ -287,7 +292,8 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
         int *half = i ? &s->below : &s->above;
         BN_TRY(maxwell_find_material(c, p, s, bn_case_text(c, keys[i]), half));
         if (*half < 0) {
-            (void)bn_case_reject(c, keys[i], "name it in a [[material]]", "unknown material %s", bn_case_text(c, keys[i]));
+            (void)bn_case_reject(c, keys[i], "name it in a [[material]]", "unknown material %s",
+                                 bn_case_text(c, keys[i]));
             *half = 0;
         }
     }

@@ -1,5 +1,5 @@
-/* maxwell_tables.c: what the cells are made of as numbers of the iteration: classes of edges, coefficients, the incident
- * wave of the grid. */
+/* maxwell_tables.c: what the cells are made of as numbers of the iteration: classes of edges, coefficients, the
+ * incident wave of the grid. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -92,8 +92,8 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell *s)
 
 static cplx permittivity(const maxwell_material *m) { return (cplx){ m->n * m->n - m->k * m->k, -2 * m->n * m->k }; }
 
-/* The mean of the four cells; where that would be next to nothing, which only a metal and a dielectric together give and the
- * iteration does not stand, the material that fills most of them (of two equal ones the first). */
+/* The mean of the four cells; where that would be next to nothing, which only a metal and a dielectric together give
+ * and the iteration does not stand, the material that fills most of them (of two equal ones the first). */
 static void mix(const maxwell *s, maxwell_class *class)
 {
     cplx mean = { 0, 0 };
@@ -115,10 +115,11 @@ static void mix(const maxwell *s, maxwell_class *class)
 
 /* -------------------------------------------------------------------------------------------------- coefficients */
 
-/* t and c of  new = t old + c curl  from the relative permittivity (or permeability) er and the loss s, for a step tau of
- * phase w tau = 2 half. Forward: (er z / tau + s) new = (er / (z tau)) old + curl, z = exp(i half). Backward, for er < 0:
- * (|er| / (z tau) + s) new = (|er| z / tau) old + curl. Both have the fixed point (i w er + s) field = curl exactly, since
- * er is multiplied by half / sin(half). */
+/* t and c of  new = t old + c curl  from the relative permittivity (or permeability) er and the loss s, for a step tau
+ * of phase w tau = 2 half. Forward: (er z / tau + s) new = (er / (z tau)) old + curl, z = exp(i half). Backward, for er
+ * < 0:
+ * (|er| / (z tau) + s) new = (|er| z / tau) old + curl. Both have the fixed point (i w er + s) field = curl exactly,
+ * since er is multiplied by half / sin(half). */
 static void iteration(double er, cplx loss, double tau, double half, double out[4])
 {
     const double scale = fabs(er) * half / sin(half) / tau, sign = er < 0 ? -1 : 1;
@@ -131,8 +132,8 @@ static void iteration(double er, cplx loss, double tau, double half, double out[
     out[3] = c.im;
 }
 
-/* Conductivity of the absorbing layer at a depth [cells] over the permittivity, times h / c: graded polynomially, with the
- * reflection that the continuous layer has at normal incidence (Berenger 1994). */
+/* Conductivity of the absorbing layer at a depth [cells] over the permittivity, times h / c: graded polynomially, with
+ * the reflection that the continuous layer has at normal incidence (Berenger 1994). */
 static double conductivity(const maxwell *s, double depth)
 {
     const double most = -(s->pml_order + 1) * log(s->pml_reflection) / (2 * s->pml);
@@ -160,8 +161,8 @@ static void set_coefficients(maxwell *s)
         iteration(1, (cplx){ conductivity(s, depth > 0 ? depth - 0.5 : 0), 0 }, tau, half, t->H + 4 * (size_t)depth);
 }
 
-/* The incident plane wave, exact on the grid: wave numbers obey sum sin^2(k_i / 2) = (n w / 2)^2, the amplitudes stand across
- * K = 2 sin(k / 2), and H = K x E / w. It travels downwards. */
+/* The incident plane wave, exact on the grid: wave numbers obey sum sin^2(k_i / 2) = (n w / 2)^2, the amplitudes stand
+ * across K = 2 sin(k / 2), and H = K x E / w. It travels downwards. */
 static void set_wave(maxwell *s)
 {
     maxwell_tables *t = &s->t;
@@ -236,8 +237,8 @@ double maxwell_ramp(const maxwell *s)
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-/* Depths of a cell's components in the order of the parts: xy, xz, yz, yx, zx, zy are driven by derivatives along z, y, x, z,
- * y, x. */
+/* Depths of a cell's components in the order of the parts: xy, xz, yz, yx, zx, zy are driven by derivatives along z, y,
+ * x, z, y, x. */
 static const int driven_along[6] = { 2, 1, 0, 2, 1, 0 };
 
 void maxwell_fill_record(const maxwell *s, bool magnetic, const uint32_t at[3], double *record)
@@ -253,8 +254,8 @@ void maxwell_fill_record(const maxwell *s, bool magnetic, const uint32_t at[3], 
         } else {
             if (component < 2 && at[2] == 0) /* tangential, on the metal wall behind the bottom */
                 continue;
-            t = s->t.E + 4 * (s->edge[(size_t)component * cells + here] * levels +
-                              (size_t)maxwell_depth_E(s, along, at[along]));
+            t = s->t.E +
+                4 * (s->edge[(size_t)component * cells + here] * levels + (size_t)maxwell_depth_E(s, along, at[along]));
         }
         memcpy(record + 2 * (6 + part), t, 2 * sizeof *t);
         memcpy(record + 2 * (12 + part), t + 2, 2 * sizeof *t);

@@ -62,7 +62,7 @@ typedef struct xray {
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
     double *optical, *majorant;
-    bool slabs;        /* every device has a slab of them, blocks that follow one another along axis `cut` */
+    bool slabs; /* every device has a slab of them, blocks that follow one another along axis `cut` */
     int cut;
     double *turned;    /* room for a copy in which that axis is the slowest; NULL: it is */
     xray_frame *frame; /* of a series */

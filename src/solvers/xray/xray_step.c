@@ -85,14 +85,16 @@ static bn_status fly(xray *s, const xray_batch *b)
 {
     if (!s->slabs) {
         bn_kernel_repeats(s->fly, (double)b->rounds);
-        return BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward), BN_TABLE(s->d_angle),
-                      BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b->first)), BN_U32V(high(b->first)),
-                      BN_U32V(low(b->end)), BN_U32V(high(b->end)), BN_U32V(b->rounds), BN_U32V(s->layers));
+        return BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
+                      BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b->first)),
+                      BN_U32V(high(b->first)), BN_U32V(low(b->end)), BN_U32V(high(b->end)), BN_U32V(b->rounds),
+                      BN_U32V(s->layers));
     }
-    return BN_TRAVEL(s->cross, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward), BN_TABLE(s->d_angle),
-                     BN_TABLE(s->d_tally), BN_TABLE(s->d_lives), BN_TRAVELLERS(s->travellers), BN_FIRST_PLANE(s->d_majorant),
-                     BN_END_PLANE(s->d_majorant), BN_U32V(low(b->first)), BN_U32V(high(b->first)), BN_U32V(low(b->end)),
-                     BN_U32V(high(b->end)), BN_U32V(b->rounds), BN_U32V(s->layers));
+    return BN_TRAVEL(s->cross, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
+                     BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_TABLE(s->d_lives), BN_TRAVELLERS(s->travellers),
+                     BN_FIRST_PLANE(s->d_majorant), BN_END_PLANE(s->d_majorant), BN_U32V(low(b->first)),
+                     BN_U32V(high(b->first)), BN_U32V(low(b->end)), BN_U32V(high(b->end)), BN_U32V(b->rounds),
+                     BN_U32V(s->layers));
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)

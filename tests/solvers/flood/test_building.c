@@ -251,9 +251,9 @@ START_TEST(a_program_can_walk_beside_a_flood)
 {
     DRAW(1, 2, "##########", "#........#", "#........#", "##########");
     DRAW(2, 2, "##########", "#........#", "#.w.....o#", "##########");
-    run r = begin(case_text(2,
-                            "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights=true\ngauge_speeds=true\n"
-                            "[[gauge]]\nstorey=2\nat=[4,2]\nname='door'\n[stop]\ntime=4\n"),
+    run r = begin(case_text(2, "[grid]\nspacing=0.4\n[initial]\nkind='dry'\n[time]\ninterval=0.5\n[output]\nheights="
+                               "true\ngauge_speeds=true\n"
+                               "[[gauge]]\nstorey=2\nat=[4,2]\nname='door'\n[stop]\ntime=4\n"),
                   NULL, NULL);
     bn_flood_grid g;
     OK(bn_flood_describe(ctx, r.sim, &g));
@@ -323,7 +323,7 @@ START_TEST(plans_that_make_no_sense_are_rejected)
     DRAW(1, 1, "######", "#.####", "#....#", "######");
     DRAW(2, 1, "######", "#..s.#", "#....#", "######");
     rejected_case(case_text(2, "[grid]\nkind='square'\nspacing=0.5\n"), BN_CASE,
-             "storey 2: the stair in column 3, row 1 ends in a wall of storey 1");
+                  "storey 2: the stair in column 3, row 1 ends in a wall of storey 1");
     rejected_case(case_text(1, "[grid]\ncells=[6,4]\n"), BN_CASE, "the plans and grid.spacing decide");
     DRAW(1, 1, "######", "#..s.#", "#....#", "######");
     rejected_case(case_text(1, grid), BN_CASE, "storey 1: the stair in column 3, row 1 leads nowhere");
@@ -331,10 +331,11 @@ START_TEST(plans_that_make_no_sense_are_rejected)
     rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[90,1]\n"), BN_CASE, "outside of storey 1");
     rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nat=[0.1,1]\n"), BN_CASE, "lies in a wall of storey 1");
     rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[source]]\nstorey=3\nat=[1,1]\n"), BN_CASE,
-             "there are only 1 storeys");
-    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE, "gauge 1: (50 m, 1 m) lies outside");
+                  "there are only 1 storeys");
+    rejected_case(case_text(1, "[grid]\nspacing=0.5\n[[gauge]]\nat=[50,1]\n"), BN_CASE,
+                  "gauge 1: (50 m, 1 m) lies outside");
     rejected_case(case_text(1, "[[source]]\nat=[1,1]\n[[history]]\ntime=5\n[[history]]\ntime=4\n"), BN_CASE,
-             "times must grow");
+                  "times must grow");
     rejected_case("[case]\nsolver='flood'\n[[storey]]\nplan='/nowhere.png'\n", BN_IO, "/nowhere.png");
 }
 END_TEST

@@ -113,12 +113,12 @@ START_TEST(jagged_walls_do_not_drag)
     ck_assert_double_le(channel_x, 1.02 * strip_x);
     ck_assert_double_le(channel_y, 1.1 * strip_y); /* walls of every second cell */
     /* A second order that is the first beside walls: without longer edges there these were 0.040 and 0.062 m. */
-    ck_assert_double_le(ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,24]", "grid.periodic_y=false",
-                            "solver.order=2"),
-                        0.025);
-    ck_assert_double_le(ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false",
-                            "solver.order=2"),
-                        0.042);
+    ck_assert_double_le(
+        ONE(dam_x, "l1_depth", "grid.spacing=0.5", "grid.cells=[300,24]", "grid.periodic_y=false", "solver.order=2"),
+        0.025);
+    ck_assert_double_le(
+        ONE(dam_y, "l1_depth", "grid.spacing=0.5", "grid.cells=[20,346]", "grid.periodic_x=false", "solver.order=2"),
+        0.042);
 }
 END_TEST
 

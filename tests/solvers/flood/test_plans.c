@@ -258,9 +258,11 @@ START_TEST(polygons_that_make_no_sense_are_rejected)
     rejected_case(house("csv", ""), BN_CASE, "storey 1: the opening of line 3, shape 2 (opening) leads nowhere");
     write_file("1.csv", FLOOR "pipe,\"POLYGON ((1 1, 2 1, 2 2, 1 1))\"\n");
     rejected_case(house("csv", "[[source]]\nat=[1.7,1.2]\nrate=1\n"), BN_CASE, "overlaps another source");
-    rejected_case(house("csv", "[[source]]\nat=[9,1]\nrate=1\n"), BN_CASE, "source 1: (9 m, 1 m) lies outside of storey 1");
+    rejected_case(house("csv", "[[source]]\nat=[9,1]\nrate=1\n"), BN_CASE,
+                  "source 1: (9 m, 1 m) lies outside of storey 1");
     rejected_case(house("csv", "[[legend]]\nkind='wall'\n"), BN_CASE, "a legend needs a colour");
-    rejected_case(house("csv", "[[legend]]\nname='pipe'\nkind='wall'\n"), BN_CASE, "this name stands in the legend twice");
+    rejected_case(house("csv", "[[legend]]\nname='pipe'\nkind='wall'\n"), BN_CASE,
+                  "this name stands in the legend twice");
     char text[512];
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\n[grid]\norigin=[1,1]\ncells=[9,9]\n[[storey]]\nplan='%s/1.csv'\n"
@@ -333,11 +335,11 @@ START_TEST(ground_that_does_not_fit_is_rejected)
     rejected_case(ground(""), BN_CASE, "the terrain has no data at or beside (100.875 m, 107.57");
     write_ground(9, 14, 98, false);
     rejected_case(ground(""), BN_CASE,
-             "the terrain reaches from (98 m, 98 m) to (107 m, 112 m), the domain from (100 m, 100 m) to (110 m,");
+                  "the terrain reaches from (98 m, 98 m) to (107 m, 112 m), the domain from (100 m, 100 m) to (110 m,");
     rejected_case(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE, "the terrain reaches from");
     write_ground(14, 14, 98, false);
     rejected_case(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE,
-             "storey 2: its floor at 0.3 m lies in the ground");
+                  "storey 2: its floor at 0.3 m lies in the ground");
     rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\n", BN_CASE, "a terrain needs a file");
     rejected_case("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "only a terrain is read from a file");
     rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");

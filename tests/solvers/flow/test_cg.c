@@ -44,7 +44,8 @@ static bn_field *make_field(bn_domain *domain, const char *name, bn_type type, i
 }
 
 /* `stored`: in separate steps on the matrix stored by diagonals. */
-static linear_system make_system(size_t n, double identity, double factor, bn_precision precision, int boxes, bool stored)
+static linear_system make_system(size_t n, double identity, double factor, bn_precision precision, int boxes,
+                                 bool stored)
 {
     linear_system s = { .n = n, .identity = identity, .factor = factor };
     const double c = factor * (double)(n - 1) * (double)(n - 1);
@@ -193,8 +194,8 @@ END_TEST
 START_TEST(so_they_are_in_separate_steps_on_a_stored_matrix) { check_published(true); }
 END_TEST
 
-/* The number of iterations launched at once is a guess: nothing but time may depend on it, nor on the cut, nor on whether
- * the steps are fused. */
+/* The number of iterations launched at once is a guess: nothing but time may depend on it, nor on the cut, nor on
+ * whether the steps are fused. */
 START_TEST(result_does_not_depend_on_batches_or_boxes)
 {
     enum { N = 64 };

@@ -1,6 +1,6 @@
-/* test_heat.c: temperature, natural convection, obstacles and segments of the solver `flow`, through the library's public
- * interface: discrete laws, published numbers, conservation, equal bits of device and reference, cases that must be
- * rejected. */
+/* test_heat.c: temperature, natural convection, obstacles and segments of the solver `flow`, through the library's
+ * public interface: discrete laws, published numbers, conservation, equal bits of device and reference, cases that must
+ * be rejected. */
 #include "support_case.h"
 
 #include <stdio.h>
@@ -31,12 +31,13 @@ static double *field(run *r, const char *name, size_t *count)
 
 /* --- diffusion: the discrete laws --- */
 
-static const char still_case[] = "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [33, 33]\n"
-                                 "[fluid]\nviscosity = 0.01\ndiffusivity = 0.01\n[boundary.top]\nspeed = 0\n"
-                                 "[time]\ndt = 0.01\n[solver]\ncg_forcing = 0\ncg_tolerance = 1e-12\n[stop]\nsteps = 50\n";
+static const char still_case[] =
+    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [33, 33]\n"
+    "[fluid]\nviscosity = 0.01\ndiffusivity = 0.01\n[boundary.top]\nspeed = 0\n"
+    "[time]\ndt = 0.01\n[solver]\ncg_forcing = 0\ncg_tolerance = 1e-12\n[stop]\nsteps = 50\n";
 
-/* Half a wave decays by 1 / (1 + a dt lambda) a step, lambda = 8 / h^2 sin^2(pi h / 2), between sides whose temperature is
- * given (sine) and between insulated ones (cosine): mirrored ghost nodes keep the second order. */
+/* Half a wave decays by 1 / (1 + a dt lambda) a step, lambda = 8 / h^2 sin^2(pi h / 2), between sides whose temperature
+ * is given (sine) and between insulated ones (cosine): mirrored ghost nodes keep the second order. */
 static void check_mode(const char *mode, const char *method, bool given)
 {
     const double h = 1.0 / 32, s = sin(0.5 * pi * h), left = pow(1 + 0.01 * 0.01 * 8 / (h * h) * s * s, -50);
@@ -99,18 +100,21 @@ END_TEST
 START_TEST(two_streams_mix_by_the_error_function)
 {
     static const char text[] =
-        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [65, 129]\nsize = [1, 1]\n[fluid]\nviscosity = "
+        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [65, 129]\nsize = [1, "
+        "1]\n[fluid]\nviscosity = "
         "0.001\ndiffusivity = 0.001\n[boundary.right]\nkind = \"outflow\"\n[boundary.top]\nkind = \"slip\"\n"
         "[boundary.bottom]\nkind = \"slip\"\n"
-        "[[boundary.segment]]\nside = \"left\"\nfrom = 0\nto = 0.5\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = 1\n"
-        "[[boundary.segment]]\nside = \"left\"\nfrom = 0.5\nto = 1\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = 1\n"
+        "[[boundary.segment]]\nside = \"left\"\nfrom = 0\nto = 0.5\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = "
+        "1\n"
+        "[[boundary.segment]]\nside = \"left\"\nfrom = 0.5\nto = 1\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = "
+        "1\n"
         "temperature = 1\n[stop]\ntime = 2.5\n";
     run r = RUN(text, NULL, "stop.steps=10000");
     size_t count;
     double *T = field(&r, "temperature", &count);
     double worst = 0;
     for (int j = 0; j < 129; j++)
-        for (int i = 26; i < 58; i++) { /* h <= 0.4 sqrt(a x / U); away from the outflow */
+        for (int i = 26; i < 58; i++) {                        /* h <= 0.4 sqrt(a x / U); away from the outflow */
             const double x = i / 64.0, y = (j - 63.5) / 128.0; /* the junction's node belongs to the upper stream */
             worst = fmax(worst, fabs(T[j * 65 + i] - 0.5 * (1 + erf(y / (2 * sqrt(0.001 * x))))));
         }
@@ -125,10 +129,11 @@ END_TEST
 
 /* --- natural convection (de Vahl Davis 1983) --- */
 
-static const char warm_case[] = "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[fluid]\nviscosity = 0.71\n"
-                                "diffusivity = 1\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n[boundary.right]\n"
-                                "heat = \"given\"\n[boundary.top]\nspeed = 0\n[initial]\ntemperature = 0.5\n[solver]\n"
-                                "steady_tolerance = 1e-5\n[stop]\nsteps = 200000\n";
+static const char warm_case[] =
+    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[fluid]\nviscosity = 0.71\n"
+    "diffusivity = 1\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n[boundary.right]\n"
+    "heat = \"given\"\n[boundary.top]\nspeed = 0\n[initial]\ntemperature = 0.5\n[solver]\n"
+    "steady_tolerance = 1e-5\n[stop]\nsteps = 200000\n";
 
 static double published(double rayleigh, const char *quantity)
 {
@@ -176,7 +181,8 @@ END_TEST
 /* --- obstacles --- */
 
 static const char body_case[] =
-    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [97, 33]\nsize = [3, 1]\n[fluid]\nviscosity = 0.05\n"
+    "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [97, 33]\nsize = [3, 1]\n[fluid]\nviscosity = "
+    "0.05\n"
     "diffusivity = 0.05\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n"
     "[boundary.top]\nspeed = 0\n[obstacle]\nshape = \"rectangle\"\ncentre = [1, 0.5]\nsize = [0.25, 0.25]\n";
 
@@ -229,9 +235,11 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
 {
     static const char *const variants[][8] = {
         { "stop.steps=3" },
-        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1", "solver.poisson=fused-cg" },
-        { "stop.steps=3", "fluid.buoyancy=-2", "obstacle.shape=ellipse", "obstacle.centre=[1,0.1]", "boundary.bottom.heat=given",
-          "boundary.bottom.temperature=1", "solver.convection=upwind", "solver.diffusion=cg" },
+        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1",
+          "solver.poisson=fused-cg" },
+        { "stop.steps=3", "fluid.buoyancy=-2", "obstacle.shape=ellipse", "obstacle.centre=[1,0.1]",
+          "boundary.bottom.heat=given", "boundary.bottom.temperature=1", "solver.convection=upwind",
+          "solver.diffusion=cg" },
     };
     bn_device *device;
     OK(bn_device_open(ctx, NULL, false, &device));
@@ -245,8 +253,8 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
             for (int f = 0; f < 4; f++) {
                 size_t count;
                 double *one = field(&a, names[f], &count), *other = field(&b, names[f], &count);
-                ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "variant %zu, precision %d: %s differs", v, p,
-                              names[f]);
+                ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "variant %zu, precision %d: %s differs", v,
+                              p, names[f]);
                 free(one);
                 free(other);
             }
@@ -278,9 +286,9 @@ static void rejected(const char *text, const char *says, const char *const *over
 
 #define REJECTED(text, says, ...) rejected((text), (says), (const char *const[]){ __VA_ARGS__, NULL })
 
-#define SEGMENTS                                                                                        \
-    "[case]\nsolver = \"flow\"\n[boundary.top]\nspeed = 0\n[boundary.right]\nkind = \"outflow\"\n"       \
-    "[[boundary.segment]]\nside = \"left\"\nfrom = 0.25\nto = 0.5\nkind = \"inflow\"\nspeed = 1\n"       \
+#define SEGMENTS                                                                                   \
+    "[case]\nsolver = \"flow\"\n[boundary.top]\nspeed = 0\n[boundary.right]\nkind = \"outflow\"\n" \
+    "[[boundary.segment]]\nside = \"left\"\nfrom = 0.25\nto = 0.5\nkind = \"inflow\"\nspeed = 1\n" \
     "[[boundary.segment]]\nside = \"left\"\nfrom = %s\nto = %s\n%s\n"
 
 static void segment_rejected(const char *says, const char *from, const char *to, const char *more)

@@ -1,5 +1,6 @@
-/* test_linear.c: all linear solvers (src/numerics/linear.h) on a device against their references, bit for bit, and against
- * the equations themselves, for matrices of every kind: mirrored borders, obstacles, unequal spacing, odd and even sizes. */
+/* test_linear.c: all linear solvers (src/numerics/linear.h) on a device against their references, bit for bit, and
+ * against the equations themselves, for matrices of every kind: mirrored borders, obstacles, unequal spacing, odd and
+ * even sizes. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"
@@ -297,8 +298,8 @@ END_TEST
 START_TEST(multigrid_takes_few_cycles_on_any_grid)
 {
     static const matrix grids[] = {
-        { 65, 65, 0, 1, 1, { false }, NOTHING },   { 129, 129, 0, 1, 1, { false }, NOTHING },
-        { 257, 257, 0, 1, 1, { false }, NOTHING }, { 130, 130, 0, 1, 1, { false }, NOTHING },
+        { 65, 65, 0, 1, 1, { false }, NOTHING },        { 129, 129, 0, 1, 1, { false }, NOTHING },
+        { 257, 257, 0, 1, 1, { false }, NOTHING },      { 130, 130, 0, 1, 1, { false }, NOTHING },
         { 200, 77, 0, 1, 1, { false, true }, NOTHING }, { 129, 97, 0, 1, 1, { false, true }, ISLAND },
     };
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
@@ -320,8 +321,8 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
         ck_assert_msg(good ? why == NULL : strstr(why, "obstacles") != NULL, "%s", why ? why : "no reason");
         free(bits);
     }
-    const matrix longer = { 4097, 9, 0, 1, 1, { false }, NOTHING }, free_all = { 9, 9, 0, 1, 1, { true, true, true, true },
-                                                                                  NOTHING };
+    const matrix longer = { 4097, 9, 0, 1, 1, { false }, NOTHING },
+                 free_all = { 9, 9, 0, 1, 1, { true, true, true, true }, NOTHING };
     uint8_t *bits = bits_of(&longer);
     const bn_stencil s = { longer.nx, longer.ny, 0, 1, 1, bits };
     ck_assert(!bn_spectral_suits(&s, 4, &why) && strstr(why, "local memory"));

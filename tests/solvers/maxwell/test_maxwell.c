@@ -1,6 +1,6 @@
-/* test_maxwell.c: the physics of the solver `maxwell` through the library's public interface: plane waves, slabs and stacks
- * against the transfer-matrix method, absorbing layers, spheres against Mie, symmetry, the forms against each other, and
- * cases that must be rejected. */
+/* test_maxwell.c: the physics of the solver `maxwell` through the library's public interface: plane waves, slabs and
+ * stacks against the transfer-matrix method, absorbing layers, spheres against Mie, symmetry, the forms against each
+ * other, and cases that must be rejected. */
 #include "support_case.h"
 
 #include <stdio.h>
@@ -36,7 +36,8 @@ static void check_dispersion(int cells, const char *courant, double n, double ex
 {
     char spacing[64], index[96];
     snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / (cells * n));
-    snprintf(index, sizeof index, "%s[[material]]\nname = \"m\"\nn = %.17g\n[structure]\nabove = \"m\"\nbelow = \"m\"\n", "", n);
+    snprintf(index, sizeof index,
+             "%s[[material]]\nname = \"m\"\nn = %.17g\n[structure]\nabove = \"m\"\nbelow = \"m\"\n", "", n);
     char text[512];
     snprintf(text, sizeof text, "%s%s", wave_case, index);
     run r = RUN(text, NULL, spacing, courant);
@@ -104,7 +105,8 @@ START_TEST(slabs_converge_in_second_order)
         error[i] = fabs(result(&r, "reflectance") - 0.1479289941);
         end_run(&r);
     }
-    ck_assert_msg(error[0] / error[1] > 3.6 && error[1] / error[2] > 3.6, "errors %g %g %g", error[0], error[1], error[2]);
+    ck_assert_msg(error[0] / error[1] > 3.6 && error[1] / error[2] > 3.6, "errors %g %g %g", error[0], error[1],
+                  error[2]);
 }
 END_TEST
 
@@ -144,25 +146,38 @@ END_TEST
 
 /* --- stacks --- */
 
-static const char cell_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 300]\nspacing = 5e-9\n"
-                                "[light]\nwavelength = %g\n[boundary]\nbottom = \"wall\"\n[pml]\ncells = 20\n"
-                                "[[material]]\nname = \"front\"\nn = %g\nk = %g\n[[material]]\nname = \"absorber\"\nn = %g\nk = %g\n"
-                                "[[material]]\nname = \"back\"\nn = %g\nk = %g\n[[material]]\nname = \"Ag\"\nn = %g\nk = %g\n"
-                                "[structure]\nbelow = \"Ag\"\ntop = 1e-6\n"
-                                "[[layer]]\nmaterial = \"front\"\nthickness = 400e-9\n[[layer]]\nmaterial = \"absorber\"\nthickness = 300e-9\n"
-                                "[[layer]]\nmaterial = \"back\"\nthickness = 100e-9\n[solver]\nstart = \"layers\"\nepsilon = 1e-10\n";
+static const char cell_case[] =
+    "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 300]\nspacing = 5e-9\n"
+    "[light]\nwavelength = %g\n[boundary]\nbottom = \"wall\"\n[pml]\ncells = 20\n"
+    "[[material]]\nname = \"front\"\nn = %g\nk = %g\n[[material]]\nname = \"absorber\"\nn = %g\nk = %g\n"
+    "[[material]]\nname = \"back\"\nn = %g\nk = %g\n[[material]]\nname = \"Ag\"\nn = %g\nk = %g\n"
+    "[structure]\nbelow = \"Ag\"\ntop = 1e-6\n"
+    "[[layer]]\nmaterial = \"front\"\nthickness = 400e-9\n[[layer]]\nmaterial = \"absorber\"\nthickness = 300e-9\n"
+    "[[layer]]\nmaterial = \"back\"\nthickness = 100e-9\n[solver]\nstart = \"layers\"\nepsilon = 1e-10\n";
 
 START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
 {
     static const struct {
         double wavelength, tco[2], absorber[2], ag[2], R, A[4];
-    } cells[] = { { 600e-9, { 1.9, 0.005 }, { 4.2, 0.45 }, { 0.06, 3.9 }, 0.01633403, { 0.05613571, 0.92482846, 0.00150082, 0.00120098 } },
-                  { 800e-9, { 1.85, 0.01 }, { 3.7, 0.004 }, { 0.04, 5.4 }, 0.89785163, { 0.06917698, 0.01876394, 0.01170540, 0.00250205 } } };
-    static const char *const names[4] = { "absorptance_front", "absorptance_absorber", "absorptance_back", "absorptance_Ag" };
+    } cells[] = { { 600e-9,
+                    { 1.9, 0.005 },
+                    { 4.2, 0.45 },
+                    { 0.06, 3.9 },
+                    0.01633403,
+                    { 0.05613571, 0.92482846, 0.00150082, 0.00120098 } },
+                  { 800e-9,
+                    { 1.85, 0.01 },
+                    { 3.7, 0.004 },
+                    { 0.04, 5.4 },
+                    0.89785163,
+                    { 0.06917698, 0.01876394, 0.01170540, 0.00250205 } } };
+    static const char *const names[4] = { "absorptance_front", "absorptance_absorber", "absorptance_back",
+                                          "absorptance_Ag" };
     for (size_t i = 0; i < 2; i++) {
         char text[2048];
-        snprintf(text, sizeof text, cell_case, cells[i].wavelength, cells[i].tco[0], cells[i].tco[1], cells[i].absorber[0],
-                 cells[i].absorber[1], cells[i].tco[0], cells[i].tco[1], cells[i].ag[0], cells[i].ag[1]);
+        snprintf(text, sizeof text, cell_case, cells[i].wavelength, cells[i].tco[0], cells[i].tco[1],
+                 cells[i].absorber[0], cells[i].absorber[1], cells[i].tco[0], cells[i].tco[1], cells[i].ag[0],
+                 cells[i].ag[1]);
         run r = RUN(text, NULL, "solver.watch_every=20");
         near(result(&r, "reflectance"), cells[i].R, 2e-3, "transfer matrix");
         for (int a = 0; a < 4; a++)
@@ -173,14 +188,15 @@ START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
 }
 END_TEST
 
-static const char stack_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 600]\nspacing = 2.5e-9\n"
-                                 "[light]\nwavelength = 500e-9\nuntil = 900e-9\ncount = 9\n[boundary]\nbottom = \"wall\"\n"
-                                 "[pml]\ncells = 20\n[[material]]\nname = \"glass\"\nn = 1.5\n[structure]\nabove = \"glass\"\n"
-                                 "below = \"Ag-Johnson1972\"\ntop = 1030e-9\n"
-                                 "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 500e-9\n"
-                                 "[[layer]]\nmaterial = \"a-Si-Pierce1972\"\nthickness = 300e-9\n"
-                                 "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 80e-9\n"
-                                 "[solver]\nstart = \"layers\"\nepsilon = 1e-9\n";
+static const char stack_case[] =
+    "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 600]\nspacing = 2.5e-9\n"
+    "[light]\nwavelength = 500e-9\nuntil = 900e-9\ncount = 9\n[boundary]\nbottom = \"wall\"\n"
+    "[pml]\ncells = 20\n[[material]]\nname = \"glass\"\nn = 1.5\n[structure]\nabove = \"glass\"\n"
+    "below = \"Ag-Johnson1972\"\ntop = 1030e-9\n"
+    "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 500e-9\n"
+    "[[layer]]\nmaterial = \"a-Si-Pierce1972\"\nthickness = 300e-9\n"
+    "[[layer]]\nmaterial = \"AZO-Treharne2011\"\nthickness = 80e-9\n"
+    "[solver]\nstart = \"layers\"\nepsilon = 1e-9\n";
 
 /* A sweep of wavelengths in one run against data/published/maxwell-stack.csv. */
 START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
@@ -200,16 +216,16 @@ START_TEST(a_sweep_gives_the_spectrum_of_the_stack)
     size_t row = 0;
     while (fgets(line, sizeof line, f)) {
         double v[12];
-        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6],
-                   &v[7], &v[8], &v[9], &v[10], &v[11]) != 12)
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5],
+                   &v[6], &v[7], &v[8], &v[9], &v[10], &v[11]) != 12)
             continue;
         near(columns[0].values[row], 1e-9 * v[0], 1e-15, "wavelength");
         for (size_t c = 1; c < count; c++) {
-            const double expected = strcmp(columns[c].name, "reflectance") == 0                      ? v[7]
-                                    : strcmp(columns[c].name, "absorptance_AZO_Treharne2011") == 0   ? v[8] + v[10]
-                                    : strcmp(columns[c].name, "absorptance_a_Si_Pierce1972") == 0    ? v[9]
-                                    : strcmp(columns[c].name, "absorptance_Ag_Johnson1972") == 0     ? v[11]
-                                                                                                     : 0;
+            const double expected = strcmp(columns[c].name, "reflectance") == 0                    ? v[7]
+                                    : strcmp(columns[c].name, "absorptance_AZO_Treharne2011") == 0 ? v[8] + v[10]
+                                    : strcmp(columns[c].name, "absorptance_a_Si_Pierce1972") == 0  ? v[9]
+                                    : strcmp(columns[c].name, "absorptance_Ag_Johnson1972") == 0   ? v[11]
+                                                                                                   : 0;
             near(columns[c].values[row], expected, 4e-3, columns[c].name);
         }
         row++;
@@ -230,7 +246,8 @@ START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
     int compared = 0;
     while (fgets(line, sizeof line, f)) {
         double ppw, cells, order, R0, r;
-        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &ppw, &cells, &order, &R0, &r) != 5 || ppw != 20 || order != 3 || r < 1e-6)
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &ppw, &cells, &order, &R0, &r) != 5 || ppw != 20 || order != 3 ||
+            r < 1e-6)
             continue;
         char spacing[64], thick[64], reflection[64], grid[64];
         snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / ppw);
@@ -239,7 +256,8 @@ START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
         snprintf(grid, sizeof grid, "grid.cells=[1,1,%d]", 60 + 2 * (int)cells);
         run v = RUN(wave_case, NULL, spacing, thick, reflection, grid, "solver.start=layers", "solver.epsilon=1e-9");
         const double found = sqrt(result(&v, "reflectance"));
-        ck_assert_msg(found < 1.5 * r && found > r / 1.5, "%g cells, R0 = %g: |r| = %g, expected %g", cells, R0, found, r);
+        ck_assert_msg(found < 1.5 * r && found > r / 1.5, "%g cells, R0 = %g: |r| = %g, expected %g", cells, R0, found,
+                      r);
         compared++;
         end_run(&v);
     }
@@ -250,11 +268,12 @@ END_TEST
 
 /* --- spheres --- */
 
-static const char sphere_case[] = "[case]\nsolver = \"maxwell\"\n[grid]\ncells = [%d, %d, %d]\nspacing = %.17g\n"
-                                  "[light]\nwavelength = 600e-9\nsource = \"volume\"\n[boundary]\nsides = \"absorbing\"\n"
-                                  "[structure]\nborders = \"sharp\"\n[[material]]\nname = \"m\"\nn = %.17g\nk = %.17g\n"
-                                  "[[sphere]]\nmaterial = \"m\"\ncentre = [%.17g, %.17g, %.17g]\nradius = %.17g\n"
-                                  "[solver]\nepsilon = 1e-4\naccelerate = \"anderson\"\n";
+static const char sphere_case[] =
+    "[case]\nsolver = \"maxwell\"\n[grid]\ncells = [%d, %d, %d]\nspacing = %.17g\n"
+    "[light]\nwavelength = 600e-9\nsource = \"volume\"\n[boundary]\nsides = \"absorbing\"\n"
+    "[structure]\nborders = \"sharp\"\n[[material]]\nname = \"m\"\nn = %.17g\nk = %.17g\n"
+    "[[sphere]]\nmaterial = \"m\"\ncentre = [%.17g, %.17g, %.17g]\nradius = %.17g\n"
+    "[solver]\nepsilon = 1e-4\naccelerate = \"anderson\"\n";
 
 static run sphere(bn_device *device, double x, double n, double k, int ppw, int cells)
 {
@@ -294,14 +313,16 @@ END_TEST
 
 /* --- symmetry, forms, acceleration --- */
 
-static const char block_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [12, 12, 60]\n"
-                                 "[[box]]\nmaterial = \"absorber\"\nfrom = [80e-9, 80e-9, 360e-9]\nto = [160e-9, 160e-9, 480e-9]\n"
-                                 "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [80e-9, 80e-9, 300e-9]\nto = [160e-9, 160e-9, 360e-9]\n"
-                                 "[[material]]\nname = \"absorber\"\nn = 3\nk = 0.2\n[solver]\nepsilon = 1e-6\n";
+static const char block_case[] =
+    "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [12, 12, 60]\n"
+    "[[box]]\nmaterial = \"absorber\"\nfrom = [80e-9, 80e-9, 360e-9]\nto = [160e-9, 160e-9, 480e-9]\n"
+    "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [80e-9, 80e-9, 300e-9]\nto = [160e-9, 160e-9, 360e-9]\n"
+    "[[material]]\nname = \"absorber\"\nn = 3\nk = 0.2\n[solver]\nepsilon = 1e-6\n";
 
 START_TEST(polarisations_are_equal_on_a_square)
 {
-    run x = RUN(block_case, NULL, "light.polarisation=0"), y = RUN(block_case, NULL, "light.polarisation=1.5707963267948966");
+    run x = RUN(block_case, NULL, "light.polarisation=0"),
+        y = RUN(block_case, NULL, "light.polarisation=1.5707963267948966");
     near(result(&x, "reflectance"), result(&y, "reflectance"), 1e-12, "symmetry");
     near(result(&x, "absorptance_absorber"), result(&y, "absorptance_absorber"), 1e-12, "symmetry");
     ck_assert_double_gt(result(&x, "absorptance_absorber"), 0.02);
@@ -372,7 +393,8 @@ END_TEST
 START_TEST(acceleration_finds_the_same_field_in_fewer_steps)
 {
     const char *wait = "solver.epsilon=1e-7";
-    run plain = RUN(block_case, NULL, wait, "solver.accelerate=none"), fast = RUN(block_case, NULL, wait, "solver.accelerate=anderson");
+    run plain = RUN(block_case, NULL, wait, "solver.accelerate=none"),
+        fast = RUN(block_case, NULL, wait, "solver.accelerate=anderson");
     near(result(&fast, "reflectance"), result(&plain, "reflectance"), 1e-5, "the plain iteration");
     near(result(&fast, "absorptance_absorber"), result(&plain, "absorptance_absorber"), 1e-5, "the plain iteration");
     ck_assert_msg(bn_sim_now(fast.sim).step * 3 < bn_sim_now(plain.sim).step * 2, "%llu steps instead of %llu",
@@ -404,7 +426,8 @@ static void must_fail(const char *text, const char *const *overrides, bn_status 
     bn_case_destroy(&c);
 }
 
-#define MUST_FAIL(text, status, words, ...) must_fail((text), (const char *const[]){ __VA_ARGS__, NULL }, (status), (words))
+#define MUST_FAIL(text, status, words, ...) \
+    must_fail((text), (const char *const[]){ __VA_ARGS__, NULL }, (status), (words))
 
 /* --- a folder of coefficients --- */
 
@@ -415,8 +438,8 @@ START_TEST(a_folder_that_was_written_gives_the_identical_run)
     snprintf(to, sizeof to, "exchange.write=%s", folder);
     snprintf(from, sizeof from, "exchange.read=%s", folder);
     run written = RUN(block_case, NULL, "stop.steps=80", "solver.form=soa", to, "case.precision=single");
-    run back = RUN("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [12, 12, 60]\n", NULL, "stop.steps=80", "solver.form=soa",
-                   from, "solver.epsilon=1e-6");
+    run back = RUN("[case]\nsolver = \"maxwell\"\n[grid]\ncells = [12, 12, 60]\n", NULL, "stop.steps=80",
+                   "solver.form=soa", from, "solver.epsilon=1e-6");
     size_t count;
     double *a = field(&written, "E", &count), *b = field(&back, "E", &count);
     ck_assert_msg(memcmp(a, b, count * sizeof *a) == 0, "the fields differ");
@@ -453,7 +476,8 @@ START_TEST(contradictions_are_rejected)
     MUST_FAIL(block_case, BN_CASE, "can't lie in a metal", "structure.below=Ag-Johnson1972", "structure.top=260e-9");
     MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[material]]\nname = \"m\"\ntable = \"nowhere.csv\"\n", BN_CASE,
               "there is no file nowhere.csv", "case.seed=1");
-    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[layer]]\nmaterial = \"m\"\n", BN_CASE, "unknown material m", "case.seed=1");
+    MUST_FAIL("[case]\nsolver = \"maxwell\"\n[[layer]]\nmaterial = \"m\"\n", BN_CASE, "unknown material m",
+              "case.seed=1");
 }
 END_TEST
 
