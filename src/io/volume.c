@@ -71,14 +71,15 @@ bn_status bn_volume_read(bn_context *ctx, const char *path, const char *name, bn
 {
     *out = (bn_volume){ .values = NULL };
     bn_status st;
-    if (ends(path, ".vti"))
+    if (ends(path, ".vti") || ends(path, ".pvti"))
         st = read_vtk(ctx, path, name, out);
     else if (ends(path, ".tif") || ends(path, ".tiff"))
         st = bn_tiff_read(ctx, path, out);
     else if (ends(path, ".h5") || ends(path, ".hdf5"))
         st = bn_hdf5_read(ctx, path, name, out);
     else
-        return bn_fail(ctx, BN_IO, "cannot read %s: its name ends neither in .vti, .tif, .tiff nor .h5, .hdf5", path);
+        return bn_fail(ctx, BN_IO, "cannot read %s: its name ends neither in .vti, .pvti, .tif, .tiff nor .h5, .hdf5",
+                       path);
     if (st != BN_OK)
         bn_volume_free(out);
     return st;

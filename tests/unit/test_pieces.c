@@ -129,6 +129,11 @@ START_TEST(vtk_pieces_are_read_as_one)
         expect_whole(&image.arrays[0], 1);
         expect_whole(&image.arrays[1], 3);
         bn_vtk_free(&image);
+        bn_volume volume;
+        OK(bn_volume_read(ctx, in_folder("all.pvti"), "a", &volume));
+        ck_assert(memcmp(volume.n, whole_n, sizeof volume.n) == 0);
+        ck_assert_double_eq(volume.values[POINTS - 1], (double)value(NX - 1, NY - 1, NZ - 1, 0));
+        bn_volume_free(&volume);
         OK(bn_vtk_read(ctx, in_folder("p3.vti"), &image)); /* one alone */
         ck_assert_uint_eq(image.first[0], 6);
         ck_assert_uint_eq(image.first[1], 4);

@@ -17,10 +17,10 @@ static const bn_key schema[] = {
     { .name = "density.cell", .type = BN_KEY_REAL, .count = 3, .unit = "m", .def = 4e-9, .max = 1, .above = true,
       .help = "sides of a cell" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "kind = \"file\": .vti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, "
+      .help = "kind = \"file\": .vti, .pvti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, "
               "the same along x); relative to the case file" },
     { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "kind = \"series\": the density at a time, .vti, .tif or .h5; linear in between" },
+      .help = "kind = \"series\": the density at a time, .vti, .pvti, .tif or .h5; linear in between" },
     { .name = "density.frame.time", .type = BN_KEY_REAL, .unit = "s", .min = -1e9, .max = 1e9, .list = true,
       .help = "that time" },
     { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "",
