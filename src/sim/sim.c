@@ -170,7 +170,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         memset(sim->state, 0, sim->solver->state_size);
         BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
     }
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, device ? bn_device_slots(desc->device) : 1));
+    const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, shared ? bn_device_slots(desc->device) : 1));
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,

@@ -221,6 +221,8 @@ too_large()
 }
 case=data/cases/maxwell/selftest-two-pass.toml
 too_large 4 'not converged'
+expect 3 'on 2 such devices' 'but one box is whole on one of them' \
+    env BINNACLE_DEVICE_BYTES=$limit BINNACLE_PARTITION=2 "$BINNACLE" run $case --device all --boxes 1 --out "$work/one-box" --quiet
 case=data/cases/bpm/selftest-space.toml
 too_large 0 'ended by: '
 expect 0 'does not fit, but on 2 such devices' 'check says it, too' \
