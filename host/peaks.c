@@ -58,7 +58,7 @@ static bn_status best_seconds(bn_device *d, cl_kernel kernel, size_t items, doub
 {
     const size_t group = GROUP;
     const double begin = bn_host_seconds();
-    *best = INFINITY;
+    *best = HUGE_VAL;
     for (int i = 0; i < 32 && (i < 3 || bn_host_seconds() - begin < 0.15); i++) {
         const double start = bn_host_seconds();
         BN_CL(d, doing, clEnqueueNDRangeKernel, d->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
@@ -122,7 +122,7 @@ out:
 static bn_status launches(bn_device *d, cl_kernel kernel, double *launch, double *finish)
 {
     const size_t items = GROUP, group = GROUP;
-    *launch = *finish = INFINITY;
+    *launch = *finish = HUGE_VAL;
     for (int batch = 0; batch < 6; batch++) {
         double start = bn_host_seconds();
         for (int i = 0; i < LAUNCHES; i++)

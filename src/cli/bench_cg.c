@@ -79,7 +79,7 @@ bn_status bn_bench_cg(const bn_bench_device *d, unsigned n, bool twice, int spmv
         &(bn_linear_work){
             .bits = p.fields[BITS], .A = p.fields[A], .r = p.fields[R], .p = p.fields[P], .q = p.fields[Q] },
         &l));
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (int i = 0; i < 4; i++) { /* the first warms up */
         bn_cg_report report = { 0 };
         BN_GO(bn_field_zero(p.fields[X]));

@@ -8,6 +8,9 @@
 #include "sim/solver.h"
 
 #include <complex.h>
+#ifndef CMPLX /* glibc has it for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 
 typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION, BPM_FFT } bpm_method;
 typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;

@@ -3,6 +3,9 @@
 #include "support_case.h"
 
 #include <complex.h>
+#ifndef CMPLX /* glibc has it for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
