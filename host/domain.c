@@ -507,6 +507,22 @@ bn_device *bn_member_device(const bn_domain *d, size_t member)
 int bn_domain_shares(const bn_domain *d) { return d->spread ? (int)d->device->slots : 1; }
 int bn_member_part(const bn_domain *d, size_t member) { return d->spread ? (int)(d->device->first_slot + member) : 0; }
 
+bn_status bn_flush_all(bn_domain *d, const char *what)
+{
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->members; m++)
+        BN_CL(bn_member_device(d, m), what, clFlush, bn_member_device(d, m)->queue);
+    return BN_OK;
+}
+
+bn_status bn_wait_for_launches(bn_domain *d, const char *what)
+{
+    BN_TRY(bn_flush_all(d, what)); /* all work at the same time */
+    for (size_t m = 0; m < d->members; m++)
+        BN_CL(bn_member_device(d, m), what, clFinish, bn_member_device(d, m)->queue);
+    return BN_OK;
+}
+
 bn_status bn_finish_all(bn_domain *d, const char *what)
 {
     for (size_t m = 0; m < d->members; m++) {

@@ -102,6 +102,13 @@ static bn_status find_links(bn_domain *d)
     return BN_OK;
 }
 
+bn_status bn_exchange_at_once(bn_domain *d, const bn_halo_request *request)
+{
+    BN_TRY(bn_exchange_begin(d, request, 1));
+    BN_TRY(bn_exchange_carry(d));
+    return bn_exchange_end(d, request, 1);
+}
+
 void bn_exchange_destroy(bn_domain *d)
 {
     for (size_t i = 0; d->exchange && i < d->exchange->count; i++) {

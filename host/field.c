@@ -113,6 +113,27 @@ void bn_field_swap(bn_field *a, bn_field *b)
     b->halo_unwrapped = unwrapped;
 }
 
+/* Reals per point of one component; 0 for integers. */
+static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
+
+void bn_reals_narrow(const bn_domain *d, const double *from, void *to, size_t count)
+{
+    if (d->desc.precision == BN_DOUBLE)
+        memcpy(to, from, count * sizeof(double));
+    else
+        for (size_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)from[i];
+}
+
+void bn_reals_widen(const bn_domain *d, double *values, size_t count)
+{
+    for (size_t i = d->desc.precision == BN_SINGLE ? count : 0; i-- > 0;) {
+        float x;
+        memcpy(&x, (const char *)values + i * sizeof x, sizeof x);
+        values[i] = (double)x;
+    }
+}
+
 static bn_status check_size(const bn_field *f, size_t given, size_t wanted, const char *what)
 {
     if (given != wanted)
@@ -136,7 +157,7 @@ bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
 
 static size_t region_bytes(const bn_field *f, const bn_region *r, int components)
 {
-    return (size_t)r->n[0] * r->n[1] * r->n[2] * f->element_bytes * (size_t)components;
+    return bn_region_points(r) * f->element_bytes * (size_t)components;
 }
 
 bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region *r, void *values, size_t bytes)
@@ -151,28 +172,38 @@ bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region 
     return bn_field_transfer(f, first, count, r, values, false, true);
 }
 
-bn_status bn_field_visit(bn_field *f,
-                         bn_status (*visit)(void *user, int component, const bn_region *, const void *values,
-                                            size_t bytes),
-                         void *user)
+/* Band after band of each component (of all, if they are interleaved) to one of the two; reals as doubles to the
+ * second. */
+static bn_status go_through(bn_field *f, bn_field_visitor *visit, bn_field_look *look, void *user)
 {
     enum { BAND_BYTES = 1 << 24 };
     const int count = f->desc.role & BN_INTERLEAVED ? f->desc.components : 1;
-    const size_t points = BAND_BYTES / (f->element_bytes * (size_t)count);
+    const size_t point = (size_t)count * (look ? reals(f) * sizeof(double) : f->element_bytes);
+    const size_t points = BAND_BYTES / point;
     const size_t room = points > f->domain->desc.grid.n[0] ? points : f->domain->desc.grid.n[0];
-    void *values = malloc(room * f->element_bytes * (size_t)count);
+    void *values = malloc(room * point);
     bn_status st = BN_OK;
     if (!values)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for a band of field %s", f->desc.name);
     for (int c = 0; c < f->desc.components; c += count)
         for (bn_region r = { .n = { 0 } }; bn_domain_next_band(f->domain, points, &r);) {
             const size_t bytes = region_bytes(f, &r, count);
-            BN_GO(bn_field_read_part(f, c, count, &r, values, bytes));
-            BN_GO(visit(user, c, &r, values, bytes));
+            BN_GO(look ? bn_field_get_part(f, c, count, &r, values)
+                       : bn_field_read_part(f, c, count, &r, values, bytes));
+            BN_GO(look ? look(user, c, &r, values) : visit(user, c, &r, values, bytes));
         }
 out:
     free(values);
     return st;
+}
+
+bn_status bn_field_visit(bn_field *f, bn_field_visitor *visit, void *user) { return go_through(f, visit, NULL, user); }
+
+bn_status bn_field_visit_reals(bn_field *f, bn_field_look *look, void *user)
+{
+    if (reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    return go_through(f, NULL, look, user);
 }
 
 bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
@@ -213,12 +244,12 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
 bn_status bn_field_copy(bn_field *from, bn_field *to)
 {
     const bn_domain *a = from->domain, *b = to->domain;
-    if (a == b && from->element_bytes == to->element_bytes && from->desc.type == to->desc.type &&
-        from->desc.components == to->desc.components && !((from->desc.role ^ to->desc.role) & BN_INTERLEAVED))
+    const bool alike = from->element_bytes == to->element_bytes && from->desc.type == to->desc.type &&
+                       from->desc.components == to->desc.components &&
+                       !((from->desc.role ^ to->desc.role) & BN_INTERLEAVED);
+    if (alike && a == b)
         return copy_boxes(from, to);
-    if (!a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0 ||
-        from->element_bytes != to->element_bytes || from->desc.type != to->desc.type ||
-        from->desc.components != to->desc.components || ((from->desc.role ^ to->desc.role) & BN_INTERLEAVED))
+    if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
         return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
                        to->desc.name);
     /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
@@ -229,31 +260,12 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     return bn_field_transfer(to, 0, to->desc.components, &whole, d->copied.data, true, true);
 }
 
-/* Reals per point of one component; 0 for integers. */
-static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
-
-/* Converts `count` reals between double and the field's own precision. */
-static void to_real(const bn_field *f, const double *from, void *to, size_t count)
-{
-    if (f->domain->desc.precision == BN_DOUBLE)
-        memcpy(to, from, count * sizeof(double));
-    else
-        for (size_t i = 0; i < count; i++)
-            ((float *)to)[i] = (float)from[i];
-}
-
 bn_status bn_field_get_part(bn_field *f, int first, int components, const bn_region *r, double *values)
 {
-    const size_t count = (size_t)r->n[0] * r->n[1] * r->n[2] * reals(f) * (size_t)components;
     if (reals(f) == 0)
         return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
     BN_TRY(bn_field_read_part(f, first, components, r, values, region_bytes(f, r, components)));
-    if (f->domain->desc.precision == BN_SINGLE) /* floats fit into the doubles' room: widened from the end */
-        for (size_t i = count; i-- > 0;) {
-            float x;
-            memcpy(&x, (const char *)values + 4 * i, 4);
-            values[i] = (double)x;
-        }
+    bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)components);
     return BN_OK;
 }
 
@@ -267,11 +279,11 @@ bn_status bn_field_get(bn_field *f, double *values, size_t count)
 /* Writes components [first, first + components) of a region from doubles. */
 static bn_status set_part(bn_field *f, int first, int components, const bn_region *r, const double *values)
 {
-    size_t count = (size_t)r->n[0] * r->n[1] * r->n[2] * reals(f) * (size_t)components;
+    size_t count = bn_region_points(r) * reals(f) * (size_t)components;
     void *own = malloc(count * bn_domain_real_bytes(f->domain));
     if (!own)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
-    to_real(f, values, own, count);
+    bn_reals_narrow(f->domain, values, own, count);
     bn_status st = bn_field_transfer(f, first, components, r, own, true, true);
     free(own);
     return st;
@@ -285,22 +297,46 @@ bn_status bn_field_set(bn_field *f, const double *values, size_t count)
     return set_part(f, 0, f->desc.components, &whole, values);
 }
 
-bn_status bn_field_set_parts(bn_field *f, void (*fill)(const void *user, const bn_region *, double *values),
-                             const void *user)
+/* Components [first, first + components), part by part. */
+static bn_status fill_parts(bn_field *f, int first, int components, bn_field_filler *fill, const void *user)
 {
     for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
         bn_region r;
         (void)bn_domain_part(f->domain, part, &r);
-        double *values = malloc((size_t)r.n[0] * r.n[1] * r.n[2] * reals(f) * (size_t)f->desc.components *
-                                sizeof *values);
+        double *values = malloc(bn_region_points(&r) * reals(f) * (size_t)components * sizeof *values);
         if (!values)
             return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
         fill(user, &r, values);
-        const bn_status st = set_part(f, 0, f->desc.components, &r, values);
+        const bn_status st = set_part(f, first, components, &r, values);
         free(values);
         BN_TRY(st);
     }
     return BN_OK;
+}
+
+bn_status bn_field_set_parts(bn_field *f, bn_field_filler *fill, const void *user)
+{
+    return fill_parts(f, 0, f->desc.components, fill, user);
+}
+
+/* A number for each place. */
+typedef struct by_place {
+    const bn_grid *grid;
+    double (*value)(const double x[3], const void *user);
+    const void *user;
+} by_place;
+
+static void fill_by_place(const void *user, const bn_region *r, double *values)
+{
+    const by_place *w = user;
+    for (size_t at = 0; at < bn_region_points(r); at++) {
+        size_t place[3];
+        double x[3];
+        bn_region_place(r, at, place);
+        for (int k = 0; k < 3; k++)
+            x[k] = w->grid->origin[k] + (double)place[k] * w->grid->h[k];
+        values[at] = w->value(x, w->user);
+    }
 }
 
 bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),
@@ -308,26 +344,7 @@ bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double
 {
     if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
         return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no real component %d", f->desc.name, component);
-    const bn_grid *g = &f->domain->desc.grid;
-    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
-        bn_region r;
-        (void)bn_domain_part(f->domain, part, &r);
-        const size_t points = (size_t)r.n[0] * r.n[1] * r.n[2];
-        double *values = malloc(points * sizeof *values);
-        if (!values)
-            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
-        for (size_t at = 0; at < points; at++) {
-            const size_t i = r.first[0] + at % r.n[0], j = r.first[1] + at / r.n[0] % r.n[1],
-                         k = r.first[2] + at / r.n[0] / r.n[1];
-            const double x[3] = { g->origin[0] + (double)i * g->h[0], g->origin[1] + (double)j * g->h[1],
-                                  g->origin[2] + (double)k * g->h[2] };
-            values[at] = value(x, user);
-        }
-        const bn_status st = set_part(f, component, 1, &r, values);
-        free(values);
-        BN_TRY(st);
-    }
-    return BN_OK;
+    return fill_parts(f, component, 1, fill_by_place, &(by_place){ &f->domain->desc.grid, value, user });
 }
 
 bn_status bn_field_zero(bn_field *f)

@@ -50,16 +50,6 @@ static bn_status collect_events(bn_kernel *k)
     return st;
 }
 
-static bn_status flush_all(bn_domain *d, const char *what)
-{
-    d->unflushed = 0;
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
-        BN_CL(device, what, clFlush, device->queue);
-    }
-    return BN_OK;
-}
-
 bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3],
                            const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done)
 {
@@ -81,7 +71,7 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
     }
     k->pending_count += profile;
     d->device->counts.launches++;
-    return ++d->unflushed >= BN_FLUSH_AFTER ? flush_all(d, k->desc->name) : BN_OK;
+    return ++d->unflushed >= BN_FLUSH_AFTER ? bn_flush_all(d, k->desc->name) : BN_OK;
 }
 
 bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3])
@@ -349,7 +339,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
         for (size_t b = 0; b < d->box_count; b++)
             if (d->boxes[b].device && split_box(k, b, requests, request_count, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
-        BN_TRY(flush_all(d, k->desc->name));
+        BN_TRY(bn_flush_all(d, k->desc->name));
         BN_TRY(bn_exchange_carry(d));
         BN_TRY(bn_exchange_end(d, requests, request_count));
     }
@@ -440,9 +430,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         }
         if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
             const bn_halo_request foreign = { .field = a->field, .reach = a->reach, .wraps = a->wraps };
-            BN_TRY(bn_exchange_begin(a->field->domain, &foreign, 1));
-            BN_TRY(bn_exchange_carry(a->field->domain));
-            BN_TRY(bn_exchange_end(a->field->domain, &foreign, 1));
+            BN_TRY(bn_exchange_at_once(a->field->domain, &foreign));
             continue;
         }
         bool known = false;

@@ -190,39 +190,6 @@ void bn_cuts_free(bn_cuts *c)
 /* ------------------------------------------------------------------------------------------------------------- fields
  */
 
-/* What two boxes have in common, in cells of the grid; false: nothing. */
-static bool overlap(const bn_box *a, const bn_box *b, uint32_t low[3], uint32_t n[3])
-{
-    for (int k = 0; k < 3; k++) {
-        const uint32_t end_a = a->offset[k] + a->n[k], end_b = b->offset[k] + b->n[k],
-                       end = end_a < end_b ? end_a : end_b;
-        low[k] = a->offset[k] > b->offset[k] ? a->offset[k] : b->offset[k];
-        if (low[k] >= end)
-            return false;
-        n[k] = end - low[k];
-    }
-    return true;
-}
-
-/* A box of cells in the buffer of one of a field's boxes, for calls that copy rectangles. */
-typedef struct bn_rect {
-    const bn_box *box;
-    bn_buffer *buffer;
-    size_t at[3], row, slice; /* bytes, rows, layers; bytes from row to row, from layer to layer */
-} bn_rect;
-
-static bn_rect rect_of(const bn_field *f, size_t b, int component, const uint32_t low[3], size_t eb)
-{
-    const bn_box *box = &f->domain->boxes[b];
-    const bn_layout *l = &f->domain->shapes[box->shape].layout;
-    return (bn_rect){ box,
-                      f->buffers[b],
-                      { (l->left + low[0] - box->offset[0]) * eb, (size_t)l->halo[1] + low[1] - box->offset[1],
-                        (size_t)component * l->layers + (size_t)l->halo[2] + low[2] - box->offset[2] },
-                      l->pitch * eb,
-                      l->slice * eb };
-}
-
 /* Rows that the host holds at once. */
 static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, const size_t size[3], bn_pinned *room,
                               const char *name)
@@ -244,10 +211,12 @@ static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, con
 
 /* The cells of one component that two boxes have in common. */
 static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_t b, int component, size_t eb,
-                       const uint32_t low[3], const uint32_t n[3])
+                       const bn_region *part)
 {
     bn_domain *d = to->domain;
-    const bn_rect source = rect_of(from, a, component, low, eb), target = rect_of(to, b, component, low, eb);
+    const uint32_t *n = part->n;
+    const bn_rect source = bn_rect_of(from, a, component, part->first, eb),
+                  target = bn_rect_of(to, b, component, part->first, eb);
     const bn_device *device = source.box->device;
     if (device && device == target.box->device) {
         BN_CL(device, from->desc.name, clEnqueueCopyBufferRect, device->queue, source.buffer->mem, target.buffer->mem,
@@ -274,14 +243,16 @@ static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_
 
 static bn_status carry_all(const bn_field *from, const bn_field *to)
 {
-    const bool together = (from->desc.role & BN_INTERLEAVED) != 0;
-    const size_t eb = from->element_bytes * (together ? (size_t)from->desc.components : 1);
-    uint32_t low[3], n[3];
-    for (int c = 0; c < (together ? 1 : from->desc.components); c++)
+    int first = 0, count = from->desc.components;
+    const size_t eb = bn_field_unit(from, &first, &count);
+    bn_region of, part;
+    for (int c = 0; c < count; c++)
         for (size_t a = 0; a < from->domain->box_count; a++) /* every rank goes through them in this order */
-            for (size_t b = 0; b < to->domain->box_count; b++)
-                if (overlap(&from->domain->boxes[a], &to->domain->boxes[b], low, n))
-                    BN_TRY(carry(from, a, to, b, c, eb, low, n));
+            for (size_t b = 0; b < to->domain->box_count; b++) {
+                bn_domain_box(from->domain, a, &of);
+                if (bn_box_common(&to->domain->boxes[b], &of, &part))
+                    BN_TRY(carry(from, a, to, b, c, eb, &part));
+            }
     return BN_OK;
 }
 

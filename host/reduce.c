@@ -56,11 +56,7 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
           (size_t)component * count * real, count * real, values, 0, NULL, NULL);
     d->device->counts.waits++;
     d->unflushed = 0;
-    for (size_t i = real == sizeof(float) ? count : 0; i-- > 0;) { /* floats fit into the doubles' room: from the end */
-        float x;
-        memcpy(&x, (const char *)values + i * real, real);
-        values[i] = (double)x;
-    }
+    bn_reals_widen(d, values, count);
     return BN_OK;
 }
 

@@ -28,33 +28,25 @@ static bn_status check(const bn_rows *rows, size_t count, bool all)
     return BN_OK;
 }
 
-/* `dense`: room for as many values of the field's own type. */
-static bn_status read_band(const bn_rows *r, size_t box, const bn_region *band, bool all, void *dense, double *values)
+static bn_status read_band(const bn_rows *r, size_t box, const bn_region *band, bool all, double *values)
 {
     const bn_domain *d = r->field->domain;
     if (!r->reads)
         return BN_OK;
     if (all || !bn_domain_dealt(d))
         return bn_field_get_part(r->field, 0, 1, band, values);
-    BN_TRY(bn_field_enqueue_box(r->field, box, band, dense));
+    BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
     BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
-    const size_t reals = (size_t)band->n[0] * band->n[1] * reals_of(r->field);
-    for (size_t i = 0; i < reals; i++)
-        values[i] = d->desc.precision == BN_DOUBLE ? ((const double *)dense)[i] : (double)((const float *)dense)[i];
+    bn_reals_widen(d, values, bn_region_points(band) * reals_of(r->field));
     return BN_OK;
 }
 
+/* `dense`: room for as many values of the field's own type. */
 static bn_status write_band(const bn_rows *r, const bn_region *band, void *dense, const double *values)
 {
-    const bn_domain *d = r->field->domain;
-    const size_t reals = (size_t)band->n[0] * band->n[1] * reals_of(r->field);
     if (!r->writes)
         return BN_OK;
-    for (size_t i = 0; i < reals; i++)
-        if (d->desc.precision == BN_DOUBLE)
-            ((double *)dense)[i] = values[i];
-        else
-            ((float *)dense)[i] = (float)values[i];
+    bn_reals_narrow(r->field->domain, values, dense, bn_region_points(band) * reals_of(r->field));
     return bn_field_transfer(r->field, 0, 1, band, dense, true, true);
 }
 
@@ -82,7 +74,7 @@ bn_status bn_field_rows(const bn_rows *rows, size_t count, bool all, bn_rows_fun
             band.first[1] += first;
             band.n[1] = part.n[1] - first < most ? part.n[1] - first : most;
             for (size_t i = 0; i < count; i++)
-                BN_GO(read_band(&rows[i], box, &band, all, dense, values[i]));
+                BN_GO(read_band(&rows[i], box, &band, all, values[i]));
             BN_GO(function(user, band.first[1], band.n[1], values));
             for (size_t i = 0; i < count; i++)
                 BN_GO(write_band(&rows[i], &band, dense, values[i]));

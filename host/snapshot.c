@@ -75,7 +75,7 @@ static bn_status find_parts(bn_snapshot *s, const bn_field *f, bool overlap, siz
         s->parts[i].box = bn_domain_part(d, i, r);
         for (int k = 0; overlap && k < d->desc.grid.dims; k++)
             r->n[k] += r->first[k] + r->n[k] < d->desc.grid.n[k];
-        *bytes += (size_t)r->n[0] * r->n[1] * r->n[2] * point;
+        *bytes += bn_region_points(r) * point;
     }
     return BN_OK;
 }
@@ -86,9 +86,7 @@ static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
     bn_domain *d = s->domain;
     if (overlap && f->halo_valid < 1) {
         const bn_halo_request request = { .field = f, .reach = 1 };
-        BN_TRY(bn_exchange_begin(d, &request, 1));
-        BN_TRY(bn_exchange_carry(d));
-        BN_TRY(bn_exchange_end(d, &request, 1));
+        BN_TRY(bn_exchange_at_once(d, &request));
     }
     for (size_t i = 0; i < s->count; i++) {
         char *values = (char *)s->staging->memory.data + s->parts[i].at;

@@ -168,10 +168,7 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
             BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
             r.at += padded((d->members + 1) * scalars[i]->buffer[0]->bytes);
         }
-        for (size_t m = 0; m < d->members; m++)
-            BN_CL(bn_member_device(d, m), "bringing sums together", clFlush, bn_member_device(d, m)->queue);
-        for (size_t m = 0; back == 0 && m < d->members; m++)
-            BN_CL(bn_member_device(d, m), "bringing sums together", clFinish, bn_member_device(d, m)->queue);
+        BN_TRY((back ? bn_flush_all : bn_wait_for_launches)(d, "bringing sums together"));
     }
     return BN_OK;
 }

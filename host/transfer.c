@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a box has of a region; false: nothing. */
-static bool common(const bn_box *box, const bn_region *of, bn_region *out)
+bool bn_box_common(const bn_box *box, const bn_region *of, bn_region *out)
 {
     for (int k = 0; k < 3; k++) {
         const uint32_t low = box->offset[k] > of->first[k] ? box->offset[k] : of->first[k];
@@ -20,10 +19,7 @@ static bool common(const bn_box *box, const bn_region *of, bn_region *out)
     return true;
 }
 
-static size_t points_of(const bn_region *r) { return (size_t)r->n[0] * r->n[1] * r->n[2]; }
-
-/* Elements of a field as the transfers see them: interleaved components are one component of longer elements. */
-static size_t bytes_of(const bn_field *f, int *first, int *count)
+size_t bn_field_unit(const bn_field *f, int *first, int *count)
 {
     if (!(f->desc.role & BN_INTERLEAVED))
         return f->element_bytes;
@@ -58,8 +54,8 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
     if (!bn_domain_dealt(d))
         return BN_OK;
     for (size_t b = 0; b < d->box_count; b++)
-        if (common(&d->boxes[b], region, &part)) {
-            const size_t bytes = points_of(&part) * eb * (size_t)count;
+        if (bn_box_common(&d->boxes[b], region, &part)) {
+            const size_t bytes = bn_region_points(&part) * eb * (size_t)count;
             most = bytes > most ? bytes : most;
         }
     char *block = malloc(most + 1);
@@ -67,16 +63,28 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
         return bn_fail(d->ctx, BN_MEMORY, "no memory to bring field %s together", f->desc.name);
     for (size_t b = 0; b < d->box_count; b++) {
         const bn_box *box = &d->boxes[b];
-        if (!common(box, region, &part))
+        if (!bn_box_common(box, region, &part))
             continue;
         if (box->rank == comm->rank)
             move_part(region, &part, eb, count, values, block, true);
-        comm->ops->broadcast(box->rank, block, points_of(&part) * eb * (size_t)count);
+        comm->ops->broadcast(box->rank, block, bn_region_points(&part) * eb * (size_t)count);
         if (box->rank != comm->rank)
             move_part(region, &part, eb, count, values, block, false);
     }
     free(block);
     return BN_OK;
+}
+
+bn_rect bn_rect_of(const bn_field *f, size_t b, int component, const uint32_t first[3], size_t eb)
+{
+    const bn_box *box = &f->domain->boxes[b];
+    const bn_layout *l = &f->domain->shapes[box->shape].layout;
+    return (bn_rect){ box,
+                      f->buffers[b],
+                      { (l->left + first[0] - box->offset[0]) * eb, (size_t)l->halo[1] + first[1] - box->offset[1],
+                        (size_t)component * l->layers + (size_t)l->halo[2] + first[2] - box->offset[2] },
+                      l->pitch * eb,
+                      l->slice * eb };
 }
 
 /* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. */
@@ -85,24 +93,18 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
 {
     const bn_domain *d = f->domain;
     const bn_box *box = &d->boxes[b];
-    const bn_layout *l = &d->shapes[box->shape].layout;
     const size_t host_row = room->n[0] * eb, host_slice = host_row * room->n[1];
-    size_t from[3], at[3];
-    for (int k = 0; k < 3; k++) {
-        from[k] = part->first[k] - box->offset[k];
-        at[k] = part->first[k] - room->first[k];
-    }
+    const size_t region[3] = { part->n[0] * eb, part->n[1], part->n[2] };
     for (int c = 0; c < count; c++) {
-        const size_t region[3] = { part->n[0] * eb, part->n[1], part->n[2] };
-        const size_t in_buffer[3] = { (l->left + from[0]) * eb, (size_t)l->halo[1] + from[1],
-                                      (size_t)(first + c) * l->layers + (size_t)l->halo[2] + from[2] };
-        const size_t in_host[3] = { at[0] * eb, at[1], (size_t)c * room->n[2] + at[2] };
-        const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE,
-                                                               in_buffer, in_host, region, l->pitch * eb, l->slice * eb,
-                                                               host_row, host_slice, values, 0, NULL, NULL)
-                                    : clEnqueueReadBufferRect(box->device->queue, f->buffers[b]->mem, CL_FALSE,
-                                                              in_buffer, in_host, region, l->pitch * eb, l->slice * eb,
-                                                              host_row, host_slice, values, 0, NULL, NULL);
+        const bn_rect r = bn_rect_of(f, b, first + c, part->first, eb);
+        const size_t in_host[3] = { (part->first[0] - room->first[0]) * eb, part->first[1] - room->first[1],
+                                    (size_t)c * room->n[2] + part->first[2] - room->first[2] };
+        const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
+                                                               in_host, region, r.row, r.slice, host_row, host_slice,
+                                                               values, 0, NULL, NULL)
+                                    : clEnqueueReadBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
+                                                              in_host, region, r.row, r.slice, host_row, host_slice,
+                                                              values, 0, NULL, NULL);
         if (status != CL_SUCCESS) {
             bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
                        f->desc.name);
@@ -177,7 +179,7 @@ bool bn_domain_next_band(const bn_domain *d, size_t points, bn_region *band)
 bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region, void *values)
 {
     int first = 0, count = f->desc.components;
-    const size_t eb = bytes_of(f, &first, &count);
+    const size_t eb = bn_field_unit(f, &first, &count);
     return enqueue(f, box, first, count, eb, region, region, values, false);
 }
 
@@ -185,7 +187,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
                             bool wait)
 {
     bn_domain *d = f->domain;
-    const size_t eb = bytes_of(f, &first, &count);
+    const size_t eb = bn_field_unit(f, &first, &count);
     if (f->host) {
         const bn_region whole = bn_domain_whole(d);
         move_part(&whole, region, eb, count, (char *)f->host + bn_domain_points(d) * eb * (size_t)first, values,
@@ -194,11 +196,11 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
     }
     for (size_t b = 0; b < d->box_count; b++) {
         bn_region part;
-        if (d->boxes[b].device && common(&d->boxes[b], region, &part))
+        if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
             BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
     }
-    for (size_t m = 0; wait && m < d->members; m++)
-        BN_CL(bn_member_device(d, m), f->desc.name, clFinish, bn_member_device(d, m)->queue);
+    if (wait)
+        BN_TRY(bn_wait_for_launches(d, f->desc.name));
     d->device->counts.waits += wait;
     if (wait && !write)
         BN_TRY(complete(f, count, eb, region, values));

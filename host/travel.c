@@ -36,7 +36,7 @@ uint64_t bn_travellers_bytes(size_t words, size_t capacity)
     return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity);
 }
 
-static int ranks_of(const bn_domain *d) { return d->spread && d->ctx->comm.ops ? d->ctx->comm.ranks : 1; }
+static int ranks_of(const bn_domain *d) { return bn_domain_dealt(d) ? d->ctx->comm.ranks : 1; }
 
 static bn_status find_ranks(bn_travellers *t)
 {
@@ -171,17 +171,6 @@ static bn_status send_in(bn_travellers *t, size_t m, bool hold)
     return BN_OK;
 }
 
-static bn_status wait_for_all(bn_travellers *t)
-{
-    bn_domain *d = t->domain;
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(bn_member_device(d, m), t->name, clFlush, bn_member_device(d, m)->queue);
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(bn_member_device(d, m), t->name, clFinish, bn_member_device(d, m)->queue);
-    d->device->counts.waits++;
-    return BN_OK;
-}
-
 /* Reads every member's head into its pinned memory, or, behind it, those `who` leave by that head. */
 static bn_status read_out(bn_travellers *t, bool who)
 {
@@ -195,7 +184,9 @@ static bn_status read_out(bn_travellers *t, bool who)
             BN_CL(device, t->name, clEnqueueReadBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, at * sizeof *head,
                   words * sizeof *head, head + (who ? HEAD : 0), 0, NULL, NULL);
     }
-    return wait_for_all(t);
+    BN_TRY(bn_wait_for_launches(t->domain, t->name));
+    d->device->counts.waits++;
+    return BN_OK;
 }
 
 /* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more

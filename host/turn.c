@@ -186,8 +186,7 @@ bn_status bn_turn_deliver(bn_domain *d, bn_field *f)
 {
     bn_turn *t = d->turn;
     const bn_domain *to = f->domain;
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(bn_member_device(d, m), "turning a grid", clFlush, bn_member_device(d, m)->queue);
+    BN_TRY(bn_flush_all(d, "turning a grid"));
     BN_TRY(bn_links_send(t->links, t->count));
     for (size_t a = 0; a < d->box_count; a++)
         for (size_t b = 0; b < to->box_count; b++)

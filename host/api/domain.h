@@ -76,6 +76,16 @@ typedef struct bn_region {
 } bn_region;
 bn_region bn_domain_whole(const bn_domain *);
 
+static inline size_t bn_region_points(const bn_region *r) { return (size_t)r->n[0] * r->n[1] * r->n[2]; }
+
+/* Where in the grid the points of a region lie, which are numbered in C order. */
+static inline void bn_region_place(const bn_region *r, size_t number, size_t place[3])
+{
+    place[0] = r->first[0] + number % r->n[0];
+    place[1] = r->first[1] + number / r->n[0] % r->n[1];
+    place[2] = r->first[2] + number / r->n[0] / r->n[1];
+}
+
 /* What of the grid this process takes into host memory in one piece: the whole grid, unless other ranks have boxes of
  * it: then each of its own boxes. */
 size_t bn_domain_parts(const bn_domain *);

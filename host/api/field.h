@@ -42,10 +42,11 @@ BN_CHECKED bn_status bn_field_read_part(bn_field *, int first, int count, const 
 /* All of the field in the order of bn_field_read, band after band of whole rows or layers of a component (of all
  * components, if they are interleaved): never more than some MiB are in host memory. All ranks call it, and each sees
  * everything. */
-BN_CHECKED bn_status bn_field_visit(bn_field *,
-                                    bn_status (*visit)(void *user, int component, const bn_region *, const void *values,
-                                                       size_t bytes),
-                                    void *user);
+typedef bn_status bn_field_visitor(void *user, int component, const bn_region *, const void *values, size_t bytes);
+BN_CHECKED bn_status bn_field_visit(bn_field *, bn_field_visitor *, void *user);
+/* The same for fields of reals, as doubles; pairs lie as two numbers one after the other. */
+typedef bn_status bn_field_look(void *user, int component, const bn_region *, const double *values);
+BN_CHECKED bn_status bn_field_visit_reals(bn_field *, bn_field_look *, void *user);
 /* Writes the field part by part: `fill` gives all components of a region in the same order. A rank is asked for its own
  * parts only. */
 BN_CHECKED bn_status bn_field_supply(bn_field *,
@@ -62,8 +63,8 @@ BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count
 /* Parts of real fields as doubles: `count` components from `first` on, as bn_field_read_part gives them; and all
  * components of a region, as bn_field_supply asks for them. */
 BN_CHECKED bn_status bn_field_get_part(bn_field *, int first, int count, const bn_region *, double *values);
-BN_CHECKED bn_status bn_field_set_parts(bn_field *, void (*fill)(const void *user, const bn_region *, double *values),
-                                        const void *user);
+typedef void bn_field_filler(const void *user, const bn_region *, double *values);
+BN_CHECKED bn_status bn_field_set_parts(bn_field *, bn_field_filler *, const void *user);
 
 /* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both
  * engines. */

@@ -231,6 +231,8 @@ typedef struct bn_halo_request {
 BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
 BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
 BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
+/* All three one after the other, where nothing is computed meanwhile. */
+BN_CHECKED bn_status bn_exchange_at_once(bn_domain *, const bn_halo_request *);
 void bn_exchange_destroy(bn_domain *);
 BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
                                   const long n[3]);
@@ -292,12 +294,31 @@ bn_domain *bn_travellers_domain(const bn_travellers *);
 /* snapshot.c */
 void bn_staging_free_all(bn_domain *);
 
+/* field.c: between doubles and the domain's precision; widened in place, where what is there fills the beginning. */
+void bn_reals_narrow(const bn_domain *, const double *from, void *to, size_t count);
+void bn_reals_widen(const bn_domain *, double *values, size_t count);
+
 /* transfer.c: moves components [first, first + count) between host memory in C order and the boxes' own cells. */
 BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, const bn_region *, void *values, bool write,
                                        bool wait);
+/* Bytes of an element as transfers see it: interleaved components are one component of longer elements. */
+size_t bn_field_unit(const bn_field *, int *first, int *count);
+/* What a box has of a region; false: nothing. */
+bool bn_box_common(const bn_box *, const bn_region *, bn_region *out);
+/* Cells in the buffer of one of a field's boxes, which may lie in its halo, for calls that copy rectangles: elements of
+ * eb bytes, from the cell `first` of the grid on. */
+typedef struct bn_rect {
+    const bn_box *box;
+    bn_buffer *buffer;
+    size_t at[3], row, slice; /* bytes, rows, layers; bytes from row to row, from layer to layer */
+} bn_rect;
+bn_rect bn_rect_of(const bn_field *, size_t box, int component, const uint32_t first[3], size_t eb);
 /* Begins to read all components of a region of one box, which may reach into its halo. */
 BN_CHECKED bn_status bn_field_enqueue_box(bn_field *, size_t box, const bn_region *, void *values);
-/* Waits for all queues of the domain's devices. */
+/* domain.c: hands all that was enqueued to the devices, and waits for what was launched. */
+BN_CHECKED bn_status bn_flush_all(bn_domain *, const char *what);
+BN_CHECKED bn_status bn_wait_for_launches(bn_domain *, const char *what);
+/* Waits for all queues of the domain's devices, messages included. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 
 #endif

@@ -122,14 +122,13 @@ static double last_weight(const bn_stencil *s, const double diagonal[BN_DIAGONAL
 int bn_grid_step(uint32_t n) { return n > 3 ? 2 : 1; }
 uint32_t bn_grid_coarse(uint32_t n) { return n > 3 ? (n - 1) / 2 + 1 : n; }
 
+/* coarse: its size is there. */
 static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coarse)
 {
     double diagonal[BN_DIAGONALS];
     bn_stencil_diagonals(s, diagonal);
     fine->step_x = bn_grid_step(fine->nx);
     fine->step_y = bn_grid_step(fine->ny);
-    coarse->nx = bn_grid_coarse(fine->nx);
-    coarse->ny = bn_grid_coarse(fine->ny);
     coarse->step_x = coarse->step_y = 1;
     coarse->last_x = coarse->last_y = 1;
     fine->last_x = last_weight(s, diagonal, fine, 0);
@@ -206,9 +205,13 @@ bool bn_multigrid_plan_create(const bn_stencil *s, bn_multigrid_plan *out)
 {
     *out = (bn_multigrid_plan){ .levels = 1, .level = { { s->nx, s->ny, 1, 1, 1, 1, NULL } } };
     bool good = true;
-    while (good && (size_t)out->level[out->levels - 1].nx * out->level[out->levels - 1].ny > BN_DENSE_NODES &&
-           out->levels < BN_GRID_LEVELS) {
-        good = coarsen(s, &out->level[out->levels - 1], &out->level[out->levels]);
+    while (good && out->levels < BN_GRID_LEVELS) {
+        bn_grid_level *fine = &out->level[out->levels - 1], *coarse = fine + 1;
+        coarse->nx = fine->nx;
+        coarse->ny = fine->ny;
+        if (!bn_grid_next(&coarse->nx, &coarse->ny))
+            break;
+        good = coarsen(s, fine, coarse);
         out->levels++;
     }
     good = good && make_inverse(s, &out->level[out->levels - 1], &out->inverse);

@@ -25,7 +25,7 @@ static bn_status together(bn_context *ctx, const bn_export *e, size_t which, int
                           double *values)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
-    const size_t pair = d->type == BN_T_REAL2 ? 2 : 1, points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    const size_t pair = d->type == BN_T_REAL2 ? 2 : 1, points = bn_region_points(r);
     const size_t bytes = points * pair * (e->plan->precision == BN_DOUBLE ? sizeof(double) : sizeof(float));
     void *own = malloc(bytes);
     if (!own)

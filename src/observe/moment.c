@@ -273,7 +273,7 @@ out:
 static void *planes_of(const bn_moment *m, size_t which, const bn_region *r, const void *pairs)
 {
     const bn_field_desc *d = &m->plan->fields[m->field[which]];
-    const size_t bytes = m->plan->precision == BN_DOUBLE ? 8 : 4, points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    const size_t bytes = m->plan->precision == BN_DOUBLE ? 8 : 4, points = bn_region_points(r);
     const size_t components = d->components > 0 ? (size_t)d->components : 1;
     char *planes = malloc(2 * components * points * bytes);
     for (size_t c = 0; planes && c < 2 * components; c++)

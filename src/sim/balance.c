@@ -25,16 +25,11 @@ void bn_balance_begin(bn_balance *b, const bn_plan *p, const bn_domain *d, const
 {
     uint64_t largest = 0;
     const double need = (double)bn_plan_device_bytes(p, &largest);
-    double room = HUGE_VAL;
-    for (size_t i = 0; i < bn_device_team(device); i++) {
-        const bn_device_info *info = bn_device_member(device, i);
-        room = fmin(room, fmin((double)info->bytes / need, (double)info->largest_buffer / (double)largest));
-    }
-    double least = -room; /* of all ranks */
-    bn_context_agree(bn_domain_context(d), &least, 1);
+    const bn_device_info *least = bn_device_least(device);
+    const double room = fmin((double)least->bytes / need, (double)least->largest_buffer / (double)largest);
     *b = (bn_balance){ .on = true,
                        .every = every,
-                       .most = -least / margin * (double)bn_domain_points(d),
+                       .most = room / margin * (double)bn_domain_points(d),
                        .next = step + 1,
                        .last = step,
                        .since = bn_seconds_now(),

@@ -29,10 +29,12 @@ struct bn_saving {
     size_t field_count;
     size_t field[BN_PLAN_FIELDS];
     bn_snapshot *snapshots[BN_PLAN_FIELDS];
+    bn_manifest newest, older; /* that are there, once looked for; `whole`: the newest can be gone on from */
+    bool whole;
+    long long number; /* of this one, the same on all ranks */
     /* Where ranks write parts of their own: */
     bool dealt;
     int rank;
-    long long number;                                /* of the checkpoint, the same on all */
     json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; then, on the first, what all have */
     char bad[256];                                   /* why a run can't go on from what is here; "": it can */
 };
@@ -72,6 +74,8 @@ void bn_saving_release(bn_saving **saving)
     for (size_t i = 0; i < s->field_count; i++)
         bn_snapshot_release(&s->snapshots[i]);
     bn_keeper_release(&s->keeper);
+    bn_manifest_release(&s->newest);
+    bn_manifest_release(&s->older);
     json_decref(s->json_parts);
     json_decref(s->json_fields);
     json_decref(s->json_numbers);
@@ -96,19 +100,21 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
     return sound;
 }
 
-/* Ranks name their files by the number that the first one finds, which makes the folder. */
+/* Makes the folder, and counts on from what is in it. */
+static bn_status find_number(bn_context *ctx, bn_saving *s)
+{
+    BN_TRY(bn_folder_create(ctx, s->folder));
+    s->whole = look(ctx, s->folder, BN_MANIFEST, &s->newest);
+    (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &s->older);
+    s->number = 1 + (s->newest.number > s->older.number ? s->newest.number : s->older.number);
+    return BN_OK;
+}
+
+/* Ranks name their files by the number that the first one finds. */
 static bn_status agree_on_number(bn_context *ctx, bn_saving *s)
 {
-    bn_manifest newest = { 0 }, older = { 0 };
-    bn_status st = BN_OK;
-    double number = 0;
-    if (s->rank == 0 && (st = bn_folder_create(ctx, s->folder)) == BN_OK) {
-        (void)look(ctx, s->folder, BN_MANIFEST, &newest);
-        (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
-        number = (double)(1 + (newest.number > older.number ? newest.number : older.number));
-    }
-    bn_manifest_release(&newest);
-    bn_manifest_release(&older);
+    const bn_status st = s->rank == 0 ? find_number(ctx, s) : BN_OK;
+    double number = (double)s->number;
     bn_context_agree(ctx, &number, 1);
     s->number = (long long)number;
     if (st == BN_OK && s->number == 0)
@@ -386,20 +392,6 @@ static bn_status put_manifest(bn_context *ctx, const char *text, const char *pat
     return bn_file_commit(&f); /* sees a write that failed */
 }
 
-static bn_status finish(bn_context *ctx, bn_saving *s, bn_manifest *newest, bool whole, bn_manifest *older)
-{
-    char *text = manifest_text(ctx, s);
-    char *path = bn_path_join(s->folder, BN_MANIFEST), *before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
-    const bn_status st = text && path && before ? put_manifest(ctx, text, path, before, whole)
-                                                : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
-    if (st == BN_OK)
-        remove_others(ctx, s, whole ? newest : older);
-    free(text);
-    free(path);
-    free(before);
-    return st;
-}
-
 /* Where the first value stands that is not finite; count: none. */
 static size_t not_finite(const void *values, bn_part_type type, size_t count)
 {
@@ -477,15 +469,8 @@ bn_status bn_saving_write_parts(bn_context *ctx, bn_saving *s)
         return bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
     w->ctx = ctx;
     w->s = s;
-    if (!s->dealt) {
-        bn_manifest newest = { 0 }, older = { 0 };
-        BN_GO(bn_folder_create(ctx, s->folder));
-        (void)look(ctx, s->folder, BN_MANIFEST, &newest);
-        (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
-        s->number = 1 + (newest.number > older.number ? newest.number : older.number);
-        bn_manifest_release(&newest);
-        bn_manifest_release(&older);
-    }
+    if (!s->dealt)
+        BN_GO(find_number(ctx, s));
     BN_GO(write_all(w));
 out:
     bn_part_room_free(&w->room);
@@ -541,12 +526,15 @@ out:
 
 bn_status bn_saving_finish(bn_context *ctx, bn_saving *s)
 {
-    bn_manifest newest = { 0 }, older = { 0 };
-    const bool whole = look(ctx, s->folder, BN_MANIFEST, &newest);
-    (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &older);
-    const bn_status st = finish(ctx, s, &newest, whole, &older);
-    bn_manifest_release(&newest);
-    bn_manifest_release(&older);
+    char *text = manifest_text(ctx, s);
+    char *path = bn_path_join(s->folder, BN_MANIFEST), *before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
+    const bn_status st = text && path && before ? put_manifest(ctx, text, path, before, s->whole)
+                                                : bn_fail(ctx, BN_MEMORY, "no memory for the manifest");
+    if (st == BN_OK)
+        remove_others(ctx, s, s->whole ? &s->newest : &s->older);
+    free(text);
+    free(path);
+    free(before);
     return told(ctx, s, st);
 }
 

@@ -230,23 +230,20 @@ void bn_sim_destroy(bn_sim **simulation)
     *simulation = NULL;
 }
 
-/* Looks for the first value that is not finite: how many rows came before, and where it is. */
+/* Where the first value that is not finite is. */
 typedef struct search {
-    bool wide, found;
+    bool found;
     size_t at[3];
 } search;
 
-static bn_status look_for_bad(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+static bn_status look_for_bad(void *user, int component, const bn_region *r, const double *values)
 {
     search *s = user;
     (void)component;
-    const size_t count = bytes / (s->wide ? sizeof(double) : sizeof(float));
-    for (size_t i = 0; i < count && !s->found; i++)
-        if (!isfinite(s->wide ? ((const double *)values)[i] : (double)((const float *)values)[i])) {
+    for (size_t i = 0; i < bn_region_points(r) && !s->found; i++)
+        if (!isfinite(values[i])) {
             s->found = true;
-            s->at[0] = r->first[0] + i % r->n[0];
-            s->at[1] = r->first[1] + i / r->n[0] % r->n[1];
-            s->at[2] = r->first[2] + i / r->n[0] / r->n[1];
+            bn_region_place(r, i, s->at);
         }
     return BN_OK;
 }
@@ -255,12 +252,12 @@ static bn_status look_for_bad(void *user, int component, const bn_region *r, con
 static void tell_bad_value(bn_sim *sim)
 {
     const bn_plan *p = sim->plan;
-    search s = { .wide = p->precision == BN_DOUBLE };
+    search s = { .found = false };
     for (size_t f = 0; f < p->field_count && !s.found; f++) {
         const bn_field_desc *d = &p->fields[f];
         if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
             continue;
-        if (bn_field_visit(sim->fields[f], look_for_bad, &s) == BN_OK && s.found)
+        if (bn_field_visit_reals(sim->fields[f], look_for_bad, &s) == BN_OK && s.found)
             bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
                     s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
                     p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);

@@ -44,7 +44,6 @@ typedef enum flood_start {
 } flood_start;
 
 /* Values that steps read from a table: two for each side (discharge and critical depth, or the level), one an item. */
-enum { FLOOD_BAND = 1 << 20 }; /* cells that are looked at together where results are gathered */
 enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
 
 /* The clock on the device: three slots that steps use in turn (kernels/flood.cl). */

@@ -114,6 +114,7 @@ out:
 
 /* Place, storey and height in centimetres of every cell deeper than output.wet; columns of `room` rows. */
 typedef struct heights {
+    bn_context *ctx;
     const flood *s;
     double *values;
     size_t rows, room;
@@ -133,48 +134,40 @@ static bool grow(heights *t)
     return true;
 }
 
-static bool add_heights(heights *t, const bn_region *r, const double *depth)
+static bn_status add_heights(void *user, int component, const bn_region *r, const double *depth)
 {
+    heights *t = user;
     const flood *s = t->s;
-    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++) {
+    (void)component;
+    for (size_t at = 0; at < bn_region_points(r); at++) {
         if (!(depth[at] > s->k.wet))
             continue;
         if (t->rows == t->room && !grow(t))
-            return false;
+            return bn_fail(t->ctx, BN_MEMORY, "no memory for the heights");
+        size_t p[3];
         double x[2], *row = t->values + t->rows++;
-        flood_place(s, at % s->nx, r->first[1] + at / s->nx % r->n[1], x);
-        row[0] = (double)(r->first[2] + at / s->nx / r->n[1] + 1);
+        bn_region_place(r, at, p);
+        flood_place(s, p[0], p[1], x);
+        row[0] = (double)(p[2] + 1);
         row[t->room] = s->origin[0] + x[0];
         row[2 * t->room] = s->origin[1] + x[1];
         row[3 * t->room] = 100 * depth[at];
     }
-    return true;
+    return BN_OK;
 }
 
 /* heights.csv */
 static bn_status put_heights(bn_context *ctx, const flood *s, bn_results *results)
 {
-    heights t = { .s = s };
-    bn_status st = BN_OK;
-    double *depth = malloc((s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND) * sizeof *depth);
-    if (!depth || !grow(&t)) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the heights");
-        goto out;
-    }
-    for (bn_region r = { .n = { 0 } }; bn_domain_next_band(bn_field_domain(s->depth), FLOOD_BAND, &r);) {
-        BN_GO(bn_field_get_part(s->depth, 0, 1, &r, depth));
-        if (!add_heights(&t, &r, depth)) {
-            st = bn_fail(ctx, BN_MEMORY, "no memory for the heights");
-            goto out;
-        }
-    }
+    heights t = { .ctx = ctx, .s = s };
+    bn_status st = grow(&t) ? bn_field_visit_reals(s->depth, add_heights, &t)
+                            : bn_fail(ctx, BN_MEMORY, "no memory for the heights");
     const bn_column columns[] = { { "storey", "", t.values },
                                   { "x", "m", t.values + t.room },
                                   { "y", "m", t.values + 2 * t.room },
                                   { "height", "cm", t.values + 3 * t.room } };
-    st = bn_result_table(results, "heights", columns, 4, t.rows);
-out:
-    free(depth);
+    if (st == BN_OK)
+        st = bn_result_table(results, "heights", columns, 4, t.rows);
     free(t.values);
     return st;
 }

@@ -26,6 +26,8 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
+enum { FLOOD_BAND = 1 << 20 }; /* cells that are looked at together */
+
 /* What is gathered while walking over the cells, band after band. */
 typedef struct totals {
     double depth, rounded, gone, deepest, least, fastest;
@@ -57,7 +59,7 @@ static void add_errors(const bn_case *c, const flood *s, const bn_region *r, con
 static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, double *depth, double *room, totals *sum)
 {
     const bn_case *c = bn_sim_case(sim);
-    const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    const size_t points = bn_region_points(r);
     const double wet = bn_case_real(c, "output.wet");
     BN_TRY(bn_field_get_part(s->depth, 0, 1, r, depth));
     if (s->special) { /* the compensated sum that the steps keep for each cell */

@@ -293,19 +293,20 @@ static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
 
 static flood_exact start_in(const start *w, const bn_region *r, size_t at)
 {
-    return start_of(w, r->first[0] + at % r->n[0], r->first[1] + at / r->n[0] % r->n[1],
-                    r->first[2] + at / r->n[0] / r->n[1]);
+    size_t p[3];
+    bn_region_place(r, at, p);
+    return start_of(w, p[0], p[1], p[2]);
 }
 
 static void fill_depth(const void *user, const bn_region *r, double *values)
 {
-    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++)
+    for (size_t at = 0; at < bn_region_points(r); at++)
         values[at] = start_in(user, r, at).h;
 }
 
 static void fill_velocity(const void *user, const bn_region *r, double *values)
 {
-    const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
+    const size_t points = bn_region_points(r);
     for (size_t at = 0; at < points; at++) {
         const flood_exact e = start_in(user, r, at);
         values[at] = e.u;
@@ -329,19 +330,12 @@ static double never(const double x[3], const void *user)
 }
 
 /* The water that is there, rounded as the field is. */
-static bn_status add_up_start(bn_sim *sim, flood *s)
+static bn_status add_up(void *volume, int component, const bn_region *r, const double *depth)
 {
-    double *depth = malloc((s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND) * sizeof *depth);
-    bn_status st = depth ? BN_OK : bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start");
-    s->start_volume = 0;
-    for (bn_region r = { .n = { 0 } }; st == BN_OK && bn_domain_next_band(bn_field_domain(s->depth), FLOOD_BAND, &r);) {
-        st = bn_field_get_part(s->depth, 0, 1, &r, depth);
-        for (size_t at = 0; st == BN_OK && at < (size_t)r.n[0] * r.n[1] * r.n[2]; at++)
-            s->start_volume += depth[at];
-    }
-    s->start_volume *= s->area;
-    free(depth);
-    return st;
+    (void)component;
+    for (size_t at = 0; at < bn_region_points(r); at++)
+        *(double *)volume += depth[at];
+    return BN_OK;
 }
 
 bn_status flood_fill(bn_sim *sim, flood *s)
@@ -355,7 +349,9 @@ bn_status flood_fill(bn_sim *sim, flood *s)
     }
     BN_TRY(bn_field_set_parts(s->bed_field, fill_bed, &w));
     BN_TRY(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
-    BN_TRY(add_up_start(sim, s));
+    s->start_volume = 0;
+    BN_TRY(bn_field_visit_reals(s->depth, add_up, &s->start_volume));
+    s->start_volume *= s->area;
     if (s->compensated) {
         BN_TRY(bn_field_zero(s->rest));
         BN_TRY(bn_field_zero(s->next_rest));

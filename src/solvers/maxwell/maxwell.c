@@ -427,10 +427,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 static void fill_index(const void *state, const bn_region *r, double *values)
 {
     const maxwell *s = state;
-    for (size_t at = 0; at < (size_t)r->n[0] * r->n[1] * r->n[2]; at++) {
-        const size_t i = r->first[0] + at % r->n[0], j = r->first[1] + at / r->n[0] % r->n[1],
-                     k = r->first[2] + at / r->n[0] / r->n[1];
-        values[at] = s->material[s->cell[(k * s->n[1] + j) * s->n[0] + i]].n;
+    for (size_t at = 0; at < bn_region_points(r); at++) {
+        size_t p[3];
+        bn_region_place(r, at, p);
+        values[at] = s->material[s->cell[(p[2] * s->n[1] + p[1]) * s->n[0] + p[0]]].n;
     }
 }
 

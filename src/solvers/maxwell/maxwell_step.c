@@ -244,26 +244,21 @@ static bn_status next_wavelength(bn_sim *sim, maxwell *s)
 
 /* The first value of E that is too large or not finite. */
 typedef struct runaway {
-    const maxwell *s;
     double most;
     bool found;
     size_t at[3];
 } runaway;
 
-static bn_status look_for_runaway(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+static bn_status look_for_runaway(void *user, int component, const bn_region *r, const double *values)
 {
     runaway *w = user;
-    const size_t wide = w->s->double_precision ? sizeof(double) : sizeof(float);
     (void)component;
-    for (size_t i = 0; i < bytes / wide / 2 && !w->found; i++) {
-        const double re = wide == 8 ? ((const double *)values)[2 * i] : (double)((const float *)values)[2 * i];
-        const double im = wide == 8 ? ((const double *)values)[2 * i + 1] : (double)((const float *)values)[2 * i + 1];
+    for (size_t i = 0; i < bn_region_points(r) && !w->found; i++) {
+        const double re = values[2 * i], im = values[2 * i + 1];
         if (isfinite(re) && isfinite(im) && hypot(re, im) <= w->most)
             continue;
         w->found = true;
-        w->at[0] = r->first[0] + i % r->n[0];
-        w->at[1] = r->first[1] + i / r->n[0] % r->n[1];
-        w->at[2] = r->first[2] + i / r->n[0] / r->n[1];
+        bn_region_place(r, i, w->at);
     }
     return BN_OK;
 }
@@ -271,9 +266,9 @@ static bn_status look_for_runaway(void *user, int component, const bn_region *r,
 /* BN_DIVERGED with the first cell where it shows. */
 static bn_status diverged(bn_sim *sim, const maxwell *s)
 {
-    runaway w = { .s = s, .most = RUNAWAY * s->amplitude };
+    runaway w = { .most = RUNAWAY * s->amplitude };
     BN_TRY(bn_sim_present(sim));
-    BN_TRY(bn_field_visit(s->E, look_for_runaway, &w));
+    BN_TRY(bn_field_visit_reals(s->E, look_for_runaway, &w));
     return bn_fail(
         bn_sim_context(sim), BN_DIVERGED,
         "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "
