@@ -211,10 +211,10 @@ FOLDED place_t behind(place_t at, int axis, int shifted)
 #define NEXT_V(at) next_velocity[(at) + PLANE]
 #endif
 
+/* Not restrict, which Oclgrind's compiler can't inline; the kernels' own arguments are. */
 #define FIELDS                                                                                                       \
-    global const real *restrict depth, global const real *restrict velocity, global const real *restrict bed,        \
-        global const int *restrict cell, global const real *restrict half_depth,                                     \
-        global const real *restrict half_velocity
+    global const real *depth, global const real *velocity, global const real *bed, global const int *cell,           \
+        global const real *half_depth, global const real *half_velocity
 #define GIVEN depth, velocity, bed, cell, half_depth, half_velocity
 
 #if SPECIALS
@@ -507,29 +507,30 @@ static inline int block_beside(int dx, int dy)
 
 /* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around
  * there is water, now or a step ago (then the field that is written is older by a step). */
-enum { NOW_DT, NOW_WISH, NOW_LEFT, NOW_AFTER, NOW_WET, NOW = NOW_WET + 9 };
+enum { NOW_DT, NOW_WISH, NOW_LEFT, NOW_AFTER, NOW_WET, NOW_SPECIAL = NOW_WET + 9, NOW };
 static inline void find_now(local real *now, global const acc *blocks, global const real *clock, int slot, real refill)
 {
     const int before = (slot + SLOTS - 1) % SLOTS;
-    if (get_local_id(0) == 0) {
+    if (get_local_id(0) == get_local_size(0) - 1) { /* not of those who look at blocks */
         real wish, left, after;
         now[NOW_DT] = step_of(clock, slot, refill, &wish, &left, &after);
         now[NOW_WISH] = wish;
         now[NOW_LEFT] = left;
         now[NOW_AFTER] = after;
     }
-    FOR_LANES(n, 9) {
-        const int b = block_beside(n % 3 - 1, n / 3 - 1);
-        now[NOW_WET + n] = b >= 0 && (blocks[slot * PARTIALS + b] != 0 || blocks[before * PARTIALS + b] != 0);
+    FOR_LANES(n, 10) {
+        const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
+        const int at = n < 9 ? slot : SLOTS, also = n < 9 ? before : SLOTS;
+        now[NOW_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 /* Whether anything can change in this block: it has special cells, or there is water in or beside it. */
-static inline int block_active(local const real *now, global const acc *blocks)
+static inline int block_active(local const real *now)
 {
-    int active = ALL_BLOCKS || blocks[SLOTS * PARTIALS + partial_index()] != 0;
-    for (int n = 0; n < 9; n++)
+    int active = ALL_BLOCKS;
+    for (int n = 0; n < 10; n++)
         active = active || now[NOW_WET + n] != 0;
     return active;
 }
@@ -600,8 +601,8 @@ static inline cell_state add_still_water(cell_state c, real amount)
 
 #if ORDER == 2
 /* A cell half a time step later (Hancock), from the slopes within it alone. */
-FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *restrict later_depth,
-                    global real *restrict later_velocity)
+FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *later_depth,
+                    global real *later_velocity)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], scale = dt * EDGE;
     cell_slopes s, s1, s2;
@@ -643,7 +644,7 @@ kernel void flood_predict(global const real *restrict depth, global const real *
     find_now(now, blocks, clock, (int)slot, refill);
     const real dt = now[NOW_DT];
     const int k = block_k(), first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
-    const int rows = block_active(now, blocks) && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    const int rows = block_active(now) && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
         const place_t at = AT3(first, top + row, k);
         if (row & 1) {
@@ -907,8 +908,15 @@ kernel void flood_advance(
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
     find_now(now, blocks, clock, slot, refill);
     const real dt = now[NOW_DT], left = now[NOW_LEFT];
-    const int active = block_active(now, blocks);
+    const int active = block_active(now);
     const int k = block_k();
+#if !IS_CPU /* where work-items may leave before barriers (lib/reduce.h) */
+    if (!active && partial_index() != 0) {
+        if (get_local_id(0) == 0)
+            put_speed(blocks, clock, next_slot, 0);
+        return;
+    }
+#endif
     (void)end, (void)left;
 #if ORDER == 1
     global const real *half_depth = depth, *half_velocity = depth; /* not read */
@@ -980,7 +988,7 @@ kernel void flood_advance(
 #if SPECIALS
     /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each
      * other: all work-items take their share of a list. */
-    const int special = dt > 0 && blocks[SLOTS * PARTIALS + partial_index()] != 0;
+    const int special = dt > 0 && now[NOW_SPECIAL] != 0;
 #if !SHARED
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
