@@ -45,7 +45,7 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
         { "INDEX_BITS", d->index_bits },
         { "HAS_FP64", info->fp64 },
         { "HAS_INT64_ATOMICS", info->int64_atomics },
-        { "IS_CPU", info->cpu },
+        { "IS_CPU", info->cpu && !d->device->quirks.runs_gpu_kernels },
         { "PERIODIC_X", d->desc.grid.periodic[0] },
         { "PERIODIC_Y", d->desc.grid.periodic[1] },
         { "TILE_X", BN_TILE_X },
@@ -240,7 +240,7 @@ static void choose_group(bn_kernel *k)
         g[1] = BN_TILE_Y;
     } else {
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
-        g[0] = wished ? wished : info->cpu ? 1 : 256;
+        g[0] = wished ? wished : info->cpu && !d->device->quirks.runs_gpu_kernels ? 1 : 256;
         /* Rows shorter than a block leave the other work-items idle. */
         while (!wished && k->desc->range == BN_PER_SEGMENT && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
             g[0] /= 2;

@@ -13,6 +13,7 @@ typedef struct bn_quirk {
 
 static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
 static void one_thread(bn_quirks *q) { q->single_threaded = true; }
+static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
 
 static void exclude_old(bn_quirks *q)
 {
@@ -28,6 +29,8 @@ static const bn_quirk rows[] = {
       "2026-11" },
     { "Oclgrind", NULL, one_thread, "the simulator asserts when two threads call it", "jrprice/Oclgrind issue 28",
       "2026-11" },
+    { "Oclgrind", NULL, gpu_kernels, "it watches for races: those that work-groups of many work-items could have",
+      "Oclgrind's documentation: a simulator of devices", "2026-11" },
     { "Clover", NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
     { "", "OpenCL 1.0", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },
     { "", "OpenCL 1.1", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },

@@ -91,7 +91,7 @@ typedef struct target {
 #define TAKE_CHUNKS(to, stage, from, type)                                                         \
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))                        \
         stage[i] = from[first + i];                                                                \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                  \
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: others will write there */      \
     FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
     barrier(CLK_LOCAL_MEM_FENCE);
 

@@ -154,7 +154,7 @@ static inline void transform_lines(global const real *values, lines l, int log, 
                 z[SWIZZLE(m)] = w;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: the result may go where others have read */
     transform_down(z, log, twiddle);
     if (chirps) {
         FOR_ITEMS(p, 1 << log)

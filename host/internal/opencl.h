@@ -19,6 +19,7 @@ typedef struct bn_quirks {
     bool single_threaded;     /* the implementation must not be called from two threads */
     bool register_option;     /* -cl-nv-maxrregcount is understood */
     bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
+    bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
