@@ -156,9 +156,9 @@ static cl_uint take_parts(cl_device_id whole, long parts, cl_uint units, cl_devi
     return count;
 }
 
-/* BINNACLE_PARTITION=4: the platform's CPU, if it is its only device, stands for four, each with a share of its cores;
- * where there are not so many cores they share them. For trying out several devices on one. */
-static void part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
+/* BINNACLE_PARTITION=4: a platform's only device stands for four, a CPU with a share of its cores each; where there are
+ * not so many, and on a GPU, they share them. For trying out several devices on one. */
+static void part_device(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
 {
     const char *text = getenv("BINNACLE_PARTITION");
     const long parts = text ? strtol(text, NULL, 10) : 0;
@@ -168,10 +168,8 @@ static void part_cpu(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
         return;
     NUMBER(ids[0], CL_DEVICE_TYPE, type);
     NUMBER(ids[0], CL_DEVICE_MAX_COMPUTE_UNITS, units);
-    if (!(type & CL_DEVICE_TYPE_CPU))
-        return;
     *count = (cl_uint)parts;
-    if (units >= (cl_uint)parts && take_parts(ids[0], parts, units, ids) > 0)
+    if ((type & CL_DEVICE_TYPE_CPU) && units >= (cl_uint)parts && take_parts(ids[0], parts, units, ids) > 0)
         return;
     for (long i = 1; i < parts; i++)
         ids[i] = ids[0];
@@ -192,7 +190,7 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
     }
     if (count > BN_DEVICES_MAX)
         count = BN_DEVICES_MAX;
-    part_cpu(ids, &count);
+    part_device(ids, &count);
     for (size_t i = 0; i < count && list->count < BN_DEVICES_MAX; i++) {
         bn_device_info *info = &list->info[list->count];
         BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));

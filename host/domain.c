@@ -363,6 +363,16 @@ bool bn_domain_divides(const bn_domain *d, const int step[3])
     return true;
 }
 
+int bn_domain_reach(const bn_domain *d)
+{
+    int reach = d->desc.halo;
+    for (size_t b = 0; b < d->box_count; b++)
+        for (int k = 0; k < 3; k++)
+            if (d->lattice[k] > 1 && d->boxes[b].n[k] < (uint32_t)reach)
+                reach = (int)d->boxes[b].n[k];
+    return reach;
+}
+
 bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
 {
     *out = NULL;
@@ -517,10 +527,60 @@ bn_status bn_flush_all(bn_domain *d, const char *what)
 
 bn_status bn_wait_for_launches(bn_domain *d, const char *what)
 {
-    BN_TRY(bn_flush_all(d, what)); /* all work at the same time */
+    /* So that all work at the same time. One device needs none, and must have none: in Mesa 22.3 clFinish does not wait
+     * for what was flushed before. */
+    if (d->members > 1)
+        BN_TRY(bn_flush_all(d, what));
     for (size_t m = 0; m < d->members; m++)
         BN_CL(bn_member_device(d, m), what, clFinish, bn_member_device(d, m)->queue);
     return BN_OK;
+}
+
+/* What commands of one member have done, others can wait for on their queues. */
+static bool events_order(const bn_domain *d)
+{
+    for (size_t m = 1; m < d->members; m++)
+        if (bn_member_device(d, m)->cl != bn_member_device(d, 0)->cl)
+            return false;
+    return !bn_domain_dealt(d);
+}
+
+static bn_status mark(const bn_device *device, const char *what, cl_event *event)
+{
+    BN_CL(device, what, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, event);
+    BN_CL(device, what, clFlush, device->queue);
+    return BN_OK;
+}
+
+static bn_status wait_on_queue(const bn_device *device, const char *what, cl_uint count, const cl_event *events)
+{
+    BN_CL(device, what, clEnqueueBarrierWithWaitList, device->queue, count, events, NULL);
+    return BN_OK;
+}
+
+bn_status bn_queues_meet(bn_domain *d, const char *what)
+{
+    if (!events_order(d)) {
+        d->device->counts.waits++;
+        return bn_wait_for_launches(d, what);
+    }
+    if (d->members < 2)
+        return BN_OK;
+    cl_event *events = calloc(d->members, sizeof(cl_event));
+    bn_status st = BN_OK;
+    if (!events)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->members);
+    for (size_t m = 0; m < d->members; m++)
+        BN_GO(mark(bn_member_device(d, m), what, &events[m]));
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->members; m++)
+        BN_GO(wait_on_queue(bn_member_device(d, m), what, (cl_uint)d->members, events));
+out:
+    for (size_t m = 0; m < d->members; m++)
+        if (events[m])
+            clReleaseEvent(events[m]);
+    free(events);
+    return st;
 }
 
 bn_status bn_finish_all(bn_domain *d, const char *what)

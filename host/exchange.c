@@ -1,7 +1,8 @@
 /* exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
  * corners included, is one message (internal/link.h), packed by kernels on the sender's device and unpacked by kernels
- * on the receiver's. Corners come straight from the box across, not in a second round: a round that follows another
- * could not begin before the kernels launched in between are done. */
+ * on the receiver's; where it is made of whole rows of a plane, they go straight from field to field. Corners come
+ * straight from the box across, not in a second round: a round that follows another could not begin before the kernels
+ * launched in between are done. */
 #include "internal/context.h"
 #include "internal/link.h"
 #include "internal/runtime.h"
@@ -12,9 +13,10 @@
 struct bn_exchange {
     bn_link *links; /* by sender, then receiver: ranks go through them in the same order */
     size_t count;
+    cl_event *events; /* room for two of each */
 };
 
-enum { BN_DIRECTIONS = 27 };
+enum { BN_DIRECTIONS = 27, BN_PIECE_ALIGN = 16 };
 
 /* Direction number v as steps of -1, 0, 1; false for the middle. */
 static bool direction(int v, int step[3])
@@ -95,7 +97,8 @@ static bn_status find_links(bn_domain *d)
                                                  .tag = bn_link_tag(from * d->box_count + to) };
                 count++;
             }
-        if (pass == 0 && !(x->links = calloc(count ? count : 1, sizeof *x->links)))
+        if (pass == 0 && (!(x->links = calloc(count + 1, sizeof *x->links)) ||
+                          !(x->events = calloc(2 * count + 1, sizeof(cl_event)))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
         x->count = pass == 1 ? count : 0;
     }
@@ -117,14 +120,40 @@ void bn_exchange_destroy(bn_domain *d)
         bn_buffer_destroy(d, &l->receive);
         bn_link_release(l);
     }
-    if (d->exchange)
+    if (d->exchange) {
         free(d->exchange->links);
+        free(d->exchange->events);
+    }
     free(d->exchange);
     d->exchange = NULL;
 }
 
-/* Goes through the blocks of a message: packs them, unpacks them, or only adds up their bytes. The first one waits. */
-typedef enum bn_pass { BN_PASS_SIZE, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
+/* Whether messages are whole rows, which a device copies as fast as what lies together. */
+static bool goes_straight(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
+
+/* Gives the bytes of the piece in the message. */
+static bn_status add_piece(bn_domain *d, bn_link *l, const bn_field *f, const long source[3], const long target[3],
+                           const long n[3], size_t at, size_t *bytes)
+{
+    int first = 0, count = f->desc.components;
+    const size_t eb = bn_field_unit(f, &first, &count);
+    bn_link_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
+                            .target = bn_rect_in(f, l->to, 0, target, eb),
+                            .at = at,
+                            .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
+    /* With what lies between rows, of which nothing is read where x is not periodic, they are one, and cheaper. */
+    if (count == 1 && !d->desc.grid.periodic[0]) {
+        piece.region[0] = piece.source.row * piece.region[1];
+        piece.region[1] = 1;
+        piece.source.at[0] = piece.target.at[0] = 0;
+    }
+    *bytes = (piece.region[0] * piece.region[1] * piece.region[2] + BN_PIECE_ALIGN - 1) / BN_PIECE_ALIGN *
+             BN_PIECE_ALIGN;
+    return bn_link_add(d->ctx, l, &piece);
+}
+
+/* Goes through the blocks of a message: lists them as they are, packs them, unpacks them. The first one waits. */
+typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
 static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *requests, size_t count, bn_pass pass,
                             cl_event wait, cl_event *done)
 {
@@ -138,8 +167,11 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
                 unwanted(d, &requests[r], step))
                 continue;
             block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
-            const size_t bytes = bn_halo_block_bytes(requests[r].field, n);
-            if (pass != BN_PASS_SIZE) {
+            size_t bytes = bn_halo_block_bytes(requests[r].field, n);
+            if (pass == BN_PASS_LIST) {
+                if (goes_straight(d))
+                    BN_TRY(add_piece(d, l, requests[r].field, source, target, n, at, &bytes));
+            } else {
                 const bool last = at + bytes == l->bytes, unpack = pass == BN_PASS_UNPACK;
                 BN_TRY(bn_halo_pack(requests[r].field, unpack ? l->to : l->from, unpack ? target : source, n,
                                     unpack ? l->receive : l->send, at, unpack, first && wait ? 1 : 0, &wait,
@@ -161,31 +193,73 @@ static bn_status make_room(bn_domain *d, bn_link *l)
     BN_TRY(bn_finish_all(d, "exchanging halos"));
     bn_buffer_destroy(d, &l->send);
     bn_buffer_destroy(d, &l->receive);
-    if (from)
+    if (from && l->piece_count == 0)
         BN_TRY(bn_buffer_create(d, from, "halos that go out", l->bytes, &l->send));
-    if (to)
+    if (to && l->piece_count == 0)
         BN_TRY(bn_buffer_create(d, to, "halos that come in", l->bytes, &l->receive));
     return bn_pinned_need(d, from ? from : to, &l->host, l->bytes);
+}
+
+/* What was launched so far, as far as messages that go straight must wait for it: what they read is written there, and
+ * what they write is read. */
+static bn_status mark_launches(bn_domain *d, size_t member)
+{
+    const bn_device *device = bn_member_device(d, member);
+    cl_event mark = NULL;
+    for (size_t i = 0; i < d->exchange->count; i++) {
+        bn_link *l = &d->exchange->links[i];
+        for (int end = 0; end < 2; end++) {
+            if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
+                continue;
+            if (mark)
+                BN_CL(device, "exchanging halos", clRetainEvent, mark);
+            else
+                BN_CL(device, "exchanging halos", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, &mark);
+            bn_link_event(end ? &l->unpacked : &l->packed, mark);
+        }
+    }
+    return BN_OK;
+}
+
+/* And what is launched from now on: it may read what has come, and write to what has gone. */
+static bn_status hold_launches(bn_domain *d, size_t member)
+{
+    const bn_device *device = bn_member_device(d, member);
+    bn_exchange *x = d->exchange;
+    cl_uint waits = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        const bn_link *l = &x->links[i];
+        if (l->piece_count > 0 && l->source->device == device)
+            x->events[waits++] = l->read;
+        if (l->piece_count > 0 && l->target->device == device)
+            x->events[waits++] = l->written;
+    }
+    if (waits > 0)
+        BN_CL(device, "exchanging halos", clEnqueueBarrierWithWaitList, device->queue, waits, x->events, NULL);
+    return BN_OK;
 }
 
 bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
     BN_TRY(find_links(d));
     bn_exchange *x = d->exchange;
+    d->device->counts.exchanges++;
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
-        BN_TRY(each_block(d, l, requests, count, BN_PASS_SIZE, NULL, NULL));
+        bn_link_empty(l);
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL, NULL));
         BN_TRY(make_room(d, l));
     }
+    for (size_t m = 0; m < d->members; m++)
+        BN_TRY(mark_launches(d, m));
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
         const bn_device *from = l->source->device;
-        if (!from || l->bytes == 0)
+        if (!from || l->bytes == 0 || l->piece_count > 0)
             continue;
         cl_event packed = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
         bn_link_event(&l->packed, packed);
-        BN_CL(from, "exchanging halos", clFlush, from->queue);
     }
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
@@ -208,6 +282,7 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
 /* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
 bn_status bn_exchange_carry(bn_domain *d)
 {
+    BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */
     BN_TRY(bn_links_expect(d, d->exchange->links, d->exchange->count));
     return bn_links_send(d->exchange->links, d->exchange->count);
 }
@@ -218,12 +293,14 @@ bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t 
     BN_TRY(bn_links_deliver(d, x->links, x->count));
     for (size_t i = 0; i < x->count; i++) {
         bn_link *l = &x->links[i];
-        if (!l->target->device || l->bytes == 0)
+        if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
         cl_event unpacked = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
         bn_link_event(&l->unpacked, unpacked);
     }
+    for (size_t m = 0; m < d->members; m++)
+        BN_TRY(hold_launches(d, m));
     for (size_t r = 0; r < count; r++) {
         bn_field *f = requests[r].field;
         for (int side = 0; side < 2; side++)

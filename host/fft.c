@@ -302,7 +302,7 @@ static bn_status on_device(bn_fft *f, bn_field *in, bn_field *out, bool inverse)
     BN_TRY(set_factors(f, gather, width, x, y));
     BN_TRY(run_kernel(gather, f->to->mem, out->buffers[0]->mem, out, items));
     out->halo_valid = 0;
-    return bn_context_debug(f->domain->ctx) ? bn_halo_poison(out) : BN_OK;
+    return bn_context_debug(f->domain->ctx) ? bn_halo_poison(out, 0) : BN_OK;
 }
 
 /* The field's point behind point i of the extension (-1: zero), and its sign. */

@@ -176,8 +176,9 @@ bn_status bn_halo_exchange(bn_field *f, int reach)
     return BN_OK;
 }
 
-/* Debug contexts: NaN in every halo, so that a launch whose declared reach is too small shows at once. */
-bn_status bn_halo_poison(bn_field *f)
+/* Debug contexts: NaN in every halo but in its first `valid` cells, so that a launch whose declared reach is too small
+ * shows at once. */
+bn_status bn_halo_poison(bn_field *f, int valid)
 {
     bn_domain *d = f->domain;
     const int *halo = d->shapes[0].layout.halo;
@@ -189,8 +190,8 @@ bn_status bn_halo_poison(bn_field *f)
                     block.first[k] = -halo[k];
                     block.n[k] = (long)d->boxes[b].n[k] + 2 * halo[k];
                 }
-                block.n[dim] = halo[dim];
-                block.first[dim] = side < 0 ? -halo[dim] : (long)d->boxes[b].n[dim];
+                block.n[dim] = halo[dim] - valid;
+                block.first[dim] = side < 0 ? -halo[dim] : (long)d->boxes[b].n[dim] + valid;
                 BN_TRY(fill_block(f, b, &block, 0x7fc0beefu));
             }
     return BN_OK;

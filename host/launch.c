@@ -8,6 +8,10 @@
 /* Launches after which the queue is flushed: without it some implementations start nothing until the host waits. */
 enum { BN_FLUSH_AFTER = 64 };
 
+/* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos travel: some 8 us of
+ * a fast GPU, which a launch costs, too. */
+enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
+
 bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, const void *value)
 {
     bn_set_argument *last = index < k->argument_count && bytes <= sizeof last->value
@@ -88,9 +92,40 @@ static size_t capacity_of(const bn_arg *args, size_t count)
     return 0;
 }
 
+/* Cells of the halo that a launch computes along with the boxes. */
+static int margin_of(const bn_domain *d, const bn_arg *args, size_t count)
+{
+    for (size_t i = 0; d->spread && i < count; i++)
+        if (args[i].access == BN_A_MARGIN)
+            return args[i].value.i;
+    return 0;
+}
+
+/* Cells of its own grid beyond a box that it reads then. */
+static int reach_of(const bn_arg *a, int margin) { return a->foreign ? a->reach : a->reach + margin; }
+
+static bool reads(const bn_arg *a, int margin)
+{
+    return a->access == BN_A_READ || a->access == BN_A_IMAGE || (a->access == BN_A_UPDATE && margin > 0 && !a->foreign);
+}
+
+static bn_status check_margin(const bn_kernel *k, int margin)
+{
+    const bn_domain *d = k->program->domain;
+    const bool *periodic = d->desc.grid.periodic;
+    if (margin == 0 || (margin > 0 && margin <= d->desc.halo && k->desc->range == BN_PER_CELL && k->layers <= 1 &&
+                        !periodic[0] && !periodic[1] && !periodic[2]))
+        return BN_OK;
+    return bn_fail(d->ctx, BN_USAGE,
+                   "kernel %s can't compute %d cells of a halo of %d: it is not one per cell, or a side is periodic",
+                   k->desc->name, margin, d->desc.halo);
+}
+
 static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
 {
     const bn_domain *d = k->program->domain;
+    const int margin = margin_of(d, args, count);
+    BN_TRY(check_margin(k, margin));
     if (count != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
                        count);
@@ -109,17 +144,19 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                                  : a->table      ? a->table->domain
                                  : a->travellers ? bn_travellers_domain(a->travellers)
                                                  : d;
-        bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
+        const bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
+        const bool value = a->access == BN_A_SCALAR || a->access == BN_A_MARGIN;
         /* Which device a box lies on depends on its number alone. */
         bool related = owner == d || a->access == BN_A_TURNED ||
                        (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
                         memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
-        if (object == (a->access == BN_A_SCALAR) || !related)
+        if (object == value || !related)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
                            k->desc->name);
-        if (a->reach < 0 || a->reach > owner->desc.halo)
+        const int reach = a->field ? reach_of(a, margin) : 0;
+        if (a->reach < 0 || reach > owner->desc.halo)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
-                           k->desc->name, a->reach, owner->desc.halo);
+                           k->desc->name, reach, owner->desc.halo);
         if (a->field && k->desc->range == BN_PER_TRAVELLER)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", k->desc->name,
                            a->field->desc.name);
@@ -139,7 +176,7 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
     for (cl_uint i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         float single = (float)a->value.r;
-        cl_int plane;
+        cl_int plane, margin;
         const void *value = NULL;
         size_t bytes = sizeof(cl_mem);
         if (a->access == BN_A_IMAGE) {
@@ -155,6 +192,10 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
             plane = (cl_int)ends[a->side > 0];
             value = &plane;
             bytes = sizeof plane;
+        } else if (a->access == BN_A_MARGIN) {
+            margin = margin_of(k->program->domain, args, count);
+            value = &margin;
+            bytes = sizeof margin;
         } else if (a->table)
             value = &a->table->buffer[member]->mem;
         else if (a->travellers)
@@ -177,9 +218,10 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
     return BN_OK;
 }
 
-/* A part of a box, in its own cells. */
+/* A part of a box, in its own cells, or of its halo. */
 typedef struct bn_part {
-    size_t first[3], n[3];
+    long first[3];
+    size_t n[3];
 } bn_part;
 
 /* Offset, global and local size of a part of a box; see bn_range. */
@@ -187,7 +229,7 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
 {
     const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER;
     for (int i = 0; i < 3; i++) {
-        offset[i] = gridless ? 0 : box->offset[i] + part->first[i];
+        offset[i] = gridless ? 0 : (size_t)((long)box->offset[i] + part->first[i]);
         size_t items = part->n[i];
         if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
             items = k->layers;
@@ -214,19 +256,36 @@ static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
     return bn_enqueue(k, b, offset, global, k->group);
 }
 
-static bn_part whole_box(const bn_box *box) { return (bn_part){ { 0, 0, 0 }, { box->n[0], box->n[1], box->n[2] } }; }
+/* All cells, and so many of the halo where the grid goes on. */
+static bn_part whole_box(const bn_domain *d, size_t b, int margin)
+{
+    const bn_box *box = &d->boxes[b];
+    bn_part part;
+    for (int k = 0; k < 3; k++) {
+        const int low = box->offset[k] > 0 ? margin : 0,
+                  high = box->offset[k] + box->n[k] < d->desc.grid.n[k] ? margin : 0;
+        part.first[k] = -low;
+        part.n[k] = box->n[k] + (size_t)(low + high);
+    }
+    return part;
+}
 
 /* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
  * lie at multiples of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside.
  */
-static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *requests, size_t count, bn_part *inside,
-                      bn_part slabs[6], size_t *slab_count)
+static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_request *requests, size_t count,
+                      bn_part *inside, bn_part slabs[6], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
     const bn_box *box = &d->boxes[b];
     const bool segments = k->desc->range == BN_PER_SEGMENT, tiles = k->desc->range == BN_PER_TILE;
-    bn_part rest = whole_box(box);
+    bn_part rest = whole_box(d, b, margin);
+    const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
+                         box->n[1] * box->n[2];
     *slab_count = 0;
+    /* What is done before it could be launched twice hides nothing. */
+    if (bytes < (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU : BN_WORTH_SPLITTING_GPU))
+        return false;
     if (!segments && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->far[0][0] || box->far[0][1] || box->far[1][0] || box->far[1][1]))
@@ -240,9 +299,11 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
         const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim]
                             : tiles  ? d->tile_layers
                                      : k->group[dim];
-        const size_t n = rest.n[dim];
-        const size_t low = box->far[dim][0] ? (reach[0] + unit - 1) / unit * unit : 0;
-        const size_t keep = box->far[dim][1] ? reach[1] : 0;
+        /* Counted from where the rest begins, with margins in the halo. */
+        const size_t n = rest.n[dim], before = (size_t)-rest.first[dim];
+        const size_t behind = n - before - box->n[dim];
+        const size_t low = box->far[dim][0] ? (before + reach[0] + unit - 1) / unit * unit : 0;
+        const size_t keep = box->far[dim][1] ? reach[1] + behind : 0;
         if (n <= low + keep)
             return false;
         const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
@@ -253,10 +314,10 @@ static bool split_box(const bn_kernel *k, size_t b, const bn_halo_request *reque
             if (counts[side] > 0) {
                 bn_part *slab = &slabs[(*slab_count)++];
                 *slab = rest;
-                slab->first[dim] = starts[side];
+                slab->first[dim] = rest.first[dim] + (long)starts[side];
                 slab->n[dim] = counts[side];
             }
-        rest.first[dim] = low;
+        rest.first[dim] += (long)low;
         rest.n[dim] = middle;
     }
     *inside = rest;
@@ -270,7 +331,7 @@ static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TURN_
     const uint32_t strip = d->shapes[box->shape].turned.strip;
     size_t count = 0;
     for (uint32_t row = 0; row < box->n[1]; row += strip) {
-        strips[count] = whole_box(box);
+        strips[count] = whole_box(d, b, 0);
         strips[count].first[1] = row;
         strips[count++].n[1] = box->n[1] - row < strip ? box->n[1] - row : strip;
     }
@@ -312,6 +373,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
                               size_t request_count)
 {
     bn_domain *d = k->program->domain;
+    const int margin = margin_of(d, args, count);
     bn_part inside, slabs[6];
     size_t slab_count;
     /* First, since it goes on while the host waits for the rest. */
@@ -337,17 +399,16 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
             BN_TRY(set_args(k, b, args, count));
     if (request_count > 0) {
         for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device && split_box(k, b, requests, request_count, &inside, slabs, &slab_count))
+            if (d->boxes[b].device && split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
-        BN_TRY(bn_flush_all(d, k->desc->name));
         BN_TRY(bn_exchange_carry(d));
         BN_TRY(bn_exchange_end(d, requests, request_count));
     }
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
-        if (request_count == 0 || !split_box(k, b, requests, request_count, &inside, slabs, &slab_count)) {
-            slabs[0] = whole_box(&d->boxes[b]);
+        if (request_count == 0 || !split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count)) {
+            slabs[0] = whole_box(d, b, margin);
             slab_count = 1;
         }
         if (turned)
@@ -384,7 +445,7 @@ static bn_status check_kernel(const bn_kernel *k)
 }
 
 /* And what is true of it afterwards. */
-static bn_status note_changes(bn_domain *d, const bn_arg *a)
+static bn_status note_changes(bn_domain *d, const bn_arg *a, int margin)
 {
     if (a->access == BN_A_PARTIALS) {
         bn_partials *p = a->partials;
@@ -396,9 +457,10 @@ static bn_status note_changes(bn_domain *d, const bn_arg *a)
     else if (a->access == BN_A_COUNTERS)
         return bn_counters_clear(a->table);
     else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE || a->access == BN_A_TURNED) {
-        bn_halo_set(a->field, 0);
+        const int valid = a->foreign ? 0 : margin;
+        bn_halo_set(a->field, valid);
         if (bn_context_debug(d->ctx))
-            return bn_halo_poison(a->field);
+            return bn_halo_poison(a->field, valid);
     }
     return BN_OK;
 }
@@ -417,26 +479,27 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_domain *d = k->program->domain;
     bn_halo_request requests[BN_HALO_REQUESTS];
     size_t request_count = 0;
+    const int margin = margin_of(d, args, count);
     BN_TRY(check_args(k, args, count));
     BN_TRY(check_kernel(k));
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
-        if ((a->access != BN_A_READ && a->access != BN_A_IMAGE) || a->reach <= valid_for(d, a) ||
-            (a->wraps && d->box_count == 1))
+        const int reach = reach_of(a, margin);
+        if (!reads(a, margin) || reach <= valid_for(d, a) || (a->wraps && d->box_count == 1))
             continue;
         if (!d->spread) {
-            BN_TRY(bn_halo_exchange(a->field, a->reach));
+            BN_TRY(bn_halo_exchange(a->field, reach));
             continue;
         }
         if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
-            const bn_halo_request foreign = { .field = a->field, .reach = a->reach, .wraps = a->wraps };
+            const bn_halo_request foreign = { .field = a->field, .reach = reach, .wraps = a->wraps };
             BN_TRY(bn_exchange_at_once(a->field->domain, &foreign));
             continue;
         }
         bool known = false;
         for (size_t r = 0; r < request_count; r++)
             if (requests[r].field == a->field) {
-                requests[r].reach = a->reach > requests[r].reach ? a->reach : requests[r].reach;
+                requests[r].reach = reach > requests[r].reach ? reach : requests[r].reach;
                 requests[r].wraps = requests[r].wraps && a->wraps;
                 requests[r].side = requests[r].wraps && requests[r].side == a->side ? a->side : 0;
                 known = true;
@@ -445,7 +508,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", k->desc->name,
                            (int)BN_HALO_REQUESTS);
         if (!known)
-            requests[request_count++] = (bn_halo_request){ a->field, a->reach, a->wraps ? a->side : 0, a->wraps };
+            requests[request_count++] = (bn_halo_request){ a->field, reach, a->wraps ? a->side : 0, a->wraps };
     }
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TURNED &&
@@ -461,7 +524,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);
     for (size_t i = 0; i < count; i++)
-        BN_TRY(note_changes(d, &args[i]));
+        BN_TRY(note_changes(d, &args[i], margin));
     return BN_OK;
 }
 

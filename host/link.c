@@ -3,6 +3,8 @@
 
 #include "internal/context.h"
 
+#include <stdlib.h>
+
 bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
 bool bn_link_exists(const bn_box *from, const bn_box *to)
@@ -40,6 +42,27 @@ void bn_link_release(bn_link *l)
     bn_link_event(&l->written, NULL);
     bn_link_event(&l->unpacked, NULL);
     bn_pinned_free(&l->host);
+    free(l->pieces);
+}
+
+void bn_link_empty(bn_link *l)
+{
+    l->piece_count = 0;
+    l->bytes = 0;
+}
+
+bn_status bn_link_add(bn_context *ctx, bn_link *l, const bn_link_piece *piece)
+{
+    if (l->piece_count == l->piece_room) {
+        const size_t room = 2 * l->piece_room + 4;
+        bn_link_piece *more = realloc(l->pieces, room * sizeof *more);
+        if (!more)
+            return bn_fail(ctx, BN_MEMORY, "no memory for %zu pieces of a message", room);
+        l->pieces = more;
+        l->piece_room = room;
+    }
+    l->pieces[l->piece_count++] = *piece;
+    return BN_OK;
 }
 
 static bn_status flush(const bn_device *device, cl_command_queue queue)
@@ -55,14 +78,32 @@ static bn_status wait_for(const bn_device *device, cl_event event)
     return BN_OK;
 }
 
+/* Whether a piece lies in one, and where it begins then: calls for rectangles take the host twice as long. */
+static bool is_one(const bn_link_piece *p) { return p->region[1] == 1 && p->region[2] == 1; }
+static size_t start_of(const bn_rect *r) { return r->at[2] * r->slice + r->at[1] * r->row + r->at[0]; }
+
 /* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
 static bn_status read_out(bn_link *l, bool together)
 {
     const bn_device *device = l->source->device;
     cl_event waits[2], read;
     const cl_uint n = bn_events_of(l->packed, together ? l->written : NULL, waits);
-    BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at, l->bytes,
-          l->host.data, n, n ? waits : NULL, &read);
+    for (size_t i = 0; i < l->piece_count; i++) {
+        const bn_link_piece *p = &l->pieces[i];
+        const cl_uint waiting = i == 0 ? n : 0;
+        void *to = (char *)l->host.data + p->at;
+        cl_event *done = i + 1 == l->piece_count ? &read : NULL;
+        if (is_one(p))
+            BN_CL(device, p->source.buffer->name, clEnqueueReadBuffer, device->outgoing, p->source.buffer->mem,
+                  CL_FALSE, start_of(&p->source), p->region[0], to, waiting, waiting ? waits : NULL, done);
+        else
+            BN_CL(device, p->source.buffer->name, clEnqueueReadBufferRect, device->outgoing, p->source.buffer->mem,
+                  CL_FALSE, p->source.at, (const size_t[3]){ 0 }, p->region, p->source.row, p->source.slice, 0, 0, to,
+                  waiting, waiting ? waits : NULL, done);
+    }
+    if (l->piece_count == 0)
+        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
+              l->bytes, l->host.data, n, n ? waits : NULL, &read);
     bn_link_event(&l->read, read);
     return flush(device, device->outgoing);
 }
@@ -72,8 +113,22 @@ static bn_status write_in(bn_link *l, cl_event after)
     const bn_device *device = l->target->device;
     cl_event waits[2], written;
     const cl_uint n = bn_events_of(after, l->unpacked, waits);
-    BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
-          l->host.data, n, n ? waits : NULL, &written);
+    for (size_t i = 0; i < l->piece_count; i++) {
+        const bn_link_piece *p = &l->pieces[i];
+        const cl_uint waiting = i == 0 ? n : 0;
+        const void *from = (const char *)l->host.data + p->at;
+        cl_event *done = i + 1 == l->piece_count ? &written : NULL;
+        if (is_one(p))
+            BN_CL(device, p->target.buffer->name, clEnqueueWriteBuffer, device->incoming, p->target.buffer->mem,
+                  CL_FALSE, start_of(&p->target), p->region[0], from, waiting, waiting ? waits : NULL, done);
+        else
+            BN_CL(device, p->target.buffer->name, clEnqueueWriteBufferRect, device->incoming, p->target.buffer->mem,
+                  CL_FALSE, p->target.at, (const size_t[3]){ 0 }, p->region, p->target.row, p->target.slice, 0, 0, from,
+                  waiting, waiting ? waits : NULL, done);
+    }
+    if (l->piece_count == 0)
+        BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
+              l->host.data, n, n ? waits : NULL, &written);
     bn_link_event(&l->written, written);
     return flush(device, device->incoming);
 }

@@ -275,7 +275,7 @@ bn_status bn_field_move(bn_field *f, bn_domain *to)
         moved->domain = from;
         bn_halo_set(f, 0);
         if (bn_context_debug(to->ctx))
-            st = bn_halo_poison(f);
+            st = bn_halo_poison(f, 0);
     }
     const bn_status waited = bn_finish_all(to, f->desc.name); /* the old buffers go */
     bn_field_destroy(&moved);

@@ -31,8 +31,9 @@ static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsign
     }
 }
 
-/* A round: parts are read into pinned memory, the host waits for all devices once, and the whole goes back to them
- * while they go on. Two rooms take turns: while one is read into, the other may still be on its way to a device. */
+/* A round: parts are read into pinned memory, devices (or the host, where it has to look at them) wait until all are
+ * there, and the whole goes back to them while they go on. Two rooms take turns: while one is read into, the other may
+ * still be on its way to a device. */
 typedef struct bn_round {
     bn_domain *d;
     char *room;
@@ -142,8 +143,11 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
     size_t bytes = 0;
     for (size_t i = 0; i < partial_count; i++)
         bytes += partials[i]->apart ? padded(partial_bytes(partials[i])) : 0;
-    for (size_t i = 0; i < scalar_count; i++)
+    bool looks = false; /* the host does */
+    for (size_t i = 0; i < scalar_count; i++) {
+        looks = looks || needs(scalars[i]);
         bytes += needs(scalars[i]) ? padded((d->members + 1) * scalars[i]->buffer[0]->bytes) : 0;
+    }
     if (!d->spread || bytes == 0)
         return BN_OK;
     if (d->gathered.bytes < 2 * bytes) {
@@ -168,7 +172,7 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
             BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
             r.at += padded((d->members + 1) * scalars[i]->buffer[0]->bytes);
         }
-        BN_TRY((back ? bn_flush_all : bn_wait_for_launches)(d, "bringing sums together"));
+        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "bringing sums together"));
     }
     return BN_OK;
 }

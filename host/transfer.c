@@ -75,16 +75,23 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
     return BN_OK;
 }
 
-bn_rect bn_rect_of(const bn_field *f, size_t b, int component, const uint32_t first[3], size_t eb)
+bn_rect bn_rect_in(const bn_field *f, size_t b, int component, const long first[3], size_t eb)
 {
     const bn_box *box = &f->domain->boxes[b];
     const bn_layout *l = &f->domain->shapes[box->shape].layout;
     return (bn_rect){ box,
                       f->buffers[b],
-                      { (l->left + first[0] - box->offset[0]) * eb, (size_t)l->halo[1] + first[1] - box->offset[1],
-                        (size_t)component * l->layers + (size_t)l->halo[2] + first[2] - box->offset[2] },
+                      { (size_t)((long)l->left + first[0]) * eb, (size_t)(l->halo[1] + first[1]),
+                        (size_t)component * l->layers + (size_t)(l->halo[2] + first[2]) },
                       l->pitch * eb,
                       l->slice * eb };
+}
+
+bn_rect bn_rect_of(const bn_field *f, size_t b, int component, const uint32_t first[3], size_t eb)
+{
+    const uint32_t *box = f->domain->boxes[b].offset;
+    const long own[3] = { (long)first[0] - (long)box[0], (long)first[1] - (long)box[1], (long)first[2] - (long)box[2] };
+    return bn_rect_in(f, b, component, own, eb);
 }
 
 /* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. */
@@ -207,7 +214,7 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
     if (write) {
         bn_halo_set(f, 0);
         if (bn_context_debug(d->ctx))
-            BN_TRY(bn_halo_poison(f));
+            BN_TRY(bn_halo_poison(f, 0));
     }
     return BN_OK;
 }

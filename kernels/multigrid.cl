@@ -10,6 +10,7 @@
  *
  * A program is built for every level. BOXES: the grid is cut into several boxes, at even places, so that places in a
  * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
+ * margin: cells of the halo that are computed, too (lib/index.h).
  * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
  * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
  * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
@@ -50,9 +51,9 @@
 static inline int has_above(int i, int step, int coarse_n) { return step == 2 && (i & 1) && (i >> 1) + 1 < coarse_n; }
 
 /* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
-kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x)
+kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x, int margin)
 {
-    CELL(i, j);
+    CELL_AND_MARGIN(i, j, margin);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -73,9 +74,9 @@ kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global rea
 
 /* One sweep: y = x + W (b - A x). */
 kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                      global real *restrict y)
+                      global real *restrict y, int margin)
 {
-    CELL(i, j);
+    CELL_AND_MARGIN(i, j, margin);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -86,12 +87,11 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
 }
 
 #if BOXES
-/* y = b - A x: between boxes it is exchanged as it is, where the residual at a neighbour's neighbours would take wider
- * halos. */
+/* y = b - A x, from which the next coarser grid takes what it restricts: its boxes do not know this one's matrix. */
 kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                        global real *restrict y)
+                        global real *restrict y, int margin)
 {
-    CELL(i, j);
+    CELL_AND_MARGIN(i, j, margin);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -107,9 +107,9 @@ kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global 
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
 
 /* x += P e: the coarse correction, bilinear; e is zero where there is no unknown. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x)
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int margin)
 {
-    CELL(i, j);
+    CELL_AND_MARGIN(i, j, margin);
     const index_t at = AT(i, j);
     const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
     const int above_x = has_above(X0 + i, STEP_X, COARSE_NX), above_y = has_above(Y0 + j, STEP_Y, COARSE_NY);

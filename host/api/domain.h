@@ -57,6 +57,8 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
  * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
+/* How far launches may reach beyond a box: the halo, unless boxes of a coarsened domain are thinner. */
+int bn_domain_reach(const bn_domain *);
 
 /* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns.
  * Both have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may

@@ -21,7 +21,8 @@ typedef enum bn_access {
     BN_A_IMAGE,
     BN_A_TURNED,
     BN_A_PLANE,
-    BN_A_TRAVELLERS
+    BN_A_TRAVELLERS,
+    BN_A_MARGIN
 } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
@@ -112,6 +113,13 @@ typedef struct bn_arg {
     {                                                \
         .access = BN_A_TRAVELLERS, .travellers = (t) \
     }
+/* So many cells of the halo, where other boxes lie, are computed along with a box, and need no exchange when they are
+ * read: a kernel of range BN_PER_CELL that says CELL_AND_MARGIN. What it reads of its own grid then reaches so much
+ * further, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange is cheap. */
+#define BN_MARGIN(cells)                                                     \
+    {                                                                        \
+        .access = BN_A_MARGIN, .kind = BN_V_I32, .value.i = (int32_t)(cells) \
+    }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, reach_)                                   \
     {                                                         \
@@ -181,9 +189,10 @@ typedef struct bn_profile_row {
     double bytes, flops; /* declared */
 } bn_profile_row;
 
-/* What a device was asked for so far: kernels, and calls that returned only when it had done all before them. */
+/* What a device was asked for so far: kernels, calls that returned only when it had done all before them, and rounds of
+ * messages between devices, each for the halos that one launch needed. */
 typedef struct bn_queue_counts {
-    unsigned long long launches, waits;
+    unsigned long long launches, waits, exchanges;
 } bn_queue_counts;
 bn_queue_counts bn_device_counts(const bn_device *);
 

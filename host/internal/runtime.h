@@ -82,7 +82,8 @@ struct bn_domain {
     bn_turn *turn;      /* of what its kernels turn; NULL before the first */
     bn_pinned gathered; /* where partial sums come together */
     unsigned gather_turn;
-    bn_pinned copied;  /* what goes through the host between fields of different domains */
+    bn_pinned copied; /* what goes through the host between fields of different domains, in two rooms in turn */
+    unsigned copy_turn;
     int lattice[3];    /* boxes along x, y, z */
     uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
     bool coarsened;    /* cuts are those of a finer domain, not between blocks of sums */
@@ -266,7 +267,7 @@ BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t
 BN_CHECKED bn_status bn_counters_merge(bn_table *);
 BN_CHECKED bn_status bn_counters_clear(bn_table *);
 void bn_halo_set(bn_field *, int valid); /* so many cells of the halo are right from now on */
-BN_CHECKED bn_status bn_halo_poison(bn_field *);
+BN_CHECKED bn_status bn_halo_poison(bn_field *, int valid);
 BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest untouched */
 
 /* reduce.c: brings the packs of partial sums up to date. */
@@ -313,11 +314,16 @@ typedef struct bn_rect {
     size_t at[3], row, slice; /* bytes, rows, layers; bytes from row to row, from layer to layer */
 } bn_rect;
 bn_rect bn_rect_of(const bn_field *, size_t box, int component, const uint32_t first[3], size_t eb);
+/* The same from a place that is counted from the box's first cell. */
+bn_rect bn_rect_in(const bn_field *, size_t box, int component, const long first[3], size_t eb);
 /* Begins to read all components of a region of one box, which may reach into its halo. */
 BN_CHECKED bn_status bn_field_enqueue_box(bn_field *, size_t box, const bn_region *, void *values);
 /* domain.c: hands all that was enqueued to the devices, and waits for what was launched. */
 BN_CHECKED bn_status bn_flush_all(bn_domain *, const char *what);
 BN_CHECKED bn_status bn_wait_for_launches(bn_domain *, const char *what);
+/* What is enqueued from now on begins when all devices of the domain here have done what was enqueued before. The host
+ * waits only where events of one can't hold up another, or where other ranks have a part. */
+BN_CHECKED bn_status bn_queues_meet(bn_domain *, const char *what);
 /* Waits for all queues of the domain's devices, messages included. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 

@@ -61,6 +61,12 @@ typedef int index_t;
     const int j = (int)get_global_id(1) - Y0;                  \
     if (i >= NX || j >= NY)                                    \
     return
+/* The same and so many cells of the halo, where the grid goes on (BN_MARGIN). */
+#define CELL_AND_MARGIN(i, j, margin)                                                    \
+    const int i = (int)get_global_id(0) - X0;                                            \
+    const int j = (int)get_global_id(1) - Y0;                                            \
+    if (i >= NX + (margin) || j >= NY + (margin) || X0 + i >= GNX || Y0 + j >= GNY)      \
+    return
 #define CELL3(i, j, k)                                         \
     const int i = (int)get_global_id(0) - X0;                  \
     const int j = (int)get_global_id(1) - Y0;                  \

@@ -14,6 +14,12 @@ enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_K
  * and a cycle has six for each grid. */
 enum { MG_GATHERED_NODES = 320 * 320 };
 
+/* With two cells around it of what mg_start leaves, a box can compute residuals one cell around it and restrict them;
+ * with two of the corrected values, sweep one cell around it and then itself. The coarse correction of two cells takes
+ * as many of the coarser grid. */
+enum { MG_MARGIN = BN_MULTIGRID_HALO - 1 };
+#define MG_COARSE_REACH(margin) ((margin) / 2 + 1)
+
 static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
     { [MG_START] = { "mg_start", BN_PER_CELL, { .reads = 1, .writes = 1, .flops = 24 } },
       [MG_SMOOTH] = { "mg_smooth", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 14 } },
@@ -35,6 +41,7 @@ typedef struct mg_level {
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
     bn_field *A, *b, *x, *y; /* own on all but the finest, where x and b come with each cycle */
+    int margin;              /* cells beyond its boxes that are computed there, too, rather than exchanged */
 } mg_level;
 
 struct bn_multigrid {
@@ -54,7 +61,8 @@ static bn_status create_domain(bn_multigrid *m, int number)
     bn_domain *finest = m->level[0].domain;
     const bn_grid_level *finer = l[-1].plan;
     if (number <= m->twin)
-        return bn_domain_coarsen(l[-1].domain, (const int[3]){ finer->step_x, finer->step_y, 1 }, 1, &l->domain);
+        return bn_domain_coarsen(l[-1].domain, (const int[3]){ finer->step_x, finer->step_y, 1 }, BN_MULTIGRID_HALO,
+                                 &l->domain);
     const bn_domain_desc desc = {
         .grid = { .dims = 2, .n = { l->plan->nx, l->plan->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = bn_domain_precision(finest),
@@ -164,6 +172,10 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
             whole = true;
         }
     }
+    for (int l = 0; l < m->twin; l++)
+        if (bn_domain_reach(m->level[l].domain) >= MG_MARGIN + 1 &&
+            bn_domain_reach(m->level[l + 1].domain) >= MG_COARSE_REACH(MG_MARGIN))
+            m->level[l].margin = MG_MARGIN;
     for (int l = 1; l < m->levels; l++)
         BN_TRY(create_fields(m, l));
     for (int l = 0; l < m->levels; l++)
@@ -236,7 +248,8 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
 {
     mg_level *l = &m->level[number];
     if (number <= m->twin) {
-        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
+        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y),
+                   BN_MARGIN(l[-1].margin / 2)));
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
@@ -257,13 +270,14 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
         BN_TRY(cycle(m, number + 1, next->b, next->x));
         return bn_field_copy(next->x, x);
     }
-    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x)));
+    const int margin = l->margin;
+    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_MARGIN(margin)));
     BN_TRY(restrict_to(m, number + 1, b, x));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
-    BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0), BN_READ_FOREIGN_REACH(next->x, 1),
-                  BN_UPDATE(x)));
-    BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y)));
-    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x));
+    BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0),
+                  BN_READ_FOREIGN_REACH(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x), BN_MARGIN(margin)));
+    BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_MARGIN(margin / 2)));
+    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_MARGIN(0));
 }
 
 bn_status bn_multigrid_cycle(void *user, bn_field *r, bn_field *z) { return cycle(user, 0, r, z); }

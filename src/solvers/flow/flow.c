@@ -2,6 +2,7 @@
  * case's keys, the plan, the table. */
 #include "flow.h"
 
+#include "numerics/multigrid.h"
 #include "numerics/multigrid_plan.h"
 
 #include <math.h>
@@ -307,8 +308,10 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].wanted)
             BN_TRY(bn_plan_field(p, &fields[i].desc));
-    if (multigrid)
+    if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
+        BN_TRY(bn_plan_halo(p, BN_MULTIGRID_HALO));
+    }
     const char *const skipped[] = { heat ? NULL : "flow_heat", s->bodies > 0 ? NULL : "flow_bodies",
                                     s->bodies > 0 ? NULL : "flow_respond", s->bodies > 0 ? NULL : "flow_lift" };
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)

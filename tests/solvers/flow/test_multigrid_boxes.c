@@ -5,6 +5,7 @@
 
 #include "binnacle/binnacle.h"
 #include "numerics/linear.h"
+#include "numerics/multigrid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,10 @@ static uint8_t *bits_of(void)
     return bits;
 }
 
+static unsigned long long exchanges; /* of the last solve */
+
 /* Solves on so many boxes of the devices of a list. To be freed. */
-static double *solve(const char *devices, int boxes, bn_precision precision, const size_t group[3],
+static double *solve(const char *devices, int boxes, int halo, bn_precision precision, const size_t group[3],
                      bn_cg_report *report)
 {
     enum { X, B, BITS, R, P, Q, Z, FIELDS };
@@ -53,7 +56,7 @@ static double *solve(const char *devices, int boxes, bn_precision precision, con
     OK(bn_device_open(ctx, devices, false, &device));
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 }, .nodes = true },
                                   .precision = precision,
-                                  .halo = 1,
+                                  .halo = halo,
                                   .boxes = boxes,
                                   .align = 64,
                                   .device = device,
@@ -72,6 +75,7 @@ static double *solve(const char *devices, int boxes, bn_precision precision, con
                         &(bn_linear_work){ .bits = f[BITS], .r = f[R], .p = f[P], .q = f[Q], .z = f[Z] }, &linear));
     OK(bn_linear_solve(linear, f[X], f[B], &(bn_cg_target){ precision == BN_DOUBLE ? 1e-10 : 1e-4, 100 }));
     OK(bn_linear_report(linear, report));
+    exchanges = bn_device_counts(device).exchanges;
     OK(bn_field_get(f[X], x, POINTS));
     OK(bn_domain_check_canaries(domain));
     bn_linear_destroy(&linear);
@@ -84,12 +88,12 @@ static double *solve(const char *devices, int boxes, bn_precision precision, con
 }
 
 /* One box against several, the latter with NaN in all halos that no launch has asked for. */
-static void compare(const char *devices, int boxes, bn_precision precision)
+static void compare(const char *devices, int boxes, int halo, bn_precision precision)
 {
     bn_cg_report whole, cut;
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
-    double *one = solve("auto", 1, precision, (const size_t[]){ 0, 0, 0 }, &whole);
-    double *several = solve(devices, boxes, precision, (const size_t[]){ 48, 1, 1 }, &cut);
+    double *one = solve("auto", 1, 1, precision, (const size_t[]){ 0, 0, 0 }, &whole);
+    double *several = solve(devices, boxes, halo, precision, (const size_t[]){ 48, 1, 1 }, &cut);
     double largest = 0;
     for (int at = 0; at < POINTS; at++)
         largest = fmax(largest, fabs(one[at]));
@@ -104,20 +108,39 @@ static void compare(const char *devices, int boxes, bn_precision precision)
     bn_context_destroy(&ctx);
 }
 
-START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_SINGLE); }
+START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_MULTIGRID_HALO, BN_SINGLE); }
 END_TEST
 
 START_TEST(two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 2, BN_DOUBLE);
+    compare("all", 2, BN_MULTIGRID_HALO, BN_DOUBLE);
+}
+END_TEST
+
+START_TEST(four_boxes_of_two_devices) /* two by two: corners */
+{
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    compare("all", 4, BN_MULTIGRID_HALO, BN_SINGLE);
+}
+END_TEST
+
+/* Without room for margins; with it there are fewer messages, by a third on two levels. */
+START_TEST(halo_of_one)
+{
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
+    compare("all", 2, 1, BN_SINGLE);
+    const unsigned long long without = exchanges;
+    compare("all", 2, BN_MULTIGRID_HALO, BN_SINGLE);
+    ck_assert_msg(exchanges > 0 && 3 * exchanges < 2 * without, "%llu rounds of messages, %llu without margins",
+                  exchanges, without);
 }
 END_TEST
 
 START_TEST(three_boxes_of_two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 3, BN_SINGLE);
+    compare("all", 3, BN_MULTIGRID_HALO, BN_SINGLE);
 }
 END_TEST
 
@@ -125,6 +148,8 @@ static void add(TCase *tests)
 {
     tcase_add_test(tests, four_boxes_of_one_device);
     tcase_add_test(tests, two_devices);
+    tcase_add_test(tests, four_boxes_of_two_devices);
+    tcase_add_test(tests, halo_of_one);
     tcase_add_test(tests, three_boxes_of_two_devices);
 }
 
