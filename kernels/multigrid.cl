@@ -2,15 +2,17 @@
  * gradients: damped Jacobi (two sweeps down from zero, two sweeps up: symmetric), bilinear interpolation, its transpose
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
- * lint: -DBOXES=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DBOXES=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DBOXES=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DBOXES=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DBOXES=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
  *
- * A program is built for every level. BOXES: the grid is cut into several boxes, at even places, so that places in a
+ * A program is built for every level. A grid may be cut into several boxes, at even places, so that places in a
  * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
- * margin: cells of the halo that are computed, too (lib/index.h).
+ * margin: cells of the halo that are computed, too (lib/index.h). SEPARATE, FINER_SEPARATE: the residual of this level,
+ * of the next finer one, is a field of its own, which boxes without margins exchange as it is: computed where it is
+ * restricted, at a neighbour's neighbours, it would take wider halos.
  * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
  * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
  * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
@@ -86,8 +88,8 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
     y[at] = value;
 }
 
-#if BOXES
-/* y = b - A x, from which the next coarser grid takes what it restricts: its boxes do not know this one's matrix. */
+#if SEPARATE
+/* y = b - A x. */
 kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
                         global real *restrict y, int margin)
 {
@@ -132,9 +134,26 @@ static inline real share(int fine, int coarse, int step, int n, real last)
     return fine > step * coarse && !has_above(fine, step, n) ? last : REAL(0.5);
 }
 
-#if BOXES
-/* Right-hand side of this level: the residual of the next finer one, zero where that has no unknown, restricted. */
-kernel void mg_restrict(global const real *restrict finer_y, global const real *restrict A, global real *restrict b)
+#if FINER_FINEST
+#define FINER_ARGUMENTS STENCIL_ARGUMENTS
+#define FINER_UNKNOWN (stencil[at] != 0)
+#define FINER_PRODUCT STENCIL_PRODUCT(product, (int)stencil[at], finer_x[at], FINER_X)
+#else
+#define FINER_ARGUMENTS global const real *restrict finer_A
+#define FINER_UNKNOWN (finer_A[at] != 0)
+#define FINER_PRODUCT STORED_PRODUCT(product, finer_A, at, FINER_PLANE, finer_x[at], FINER_X)
+#endif
+#define FINER_X(dx, dy) finer_x[at + (dx) + (index_t)(dy) * FINER_PITCH]
+
+/* Right-hand side of this level: the residual b - A x of the next finer one, zero where that has no unknown,
+ * restricted. */
+kernel void mg_restrict(
+#if FINER_SEPARATE
+    global const real *restrict finer_y,
+#else
+    FINER_ARGUMENTS, global const real *restrict finer_b, global const real *restrict finer_x,
+#endif
+    global const real *restrict A, global real *restrict b)
 {
     CELL(i, j);
     real total = 0;
@@ -145,50 +164,20 @@ kernel void mg_restrict(global const real *restrict finer_y, global const real *
                 if (fi < 0 || fj < 0 || fi >= FINER_NX || fj >= FINER_NY)
                     continue;
                 const index_t at = FINER_FIRST + (index_t)(FINER_STEP_Y * j + dy) * FINER_PITCH + FINER_STEP_X * i + dx;
-                const real weight = share(fj, Y0 + j, FINER_STEP_Y, GNY, FINER_LAST_Y) *
-                                    share(fi, X0 + i, FINER_STEP_X, GNX, FINER_LAST_X);
-                total = total + weight * finer_y[at];
-            }
-    b[AT(i, j)] = total;
-}
+#if FINER_SEPARATE
+                const real residual = finer_y[at];
 #else
-#if FINER_FINEST
-#define FINER_ARGUMENTS STENCIL_ARGUMENTS
-#define FINER_UNKNOWN (stencil[at] != 0)
-#else
-#define FINER_ARGUMENTS global const real *restrict finer_A
-#define FINER_UNKNOWN (finer_A[at] != 0)
-#endif
-
-/* Right-hand side of this level: the residual b - A x of the next finer one, restricted. */
-kernel void mg_restrict(FINER_ARGUMENTS, global const real *restrict finer_b, global const real *restrict finer_x,
-                        global const real *restrict A, global real *restrict b)
-{
-    CELL(i, j);
-    real total = 0;
-    if (UNKNOWN(AT(i, j)))
-        for (int dy = 1 - FINER_STEP_Y; dy < FINER_STEP_Y; dy++)
-            for (int dx = 1 - FINER_STEP_X; dx < FINER_STEP_X; dx++) {
-                const int fi = FINER_STEP_X * i + dx, fj = FINER_STEP_Y * j + dy;
-                if (fi < 0 || fj < 0 || fi >= FINER_NX || fj >= FINER_NY)
-                    continue;
-                const index_t at = FINER_FIRST + (index_t)fj * FINER_PITCH + fi;
                 if (!FINER_UNKNOWN)
                     continue;
-#define VALUE(ox, oy) finer_x[at + (ox) + (index_t)(oy) * FINER_PITCH]
-#if FINER_FINEST
-                STENCIL_PRODUCT(product, (int)stencil[at], finer_x[at], VALUE)
-#else
-                STORED_PRODUCT(product, finer_A, at, FINER_PLANE, finer_x[at], VALUE)
+                FINER_PRODUCT
+                const real residual = finer_b[at] - product;
 #endif
-#undef VALUE
-                const real weight = share(fj, j, FINER_STEP_Y, NY, FINER_LAST_Y) *
-                                    share(fi, i, FINER_STEP_X, NX, FINER_LAST_X);
-                total = total + weight * (finer_b[at] - product);
+                const real weight = share(fj, Y0 + j, FINER_STEP_Y, GNY, FINER_LAST_Y) *
+                                    share(fi, X0 + i, FINER_STEP_X, GNX, FINER_LAST_X);
+                total = total + weight * residual;
             }
     b[AT(i, j)] = total;
 }
-#endif
 #endif
 
 #if COARSEST

@@ -14,9 +14,9 @@ enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_K
  * and a cycle has six for each grid. */
 enum { MG_GATHERED_NODES = 320 * 320 };
 
-/* With two cells around it of what mg_start leaves, a box can compute residuals one cell around it and restrict them;
- * with two of the corrected values, sweep one cell around it and then itself. The coarse correction of two cells takes
- * as many of the coarser grid. */
+/* With two cells around it of what mg_start leaves, a box knows the residuals that the coarser grid restricts; with two
+ * of the corrected values it can sweep one cell around it and then itself. The coarse correction of two cells takes as
+ * many of the coarser grid. */
 enum { MG_MARGIN = BN_MULTIGRID_HALO - 1 };
 #define MG_COARSE_REACH(margin) ((margin) / 2 + 1)
 
@@ -85,6 +85,12 @@ static bn_status create_fields(bn_multigrid *m, int number)
     return bn_field_set(l->A, l->plan->A, (size_t)stored * points);
 }
 
+/* Whether the residual of a level is a field of its own: boxes that know nothing beyond their own nodes exchange it. */
+static bool separate(const bn_multigrid *m, int number)
+{
+    return number >= 0 && number < m->twin && m->level[number].margin == 0;
+}
+
 /* Whether a level has a kernel. */
 static bool has_kernel(const bn_multigrid *m, int number, int kernel)
 {
@@ -93,7 +99,7 @@ static bool has_kernel(const bn_multigrid *m, int number, int kernel)
         return kernel == MG_RESTRICT;
     switch (kernel) {
     case MG_RESTRICT: return !first;
-    case MG_RESIDUAL: return number < m->twin;
+    case MG_RESIDUAL: return separate(m, number);
     case MG_DENSE: return coarsest;
     default: return !coarsest;
     }
@@ -109,7 +115,8 @@ static bn_status build(bn_multigrid *m, int number)
         const char *name;
         long long value;
     } integers[] = {
-        { "BOXES", number <= m->twin },
+        { "SEPARATE", separate(m, number) },
+        { "FINER_SEPARATE", separate(m, number - 1) },
         { "FINEST", number == 0 },
         { "COARSEST", coarsest },
         { "FINER_FINEST", number == 1 },
@@ -247,17 +254,17 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number];
-    if (number <= m->twin) {
-        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y),
-                   BN_MARGIN(l[-1].margin / 2)));
+    const int reach = number <= m->twin; /* of boxes with margins */
+    if (separate(m, number - 1)) {
+        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y), BN_MARGIN(0)));
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN(m->bits), BN_SCALARS_FOREIGN(m->diagonal),
-                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_FOREIGN(b), BN_READ_FOREIGN(x),
-                      BN_READ(l->A, 0), BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN(l[-1].A), BN_READ_FOREIGN(b), BN_READ_FOREIGN(x),
-                  BN_READ(l->A, 0), BN_WRITE(l->b));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(m->bits, reach), BN_SCALARS_FOREIGN(m->diagonal),
+                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_FOREIGN_REACH(b, reach),
+                      BN_READ_FOREIGN_REACH(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
+    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].A, reach), BN_READ_FOREIGN_REACH(b, reach),
+                  BN_READ_FOREIGN_REACH(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
