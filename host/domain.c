@@ -40,6 +40,11 @@ static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
 
 uint32_t bn_cut_unit(int dim) { return unit[dim]; }
 
+uint32_t bn_least_thick(const bn_domain_desc *desc)
+{
+    return desc->halo > desc->margin ? (uint32_t)(desc->halo - desc->margin) : 1;
+}
+
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
 /* The cells that so many pieces keep together: as many as asked for, if each piece then has enough of these units. */
@@ -83,7 +88,7 @@ static bn_status choose_lattice(bn_domain *d)
             bool thick = true;
             for (int k = 0; k < 3; k++) {
                 uint32_t points = thinnest(d, k, b[k]);
-                thick = thick && points >= 1 && (b[k] == 1 || points >= (uint32_t)d->desc.halo);
+                thick = thick && points >= 1 && (b[k] == 1 || points >= bn_least_thick(&d->desc));
             }
             const double y_cost = g->dims > 2 ? 2 : 1, x_cost = g->dims > 1 ? 2 * y_cost : 1;
             double surface = (bx - 1) * x_cost * g->n[1] * g->n[2] + (by - 1) * y_cost * g->n[0] * g->n[2] +
@@ -98,7 +103,7 @@ static bn_status choose_lattice(bn_domain *d)
         return bn_fail(d->ctx, BN_USAGE,
                        "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
                        "and cuts lie at multiples of %d along x%s and %d along y; ask for fewer boxes",
-                       g->n[0], g->n[1], g->n[2], boxes, d->desc.halo > 1 ? d->desc.halo : 1, (int)BN_SEGMENT,
+                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thick(&d->desc), (int)BN_SEGMENT,
                        d->desc.whole_rows ? " (here not at all)" : "", (int)BN_SEGMENT_ROWS);
     return BN_OK;
 }
@@ -113,7 +118,7 @@ static bn_status cut_by_weights(bn_domain *d, const double *weights)
 {
     const int dim = d->desc.grid.dims - 1, boxes = d->desc.boxes;
     const uint32_t u = cut_unit(d, dim, boxes), units = (d->desc.grid.n[dim] + u - 1) / u;
-    const uint32_t least = d->desc.halo > 0 ? ((uint32_t)d->desc.halo + u - 1) / u : 1;
+    const uint32_t least = (bn_least_thick(&d->desc) + u - 1) / u;
     /* The last unit may be short: there must be one more where it could be thinner than the halo. */
     if ((uint64_t)units < (uint64_t)least * (uint64_t)boxes + 1)
         return bn_fail(d->ctx, BN_USAGE, "%u points along the slowest dimension can't be shared out among %d devices",
@@ -236,6 +241,7 @@ static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t lea
 static bn_status cut_boxes(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
+    d->reach = d->desc.halo;
     d->box_count = (size_t)d->desc.boxes;
     d->boxes = calloc(d->box_count, sizeof *d->boxes);
     d->shapes = calloc(d->box_count, sizeof *d->shapes);
@@ -251,6 +257,8 @@ static bn_status cut_boxes(bn_domain *d)
         for (int k = 0; k < 3; k++) {
             box->offset[k] = d->cuts[k][box->place[k]];
             box->n[k] = d->cuts[k][box->place[k] + 1] - box->offset[k];
+            if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->reach)
+                d->reach = (int)box->n[k];
         }
         /* A program of its own where it knows the box's place, or the layout of a finer domain's box. */
         size_t s = d->spread || d->coarsened ? b : 0;
@@ -289,8 +297,9 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
             return bn_fail(ctx, BN_USAGE, "%u periodic points along dimension %d are fewer than the halo of %d",
                            g->n[k], k, desc->halo);
     }
-    if (desc->halo < 0 || desc->halo > 64)
-        return bn_fail(ctx, BN_USAGE, "a halo of %d cells; 0 to 64 are possible", desc->halo);
+    if (desc->halo < 0 || desc->halo > 64 || desc->margin < 0 || desc->margin > desc->halo)
+        return bn_fail(ctx, BN_USAGE, "a halo of %d cells, %d of them a margin; 0 to 64 are possible", desc->halo,
+                       desc->margin);
     if (desc->boxes < 0 || desc->boxes > 4096)
         return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
     if (desc->whole_rows && g->dims < 2)
@@ -363,15 +372,7 @@ bool bn_domain_divides(const bn_domain *d, const int step[3])
     return true;
 }
 
-int bn_domain_reach(const bn_domain *d)
-{
-    int reach = d->desc.halo;
-    for (size_t b = 0; b < d->box_count; b++)
-        for (int k = 0; k < 3; k++)
-            if (d->lattice[k] > 1 && d->boxes[b].n[k] < (uint32_t)reach)
-                reach = (int)d->boxes[b].n[k];
-    return reach;
-}
+int bn_domain_reach(const bn_domain *d) { return d->reach; }
 
 bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
 {
@@ -400,7 +401,7 @@ bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain *
     for (size_t p = 0; sound && p < cuts->count; p++) {
         const uint32_t end = p + 1 < cuts->count ? cuts->begin[p + 1] : desc->grid.n[cuts->along];
         sound = cuts->begin[p] % unit[cuts->along] == 0 && end > cuts->begin[p] &&
-                end - cuts->begin[p] >= (uint32_t)desc->halo;
+                end - cuts->begin[p] >= bn_least_thick(desc);
     }
     if (!sound)
         return bn_fail(old->ctx, BN_USAGE,

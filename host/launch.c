@@ -113,12 +113,12 @@ static bn_status check_margin(const bn_kernel *k, int margin)
 {
     const bn_domain *d = k->program->domain;
     const bool *periodic = d->desc.grid.periodic;
-    if (margin == 0 || (margin > 0 && margin <= d->desc.halo && k->desc->range == BN_PER_CELL && k->layers <= 1 &&
+    if (margin == 0 || (margin > 0 && margin <= d->reach && k->desc->range == BN_PER_CELL && k->layers <= 1 &&
                         !periodic[0] && !periodic[1] && !periodic[2]))
         return BN_OK;
     return bn_fail(d->ctx, BN_USAGE,
                    "kernel %s can't compute %d cells of a halo of %d: it is not one per cell, or a side is periodic",
-                   k->desc->name, margin, d->desc.halo);
+                   k->desc->name, margin, d->reach);
 }
 
 static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
@@ -154,9 +154,9 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
                            k->desc->name);
         const int reach = a->field ? reach_of(a, margin) : 0;
-        if (a->reach < 0 || reach > owner->desc.halo)
+        if (a->reach < 0 || reach > owner->reach)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
-                           k->desc->name, reach, owner->desc.halo);
+                           k->desc->name, reach, owner->reach);
         if (a->field && k->desc->range == BN_PER_TRAVELLER)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", k->desc->name,
                            a->field->desc.name);

@@ -129,8 +129,9 @@ static void try_along(const bn_domain *d, int dim, const double *work, double to
     const uint32_t n = d->desc.grid.n[dim], unit = piece_of(d, dim, r->devices), rest = n % unit;
     const double layer = (double)bn_domain_points(d) / n, room = floor(most / layer / unit);
     r->pieces = (n + unit - 1) / unit;
-    r->least = d->desc.halo > 0 ? ((uint32_t)d->desc.halo + unit - 1) / unit : 1;
-    r->last = r->least + (rest > 0 && rest < (uint32_t)d->desc.halo); /* the last piece may be thinner than the halo */
+    r->least = (bn_least_thick(&d->desc) + unit - 1) / unit;
+    r->last = r->least +
+              (rest > 0 && rest < bn_least_thick(&d->desc)); /* the last piece may be thinner than the halo */
     r->most = room < (double)r->pieces ? (size_t)room : r->pieces;
     memset(r->work, 0, r->pieces * sizeof *r->work);
     add_up(d, work, dim, unit, r->work);

@@ -2,17 +2,18 @@
  * gradients: damped Jacobi (two sweeps down from zero, two sweeps up: symmetric), bilinear interpolation, its transpose
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
- * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
+ * lint: -DFUSED=0 -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
+ * lint: -DFUSED=0 -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
  *
  * A program is built for every level. A grid may be cut into several boxes, at even places, so that places in a
  * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
  * margin: cells of the halo that are computed, too (lib/index.h). SEPARATE, FINER_SEPARATE: the residual of this level,
  * of the next finer one, is a field of its own, which boxes without margins exchange as it is: computed where it is
- * restricted, at a neighbour's neighbours, it would take wider halos.
+ * restricted, at a neighbour's neighbours, it would take wider halos. FUSED: mg_correct_smooth takes the place of
+ * mg_correct.
  * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
  * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
  * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
@@ -108,21 +109,52 @@ kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global 
 /* Weight of the coarse node below fine node i when there is none above. */
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
 
-/* x += P e: the coarse correction, bilinear; e is zero where there is no unknown. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int margin)
+/* (P e) at a node: the coarse correction, bilinear; e is zero where there is no unknown. */
+static inline real interpolated(global const real *e, int i, int j, int x0, int y0)
 {
-    CELL_AND_MARGIN(i, j, margin);
-    const index_t at = AT(i, j);
     const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
-    const int above_x = has_above(X0 + i, STEP_X, COARSE_NX), above_y = has_above(Y0 + j, STEP_Y, COARSE_NY);
+    const int above_x = has_above(x0 + i, STEP_X, COARSE_NX), above_y = has_above(y0 + j, STEP_Y, COARSE_NY);
     const real alone_x = ALONE(i, STEP_X, LAST_X), alone_y = ALONE(j, STEP_Y, LAST_Y);
     const real e00 = e[from], e10 = e[from + 1], e01 = e[from + COARSE_PITCH], e11 = e[from + COARSE_PITCH + 1];
     const real low = above_x ? REAL(0.5) * (e00 + e10) : alone_x * e00;
     const real high = above_x ? REAL(0.5) * (e01 + e11) : alone_x * e01;
-    const real correction = above_y ? REAL(0.5) * (low + high) : alone_y * low;
-    if (UNKNOWN(at))
-        x[at] = x[at] + correction;
+    return above_y ? REAL(0.5) * (low + high) : alone_y * low;
 }
+
+#if FUSED
+/* x + P e; beyond the grid, where it does not count, 0. */
+static inline real corrected(global const real *e, global const real *x, int i, int j)
+{
+    return i < 0 || j < 0 || i >= NX || j >= NY ? 0 : x[AT(i, j)] + interpolated(e, i, j, 0, 0);
+}
+
+/* mg_correct and the first mg_smooth in one, on a grid in one box whose launches cost more than its arithmetic: each
+ * node corrects its neighbours for itself. */
+kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict e,
+                              global const real *restrict x, global real *restrict y)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    real value = 0;
+    if (UNKNOWN(at)) {
+        const real here = corrected(e, x, i, j);
+#define VALUE(dx, dy) corrected(e, x, i + (dx), j + (dy))
+        MATRIX_PRODUCT(product, here, VALUE)
+#undef VALUE
+        value = here + WEIGHT(at) * (b[at] - product);
+    }
+    y[at] = value;
+}
+#else
+/* x += P e. */
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int margin)
+{
+    CELL_AND_MARGIN(i, j, margin);
+    const index_t at = AT(i, j);
+    if (UNKNOWN(at))
+        x[at] = x[at] + interpolated(e, i, j, X0, Y0);
+}
+#endif
 #endif
 
 #if !FINEST

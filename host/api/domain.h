@@ -25,7 +25,8 @@ typedef struct bn_domain_desc {
     bn_grid grid;
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
-    int boxes;              /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
+    int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_reach */
+    int boxes;  /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal.
      */
     int align;
@@ -57,7 +58,7 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
  * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
-/* How far launches may reach beyond a box: the halo, unless boxes of a coarsened domain are thinner. */
+/* How far launches may reach beyond a box: the halo, unless there are boxes that are thinner. */
 int bn_domain_reach(const bn_domain *);
 
 /* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns.

@@ -84,6 +84,7 @@ struct bn_domain {
     unsigned gather_turn;
     bn_pinned copied; /* what goes through the host between fields of different domains, in two rooms in turn */
     unsigned copy_turn;
+    int reach;         /* the halo, or the thickness of the thinnest box */
     int lattice[3];    /* boxes along x, y, z */
     uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
     bool coarsened;    /* cuts are those of a finer domain, not between blocks of sums */
@@ -204,6 +205,8 @@ BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
 
 /* domain.c: the device of a member. */
 bn_device *bn_member_device(const bn_domain *, size_t member);
+/* Points that a box has at least along a dimension that is cut. */
+uint32_t bn_least_thick(const bn_domain_desc *);
 /* Cells along a dimension that every cut keeps together. */
 uint32_t bn_cut_unit(int dim);
 /* For snapshots: the domain's devices, memory to copy to and lock stay until they let go, on whatever thread. */

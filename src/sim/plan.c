@@ -32,6 +32,8 @@ bn_status bn_plan_halo(bn_plan *p, int cells)
     return BN_OK;
 }
 
+void bn_plan_margin(bn_plan *p, int cells) { p->margin = cells; }
+
 void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
 
 void bn_plan_whole_rows(bn_plan *p) { p->whole_rows = true; }
@@ -138,7 +140,7 @@ static int element_bytes(const bn_plan *p, bn_type type)
 
 bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, bool shared)
 {
-    const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
+    const bn_domain_desc desc = { .grid = *grid, .precision = p->precision, .halo = p->halo + p->margin, .boxes = 1 };
     const uint64_t bytes = bn_domain_estimate(&desc, element_bytes(p, type), 1, &p->more_largest);
     if (bytes == 0 || __builtin_add_overflow(p->more_bytes[shared], bytes, &p->more_bytes[shared]))
         return bn_fail(p->ctx, BN_MEMORY, "a grid of %u x %u points can't be addressed; use a coarser one", grid->n[0],
@@ -149,7 +151,7 @@ bn_status bn_plan_more_memory(bn_plan *p, const bn_grid *grid, bn_type type, boo
 /* Bytes of all fields, and of what setup makes beside them, on one device; 0 when they can't be addressed. */
 static uint64_t field_bytes(const bn_plan *p, uint64_t *largest)
 {
-    const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo, .boxes = 1 };
+    const bn_domain_desc desc = { .grid = p->grid, .precision = p->precision, .halo = p->halo + p->margin, .boxes = 1 };
     uint64_t total = p->more_bytes[0];
     *largest = p->more_largest;
     for (size_t i = 0; i < p->field_count; i++) {

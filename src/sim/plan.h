@@ -41,7 +41,7 @@ struct bn_plan {
     const bn_device_info *device; /* lent; may be NULL */
     bool has_grid;
     bn_grid grid;
-    int halo;
+    int halo, margin;
     int align;
     bool whole_rows;
     /* Beside the fields: in any case, and where several devices share the case [B]. */

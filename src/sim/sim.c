@@ -172,10 +172,13 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     }
     const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
     BN_GO(bn_plan_check_memory(ctx, sim->plan, device, shared ? bn_device_slots(desc->device) : 1));
+    const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo
+                                                                   : 1; /* pieces of files share nodes */
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,
-        .halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1, /* pieces of files share nodes */
+        .halo = halo + sim->plan->margin,
+        .margin = sim->plan->margin,
         .align = sim->plan->align,
         .whole_rows = sim->plan->whole_rows,
         .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),

@@ -122,6 +122,9 @@ typedef struct bn_solver {
 /* --- for plan() --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any launch; 1 unless said otherwise */
+/* The halo is wider by so many cells, which launches may compute along with their own where boxes are thick enough
+ * (BN_MARGIN, bn_domain_reach). */
+void bn_plan_margin(bn_plan *, int cells);
 /* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: so often
  * the grid can be made coarser by halves in the same boxes. */
 void bn_plan_align(bn_plan *, int cells);

@@ -310,7 +310,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, &fields[i].desc));
     if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
-        BN_TRY(bn_plan_halo(p, BN_MULTIGRID_HALO));
+        bn_plan_margin(p, BN_MULTIGRID_MARGIN);
     }
     const char *const skipped[] = { heat ? NULL : "flow_heat", s->bodies > 0 ? NULL : "flow_bodies",
                                     s->bodies > 0 ? NULL : "flow_respond", s->bodies > 0 ? NULL : "flow_lift" };
