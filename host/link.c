@@ -78,9 +78,38 @@ static bn_status wait_for(const bn_device *device, cl_event event)
     return BN_OK;
 }
 
-/* Whether a piece lies in one, and where it begins then: calls for rectangles take the host twice as long. */
-static bool is_one(const bn_link_piece *p) { return p->region[1] == 1 && p->region[2] == 1; }
-static size_t start_of(const bn_rect *r) { return r->at[2] * r->slice + r->at[1] * r->row + r->at[0]; }
+/* A piece between its device and the host. Calls for rectangles take the host twice as long as others. */
+static bn_status move_piece(const bn_link_piece *p, bool out, void *data, cl_uint waits, const cl_event *wait,
+                            cl_event *done)
+{
+    const bn_rect *r = out ? &p->source : &p->target;
+    const bn_device *device = r->box->device;
+    const char *name = r->buffer->name;
+    const bool one = p->region[1] == 1 && p->region[2] == 1;
+    const size_t start = r->at[2] * r->slice + r->at[1] * r->row + r->at[0], origin[3] = { 0, 0, 0 };
+    if (out && one)
+        BN_CL(device, name, clEnqueueReadBuffer, device->outgoing, r->buffer->mem, CL_FALSE, start, p->region[0], data,
+              waits, wait, done);
+    else if (out)
+        BN_CL(device, name, clEnqueueReadBufferRect, device->outgoing, r->buffer->mem, CL_FALSE, r->at, origin,
+              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
+    else if (one)
+        BN_CL(device, name, clEnqueueWriteBuffer, device->incoming, r->buffer->mem, CL_FALSE, start, p->region[0], data,
+              waits, wait, done);
+    else
+        BN_CL(device, name, clEnqueueWriteBufferRect, device->incoming, r->buffer->mem, CL_FALSE, r->at, origin,
+              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
+    return BN_OK;
+}
+
+/* All pieces; the first one waits, and the queue is in order. */
+static bn_status move_pieces(const bn_link *l, bool out, cl_uint waits, const cl_event *wait, cl_event *done)
+{
+    for (size_t i = 0; i < l->piece_count; i++)
+        BN_TRY(move_piece(&l->pieces[i], out, (char *)l->host.data + l->pieces[i].at, i == 0 ? waits : 0,
+                          i == 0 && waits ? wait : NULL, i + 1 == l->piece_count ? done : NULL));
+    return BN_OK;
+}
 
 /* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
 static bn_status read_out(bn_link *l, bool together)
@@ -88,22 +117,11 @@ static bn_status read_out(bn_link *l, bool together)
     const bn_device *device = l->source->device;
     cl_event waits[2], read;
     const cl_uint n = bn_events_of(l->packed, together ? l->written : NULL, waits);
-    for (size_t i = 0; i < l->piece_count; i++) {
-        const bn_link_piece *p = &l->pieces[i];
-        const cl_uint waiting = i == 0 ? n : 0;
-        void *to = (char *)l->host.data + p->at;
-        cl_event *done = i + 1 == l->piece_count ? &read : NULL;
-        if (is_one(p))
-            BN_CL(device, p->source.buffer->name, clEnqueueReadBuffer, device->outgoing, p->source.buffer->mem,
-                  CL_FALSE, start_of(&p->source), p->region[0], to, waiting, waiting ? waits : NULL, done);
-        else
-            BN_CL(device, p->source.buffer->name, clEnqueueReadBufferRect, device->outgoing, p->source.buffer->mem,
-                  CL_FALSE, p->source.at, (const size_t[3]){ 0 }, p->region, p->source.row, p->source.slice, 0, 0, to,
-                  waiting, waiting ? waits : NULL, done);
-    }
-    if (l->piece_count == 0)
-        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
-              l->bytes, l->host.data, n, n ? waits : NULL, &read);
+    if (l->piece_count > 0)
+        BN_TRY(move_pieces(l, true, n, waits, &read));
+    else
+        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at, l->bytes,
+              l->host.data, n, n ? waits : NULL, &read);
     bn_link_event(&l->read, read);
     return flush(device, device->outgoing);
 }
@@ -113,20 +131,9 @@ static bn_status write_in(bn_link *l, cl_event after)
     const bn_device *device = l->target->device;
     cl_event waits[2], written;
     const cl_uint n = bn_events_of(after, l->unpacked, waits);
-    for (size_t i = 0; i < l->piece_count; i++) {
-        const bn_link_piece *p = &l->pieces[i];
-        const cl_uint waiting = i == 0 ? n : 0;
-        const void *from = (const char *)l->host.data + p->at;
-        cl_event *done = i + 1 == l->piece_count ? &written : NULL;
-        if (is_one(p))
-            BN_CL(device, p->target.buffer->name, clEnqueueWriteBuffer, device->incoming, p->target.buffer->mem,
-                  CL_FALSE, start_of(&p->target), p->region[0], from, waiting, waiting ? waits : NULL, done);
-        else
-            BN_CL(device, p->target.buffer->name, clEnqueueWriteBufferRect, device->incoming, p->target.buffer->mem,
-                  CL_FALSE, p->target.at, (const size_t[3]){ 0 }, p->region, p->target.row, p->target.slice, 0, 0, from,
-                  waiting, waiting ? waits : NULL, done);
-    }
-    if (l->piece_count == 0)
+    if (l->piece_count > 0)
+        BN_TRY(move_pieces(l, false, n, waits, &written));
+    else
         BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
               l->host.data, n, n ? waits : NULL, &written);
     bn_link_event(&l->written, written);
