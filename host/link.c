@@ -120,8 +120,8 @@ static bn_status read_out(bn_link *l, bool together)
     if (l->piece_count > 0)
         BN_TRY(move_pieces(l, true, n, waits, &read));
     else
-        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at, l->bytes,
-              l->host.data, n, n ? waits : NULL, &read);
+        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
+              l->bytes, l->host.data, n, n ? waits : NULL, &read);
     bn_link_event(&l->read, read);
     return flush(device, device->outgoing);
 }

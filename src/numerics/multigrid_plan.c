@@ -3,6 +3,8 @@
  */
 #include "numerics/multigrid_plan.h"
 
+#include "numerics/bands.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,13 +64,40 @@ static double entry(const bn_stencil *s, const double diagonal[BN_DIAGONALS], co
     return c == 0 ? diagonal[s->bits[at] & BN_CELLS] : bn_stencil_entry(s, s->bits[at], c - 1);
 }
 
-/* Fills the matrix of `coarse` from the finer one; `is_parent`: which of its nodes are unknowns. */
-static void galerkin(const bn_stencil *s, const bn_grid_level *fine, bn_grid_level *coarse, const bool *is_parent)
+/* Two levels; `is_parent`: which nodes of the coarser one are unknowns. */
+typedef struct two_levels {
+    const bn_stencil *s;
+    const bn_grid_level *fine;
+    bn_grid_level *coarse;
+    bool *is_parent;
+} two_levels;
+
+static void find_parents(void *user, size_t first, size_t end)
 {
-    const size_t points = (size_t)coarse->nx * coarse->ny;
+    const two_levels *t = user;
+    double diagonal[BN_DIAGONALS];
+    bn_stencil_diagonals(t->s, diagonal);
+    for (size_t j = first; j < end; j++)
+        for (size_t i = 0; i < t->coarse->nx; i++) {
+            const size_t at = j * (size_t)t->fine->step_y * t->fine->nx + i * (size_t)t->fine->step_x;
+            t->is_parent[j * t->coarse->nx + i] = entry(t->s, diagonal, t->fine, at, 0) != 0;
+        }
+}
+
+/* Fills rows [first, end) of the coarser matrix from the finer one. An entry's addends come in the order of the finer
+ * grid's nodes, whatever the band. */
+static void galerkin(void *user, size_t first, size_t end)
+{
+    const two_levels *t = user;
+    const bn_stencil *s = t->s;
+    const bn_grid_level *fine = t->fine;
+    bn_grid_level *coarse = t->coarse;
+    const bool *is_parent = t->is_parent;
+    const size_t points = (size_t)coarse->nx * coarse->ny, step = (size_t)fine->step_y;
+    const size_t top = first > 0 ? step * first - (step - 1) : 0, bottom = end < coarse->ny ? step * end : fine->ny;
     double diagonal[BN_DIAGONALS];
     bn_stencil_diagonals(s, diagonal);
-    for (uint32_t j = 0; j < fine->ny; j++)
+    for (uint32_t j = (uint32_t)top; j < bottom; j++)
         for (uint32_t i = 0; i < fine->nx; i++) {
             const size_t at = (size_t)j * fine->nx + i;
             long rx[4], ry[4], cx[4], cy[4];
@@ -83,14 +112,14 @@ static void galerkin(const bn_stencil *s, const bn_grid_level *fine, bn_grid_lev
                 const int columns = parents_of(fine, coarse, is_parent, (uint32_t)((long)i + offset_x[c]),
                                                (uint32_t)((long)j + offset_y[c]), cx, cy, cw);
                 for (int r = 0; r < rows; r++)
-                    for (int k = 0; k < columns; k++) {
+                    for (int k = 0; k < columns && (size_t)ry[r] >= first && (size_t)ry[r] < end; k++) {
                         const int to = component(cx[k] - rx[r], cy[k] - ry[r]);
                         coarse->A[(size_t)to * points + (size_t)ry[r] * coarse->nx + (size_t)rx[r]] += rw[r] * a *
                                                                                                        cw[k];
                     }
             }
         }
-    for (size_t at = 0; at < points; at++)
+    for (size_t at = first * coarse->nx; at < end * coarse->nx; at++)
         if (coarse->A[at] != 0)
             coarse->A[9 * points + at] = BN_JACOBI_DAMPING / coarse->A[at];
 }
@@ -137,13 +166,9 @@ static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coa
     bool *is_parent = calloc(points, sizeof *is_parent);
     coarse->A = calloc(BN_STORED * points, sizeof *coarse->A);
     if (is_parent && coarse->A) {
-        for (uint32_t j = 0; j < coarse->ny; j++)
-            for (uint32_t i = 0; i < coarse->nx; i++)
-                is_parent[(size_t)j * coarse->nx + i] = entry(s, diagonal, fine,
-                                                              (size_t)j * (size_t)fine->step_y * fine->nx +
-                                                                  (size_t)i * (size_t)fine->step_x,
-                                                              0) != 0;
-        galerkin(s, fine, coarse, is_parent);
+        two_levels t = { s, fine, coarse, is_parent };
+        bn_in_bands(coarse->ny, find_parents, &t);
+        bn_in_bands(coarse->ny, galerkin, &t);
     }
     const bool good = is_parent && coarse->A;
     free(is_parent);
