@@ -198,3 +198,15 @@ bn_status bn_pinned_need(bn_domain *d, bn_device *device, bn_pinned *p, size_t b
     p->bytes = bytes;
     return BN_OK;
 }
+
+bn_status bn_rooms_next(bn_domain *d, bn_rooms *rooms, const char *what, size_t bytes, void **room)
+{
+    enum { ALIGN = 64 };
+    const size_t each = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    if (rooms->pinned.bytes < 2 * each) {
+        BN_TRY(bn_finish_all(d, what));
+        BN_TRY(bn_pinned_need(d, d->device, &rooms->pinned, 2 * each));
+    }
+    *room = (char *)rooms->pinned.data + (rooms->turn++ % 2) * (rooms->pinned.bytes / (2 * ALIGN) * ALIGN);
+    return BN_OK;
+}

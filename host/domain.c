@@ -477,8 +477,8 @@ void bn_domain_destroy(bn_domain **domain)
     finish_quietly(d);
     bn_exchange_destroy(d);
     bn_turn_destroy(d);
-    bn_pinned_free(&d->gathered);
-    bn_pinned_free(&d->copied);
+    bn_pinned_free(&d->gathered.pinned);
+    bn_pinned_free(&d->copied.pinned);
     bn_program_destroy(&d->services);
     bn_program_destroy(&d->reductions);
     bn_partials_destroy(&d->reduce_partials[0]);

@@ -16,7 +16,7 @@ struct bn_exchange {
     cl_event *events; /* room for two of each */
 };
 
-enum { BN_DIRECTIONS = 27, BN_PIECE_ALIGN = 16 };
+enum { BN_DIRECTIONS = 27 };
 
 /* Direction number v as steps of -1, 0, 1; false for the middle. */
 static bool direction(int v, int step[3])
@@ -147,8 +147,7 @@ static bn_status add_piece(bn_domain *d, bn_link *l, const bn_field *f, const lo
         piece.region[1] = 1;
         piece.source.at[0] = piece.target.at[0] = 0;
     }
-    *bytes = (piece.region[0] * piece.region[1] * piece.region[2] + BN_PIECE_ALIGN - 1) / BN_PIECE_ALIGN *
-             BN_PIECE_ALIGN;
+    *bytes = bn_block_end(piece.region[0] * piece.region[1] * piece.region[2]);
     return bn_link_add(d->ctx, l, &piece);
 }
 
@@ -211,11 +210,7 @@ static bn_status mark_launches(bn_domain *d, size_t member)
         for (int end = 0; end < 2; end++) {
             if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
                 continue;
-            if (mark)
-                BN_CL(device, "exchanging halos", clRetainEvent, mark);
-            else
-                BN_CL(device, "exchanging halos", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, &mark);
-            bn_link_event(end ? &l->unpacked : &l->packed, mark);
+            BN_TRY(bn_link_mark(device, &mark, end ? &l->unpacked : &l->packed));
         }
     }
     return BN_OK;

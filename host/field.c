@@ -254,13 +254,8 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
                        to->desc.name);
     /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
-    const size_t bytes = (bn_field_bytes(from) + 63) / 64 * 64;
-    if (d->copied.bytes < 2 * bytes) {
-        BN_TRY(bn_finish_all(d, from->desc.name));
-        BN_TRY(bn_pinned_need(d, d->device, &d->copied, 2 * bytes));
-    }
-    /* The room that was filled before this one may still be on its way to devices; the one before that no longer. */
-    void *room = (char *)d->copied.data + (d->copy_turn++ % 2) * (d->copied.bytes / 128 * 64);
+    void *room;
+    BN_TRY(bn_rooms_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
     const bn_region whole = bn_domain_whole(d);
     const bool dealt = bn_domain_dealt(d); /* ranks tell each other what they have read */
     BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, room, false, dealt));

@@ -88,11 +88,15 @@ bn_status bn_halo_copy(bn_field *f, size_t from, const long from_first[3], size_
     return set_extent_and_run(k, to, 10, n, f, 0, NULL, NULL);
 }
 
-size_t bn_halo_block_bytes(const bn_field *f, const long n[3])
+size_t bn_block_end(size_t bytes)
 {
     enum { ALIGN = 16 }; /* the largest element */
-    const size_t bytes = (size_t)(n[0] * n[1] * n[2]) * (size_t)f->desc.components * f->element_bytes;
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+size_t bn_halo_block_bytes(const bn_field *f, const long n[3])
+{
+    return bn_block_end((size_t)(n[0] * n[1] * n[2]) * (size_t)f->desc.components * f->element_bytes);
 }
 
 bn_status bn_block_move(bn_field *f, size_t box, const long first[3], const long n[3], const bn_buffer *buffer,

@@ -121,10 +121,9 @@ static bn_status check_margin(const bn_kernel *k, int margin)
                    k->desc->name, margin, d->reach);
 }
 
-static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count)
+static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count, int margin)
 {
     const bn_domain *d = k->program->domain;
-    const int margin = margin_of(d, args, count);
     BN_TRY(check_margin(k, margin));
     if (count != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
@@ -169,14 +168,15 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
     return BN_OK;
 }
 
-static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t count)
+static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t count, int margin)
 {
     bool is_double = k->program->domain->desc.precision == BN_DOUBLE;
     const size_t member = k->program->domain->boxes[box].member;
     for (cl_uint i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
         float single = (float)a->value.r;
-        cl_int plane, margin;
+        const cl_int wide = margin;
+        cl_int plane;
         const void *value = NULL;
         size_t bytes = sizeof(cl_mem);
         if (a->access == BN_A_IMAGE) {
@@ -193,9 +193,8 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
             value = &plane;
             bytes = sizeof plane;
         } else if (a->access == BN_A_MARGIN) {
-            margin = margin_of(k->program->domain, args, count);
-            value = &margin;
-            bytes = sizeof margin;
+            value = &wide;
+            bytes = sizeof wide;
         } else if (a->table)
             value = &a->table->buffer[member]->mem;
         else if (a->travellers)
@@ -369,11 +368,10 @@ static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
 }
 
 /* Over every box here; with `requests` the inside of boxes while these halos travel, and then the rest. */
-static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, const bn_halo_request *requests,
-                              size_t request_count)
+static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, int margin,
+                              const bn_halo_request *requests, size_t request_count)
 {
     bn_domain *d = k->program->domain;
-    const int margin = margin_of(d, args, count);
     bn_part inside, slabs[6];
     size_t slab_count;
     /* First, since it goes on while the host waits for the rest. */
@@ -383,7 +381,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
     if (k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER) {
         const bn_part part = { { 0, 0, 0 }, { k->desc->range == BN_ONCE ? 1 : capacity_of(args, count), 1, 1 } };
         for (size_t m = 0; m < d->members; m++) {
-            BN_TRY(set_args(k, d->lead[m], args, count));
+            BN_TRY(set_args(k, d->lead[m], args, count, margin));
             BN_TRY(launch_part(k, d->lead[m], &part));
         }
         return BN_OK;
@@ -396,7 +394,7 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, co
         BN_TRY(bn_turn_begin(d, turned));
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device)
-            BN_TRY(set_args(k, b, args, count));
+            BN_TRY(set_args(k, b, args, count, margin));
     if (request_count > 0) {
         for (size_t b = 0; b < d->box_count; b++)
             if (d->boxes[b].device && split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count))
@@ -480,7 +478,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_halo_request requests[BN_HALO_REQUESTS];
     size_t request_count = 0;
     const int margin = margin_of(d, args, count);
-    BN_TRY(check_args(k, args, count));
+    BN_TRY(check_args(k, args, count, margin));
     BN_TRY(check_kernel(k));
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
@@ -518,7 +516,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
                 "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "
                 "neighbours of other boxes",
                 k->desc->name);
-    BN_TRY(launch_boxes(k, args, count, requests, request_count));
+    BN_TRY(launch_boxes(k, args, count, margin, requests, request_count));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;

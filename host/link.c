@@ -25,6 +25,16 @@ void bn_link_event(cl_event *kept, cl_event fresh)
     *kept = fresh;
 }
 
+bn_status bn_link_mark(const bn_device *device, cl_event *mark, cl_event *kept)
+{
+    if (*mark)
+        BN_CL(device, "messages between devices", clRetainEvent, *mark);
+    else
+        BN_CL(device, "messages between devices", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, mark);
+    bn_link_event(kept, *mark);
+    return BN_OK;
+}
+
 cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2])
 {
     cl_uint n = 0;

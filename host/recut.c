@@ -129,9 +129,9 @@ static void try_along(const bn_domain *d, int dim, const double *work, double to
     const uint32_t n = d->desc.grid.n[dim], unit = piece_of(d, dim, r->devices), rest = n % unit;
     const double layer = (double)bn_domain_points(d) / n, room = floor(most / layer / unit);
     r->pieces = (n + unit - 1) / unit;
-    r->least = (bn_least_thick(&d->desc) + unit - 1) / unit;
-    r->last = r->least +
-              (rest > 0 && rest < bn_least_thick(&d->desc)); /* the last piece may be thinner than the halo */
+    const uint32_t thick = bn_least_thick(&d->desc);
+    r->least = (thick + unit - 1) / unit;
+    r->last = r->least + (rest > 0 && rest < thick); /* the last piece may be thinner */
     r->most = room < (double)r->pieces ? (size_t)room : r->pieces;
     memset(r->work, 0, r->pieces * sizeof *r->work);
     add_up(d, work, dim, unit, r->work);
@@ -228,7 +228,7 @@ static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_
     if (!device && !target.box->device)
         return BN_OK;
     const size_t row = n[0] * eb, fit = BN_MOVE_BYTES / row, rows = fit > n[1] ? n[1] : fit > 0 ? fit : 1;
-    BN_TRY(bn_pinned_need(d, d->device, &d->copied, row * rows));
+    BN_TRY(bn_pinned_need(d, d->device, &d->copied.pinned, row * rows));
     for (uint32_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y += rows) {
             bn_rect s = source, t = target;
@@ -237,7 +237,7 @@ static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_
             s.at[1] += y;
             t.at[1] += y;
             BN_TRY(through_host(&d->ctx->comm, s, t, (const size_t[]){ row, n[1] - y < rows ? n[1] - y : rows, 1 },
-                                &d->copied, from->desc.name));
+                                &d->copied.pinned, from->desc.name));
         }
     return BN_OK;
 }

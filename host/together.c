@@ -32,8 +32,7 @@ static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsign
 }
 
 /* A round: parts are read into pinned memory, devices (or the host, where it has to look at them) wait until all are
- * there, and the whole goes back to them while they go on. Two rooms take turns: while one is read into, the other may
- * still be on its way to a device. */
+ * there, and the whole goes back to them while they go on. */
 typedef struct bn_round {
     bn_domain *d;
     char *room;
@@ -150,11 +149,9 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
     }
     if (!d->spread || bytes == 0)
         return BN_OK;
-    if (d->gathered.bytes < 2 * bytes) {
-        BN_TRY(bn_finish_all(d, "bringing sums together"));
-        BN_TRY(bn_pinned_need(d, d->device, &d->gathered, 2 * bytes));
-    }
-    bn_round r = { d, (char *)d->gathered.data + (d->gather_turn++ % 2) * (d->gathered.bytes / 128 * 64), 0 };
+    void *begin;
+    BN_TRY(bn_rooms_next(d, &d->gathered, "bringing sums together", bytes, &begin));
+    bn_round r = { d, begin, 0 };
     if (d->ctx->comm.ops)
         memset(r.room, 0, bytes);
     for (int back = 0; back < 2; back++) {

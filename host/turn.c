@@ -160,11 +160,7 @@ bn_status bn_turn_packed(bn_domain *d, size_t box, size_t strip)
         bn_link *l = &t->links[i];
         if (l->from != box || t->strip[i] != strip)
             continue;
-        if (packed)
-            BN_CL(device, "turning a grid", clRetainEvent, packed);
-        else
-            BN_CL(device, "turning a grid", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, &packed);
-        bn_link_event(&l->packed, packed);
+        BN_TRY(bn_link_mark(device, &packed, &l->packed));
     }
     return BN_OK;
 }

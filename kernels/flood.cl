@@ -518,7 +518,7 @@ static inline void find_now(local real *now, global const acc *blocks, global co
         now[NOW_LEFT] = left;
         now[NOW_AFTER] = after;
     }
-    FOR_LANES(n, 10) {
+    FOR_LANES(n, NOW - NOW_WET) {
         const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
         const int at = n < 9 ? slot : SLOTS, also = n < 9 ? before : SLOTS;
         now[NOW_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
@@ -530,7 +530,7 @@ static inline void find_now(local real *now, global const acc *blocks, global co
 static inline int block_active(local const real *now)
 {
     int active = ALL_BLOCKS;
-    for (int n = 0; n < 10; n++)
+    for (int n = 0; n < NOW - NOW_WET; n++)
         active = active || now[NOW_WET + n] != 0;
     return active;
 }

@@ -92,9 +92,9 @@ kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global co
 #if SEPARATE
 /* y = b - A x. */
 kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                        global real *restrict y, int margin)
+                        global real *restrict y)
 {
-    CELL_AND_MARGIN(i, j, margin);
+    CELL(i, j);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -110,10 +110,10 @@ kernel void mg_residual(MATRIX_ARGUMENTS, global const real *restrict b, global 
 #define ALONE(i, step, last) ((step) == 2 && ((i)&1) ? (last) : REAL(1.0))
 
 /* (P e) at a node: the coarse correction, bilinear; e is zero where there is no unknown. */
-static inline real interpolated(global const real *e, int i, int j, int x0, int y0)
+static inline real interpolated(global const real *e, int i, int j)
 {
     const index_t from = COARSE_FIRST + (index_t)parent_below(j, STEP_Y) * COARSE_PITCH + parent_below(i, STEP_X);
-    const int above_x = has_above(x0 + i, STEP_X, COARSE_NX), above_y = has_above(y0 + j, STEP_Y, COARSE_NY);
+    const int above_x = has_above(X0 + i, STEP_X, COARSE_NX), above_y = has_above(Y0 + j, STEP_Y, COARSE_NY);
     const real alone_x = ALONE(i, STEP_X, LAST_X), alone_y = ALONE(j, STEP_Y, LAST_Y);
     const real e00 = e[from], e10 = e[from + 1], e01 = e[from + COARSE_PITCH], e11 = e[from + COARSE_PITCH + 1];
     const real low = above_x ? REAL(0.5) * (e00 + e10) : alone_x * e00;
@@ -125,7 +125,7 @@ static inline real interpolated(global const real *e, int i, int j, int x0, int 
 /* x + P e; beyond the grid, where it does not count, 0. */
 static inline real corrected(global const real *e, global const real *x, int i, int j)
 {
-    return i < 0 || j < 0 || i >= NX || j >= NY ? 0 : x[AT(i, j)] + interpolated(e, i, j, 0, 0);
+    return i < 0 || j < 0 || i >= NX || j >= NY ? 0 : x[AT(i, j)] + interpolated(e, i, j);
 }
 
 /* mg_correct and the first mg_smooth in one, on a grid in one box whose launches cost more than its arithmetic: each
@@ -152,7 +152,7 @@ kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *res
     CELL_AND_MARGIN(i, j, margin);
     const index_t at = AT(i, j);
     if (UNKNOWN(at))
-        x[at] = x[at] + interpolated(e, i, j, X0, Y0);
+        x[at] = x[at] + interpolated(e, i, j);
 }
 #endif
 #endif

@@ -27,16 +27,15 @@ typedef struct bn_domain_desc {
     int halo;               /* cells around each box: the largest reach of any launch */
     int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_reach */
     int boxes;  /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
-    /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... where boxes would be too unequal.
-     */
+    /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW need it, and so does turning */
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
      * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
     bn_device *device;
     size_t work_group[3]; /* {0}: default shape */
-    const bn_kernel_group
-        *groups; /* shapes of single kernels, which go before work_group; lent while the domain lives */
+    /* Shapes of single kernels, which go before work_group; lent while the domain lives. */
+    const bn_kernel_group *groups;
     size_t group_count;
 } bn_domain_desc;
 

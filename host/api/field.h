@@ -53,7 +53,7 @@ BN_CHECKED bn_status bn_field_supply(bn_field *,
                                      bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
                                      void *user);
 /* From a field to one of the same points, type and components. On the same domain the copy is made where the field
- * lies; on another one, which may be cut otherwise, it goes through the host, which waits. */
+ * lies; on another one, which may be cut otherwise, it goes through the host, which waits only between ranks. */
 BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 
 /* The same for real fields in double, converted once (rounded to nearest in single): count = points * components. */

@@ -43,9 +43,8 @@ static inline BN_SUM_REAL BN_SUM_NAME(ordered_total)(BN_SUM_REAL *partials, size
     return BN_SUM_NAME(lane_sum)(partials, packs);
 }
 
-/* Sum of a[i] * b[i] over nx * ny * nz points (b NULL: of a[i]). `partials` has room for nz * ceil(ny /
- * BN_SEGMENT_ROWS)
- * * ceil(nx / BN_SEGMENT). */
+/* Sum of a[i] * b[i] over nx * ny * nz points (b NULL: of a[i]). `partials` has room for one
+ * number a block, nz * ceil(ny / BN_SEGMENT_ROWS) * ceil(nx / BN_SEGMENT). */
 static inline BN_SUM_REAL BN_SUM_NAME(ordered_dot)(const BN_SUM_REAL *a, const BN_SUM_REAL *b, const size_t n[3],
                                                    BN_SUM_REAL *partials)
 {

@@ -35,6 +35,9 @@ bool bn_link_exists(const bn_box *from, const bn_box *to);
 int bn_link_tag(size_t number);
 /* Takes the place of one of the events above. */
 void bn_link_event(cl_event *kept, cl_event fresh);
+/* One of the events above becomes what was launched on the device so far; `mark`: NULL at first, so that several have
+ * one in common. */
+BN_CHECKED bn_status bn_link_mark(const bn_device *, cl_event *mark, cl_event *kept);
 /* The events that there are among two. */
 cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2]);
 /* A message of no pieces from now on, or one piece more, at its end. */

@@ -65,6 +65,13 @@ typedef struct bn_pinned {
     size_t bytes;
 } bn_pinned;
 
+/* Two rooms in turn: the one that was filled last may still be on its way to devices, the one before that no longer,
+ * where the queues have met in between. */
+typedef struct bn_rooms {
+    bn_pinned pinned;
+    unsigned turn;
+} bn_rooms;
+
 typedef struct bn_exchange bn_exchange;
 typedef struct bn_turn bn_turn;
 
@@ -79,11 +86,9 @@ struct bn_domain {
     size_t members;
     size_t *lead; /* the first box on each member */
     bn_exchange *exchange;
-    bn_turn *turn;      /* of what its kernels turn; NULL before the first */
-    bn_pinned gathered; /* where partial sums come together */
-    unsigned gather_turn;
-    bn_pinned copied; /* what goes through the host between fields of different domains, in two rooms in turn */
-    unsigned copy_turn;
+    bn_turn *turn;     /* of what its kernels turn; NULL before the first */
+    bn_rooms gathered; /* where partial sums come together */
+    bn_rooms copied;   /* what goes through the host between fields of different domains */
     int reach;         /* the halo, or the thickness of the thinnest box */
     int lattice[3];    /* boxes along x, y, z */
     uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
@@ -199,6 +204,8 @@ BN_CHECKED bn_status bn_copies_write(bn_domain *, bn_buffer *const *, const void
 /* Grows to at least so many bytes; contents are lost. */
 BN_CHECKED bn_status bn_pinned_need(bn_domain *, bn_device *, bn_pinned *, size_t bytes);
 void bn_pinned_free(bn_pinned *);
+/* The next of two rooms of so many bytes at least. */
+BN_CHECKED bn_status bn_rooms_next(bn_domain *, bn_rooms *, const char *what, size_t bytes, void **room);
 void bn_buffer_destroy(bn_domain *, bn_buffer **);
 /* Views the buffer as an image of reals, for kernels that read through the texture path. */
 BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
@@ -244,6 +251,8 @@ BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first
 BN_CHECKED bn_status bn_halo_pack(bn_field *, size_t box, const long first[3], const long n[3], bn_buffer *,
                                   size_t at_bytes, bool unpack, cl_uint waits, const cl_event *wait, cl_event *done);
 size_t bn_halo_block_bytes(const bn_field *, const long n[3]);
+/* Bytes of a message up to where the next block may begin. */
+size_t bn_block_end(size_t bytes);
 /* Between the field's box and a buffer of the same device in which the block lies otherwise: the element it begins at,
  * and those from row to row, slice to slice, component to component. */
 BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], const long n[3], const bn_buffer *,

@@ -11,7 +11,7 @@
 enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_CORRECT_SMOOTH, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
 
 /* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one,
- * and a cycle has six for each grid. */
+ * and a cycle has two for each grid at least. */
 enum { MG_GATHERED_NODES = 320 * 320 };
 
 /* With two cells around it of what mg_start leaves, a box knows the residuals that the coarser grid restricts; with two
@@ -277,7 +277,7 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
     mg_level *l = &m->level[number];
     const int reach = number <= m->twin; /* of boxes with margins */
     if (separate(m, number - 1)) {
-        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y), BN_MARGIN(0)));
+        BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)

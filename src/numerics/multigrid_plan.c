@@ -111,12 +111,15 @@ static void galerkin(void *user, size_t first, size_t end)
                     continue;
                 const int columns = parents_of(fine, coarse, is_parent, (uint32_t)((long)i + offset_x[c]),
                                                (uint32_t)((long)j + offset_y[c]), cx, cy, cw);
-                for (int r = 0; r < rows; r++)
-                    for (int k = 0; k < columns && (size_t)ry[r] >= first && (size_t)ry[r] < end; k++) {
+                for (int r = 0; r < rows; r++) {
+                    if ((size_t)ry[r] < first || (size_t)ry[r] >= end) /* another band's */
+                        continue;
+                    for (int k = 0; k < columns; k++) {
                         const int to = component(cx[k] - rx[r], cy[k] - ry[r]);
                         coarse->A[(size_t)to * points + (size_t)ry[r] * coarse->nx + (size_t)rx[r]] += rw[r] * a *
                                                                                                        cw[k];
                     }
+                }
             }
         }
     for (size_t at = first * coarse->nx; at < end * coarse->nx; at++)

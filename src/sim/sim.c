@@ -172,8 +172,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     }
     const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
     BN_GO(bn_plan_check_memory(ctx, sim->plan, device, shared ? bn_device_slots(desc->device) : 1));
-    const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo
-                                                                   : 1; /* pieces of files share nodes */
+    /* Pieces of files share nodes. */
+    const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1;
     const bn_domain_desc domain = {
         .grid = sim->plan->grid,
         .precision = precision,

@@ -152,9 +152,8 @@ END_TEST
 
 static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
 {
-    static const size_t groups[][3] = {
-        { 7, 3, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, { 16, 16, 1 }
-    }; /* PoCL compiles for each */
+    /* PoCL compiles for each. */
+    static const size_t groups[][3] = { { 7, 3, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, { 16, 16, 1 } };
     outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
     for (size_t g = 0; g < (long_tests() ? 4u : 1u); g++) {
         outcome other = run_case(ctx, device, solver, precision, 1, groups[g], true);
