@@ -203,7 +203,8 @@ static void find_floor(const bn_bench_device *d, const bn_bench_job *job, bn_ben
     out->floor = fmax(by_bytes, by_operations);
 }
 
-/* A driver whose compiler aborts would take the whole bench along: the solver's self-test, in a child process, goes first. */
+/* A driver whose compiler aborts would take the whole bench along: the solver's self-test, in a child process, goes
+ * first. */
 static bn_status ensure_tested(const bn_bench_device *d, const bn_bench_job *job)
 {
     bn_context *ctx = d->cli->ctx;

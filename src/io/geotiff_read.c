@@ -13,18 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PIXEL_SCALE = 33550,
-    TIE_POINTS = 33922,
-    TRANSFORMATION = 34264,
-    KEY_DIRECTORY = 34735,
-    GDAL_METADATA = 42112,
-    GDAL_NODATA = 42113,
-};
-/* Of the key directory. */
-enum { MODEL_TYPE = 1024, RASTER_TYPE = 1025, PROJECTED = 3072, LINEAR_UNITS = 3076 };
-enum { GEOGRAPHIC = 2, PIXEL_IS_POINT = 2, METRE = 9001, USER_DEFINED = 32767 };
-
 /* Numbers of a tag that libtiff itself does not know; 0: there is none. */
 static uint32_t numbers_of(TIFF *t, uint32_t tag, const double **values)
 {
@@ -48,7 +36,7 @@ static int key_of(TIFF *t, int key)
 {
     uint32_t count = 0;
     uint16_t *k = NULL;
-    if (TIFFGetField(t, KEY_DIRECTORY, &count, &k) != 1 || !k || count < 4)
+    if (TIFFGetField(t, TIFF_KEY_DIRECTORY, &count, &k) != 1 || !k || count < 4)
         return -1;
     for (uint32_t i = 4; i + 3 < count && i < 4u * (k[3] + 1u); i += 4)
         if (k[i] == key && k[i + 1] == 0)
@@ -65,14 +53,14 @@ static bn_status unusable(bn_context *ctx, const char *path, const char *why)
 static bn_status place_grid(bn_context *ctx, const char *path, TIFF *t, const tiff_page *p, bn_terrain *out)
 {
     const double *scale = NULL, *tie = NULL, *m = NULL;
-    const uint32_t scales = numbers_of(t, PIXEL_SCALE, &scale), ties = numbers_of(t, TIE_POINTS, &tie);
+    const uint32_t scales = numbers_of(t, TIFF_PIXEL_SCALE, &scale), ties = numbers_of(t, TIFF_TIE_POINTS, &tie);
     double west, north;
-    if (key_of(t, MODEL_TYPE) == GEOGRAPHIC)
+    if (key_of(t, GEO_MODEL_TYPE) == GEO_GEOGRAPHIC)
         return unusable(ctx, path, "its coordinates are degrees; transform it to metres (gdalwarp -t_srs)");
-    const int units = key_of(t, LINEAR_UNITS);
-    if (units >= 0 && units != METRE && units != USER_DEFINED)
+    const int units = key_of(t, GEO_LINEAR_UNITS);
+    if (units >= 0 && units != GEO_METRE && units != GEO_USER_DEFINED)
         return unusable(ctx, path, "its coordinates are not in metres; transform it (gdalwarp -t_srs)");
-    if (numbers_of(t, TRANSFORMATION, &m) >= 8) {
+    if (numbers_of(t, TIFF_TRANSFORMATION, &m) >= 8) {
         if (m[1] != 0 || m[4] != 0)
             return unusable(ctx, path, "its pixels are turned against north; warp it first (gdalwarp)");
         out->h[0] = m[0];
@@ -90,14 +78,14 @@ static bn_status place_grid(bn_context *ctx, const char *path, TIFF *t, const ti
         return unusable(ctx, path, "it has no tags that tell where it lies (ModelTiepoint and ModelPixelScale)");
     if (!(out->h[0] > 0 && out->h[1] > 0 && isfinite(west) && isfinite(north) && isfinite(out->h[0] * out->h[1])))
         return unusable(ctx, path, "its first row is not in the north, or its pixels have no size");
-    if (key_of(t, RASTER_TYPE) == PIXEL_IS_POINT) { /* the place is that of the pixel's middle */
+    if (key_of(t, GEO_RASTER_TYPE) == GEO_POINT) { /* the place is that of the pixel's middle */
         west -= 0.5 * out->h[0];
         north += 0.5 * out->h[1];
     }
     out->corner[0] = west;
     out->corner[1] = north - p->height * out->h[1];
-    const int code = key_of(t, PROJECTED);
-    out->epsg = code > 0 && code != USER_DEFINED ? code : 0;
+    const int code = key_of(t, GEO_PROJECTED);
+    out->epsg = code > 0 && code != GEO_USER_DEFINED ? code : 0;
     return BN_OK;
 }
 
@@ -139,7 +127,7 @@ static void XMLCALL end_item(void *data, const XML_Char *name)
 static bn_status read_scaling(bn_context *ctx, const char *path, TIFF *t, scaling *s)
 {
     *s = (scaling){ .value = { 1, 0 }, .inside = -1 };
-    const char *xml = text_of(t, GDAL_METADATA);
+    const char *xml = text_of(t, TIFF_GDAL_METADATA);
     if (!xml)
         return BN_OK;
     XML_Parser parser = XML_ParserCreate(NULL);
@@ -193,7 +181,7 @@ static bn_status read_terrain(bn_context *ctx, const char *path, TIFF *t, bn_ter
     BN_TRY(bn_terrain_create(ctx, path, p.width, p.height, out));
     BN_TRY(place_grid(ctx, path, t, &p, out));
     BN_TRY(read_scaling(ctx, path, t, &s));
-    const char *text = text_of(t, GDAL_NODATA);
+    const char *text = text_of(t, TIFF_GDAL_NODATA);
     if (text && !bn_decimal_parse(text, &missing))
         return unusable(ctx, path, "the number that marks missing data (tag 42113) is none");
     BN_TRY(read_pixels(ctx, path, t, &p, out));

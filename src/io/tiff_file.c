@@ -129,6 +129,8 @@ struct bn_tiff {
     char *path;
     uint32_t n[2];
     size_t pages;
+    bool placed;
+    bn_tiff_place place;
 };
 
 void bn_tiff_abort(bn_tiff **tiff)
@@ -182,6 +184,53 @@ out:
     return st;
 }
 
+bn_status bn_tiff_georeference(bn_tiff *t, const bn_tiff_place *place)
+{
+    static const TIFFFieldInfo tags[] = {
+        { TIFF_PIXEL_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"ModelPixelScale" },
+        { TIFF_TIE_POINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, true, true, (char *)"ModelTiepoint" },
+        { TIFF_KEY_DIRECTORY, -1, -1, TIFF_SHORT, FIELD_CUSTOM, true, true, (char *)"GeoKeyDirectory" },
+        { TIFF_GDAL_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, true, false, (char *)"GDAL_NODATA" },
+    };
+    t->placed = true;
+    t->place = *place;
+    return TIFFMergeFieldInfo(t->tiff, tags, sizeof tags / sizeof *tags) == 0 ? BN_OK : refused(t);
+}
+
+/* The tags of one picture. */
+static bool put_place(TIFF *to, const bn_tiff_place *p)
+{
+    const double scale[3] = { p->h[0], p->h[1], 0 }, tie[6] = { 0, 0, 0, p->west, p->north, 0 };
+    const bool known = p->epsg > 0 && p->epsg < GEO_USER_DEFINED; /* keys are numbers of 16 bits */
+    /* Version 1.1.0 and the number of keys; each: which, 0, 1, value, in rising order. The model is left open with the
+     * code. */
+    const uint16_t unknown[] = { 1, 1, 0, 1, GEO_RASTER_TYPE, 0, 1, GEO_AREA };
+    const uint16_t all[] = { 1,
+                             1,
+                             0,
+                             4,
+                             GEO_MODEL_TYPE,
+                             0,
+                             1,
+                             GEO_IS_PROJECTED,
+                             GEO_RASTER_TYPE,
+                             0,
+                             1,
+                             GEO_AREA,
+                             GEO_PROJECTED,
+                             0,
+                             1,
+                             (uint16_t)p->epsg,
+                             GEO_LINEAR_UNITS,
+                             0,
+                             1,
+                             GEO_METRE };
+    return TIFFSetField(to, TIFF_PIXEL_SCALE, 3, scale) && TIFFSetField(to, TIFF_TIE_POINTS, 6, tie) &&
+           TIFFSetField(to, TIFF_GDAL_NODATA, "nan") &&
+           (known ? TIFFSetField(to, TIFF_KEY_DIRECTORY, (int)(sizeof all / sizeof *all), all)
+                  : TIFFSetField(to, TIFF_KEY_DIRECTORY, (int)(sizeof unknown / sizeof *unknown), unknown));
+}
+
 bn_status bn_tiff_add(bn_tiff *t, const float *values, const char *description)
 {
     TIFF *to = t->tiff;
@@ -191,6 +240,8 @@ bn_status bn_tiff_add(bn_tiff *t, const float *values, const char *description)
                 TIFFSetField(to, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) &&
                 TIFFSetField(to, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
                 TIFFSetField(to, TIFFTAG_ROWSPERSTRIP, TIFFDefaultStripSize(to, 0));
+    if (t->placed)
+        good = good && put_place(to, &t->place);
     if (t->pages++ == 0 && description)
         good = good && TIFFSetField(to, TIFFTAG_IMAGEDESCRIPTION, description);
     for (uint32_t y = 0; y < t->n[1] && good; y++)

@@ -7,6 +7,26 @@
 #include <stdint.h>
 #include <tiffio.h>
 
+/* Tags of GeoTIFF and GDAL, which libtiff does not know. */
+enum {
+    TIFF_PIXEL_SCALE = 33550,
+    TIFF_TIE_POINTS = 33922,
+    TIFF_TRANSFORMATION = 34264,
+    TIFF_KEY_DIRECTORY = 34735,
+    TIFF_GDAL_METADATA = 42112,
+    TIFF_GDAL_NODATA = 42113,
+};
+/* Of the key directory, and what it says. */
+enum { GEO_MODEL_TYPE = 1024, GEO_RASTER_TYPE = 1025, GEO_PROJECTED = 3072, GEO_LINEAR_UNITS = 3076 };
+enum {
+    GEO_IS_PROJECTED = 1,
+    GEO_GEOGRAPHIC = 2,
+    GEO_AREA = 1,
+    GEO_POINT = 2,
+    GEO_METRE = 9001,
+    GEO_USER_DEFINED = 32767
+};
+
 typedef struct tiff_page {
     uint32_t width, height;
     uint16_t bits, samples, format;

@@ -34,6 +34,13 @@ BN_CHECKED bn_status bn_tiff_write(bn_context *, const char *path, const uint32_
  * bn_tiff_add comes bn_tiff_abort; bn_tiff_end puts the file in its place. */
 typedef struct bn_tiff bn_tiff;
 BN_CHECKED bn_status bn_tiff_begin(bn_context *, const char *path, const uint32_t n[3], bn_tiff **out);
+/* Before the first picture: the rows go from north to south, and this is where they lie [m] (GeoTIFF, OGC 19-008r4).
+ * NaN: no data. */
+typedef struct bn_tiff_place {
+    double west, north, h[2]; /* corner of the first pixel; size of a pixel */
+    int epsg;                 /* code of the projected coordinates; 0: not known */
+} bn_tiff_place;
+BN_CHECKED bn_status bn_tiff_georeference(bn_tiff *, const bn_tiff_place *);
 BN_CHECKED bn_status bn_tiff_add(bn_tiff *, const float *values, const char *description);
 BN_CHECKED bn_status bn_tiff_end(bn_tiff **);
 void bn_tiff_abort(bn_tiff **);

@@ -4,6 +4,7 @@
 #include "io/volume.h"
 #include "sim/sim_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +54,41 @@ bn_status bn_export_values(bn_context *ctx, const bn_export *e, size_t which, in
     return BN_OK;
 }
 
+/* What a picture of a map holds: rows from the north; hexagons as two pixels each, every odd row shifted by one, NaN in
+ * what is left over at the ends. Else the rows as they are. */
+static void sample(const bn_plan *p, const double *values, float *pixels)
+{
+    const bool halves = p->mapped && p->grid.kind == BN_HEXAGONAL;
+    const size_t nx = p->grid.n[0], ny = p->grid.n[1], wide = halves ? 2 * nx + 1 : nx;
+    for (size_t at = 0; at < wide * ny; at++) {
+        const size_t j = p->mapped ? ny - 1 - at / wide : at / wide, column = at % wide, shift = halves ? j % 2 : 0;
+        const size_t i = halves ? (column - shift) / 2 : column;
+        pixels[at] = column < shift || i >= nx ? NAN : (float)values[j * nx + i];
+    }
+}
+
+/* The pixels' place: the lower left corner of the first cell, and as many rows above it as there are. */
+static bn_tiff_place place_of(const bn_plan *p)
+{
+    const bn_grid *g = &p->grid;
+    return (bn_tiff_place){ .west = g->origin[0] - 0.5 * g->h[0],
+                            .north = g->origin[1] - 0.5 * g->h[1] + g->n[1] * g->h[1],
+                            .h = { g->kind == BN_HEXAGONAL ? 0.5 * g->h[0] : g->h[0], g->h[1] },
+                            .epsg = p->epsg };
+}
+
 static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, int component)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const bn_grid *g = &e->plan->grid;
     const size_t points = (size_t)g->n[0] * g->n[1];
+    const bool halves = e->plan->mapped && g->kind == BN_HEXAGONAL;
+    const uint32_t size[3] = { halves ? 2 * g->n[0] + 1 : g->n[0], g->n[1], g->n[2] };
+    const bn_tiff_place place = place_of(e->plan);
     bn_status st = BN_OK;
     bn_tiff *tiff = NULL;
     char path[4096], text[256], number[16] = "";
-    float *single = malloc(points * sizeof *single);
+    float *single = malloc((size_t)size[0] * size[1] * sizeof *single);
     double *values = malloc(points * sizeof *values);
     if (!single || !values) {
         st = bn_fail(ctx, BN_MEMORY, "no memory to write %s as TIFF", d->name);
@@ -77,11 +104,12 @@ static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, i
         goto out;
     }
     if (e->leads)
-        BN_GO(bn_tiff_begin(ctx, path, g->n, &tiff));
+        BN_GO(bn_tiff_begin(ctx, path, size, &tiff));
+    if (tiff && e->plan->mapped)
+        BN_GO(bn_tiff_georeference(tiff, &place));
     for (uint32_t k = 0; k < g->n[2]; k++) {
         BN_GO(bn_export_values(ctx, e, which, component, &(bn_region){ { 0, 0, k }, { g->n[0], g->n[1], 1 } }, values));
-        for (size_t i = 0; i < points; i++)
-            single[i] = (float)values[i];
+        sample(e->plan, values, single);
         if (tiff)
             BN_GO(bn_tiff_add(tiff, single, text));
     }

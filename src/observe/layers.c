@@ -69,7 +69,7 @@ static bn_status create_meshes(bn_layers *l, const char *title)
                                      .hidden = d->hidden ? d->hidden + k * l->cells.n[0] * l->cells.n[1] : NULL,
                                      .title = title,
                                      .source = source,
-                                     .epsg = d->epsg,
+                                     .epsg = l->plan->epsg,
                                      .fields = fields,
                                      .count = l->field_count };
         BN_TRY(bn_folder_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));

@@ -89,6 +89,12 @@ bn_status bn_plan_table(bn_plan *p, uint64_t bytes, uint64_t pieces)
 
 void bn_plan_layers(bn_plan *p, const bn_plan_layers_desc *desc) { p->layers = *desc; }
 
+void bn_plan_map(bn_plan *p, int epsg)
+{
+    p->mapped = true;
+    p->epsg = epsg;
+}
+
 const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }

@@ -51,6 +51,8 @@ struct bn_plan {
     bn_plan_number results[BN_PLAN_RESULTS], notes[BN_PLAN_NOTES], series[BN_SERIES_MAX];
     bn_picture_desc pictures[BN_PLAN_PICTURES];
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
+    bool mapped;                          /* bn_plan_map was called */
+    int epsg;                             /* of the map's coordinates; 0: not known */
     bn_plan_layers_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes tables[BN_PLAN_TABLES];

@@ -116,7 +116,7 @@ static void listen(int channel, char *said, size_t room, size_t *at)
         if (n <= 0)
             return;
         if (!full)
-            said[*at += (size_t)n] = '\0';
+            said[ *at += (size_t)n] = '\0';
     }
 }
 
@@ -171,7 +171,8 @@ static bn_status run_child(bn_context *ctx, const bn_device_info *info, const ch
     close(channel[0]);
     if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return BN_OK;
-    const bool ended = in_time && WIFEXITED(status), differs = ended && WEXITSTATUS(status) == bn_exit_code(BN_MISMATCH);
+    const bool ended = in_time && WIFEXITED(status),
+               differs = ended && WEXITSTATUS(status) == bn_exit_code(BN_MISMATCH);
     const char *how = !in_time ? "hung and was stopped" : !ended ? "crashed" : "failed";
     const bn_status st = bn_fail(ctx, differs ? BN_MISMATCH : BN_DEVICE,
                                  "the self-test of %s %s on %s (%s, driver %s): this device can't be trusted with it",

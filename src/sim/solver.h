@@ -83,6 +83,7 @@ typedef struct bn_variant {
     bool same_bits;     /* whichever is taken: then runs whose case leaves it open take what `tune` has found */
     bool (*matters)(const bn_case *); /* optional: whether it changes anything in this case */
 } bn_variant;
+
 /* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists
  * live as long as the plan. */
 typedef struct bn_plan_layers_desc {
@@ -90,7 +91,6 @@ typedef struct bn_plan_layers_desc {
     const bool *hidden; /* cells that are walls: grid.n values; NULL: none */
     bool mesh;          /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
     const char *const *fields; /* ends with NULL */
-    int epsg;                  /* code of the coordinates; 0: not known */
     const char *outlined;      /* polygons (WKT) around the cells where this field is above a value; NULL: none */
     double above;
     const char *outline; /* "flooded" */
@@ -140,6 +140,10 @@ BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *uni
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
 void bn_plan_layers(bn_plan *, const bn_plan_layers_desc *);
+
+/* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known which):
+ * TIFFs get the tags of GeoTIFF. */
+void bn_plan_map(bn_plan *, int epsg);
 /* A derived number that `check` prints and the summary keeps: "cell Reynolds number", 7.8, "". */
 BN_CHECKED bn_status bn_plan_note(bn_plan *, const char *name, double value, const char *unit);
 /* The same for a choice that was made: "the system for psi", "multigrid". Both literals. */

@@ -155,7 +155,7 @@ static const bn_key schema[] = {
       .help = "write storeyN.nc: a mesh of each storey with depth and velocity at output times (UGRID NetCDF), for "
               "QGIS" },
     { .name = "output.epsg", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e6,
-      .help = "code of the coordinate system, for storeyN.nc; 0: that of the terrain, if it says" },
+      .help = "code of the coordinate system, for storeyN.nc and TIFF; 0: that of the terrain, if it says" },
     { .name = "output.heights", .type = BN_KEY_BOOL, .def = 0,
       .help = "write heights.csv at the end: storey, place and height in centimetres of each wet cell" },
     { .name = "output.records", .type = BN_KEY_BOOL, .def = 0,
@@ -337,20 +337,25 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
+/* The coordinates of the case are those of its terrain unless they are shifted. */
+static void plan_map(const bn_case *c, const flood *s, bn_plan *p)
+{
+    const int epsg = (int)bn_case_int(c, "output.epsg");
+    const bool same = s->terrain_shift[0] == 0 && s->terrain_shift[1] == 0;
+    bn_plan_map(p, epsg == 0 && s->terrain && same ? s->terrain->epsg : epsg);
+}
+
 /* Meshes and outlines of each storey. */
 static void plan_layers(const bn_case *c, const flood *s, bn_plan *p)
 {
     static const char *const fields[] = { "depth", "velocity", NULL };
     const double above = bn_case_real(c, "output.outline");
-    const int epsg = (int)bn_case_int(c, "output.epsg");
     const bool mesh = bn_case_bool(c, "output.ugrid");
-    const bool same = s->terrain_shift[0] == 0 && s->terrain_shift[1] == 0; /* coordinates of case and terrain */
     if (mesh || above > 0)
         bn_plan_layers(p, &(bn_plan_layers_desc){ .name = "storey",
                                                   .hidden = s->solid,
                                                   .mesh = mesh,
                                                   .fields = fields,
-                                                  .epsg = epsg == 0 && s->terrain && same ? s->terrain->epsg : epsg,
                                                   .outlined = above > 0 ? "depth" : NULL,
                                                   .above = above,
                                                   .outline = "flooded" });
@@ -477,6 +482,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flood_plan_results(c, s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(c, s, p));
+    plan_map(c, s, p);
     plan_layers(c, s, p);
     BN_TRY(flood_plan_gauges(c, p, s));
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));

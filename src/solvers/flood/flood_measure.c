@@ -15,7 +15,7 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     }
     BN_TRY(bn_plan_result(p, "max_depth", "m", "largest depth at the end"));
     BN_TRY(bn_plan_result(p, "min_depth", "m", "smallest depth at the end"));
-    BN_TRY(bn_plan_result(p, "max_speed", "m s-1", "largest speed at the end"));
+    BN_TRY(bn_plan_result(p, "max_speed", "m s-1", "largest speed at the end, of cells deeper than output.wet"));
     BN_TRY(bn_plan_result(p, "wet_area", "m2", "area deeper than output.wet at the end"));
     BN_TRY(bn_plan_result(p, "time_steps", "", "time steps taken"));
     if (flood_has_solution(c, s)) {
@@ -77,8 +77,10 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
         sum->depth += depth[at];
         sum->deepest = fmax(sum->deepest, depth[at]);
         sum->least = fmin(sum->least, depth[at]);
-        sum->fastest = fmax(sum->fastest, hypot(room[at], room[at + points]));
-        sum->wet += depth[at] > wet;
+        if (depth[at] > wet) { /* a film may run at any speed, and means nothing */
+            sum->fastest = fmax(sum->fastest, hypot(room[at], room[at + points]));
+            sum->wet++;
+        }
     }
     if (flood_has_solution(c, s))
         add_errors(c, s, r, depth, bn_sim_time(sim), sum);
