@@ -1,5 +1,5 @@
-# barriers.awk: reads LLVM IR of kernels for CPUs and names those with a barrier that stands in a loop and that some path
-# through the kernel does not meet. PoCL 5.0 aborts the process over some of these, other versions make wrong code or hang.
+# barriers.awk: reads LLVM IR of kernels for CPUs and names those with a barrier that stands in a loop: PoCL 5.0 aborts the
+# process over some of these.
 #   awk -v allowed=' bpm_line bpm_march ' -f barriers.awk FILE.ll        exits 1 when one is not among the allowed
 function label_of(line)
 {
@@ -16,16 +16,14 @@ function add_edges(line,    name)
         line = substr(line, RSTART + RLENGTH)
     }
 }
-# Whether a path of one edge at least leads from `start` to `goal` ("": to the end of the kernel) and not through `closed`.
-function leads(start, goal, closed,    queue, head, tail, seen, next_ones, n, i)
+# Whether a path of one edge at least leads from a block to itself.
+function in_loop(start,    queue, head, tail, seen, next_ones, n, i)
 {
     queue[tail++] = start
     while (head < tail) {
         n = split(edges[queue[head++]], next_ones, "\n")
         for (i = 1; i < n; i++) {
-            if (next_ones[i] == closed)
-                continue
-            if (goal == "" ? next_ones[i] in returns : next_ones[i] == goal)
+            if (next_ones[i] == start)
                 return 1
             if (!(next_ones[i] in seen)) {
                 seen[next_ones[i]] = 1
@@ -42,19 +40,16 @@ function leads(start, goal, closed,    queue, head, tail, seen, next_ones, n, i)
     block = "entry"
     split("", edges)
     split("", barriers)
-    split("", returns)
     next
 }
 kernel == "" { next }
 /^("[^"]*"|[-A-Za-z0-9._$]+):/ { block = label_of($0); next }
 /^  (br|switch) / || /^    i[0-9]+ .*label %/ { add_edges($0) }
-/^  ret / { returns[block] = 1 }
 /call .*@_Z7barrier/ { barriers[block] = 1 }
 /^}/ {
     for (b in barriers)
-        if (leads(b, b, "") && leads("entry", "", b) && !index(allowed, " " kernel " ")) {
-            printf "%s: a barrier in a loop that not every path meets; on CPUs let one work-item do it (kernels/flood.cl)\n",
-                   kernel > "/dev/stderr"
+        if (in_loop(b) && !index(allowed, " " kernel " ")) {
+            printf "%s: a barrier in a loop; on CPUs let one work-item do it (kernels/flood.cl)\n", kernel > "/dev/stderr"
             bad = 1
             break
         }
