@@ -65,6 +65,23 @@
 #define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
 #endif
 
+/* Rows whose lanes need each other: between two of them the work-items of a GPU wait. On a CPU one work-item goes through
+ * all of them, so that no barrier stands in the loop: compiling that, with the branches on the row, aborts PoCL 5.0. */
+#if IS_CPU
+#define ROWS_OF_ITEM(rows) (get_local_id(0) == 0 ? (rows) : -2)
+#define EACH_OF_ROW(lane, count, body)                                                                                 \
+    for (lane_t lane = 0; lane < (count); lane++) {                                                                    \
+        body;                                                                                                          \
+    }
+#define FOR_RIM(q) for (int q = 0; q < RIM; q++)
+#define END_OF_ROW
+#else
+#define ROWS_OF_ITEM(rows) (rows)
+#define EACH_OF_ROW EACH_LANE
+#define FOR_RIM(q) FOR_LANES(q, RIM)
+#define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
+#endif
+
 /* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no
  * vectors. */
 #if IS_CPU
@@ -906,6 +923,7 @@ kernel void flood_advance(
     local int list[BLOCK_CELLS], listed;
 #endif
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
+    BEGIN_SPEEDS
     find_now(now, blocks, clock, slot, refill);
     const real dt = now[NOW_DT], left = now[NOW_LEFT];
     const int active = block_active(now);
@@ -935,7 +953,6 @@ kernel void flood_advance(
     global const real *values = bed; /* not read */
     (void)values;
 #endif
-    BEGIN_SPEEDS
 #if SPECIALS
     if (get_local_id(0) == 0)
         listed = 0;
@@ -943,26 +960,26 @@ kernel void flood_advance(
     const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
 #if SHARED
     const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
-    for (int row = -1; row <= rows; row++) {
+    for (int row = -1; row <= ROWS_OF_ITEM(rows); row++) {
         const place_t at = AT3(first, top + row, k);
         const lane_t from = EAST(1 - (row & 1), 0);
         if (row > 0) {
-            EACH_LANE(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
+            EACH_OF_ROW(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
         }
         if (row < 0) {
-            EACH_LANE(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
-            FOR_LANES(q, RIM)
+            EACH_OF_ROW(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
+            FOR_RIM(q)
                 rim_edge(GIVEN, kept, rim, q, width, rows, k);
         } else if (row < rows) {
             if (row & 1) {
-                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
+                EACH_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
             } else {
-                EACH_LANE(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
+                EACH_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
             }
-            if (get_local_id(0) == 0)
+            if (IS_CPU || get_local_id(0) == 0)
                 place_rim(kept, rim, row, width);
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
+        END_OF_ROW
     }
 #else
     const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
@@ -989,7 +1006,7 @@ kernel void flood_advance(
     /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each
      * other: all work-items take their share of a list. */
     const int special = dt > 0 && now[NOW_SPECIAL] != 0;
-#if !SHARED
+#if IS_CPU || !SHARED
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
     FOR_FEW_CELLS(special, i, j, lane)

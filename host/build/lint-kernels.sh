@@ -42,6 +42,20 @@ compile()
     compiled=$((compiled + 1))
 }
 
+# Barriers of the build for CPUs (barriers.awk), but for those of kernels that PoCL 3.1, 5.0 and 6.0 were seen to take.
+llvm=$(mktemp)
+trap 'rm -f "$llvm"' EXIT
+look_at_barriers()
+{
+    # shellcheck disable=SC2086 # lists of options
+    if ! "$clang" -x cl -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -O1 -fno-unroll-loops -w -S \
+        -emit-llvm -o "$llvm" "$@" $box $prelude "$file" ||
+        ! awk -v allowed=' bpm_line bpm_march maxwell_fused ' -f host/build/barriers.awk "$llvm"; then
+        echo "lint: $file" >&2
+        failed=$((failed + 1))
+    fi
+}
+
 for file; do
     [ -f "$file" ] || continue
     variants=$(grep -E '^[ /*]*lint: ' "$file" |
@@ -51,6 +65,8 @@ for file; do
         compile $single $least $variant
         # shellcheck disable=SC2086
         compile $double $variant
+        # shellcheck disable=SC2086
+        look_at_barriers $double $variant
     done <<EOF
 $variants
 EOF

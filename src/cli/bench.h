@@ -69,11 +69,24 @@ typedef struct bn_bench_result {
     size_t kernel_count;
 } bn_bench_result;
 
+/* What solvers' self-tests on a device came to, so that each is asked once for each precision. */
+enum { BN_BENCH_TESTED = 32 };
+typedef struct bn_bench_tested {
+    size_t count;
+    struct {
+        const char *solver;
+        bool twice;
+        bn_status outcome;
+        char why[300];
+    } rows[BN_BENCH_TESTED];
+} bn_bench_tested;
+
 /* A device with what is needed to measure on it. */
 typedef struct bn_bench_device {
     const bn_cli *cli;
     bn_device *plain, *profiling;
     bn_device_peaks peaks;
+    bn_bench_tested *tested;
     double budget; /* [s] for one job's clock */
 } bn_bench_device;
 

@@ -467,10 +467,12 @@ static bn_status measure_default(bn_tune *t)
     BN_GO(bn_tune_measure_plain(t, true, &answer, &child));
     const json_t *row = json_array_get(answer, json_array_size(answer) ? json_array_size(answer) - 1 : 0);
     const char *error = json_string_value(json_object_get(row, "error"));
-    if (child.end != BN_CHILD_EXITED || !row)
-        st = bn_fail(ctx, BN_DEVICE, "%s %s with the default work-groups (%d)", t->device->name,
-                     child.end == BN_CHILD_HUNG ? "hung" : "crashed", child.code);
-    else if (child.code != 0)
+    if (child.end != BN_CHILD_EXITED || !row) {
+        st = bn_fail(ctx, BN_DEVICE, "%s (driver %s) %s over %s with the default work-groups (%d)", t->device->name,
+                     t->device->driver, child.end == BN_CHILD_HUNG ? "hung" : "crashed", t->cli->options->args[0],
+                     child.code);
+        bn_note(ctx, "another driver version may help; --device picks another device");
+    } else if (child.code != 0)
         st = bn_fail(ctx, bn_child_status(child.code), "%s", error ? error : "no reason given");
     else if (json_integer_value(json_object_get(row, "status")) != BN_OK) {
         st = bn_fail(ctx, (bn_status)json_integer_value(json_object_get(row, "status")), "%s", error);

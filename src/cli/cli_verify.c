@@ -109,10 +109,14 @@ static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *
     json_t *answer = child->end == BN_CHILD_EXITED && from ? json_loads(from, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
     json_t *rows = json_object_get(answer, "rows");
     if (child->end == BN_CHILD_CRASHED || !json_is_array(rows)) {
-        snprintf(verdict, sizeof verdict, "crashed (%s %d)", child->end == BN_CHILD_CRASHED ? "signal" : "exit",
-                 child->code);
+        const char *how = child->end == BN_CHILD_CRASHED ? "signal" : "exit";
+        snprintf(verdict, sizeof verdict, "crashed (%s %d)", how, child->code);
         json_decref(answer);
-        return add_row(cli, t, info, precision, NULL, verdict);
+        BN_TRY(add_row(cli, t, info, precision, NULL, verdict));
+        bn_fail(cli->ctx, BN_DEVICE, "%s (%s, driver %s), %s precision: the driver crashed (%s %d)", info->name,
+                info->platform, info->driver, precision, how, child->code);
+        bn_note(cli->ctx, "another driver version may help; --device picks another device");
+        return BN_OK; /* the others go on; the error waits in the context */
     }
     const char *error = json_string_value(json_object_get(answer, "error"));
     if (st == BN_OK || st == BN_MISMATCH) {

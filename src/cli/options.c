@@ -51,7 +51,7 @@ static const option_row rows[] = {
     { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST, false,
       "single, double, or both (verify; without it both)" },
     { "profile", 0, FLAG, NULL, AT(profile), BN_CMD_RUN, false, "time every kernel and print a table" },
-    { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test failed" },
+    { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },

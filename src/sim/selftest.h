@@ -18,7 +18,8 @@ bool bn_selftest_is_of(const char *embedded_name, const char *solver);
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision);
 
 /* Makes sure that the device has passed. `program`: path of the binary whose hidden command `self-test` the child runs.
- * A failure is BN_MISMATCH, and says whether the answer was wrong, the child crashed, or hung. */
+ * BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, the child crashed (over a compiler that aborts, say), hung,
+ * or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
                                         const char *program, bn_selftest_outcome *outcome);
 
