@@ -68,8 +68,8 @@ static void limit_memory(bn_device_info *info)
         info->largest_buffer = limit;
 }
 
-/* BINNACLE_DEVICE_TYPE=gpu: a CPU counts as a GPU and is given the kernels of one, so that a machine without a GPU can run
- * and compile them. */
+/* BINNACLE_DEVICE_TYPE=gpu: a CPU counts as a GPU and is given the kernels of one, so that a machine without a GPU can
+ * run and compile them. */
 static bool counts_as_cpu(cl_device_type type)
 {
     const char *text = getenv("BINNACLE_DEVICE_TYPE");
@@ -98,15 +98,14 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     cl_ulong memory = 0, largest = 0, local = 0;
     cl_device_fp_config single = 0, full = 0;
     cl_uint align_bits = 1024;
+    info->extensions = extensions;
     info->name = text_of(id, NULL, CL_DEVICE_NAME);
     info->platform = text_of(NULL, platform, CL_PLATFORM_NAME);
     info->vendor = text_of(id, NULL, CL_DEVICE_VENDOR);
     info->driver = text_of(id, NULL, CL_DRIVER_VERSION);
     info->version = text_of(id, NULL, CL_DEVICE_VERSION);
-    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version) {
-        free(extensions);
+    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version)
         return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
-    }
     NUMBER(id, CL_DEVICE_TYPE, type);
     NUMBER(id, CL_DEVICE_GLOBAL_MEM_SIZE, memory);
     NUMBER(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
@@ -136,7 +135,6 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
                                        align_bits / 8 };
     entry->quirks.exact_division_flag = info->exact_division;
     info->bandwidth = bn_bandwidth_known(ctx, info);
-    free(extensions);
     return BN_OK;
 }
 
@@ -147,6 +145,7 @@ static void free_texts(bn_device_info *info)
     free((char *)info->vendor);
     free((char *)info->driver);
     free((char *)info->version);
+    free((char *)info->extensions);
     *info = (bn_device_info){ 0 };
 }
 

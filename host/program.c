@@ -61,8 +61,7 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
         out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
     size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
-        out[count++] =
-            (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
+        out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
     if (!d->desc.whole_rows)
         return count;
     out[count] = (bn_define){ .name = "TURN_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };

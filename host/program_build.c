@@ -108,8 +108,9 @@ static bn_status record_file(bn_context *ctx, const char *stem, const char *suff
     return ok ? BN_OK : bn_fail(ctx, BN_IO, "%s (BINNACLE_PROGRAMS): %s", path, strerror(errno));
 }
 
-/* BINNACLE_PROGRAMS=DIR: every program that is compiled from text leaves DIR/NAME-HASH.cl, its options as .opt, and what
- * the compiler said as .log. Other vendors' compilers are tried on these files, and reports of a device carry the logs. */
+/* BINNACLE_PROGRAMS=DIR: every program that is compiled from text leaves DIR/NAME-HASH.cl, its options as .opt, and
+ * what the compiler said as .log. Other vendors' compilers are tried on these files, and reports of a device carry the
+ * logs. */
 static bn_status record_program(bn_device *d, const char *name, const char *text, const char *options, const char *log)
 {
     const char *dir = getenv("BINNACLE_PROGRAMS");

@@ -101,31 +101,26 @@ class Amd:
     def __init__(self, device, wave):
         self.name, self.device, self.wave, self.fp64 = "amd-" + device, device, wave, True
 
-    def clang(self):
+    def toolchain(self):
+        """A clang and the device libraries for this target: (None, None) where there are none."""
+        names = self.LIBRARIES + ["oclc_isa_version_" + self.device[3:],
+                                  "oclc_wavefrontsize64_" + ("on" if self.wave == 64 else "off")]
         for version in range(25, 14, -1):
-            if shutil.which("clang-%d" % version):
-                return "clang-%d" % version
-        return None
-
-    def bitcode(self):
-        """The device libraries for this target, or None."""
-        for folder in self.FOLDERS + sorted(glob.glob("/usr/lib/llvm-*/lib/clang/*/lib/amdgcn/bitcode")):
-            names = self.LIBRARIES + ["oclc_isa_version_" + self.device[3:],
-                                      "oclc_wavefrontsize64_" + ("on" if self.wave == 64 else "off")]
-            files = [os.path.join(folder, name + ".bc") for name in names]
-            if all(map(os.path.exists, files)):
-                return files + sorted(glob.glob(os.path.join(folder, "oclc_abi_version_*.bc")))[:1]
-        return None
+            clang = "clang-%d" % version
+            for folder in ["/usr/lib/llvm-%d/lib/clang/%d/amdgcn/bitcode" % (version, version)] + self.FOLDERS:
+                files = [os.path.join(folder, name + ".bc") for name in names]
+                if shutil.which(clang) and all(map(os.path.exists, files)):
+                    return clang, files + sorted(glob.glob(os.path.join(folder, "oclc_abi_version_*.bc")))[:1]
+        return None, None
 
     def missing(self):
-        if not self.clang():
-            return "clang 15 or newer is not installed"
-        return None if self.bitcode() else "its device libraries (rocm-device-libs) are not installed"
+        return None if self.toolchain()[0] else "clang 15 or newer with AMD's device libraries for it is not installed"
 
     def compile(self, source, options, folder):
-        link = [word for file in self.bitcode() for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", file)]
+        clang, libraries = self.toolchain()
+        link = [word for file in libraries for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", file)]
         given = [o for o in options.split() if not o.startswith("-cl-nv")]
-        code, text = run([self.clang(), "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.device, "-O3",
+        code, text = run([clang, "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + self.device, "-O3",
                           "-Xclang", "-finclude-default-header", "-nogpulib"] + link + given +
                          ["-Rpass-analysis=kernel-resource-usage", "-c", "-o", os.path.join(folder, "program.o"), source])
         if code != 0:
