@@ -76,6 +76,12 @@ bn_status bn_context_create(const bn_context_desc *desc, bn_context **out)
     return BN_OK;
 }
 
+void bn_context_share_machine(bn_context *ctx, int index, int count)
+{
+    ctx->comm.local_rank = index;
+    ctx->comm.local_ranks = count;
+}
+
 void bn_context_destroy(bn_context **context)
 {
     if (!context || !*context)

@@ -68,6 +68,28 @@ static void limit_memory(bn_device_info *info)
         info->largest_buffer = limit;
 }
 
+/* BINNACLE_DEVICE_TYPE=gpu: a CPU counts as a GPU and is given the kernels of one, so that a machine without a GPU can
+ * run and compile them. */
+static bool counts_as_cpu(cl_device_type type)
+{
+    const char *text = getenv("BINNACLE_DEVICE_TYPE");
+    return (type & CL_DEVICE_TYPE_CPU) != 0 && !(text && strcmp(text, "gpu") == 0);
+}
+
+/* The smallest sub-group that a device's compiler offers, 0 where it does not say. */
+static size_t least_sub_group(cl_device_id id, const char *extensions)
+{
+    enum { SUB_GROUP_SIZES = 0x4108, SIZES_MAX = 16 }; /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
+    size_t sizes[SIZES_MAX], bytes = 0, least = 0;
+    if (!has_word(extensions, "cl_intel_required_subgroup_size") ||
+        clGetDeviceInfo(id, SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *sizes && i < SIZES_MAX; i++)
+        if (least == 0 || sizes[i] < least)
+            least = sizes[i];
+    return least;
+}
+
 static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
                           struct bn_device_entry *entry)
 {
@@ -76,15 +98,14 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     cl_ulong memory = 0, largest = 0, local = 0;
     cl_device_fp_config single = 0, full = 0;
     cl_uint align_bits = 1024;
+    info->extensions = extensions;
     info->name = text_of(id, NULL, CL_DEVICE_NAME);
     info->platform = text_of(NULL, platform, CL_PLATFORM_NAME);
     info->vendor = text_of(id, NULL, CL_DEVICE_VENDOR);
     info->driver = text_of(id, NULL, CL_DRIVER_VERSION);
     info->version = text_of(id, NULL, CL_DEVICE_VERSION);
-    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version) {
-        free(extensions);
+    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version)
         return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
-    }
     NUMBER(id, CL_DEVICE_TYPE, type);
     NUMBER(id, CL_DEVICE_GLOBAL_MEM_SIZE, memory);
     NUMBER(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
@@ -95,7 +116,7 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     NUMBER(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, info->max_work_item);
     NUMBER(id, CL_DEVICE_SINGLE_FP_CONFIG, single);
     NUMBER(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, align_bits);
-    info->cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    info->cpu = counts_as_cpu(type);
     info->bytes = memory;
     info->largest_buffer = largest;
     info->local_bytes = local;
@@ -110,10 +131,10 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
         if (info->max_work_item[i] < 1)
             info->max_work_item[i] = 1;
     limit_memory(info);
-    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions), align_bits / 8 };
+    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions, least_sub_group(id, extensions)),
+                                       align_bits / 8 };
     entry->quirks.exact_division_flag = info->exact_division;
     info->bandwidth = bn_bandwidth_known(ctx, info);
-    free(extensions);
     return BN_OK;
 }
 
@@ -124,6 +145,7 @@ static void free_texts(bn_device_info *info)
     free((char *)info->vendor);
     free((char *)info->driver);
     free((char *)info->version);
+    free((char *)info->extensions);
     *info = (bn_device_info){ 0 };
 }
 

@@ -14,8 +14,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3 };
-enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES + BN_SUB_GROUP_DEFINES };
 
 /* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
  * many there are. */
@@ -59,7 +59,9 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
     static const char *const places[BN_PLACE_DEFINES] = { "OFFSET_X", "OFFSET_Y", "OFFSET_Z" };
     for (size_t i = 0; d->spread && i < BN_PLACE_DEFINES; i++)
         out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
-    const size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    if (box->device->quirks.sub_group)
+        out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
     if (!d->desc.whole_rows)
         return count;
     out[count] = (bn_define){ .name = "TURN_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };

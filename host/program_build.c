@@ -1,6 +1,7 @@
 /* program_build.c: compiles a program text for a device, or takes the compiled program from the cache. */
 #include "internal/binary_cache.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,36 @@ static char *with_our_lines(const char *text, const char *log)
     return out;
 }
 
+/* DIR/NAME-HASH.SUFFIX with this text; the hash is of text and options, so that equal programs are written once. */
+static bn_status record_file(bn_context *ctx, const char *stem, const char *suffix, const char *content)
+{
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s.%s", stem, suffix) >= (int)sizeof path)
+        return bn_fail(ctx, BN_IO, "BINNACLE_PROGRAMS: the path %s is too long", stem);
+    FILE *f = fopen(path, "w");
+    bool ok = f && fputs(content, f) >= 0;
+    if (f && fclose(f) != 0)
+        ok = false;
+    return ok ? BN_OK : bn_fail(ctx, BN_IO, "%s (BINNACLE_PROGRAMS): %s", path, strerror(errno));
+}
+
+/* BINNACLE_PROGRAMS=DIR: every program that is compiled from text leaves DIR/NAME-HASH.cl, its options as .opt, and
+ * what the compiler said as .log. Other vendors' compilers are tried on these files, and reports of a device carry the
+ * logs. */
+static bn_status record_program(bn_device *d, const char *name, const char *text, const char *options, const char *log)
+{
+    const char *dir = getenv("BINNACLE_PROGRAMS");
+    char stem[4096];
+    if (!dir || !dir[0])
+        return BN_OK;
+    const uint64_t hash = bn_hash(bn_hash(BN_HASH_START, text, strlen(text)), options, strlen(options));
+    if (snprintf(stem, sizeof stem, "%s/%s-%016llx", dir, name, (unsigned long long)hash) >= (int)sizeof stem)
+        return bn_fail(d->ctx, BN_IO, "BINNACLE_PROGRAMS: the path %s is too long", dir);
+    BN_TRY(record_file(d->ctx, stem, "cl", text));
+    BN_TRY(record_file(d->ctx, stem, "opt", options));
+    return record_file(d->ctx, stem, "log", log ? log : "");
+}
+
 static bn_status build_from_text(bn_device *d, const char *name, const char *text, const char *options, cl_program *out)
 {
     cl_int status;
@@ -102,6 +133,12 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
         return bn_cl_fail(d, status, "clCreateProgramWithSource", name);
     status = clBuildProgram(program, 1, &d->id, options, NULL, NULL);
     char *log = build_log(d, program);
+    bn_status recorded = record_program(d, name, text, options, log);
+    if (recorded != BN_OK) {
+        free(log);
+        clReleaseProgram(program);
+        return recorded;
+    }
     if (status != CL_SUCCESS) {
         char *ours = log ? with_our_lines(text, log) : NULL;
         bn_fail(d->ctx, BN_DEVICE, "kernels/%s.cl does not compile on %s (%s, driver %s): %s\n%s", name, d->info.name,

@@ -36,12 +36,16 @@ static const bn_quirk rows[] = {
     { "", "OpenCL 1.1", exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification", "2026-11" },
 };
 
-bn_quirks bn_quirks_find(const bn_device_info *info, const char *device_extensions)
+bn_quirks bn_quirks_find(const bn_device_info *info, const char *device_extensions, size_t least_sub_group)
 {
     /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
      * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };
     q.register_option = device_extensions && strstr(device_extensions, "cl_nv_compiler_options") != NULL;
+    /* Intel's compiler gives GPUs of data centres 32 work-items a thread: half the registers of 16, and spills up to 470
+     * of them (docs/devices.md). Where 8 can be had it chooses by itself, and well. */
+    if (device_extensions && strstr(device_extensions, "cl_intel_required_subgroup_size") && least_sub_group == 16)
+        q.sub_group = 16;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(info->platform, rows[i].platform) &&
             (!rows[i].version || strncmp(info->version, rows[i].version, strlen(rows[i].version)) == 0))

@@ -20,6 +20,7 @@ typedef struct bn_quirks {
     bool register_option;     /* -cl-nv-maxrregcount is understood */
     bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
     bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
+    int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
@@ -72,7 +73,8 @@ BN_CHECKED bn_status bn_cl_build(bn_device *, const char *name, const char *text
 BN_CHECKED bn_status bn_kernel_text(bn_context *, const char *file, const bn_define *sorted, size_t count, bn_precision,
                                     char **text, char **options);
 
-/* The quirks of a device, from its platform's and its own description. */
-bn_quirks bn_quirks_find(const bn_device_info *, const char *device_extensions);
+/* The quirks of a device, from its platform's and its own description. `least_sub_group`: the smallest number of
+ * work-items that its compiler can let run together, 0 where the device does not say. */
+bn_quirks bn_quirks_find(const bn_device_info *, const char *device_extensions, size_t least_sub_group);
 
 #endif

@@ -19,6 +19,7 @@ typedef struct bn_device_info {
     const char *vendor;
     const char *driver;      /* CL_DRIVER_VERSION */
     const char *version;     /* CL_DEVICE_VERSION */
+    const char *extensions;  /* CL_DEVICE_EXTENSIONS, words with a space between them */
     bool cpu;                /* a CPU rather than a GPU or accelerator */
     bool fp64;               /* cl_khr_fp64 or double in core */
     bool int64_atomics;      /* cl_khr_int64_base_atomics */

@@ -9,6 +9,7 @@
  *                   BLOCK_ROWS * GNZ; TOTALS values a total is formed from (reduce.h)
  *   TILE_X TILE_Y TILE_LAYERS    items of a work-group of range BN_PER_TILE and the layers it goes through
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
+ *   SUB_GROUP       only where the device needs it: work-items that share a thread's registers (real.h)
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
  *   TURN_FIRST TURN_PITCH TURN_STRIP    of domains of whole rows: see AT_TURNED below
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same

@@ -1,10 +1,45 @@
 /* cli_selftest.c: `binnacle self-test`, the child of bn_selftest_ensure; not meant for people. */
 #include "cli/commands.h"
 
+#include "cli/cli_text.h"
 #include "sim/selftest.h"
+
+#include <stdio.h>
+
+/* "2/3": the second of three parts. */
+static bn_status read_part(bn_context *ctx, const char *text, bn_selftest_part *part)
+{
+    size_t number, count;
+    char more;
+    if (sscanf(text, "%zu/%zu%c", &number, &count, &more) != 2 || number < 1 || number > count || count > 4096)
+        return bn_fail(ctx, BN_USAGE, "self-test: %s is no part such as 2/3", text);
+    *part = (bn_selftest_part){ .index = number - 1, .count = count };
+    return BN_OK;
+}
+
+/* One line of JSON a case: the field that differs most. */
+static void print_case(void *user, const char *name, const bn_verify_report *report)
+{
+    (void)user;
+    const bn_verify_row *worst = &report->rows[0];
+    for (size_t r = 1; r < report->count; r++)
+        if (!(report->rows[r].ulps <= worst->ulps)) /* not a number is the worst */
+            worst = &report->rows[r];
+    json_t *line = json_pack("{s:s, s:b, s:I, s:I, s:s, s:o, s:o}", "case", name, "equal", (int)report->ok, "steps",
+                             (json_int_t)report->steps, "fields", (json_int_t)report->count, "field", worst->field,
+                             "ulps", bn_json_real(worst->ulps), "difference", bn_json_real(worst->max_difference));
+    if (line && json_dumpf(line, stdout, JSON_COMPACT) == 0)
+        putchar('\n');
+    fflush(stdout); /* the next case may end the process */
+    json_decref(line);
+}
 
 bn_status bn_cli_selftest(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    return bn_selftest_here(cli->ctx, o->args[0], o->device, o->precision == BN_WISH_DOUBLE);
+    bn_selftest_part part = { .index = 0, .count = 1 };
+    if (o->arg_count > 1)
+        BN_TRY(read_part(cli->ctx, o->args[1], &part));
+    return bn_selftest_here(cli->ctx, o->args[0], o->device, o->precision == BN_WISH_DOUBLE, part,
+                            o->json ? &(bn_selftest_watch){ .result = print_case } : NULL);
 }

@@ -51,7 +51,7 @@ const bn_command bn_commands[] = {
       BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
-    { "self-test", "SOLVER", "", NULL, BN_CMD_SELFTEST, 1, 1, true, false, bn_cli_selftest },
+    { "self-test", "SOLVER [PART]", "", NULL, BN_CMD_SELFTEST, 1, 2, true, false, bn_cli_selftest },
     { 0 },
 };
 

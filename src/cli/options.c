@@ -60,6 +60,8 @@ static const option_row rows[] = {
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH, false,
       "measure the copy bandwidth of each device; bench: all limits again" },
+    { "report", 0, TEXT, "FILE", AT(report), BN_CMD_DEVICES, false,
+      "write what a report about a device needs: facts, self-tests, compiler logs, rates; no paths, no user's name" },
     { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH | BN_CMD_TUNE, false,
       "bench: two small sizes a solver, within a minute; tune: fewer shapes, six seconds for each of its three parts" },
     { "size", 0, SIZE, "N", 0, BN_CMD_BENCH, false,
@@ -68,7 +70,7 @@ static const option_row rows[] = {
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
       "starts), default-vs-tuned (work-groups)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
-    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH, false,
+    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST, false,
       "output for scripts" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE, true, "" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },

@@ -28,6 +28,7 @@ typedef struct bn_options {
     const char *suite, *compare;      /* of bench */
     const char *kernel, *plan;        /* of tune; NULL: not given */
     const char *weights;              /* of devices; NULL: not given */
+    const char *report;               /* of devices: the file; NULL: not given */
     const char *resume;               /* "": the newest checkpoint in the output folder; NULL: not given */
     long long checkpoint_steps;       /* 0: not given */
     double checkpoint_seconds;        /* 0: not given */
