@@ -126,8 +126,7 @@ static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *
         json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
         json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
     }
-    return bn_json_print(
-        cli->ctx, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}", "case",
+    return bn_json_print(cli, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}", "case",
                             bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
                             p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
                             "notes", notes_json(p), "steps", bn_json_real(n->steps), "devices", devices, "device_bytes",
