@@ -225,7 +225,7 @@ static void draw_path(const plot *g, const bn_chart_line *line)
 /* The marker of a line: circle, square, triangle, diamond, cross; the later the larger, so that none hides another. */
 static void draw_marker(cairo_t *cr, size_t line, double x, double y)
 {
-    const double r = marker_radius + 1.5 * (double)(line % SHAPES);
+    const double r = marker_radius + 2.5 * (double)(line % SHAPES);
     cairo_new_sub_path(cr);
     switch (line % SHAPES) {
     case 0: cairo_arc(cr, x, y, r, 0, 6.283185307179586); break;

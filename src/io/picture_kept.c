@@ -15,6 +15,11 @@ enum { LIST_MAX = 1 << 20, TEXT_MAX = 4096, VALUES_MAX = 1 << 24 };
 /* Also tells whether byte order and layout are those of this machine. */
 static const uint64_t mark = 0x3150766e62a1b2c3;
 
+/* The smallest and the largest value of a field and of what has lines; low > high: none. */
+typedef struct scale {
+    double low, high, line_low, line_high;
+} scale;
+
 /* Goes through the parts of a picture in one order, to write or to read them. */
 typedef struct parcel {
     unsigned char *data;
@@ -129,12 +134,13 @@ static void field(parcel *p, const double **values, size_t count)
         *values = copy;
 }
 
-static void whole(parcel *p, bn_picture *v)
+static void whole(parcel *p, bn_picture *v, scale *s)
 {
     uint64_t m = mark, level_count = v->contours.count, wall_count = v->wall_count;
     uint8_t map = (uint8_t)v->map, nodes = v->nodes, plain = v->plain;
     raw(p, &m, sizeof m);
     p->failed = p->failed || m != mark;
+    raw(p, s, sizeof *s);
     raw(p, v->n, sizeof v->n);
     raw(p, v->origin, sizeof v->origin);
     raw(p, v->h, sizeof v->h);
@@ -206,6 +212,24 @@ static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, d
     return q;
 }
 
+static scale scale_of(const bn_picture *p)
+{
+    scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
+    const bn_range r = bn_raster_range(p);
+    if (r.data_low < r.data_high || r.data_low < 0 || r.data_low > 0) { /* else there may be nothing at all */
+        s.low = r.data_low;
+        s.high = r.data_high;
+    }
+    if (p->contours.values) {
+        bn_picture lines = *p;
+        lines.values = p->contours.values;
+        const bn_range l = bn_raster_range(&lines);
+        s.line_low = l.data_low;
+        s.line_high = l.data_high;
+    }
+    return s;
+}
+
 bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p, int w, int h, bn_png_kept *out)
 {
     const size_t pixels = (size_t)w * (size_t)h;
@@ -219,7 +243,8 @@ bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p
     box.failed = (large && !values) || (lines && !more);
     if (!box.failed) {
         bn_picture q = large ? of_pixels(p, w, h, values, more) : *p;
-        whole(&box, &q);
+        scale s = scale_of(p); /* of all values: pixels show means */
+        whole(&box, &q, &s);
     }
     const uint64_t bytes = box.bytes;
     packed = compressBound(box.bytes);
@@ -237,7 +262,7 @@ bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p
 }
 
 /* The picture that a file keeps, in memory of the parcel; values NULL: it keeps none. */
-static bn_status load(bn_context *ctx, const char *path, parcel *box, bn_png_kept *kept, bn_picture *out)
+static bn_status load(bn_context *ctx, const char *path, parcel *box, bn_png_kept *kept, bn_picture *out, scale *s)
 {
     uint64_t bytes = 0;
     *out = (bn_picture){ .values = NULL };
@@ -251,30 +276,10 @@ static bn_status load(bn_context *ctx, const char *path, parcel *box, bn_png_kep
                                            (uLong)(kept->bytes - sizeof bytes)) != Z_OK;
     box->bytes = unpacked;
     if (!box->failed)
-        whole(box, out);
+        whole(box, out, s);
     if (box->failed)
         *out = (bn_picture){ .values = NULL };
     return BN_OK;
-}
-
-typedef struct scale {
-    double low, high, line_low, line_high;
-} scale;
-
-static void widen(const bn_picture *p, scale *s)
-{
-    const bn_range r = bn_raster_range(p);
-    bn_picture lines = *p;
-    lines.values = p->contours.values;
-    if (r.data_low < r.data_high || r.data_low < 0 || r.data_low > 0) { /* else there may be nothing at all */
-        s->low = fmin(s->low, r.data_low);
-        s->high = fmax(s->high, r.data_high);
-    }
-    if (!lines.values)
-        return;
-    const bn_range l = bn_raster_range(&lines);
-    s->line_low = fmin(s->line_low, l.data_low);
-    s->line_high = fmax(s->line_high, l.data_high);
 }
 
 /* The colours for the smallest and the largest value: as for one picture that had both. */
@@ -299,12 +304,16 @@ bn_status bn_pictures_to_one_scale(bn_context *ctx, const char *const *paths, si
             parcel box;
             bn_png_kept kept = { NULL, 0 };
             bn_picture p;
-            bn_status st = load(ctx, paths[i], &box, &kept, &p);
+            scale own;
+            bn_status st = load(ctx, paths[i], &box, &kept, &p, &own);
             if (st == BN_OK && !p.values && pass == 0)
                 bn_log(ctx, BN_LOG_WARNING, "%s does not keep its values and stays with the scale that it has",
                        paths[i]);
             if (st == BN_OK && p.values && pass == 0) {
-                widen(&p, &s);
+                s.low = fmin(s.low, own.low);
+                s.high = fmax(s.high, own.high);
+                s.line_low = fmin(s.line_low, own.line_low);
+                s.line_high = fmax(s.line_high, own.line_high);
             } else if (st == BN_OK && p.values) {
                 choose(&p, &s);
                 st = bn_picture_draw(ctx, paths[i], &p, &kept); /* what it keeps names no range: more may come */
