@@ -17,7 +17,7 @@ enum {
 typedef struct bn_problem {
     bn_place place;
     size_t override; /* 0: in the file; else the number of the override from 1 */
-    char *key; /* full name, "grid.nodes"; NULL: it is about none, or there was no memory */
+    char *key;       /* full name, "grid.nodes"; NULL: it is about none, or there was no memory */
     char *text;
     size_t order; /* as found */
 } bn_problem;

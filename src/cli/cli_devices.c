@@ -155,8 +155,8 @@ bn_status bn_cli_devices(const bn_cli *cli)
         json_t *list = json_array();
         for (size_t i = 0; i < shown; i++)
             json_array_append_new(list, device_json(&all[indices[i]], indices[i] == chosen));
-        return bn_json_print(cli, json_pack("{s:o, s:I, s:s}", "devices", list, "auto", (json_int_t)chosen,
-                                                 "reason", reason ? reason : ""));
+        return bn_json_print(cli, json_pack("{s:o, s:I, s:s}", "devices", list, "auto", (json_int_t)chosen, "reason",
+                                            reason ? reason : ""));
     }
     if (o->arg_count == 0)
         return print_table(cli, all, count, chosen, reason);

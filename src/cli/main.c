@@ -203,7 +203,8 @@ int main(int argc, char **argv)
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);
-    bool answered = false, no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
+    bool answered = false,
+         no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0], &answered);
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)

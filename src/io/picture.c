@@ -18,7 +18,7 @@ enum {
     LONG_SIDE = 760,      /* of the frame, pixels; with all around it the picture is about 1000 wide */
     LONG_SIDE_FLAT = 860, /* when the colour bar lies below */
     FLAT_BELOW = 240,     /* frames lower than that have no room for an upright colour bar */
-    WALL_WIDTH = 4, /* of walls thinner than a cell */
+    WALL_WIDTH = 4,       /* of walls thinner than a cell */
     BAR_WIDTH = 24,
     BAR_GAP = 26,
     BAR_GAP_BELOW = 16,

@@ -26,13 +26,13 @@ typedef struct bn_picture {
     bn_colour_map map;
     const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
-    const char *axes[2]; /* names of the axes; NULL: x and y */
-    bool plain;          /* the axes count something: no lengths, no unit */
+    const char *axes[2];      /* names of the axes; NULL: x and y */
+    bool plain;               /* the axes count something: no lengths, no unit */
     const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m] */
     size_t wall_count;
     double line_low, line_high; /* low < high: between these are the round levels of the lines */
     bool keeps_values;          /* the file keeps all of this, for bn_pictures_to_one_scale */
-    double shape;        /* width over height of the frame, the axes to scales of their own; 0: to one scale */
+    double shape;               /* width over height of the frame, the axes to scales of their own; 0: to one scale */
 } bn_picture;
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer

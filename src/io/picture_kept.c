@@ -1,5 +1,6 @@
-/* picture_kept.c: a picture as data and back. The data are those of this machine, compressed; values are single precision,
- * their bytes sorted by significance, which zlib makes much smaller. At any time one picture is in memory. */
+/* picture_kept.c: a picture as data and back. The data are those of this machine, compressed; values are single
+ * precision, their bytes sorted by significance, which zlib makes much smaller. At any time one picture is in memory.
+ */
 #include "io/picture_kept.h"
 
 #include "io/raster.h"

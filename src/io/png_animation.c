@@ -1,7 +1,7 @@
 /* png_animation.c: the chunks of PNG files rearranged, after the APNG extension of the PNG specification (third
- * edition, 2025): acTL behind the header; IDAT has the last frame's pixels, for readers that know no animations; without an
- * fcTL before them they are no part of the animation. Then come the frames: fcTL, and the content of their IDATs behind
- * sequence numbers in fdAT. */
+ * edition, 2025): acTL behind the header; IDAT has the last frame's pixels, for readers that know no animations;
+ * without an fcTL before them they are no part of the animation. Then come the frames: fcTL, and the content of their
+ * IDATs behind sequence numbers in fdAT. */
 #include "io/png_animation.h"
 
 #include "io/file.h"

@@ -101,12 +101,10 @@ void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels
     for (int py = 0; py < h; py++) {
         for (int px = 0; px < w; px++) {
             const double mean = mean_of(p, px, py, w, h, kx, ky);
-            pixels[(size_t)py * (size_t)stride + (size_t)px] = usable(mean) ? bn_palette_at(&palette,
-                                                                                            (mean - range->low) /
-                                                                                                (range->high -
-                                                                                                 range->low))
-                                                               : mean < 0 ? BN_RASTER_BLANK
-                                                                          : BN_RASTER_MISSING;
+            pixels[(size_t)py * (size_t)stride + (size_t)px] =
+                usable(mean) ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
+                : mean < 0   ? BN_RASTER_BLANK
+                             : BN_RASTER_MISSING;
         }
     }
 }

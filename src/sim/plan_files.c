@@ -152,8 +152,8 @@ bn_status bn_plan_numbers_names(bn_plan *p, const char *begin, const char **out)
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (strncmp(f->name, folder, strlen(folder)) == 0 &&
             strncmp(f->name + strlen(folder), begin, strlen(begin)) == 0 && strstr(f->name + skipped, ending))
-            at += sprintf(at, "%s%.*s", at > names ? ", " : "",
-                          (int)(strstr(f->name + skipped, ending) - f->name - skipped), f->name + skipped);
+            at += snprintf(at, bytes - (size_t)(at - names), "%s%.*s", at > names ? ", " : "",
+                           (int)(strstr(f->name + skipped, ending) - f->name - skipped), f->name + skipped);
     *out = names;
     return BN_OK;
 }

@@ -61,7 +61,7 @@ typedef struct bn_picture_desc {
     double low, high; /* low == high: from the data */
     bool blanks;      /* leave values below `blank_below` blank */
     double blank_below;
-    const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
+    const bool *hidden;       /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
     const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m], kept by the plan */
     size_t wall_count;
     /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that
@@ -175,8 +175,8 @@ typedef struct bn_numbers {
     const char *comments; /* the lines before the heads, without their # */
 } bn_numbers;
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
-/* The names of data that travel with the program whose name begins so ("materials/"), without that beginning, in one text
- * with commas between; kept by the plan. */
+/* The names of data that travel with the program whose name begins so ("materials/"), without that beginning, in one
+ * text with commas between; kept by the plan. */
 BN_CHECKED bn_status bn_plan_numbers_names(bn_plan *, const char *begin, const char **out);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);

@@ -53,7 +53,8 @@ assert all(set(e) == {'file', 'set', 'line', 'column', 'key', 'message'} and e['
 $check" "$work/stdout"
 }
 places="
-assert [(e['line'], e['column'], e['key']) for e in d['errors'][:2]] == [(4, 10, 'grid.nodes'), (6, 1, 'fluid.viscosty')], d
+where = [(e['line'], e['column'], e['key']) for e in d['errors'][:2]]
+assert where == [(4, 10, 'grid.nodes'), (6, 1, 'fluid.viscosty')], d
 assert d['errors'][0]['file'].endswith('wrong.toml') and d['errors'][0]['set'] is None, d
 assert (d['errors'][-1]['file'], d['errors'][-1]['set'], d['errors'][-1]['key']) == (None, 'grid.x=3', 'grid.x'), d"
 for command in run check verify tune; do
@@ -61,7 +62,7 @@ for command in run check verify tune; do
 done
 tell 'wrong case, run --json: an event' 2 "assert d['event'] == 'end', d" "$b" run --json "$work/wrong.toml"
 tell 'case that contradicts itself, check --json' 2 "assert d['errors'][0]['key'], d" \
-    "$b" check --json "$root/data/cases/flow/selftest.toml" --set 'grid.size=["1 m","1e-9 m"]' --set 'boundary.left.kind="inflow"'
+    "$b" check --json "$case" --set 'grid.size=["1 m","1e-9 m"]' --set 'boundary.left.kind="inflow"'
 tell 'missing case, run --json' 6 "assert 'nowhere' in d['error'], d" "$b" run --json "$work/nowhere.toml"
 tell 'unknown device, devices --json' 3 "assert 'nosuchdevice' in d['error'], d" "$b" devices --json nosuchdevice
 tell 'unknown device, run --json' 3 "assert d['steps'] == 0 and d['summary'] is None, d" \
@@ -108,9 +109,10 @@ expect 1 'plot takes' 'plot of something else' "$b" plot "$case"
 # --- data that the messages name are where the user has the program
 printf '\n[[material]]\nname = "silver"\ntable = "Au-Nobody1900"\n' >"$work/table.part"
 cat "$root/data/cases/maxwell/selftest.toml" "$work/table.part" >"$work/table.toml"
-expect 2 'no file Au-Nobody1900.*Ag-Johnson1972, .*c-Si-Green2008' 'unknown table of a material' "$b" check "$work/table.toml"
+expect 2 'no file Au-Nobody1900.*Ag-Johnson1972, .*c-Si-Green2008' 'unknown table of a material' \
+    "$b" check "$work/table.toml"
 "$b" check "$work/table.toml" 2>"$work/listed"
-DESTDIR=$work/installed PREFIX=/usr BUILD=$(dirname "$b") VERSION=0.1.0 SOVERSION=0.1 LIBS= \
+DESTDIR=$work/installed PREFIX=/usr BUILD=$(dirname "$b") VERSION=0.1.0 SOVERSION=0.1 LIBS='' \
     sh "$root/host/build/install.sh" install >"$work/out" 2>"$work/err"
 for file in "$root"/data/materials/*.csv; do
     name=$(basename "$file" .csv)

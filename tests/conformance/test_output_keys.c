@@ -1,6 +1,7 @@
-/* test_output_keys.c: what is written, and how often, is no part of the physics: every self-test case of every registered
- * solver ends with the same bits with all that [output] has to offer as with nothing of it, on the reference, and
- * on the device for one case each. Which keys there are is read from the schemas: a new one is tested without a word here. */
+/* test_output_keys.c: what is written, and how often, is no part of the physics: every self-test case of every
+ * registered solver ends with the same bits with all that [output] has to offer as with nothing of it, on the
+ * reference, and on the device for one case each. Which keys there are is read from the schemas: a new one is tested
+ * without a word here. */
 #include "support.h"
 
 #include "api/embedded_files.h"
@@ -35,13 +36,12 @@ static void set(overrides *o, const char *key, const char *value)
     o->count++;
 }
 
-/* The keys of [output] that are on or off, the solver's own and those of all solvers, and how often it writes. A key that
- * this case refuses is left as it is. */
+/* The keys of [output] that are on or off, the solver's own and those of all solvers, and how often it writes. A key
+ * that this case refuses is left as it is. */
 static void set_all(bn_context *ctx, const bn_embedded *file, const bn_solver *solver, bool on, overrides *o)
 {
-    static const char *const common[] = { "output.vtk",       "output.tiff",  "output.hdf5",
-                                          "output.pictures",  "output.first", "output.animation",
-                                          "output.checkpoint" };
+    static const char *const common[] = { "output.vtk",   "output.tiff",      "output.hdf5",      "output.pictures",
+                                          "output.first", "output.animation", "output.checkpoint" };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         set(o, common[i], on ? "true" : "false");
     set(o, "output.every", on ? "3" : "0");
@@ -94,7 +94,8 @@ static void compare(bn_context *ctx, const bn_embedded *file, const bn_solver *s
     json_t *few = hashes(ctx, file, &silent, reference), *many = hashes(ctx, file, &busy, reference), *value;
     const char *name;
     size_t both = 0;
-    json_object_foreach(few, name, value) {
+    json_object_foreach(few, name, value)
+    {
         const json_t *other = json_object_get(many, name); /* NULL: a field that only some output needs */
         both += other != NULL;
         ck_assert_msg(!other || json_equal(value, (json_t *)other), "%s, %s: %s depends on what is written", file->name,

@@ -1,6 +1,7 @@
 /* test_issue_16_pictures.c: what pictures and charts said that was not so, or did not say: an animation's scale changed
- * from frame to frame, its still was the state at the beginning, thin walls were missing, captions told of lines that were
- * not there, names of arrays stood for quantities, numbers of map coordinates could not be read, curves hid each other. */
+ * from frame to frame, its still was the state at the beginning, thin walls were missing, captions told of lines that
+ * were not there, names of arrays stood for quantities, numbers of map coordinates could not be read, curves hid each
+ * other. */
 #include "support.h"
 
 #include "api/embedded_files.h"
