@@ -82,11 +82,26 @@ void bn_context_share_machine(bn_context *ctx, int index, int count)
     ctx->comm.local_ranks = count;
 }
 
+static void free_items(bn_context *ctx)
+{
+    for (size_t i = 0; i < ctx->item_count; i++) {
+        const bn_error_item *item = &ctx->items[i];
+        free((char *)item->file);
+        free((char *)item->override);
+        free((char *)item->key);
+        free((char *)item->message);
+    }
+    free(ctx->items);
+    ctx->items = NULL;
+    ctx->item_count = 0;
+}
+
 void bn_context_destroy(bn_context **context)
 {
     if (!context || !*context)
         return;
     bn_context *ctx = *context;
+    free_items(ctx);
     bn_device_list_destroy(&ctx->devices);
     pthread_mutex_destroy(&ctx->lock);
     free(ctx->kernel_dir);
@@ -151,6 +166,29 @@ void bn_error_clear(bn_context *ctx)
 {
     ctx->status = BN_OK;
     ctx->story[0] = '\0';
+    free_items(ctx);
+}
+
+static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+
+void bn_error_add(bn_context *ctx, const bn_error_item *item)
+{
+    bn_error_item *grown = ctx->status != BN_OK ? realloc(ctx->items, (ctx->item_count + 1) * sizeof *grown) : NULL;
+    if (!grown)
+        return;
+    ctx->items = grown;
+    ctx->items[ctx->item_count++] = (bn_error_item){ .file = copied(item->file),
+                                                     .override = copied(item->override),
+                                                     .line = item->line,
+                                                     .column = item->column,
+                                                     .key = copied(item->key),
+                                                     .message = copied(item->message) };
+}
+
+const bn_error_item *bn_error_items(const bn_context *ctx, size_t *count)
+{
+    *count = ctx->item_count;
+    return ctx->items;
 }
 
 /* Makes the folder and its parents, each private. */

@@ -54,7 +54,7 @@ install)
     for file in include/binnacle/*.h; do
         put 644 "$file" "$file"
     done
-    find data/cases -type f | LC_ALL=C sort | while IFS= read -r file; do
+    find data/cases data/materials -type f | LC_ALL=C sort | while IFS= read -r file; do
         put 644 "$file" "share/binnacle/${file#data/}"
     done
     for file in docs/man/*.1; do

@@ -17,7 +17,9 @@ struct bn_context {
     pthread_mutex_t lock; /* story and log: the writer's thread may log too */
     bn_status status;     /* of the first failure */
     char *story;          /* BN_STORY_BYTES, so that lack of memory can still be told */
-    char *cache_dir;      /* as wished; checked when first asked for */
+    bn_error_item *items; /* mistakes that the failure consists of; texts are the context's own */
+    size_t item_count;
+    char *cache_dir; /* as wished; checked when first asked for */
     enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
     char *kernel_dir;
     bn_device_list *devices; /* found once */

@@ -38,6 +38,20 @@ const char *bn_error_text(const bn_context *);
 bn_status bn_error_status(const bn_context *);
 void bn_error_clear(bn_context *);
 
+/* One of the mistakes that a failure consists of, as in a case file. Texts may be NULL where there is none. */
+typedef struct bn_error_item {
+    const char *file;     /* the file that it stands in; NULL: it came with `override` */
+    const char *override; /* "key=value" of the command line */
+    size_t line, column;  /* from 1; 0: nowhere */
+    const char *key;      /* "grid.nodes" */
+    const char *message;
+} bn_error_item;
+
+/* Copies a mistake to those of the recorded failure; without memory, or when nothing failed, it is left out. */
+void bn_error_add(bn_context *, const bn_error_item *);
+/* Lent until the next call on the context. */
+const bn_error_item *bn_error_items(const bn_context *, size_t *count);
+
 void bn_log(bn_context *, int level, const char *format, ...) BN_PRINTF(3, 4);
 
 bool bn_context_debug(const bn_context *);

@@ -211,7 +211,7 @@ static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, c
     bn_builder_add_list(&b, format, args);
     if (hint)
         bn_builder_add(&b, "; %s", hint);
-    bn_problems_add(&c->reports->problems, v->place, v->override, bn_builder_take(&b));
+    bn_problems_add(&c->reports->problems, v->place, v->override, v->key->name, bn_builder_take(&b));
     return BN_CASE;
 }
 
@@ -244,6 +244,15 @@ const char *bn_case_problems(const bn_case *c)
     source.solver = bn_case_solver(c);
     r->text = bn_problems_text(&r->problems, &source);
     return r->text ? r->text : "the case was rejected, but there is no memory to say why";
+}
+
+bn_status bn_case_verdict(bn_context *ctx, const bn_case *c)
+{
+    if (c->reports->problems.total == 0)
+        return BN_OK;
+    bn_source source = bn_case_source(c);
+    source.solver = bn_case_solver(c);
+    return bn_problems_fail(ctx, &c->reports->problems, &source);
 }
 
 void bn_case_destroy(bn_case **case_)

@@ -12,7 +12,7 @@ enum {
 
 bool bn_problems_full(const bn_problems *p) { return p->count >= BN_PROBLEMS_KEPT; }
 
-void bn_problems_add(bn_problems *p, bn_place place, size_t override, char *text)
+void bn_problems_add(bn_problems *p, bn_place place, size_t override, const char *key, char *text)
 {
     p->total++;
     if (bn_problems_full(p)) {
@@ -32,14 +32,16 @@ void bn_problems_add(bn_problems *p, bn_place place, size_t override, char *text
         p->failed = true;
         return;
     }
-    p->items[p->count] = (bn_problem){ place, override, text, p->count };
+    p->items[p->count] = (bn_problem){ place, override, key ? strdup(key) : NULL, text, p->count };
     p->count++;
 }
 
 void bn_problems_clear(bn_problems *p)
 {
-    for (size_t i = 0; i < p->count; i++)
+    for (size_t i = 0; i < p->count; i++) {
+        free(p->items[i].key);
         free(p->items[i].text);
+    }
     free(p->items);
     *p = (bn_problems){ 0 };
 }
@@ -154,4 +156,24 @@ char *bn_problems_text(bn_problems *p, const bn_source *s)
     if (p->failed)
         b.failed = true;
     return bn_builder_take(&b);
+}
+
+bn_status bn_problems_fail(bn_context *ctx, bn_problems *p, const bn_source *s)
+{
+    char *text = bn_problems_text(p, s); /* sorts them */
+    if (!text)
+        return bn_fail(ctx, BN_MEMORY, "no memory to say what is wrong with the case %s", s->name);
+    const bn_status st = bn_fail(ctx, BN_CASE, "%s", text);
+    free(text);
+    for (size_t i = 0; i < p->count && i < BN_PROBLEMS_LISTED; i++) {
+        const bn_problem *item = &p->items[i];
+        const bn_error_item error = { .file = item->override ? NULL : s->name,
+                                      .override = item->override ? s->overrides[item->override - 1] : NULL,
+                                      .line = item->override ? 0 : item->place.line,
+                                      .column = item->override ? 0 : item->place.column,
+                                      .key = item->key,
+                                      .message = item->text };
+        bn_error_add(ctx, &error);
+    }
+    return st;
 }

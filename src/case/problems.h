@@ -5,6 +5,8 @@
 #include "builder.h"
 #include "toml_shim.h"
 
+#include "binnacle/context.h"
+
 #include <stdarg.h>
 
 enum {
@@ -15,6 +17,7 @@ enum {
 typedef struct bn_problem {
     bn_place place;
     size_t override; /* 0: in the file; else the number of the override from 1 */
+    char *key;       /* full name, "grid.nodes"; NULL: it is about none, or there was no memory */
     char *text;
     size_t order; /* as found */
 } bn_problem;
@@ -36,8 +39,8 @@ typedef struct bn_source {
     const char *solver; /* NULL: not known */
 } bn_source;
 
-/* Takes `text` over (NULL: no memory). */
-void bn_problems_add(bn_problems *, bn_place place, size_t override, char *text);
+/* Copies `key` (NULL: none), takes `text` over (NULL: no memory). */
+void bn_problems_add(bn_problems *, bn_place place, size_t override, const char *key, char *text);
 
 /* True when a further problem would only be counted, so that finding words for it is wasted. */
 bool bn_problems_full(const bn_problems *);
@@ -45,6 +48,9 @@ bool bn_problems_full(const bn_problems *);
 /* All problems in the order of lines, then of overrides, and the line that counts them; free() it. NULL: no memory. */
 char *bn_problems_text(bn_problems *, const bn_source *);
 void bn_problems_clear(bn_problems *);
+
+/* Fails with that text as BN_CASE, and adds each problem that it lists to those of the failure. */
+bn_status bn_problems_fail(bn_context *, bn_problems *, const bn_source *);
 
 /* The bytes of the text from column `place.column`, `place.width` characters of them, in line `place.line`: sets
  * `*bytes`; NULL when the place is nowhere or covers several lines. */

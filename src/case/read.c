@@ -93,7 +93,7 @@ static void report_syntax(bn_reader *r, const bn_toml_error *error)
     bn_builder b = { 0 };
     bn_builder_add(&b, "not valid TOML: ");
     bn_builder_add_shown(&b, error->message, strlen(error->message), BN_TOML_MESSAGE_BYTES);
-    bn_problems_add(&r->c->reports->problems, error->place, r->override, bn_builder_take(&b));
+    bn_problems_add(&r->c->reports->problems, error->place, r->override, NULL, bn_builder_take(&b));
 }
 
 static bn_status parse(bn_reader *r, const char *text, size_t bytes, bn_toml **root, bn_toml_error *error, bool *good)
@@ -129,7 +129,7 @@ static bn_status parse_override(bn_reader *r, bn_toml **root)
     if (name == 0 || *equals != '=') {
         bn_builder b = { 0 };
         bn_builder_add(&b, "expected KEY=VALUE with the full name of a key, such as stop.steps=100");
-        bn_problems_add(&r->c->reports->problems, (bn_place){ 0 }, r->override, bn_builder_take(&b));
+        bn_problems_add(&r->c->reports->problems, (bn_place){ 0 }, r->override, NULL, bn_builder_take(&b));
         return BN_OK;
     }
     const char *value = equals + 1 + strspn(equals + 1, " \t");
@@ -189,7 +189,7 @@ static const bn_key *find_schema(loader *l)
     if (!schema) {
         bn_builder b = { 0 };
         bn_add_unknown_solver(node->text, l->source, &b);
-        bn_problems_add(&r->c->reports->problems, node->value, r->override, bn_builder_take(&b));
+        bn_problems_add(&r->c->reports->problems, node->value, r->override, name, bn_builder_take(&b));
     }
     return schema;
 }
@@ -225,10 +225,7 @@ static bn_status verdict(const bn_case *c, const char *solver)
         return BN_OK;
     bn_source source = bn_case_source(c);
     source.solver = solver;
-    c->reports->text = bn_problems_text(&c->reports->problems, &source);
-    if (!c->reports->text)
-        return bn_fail(c->ctx, BN_MEMORY, "no memory to say what is wrong with the case %s", c->path);
-    return bn_fail(c->ctx, BN_CASE, "%s", c->reports->text);
+    return bn_problems_fail(c->ctx, &c->reports->problems, &source);
 }
 
 bn_status bn_case_load(bn_context *ctx, const char *path, const char *text, const char *const *overrides, size_t count,

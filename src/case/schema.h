@@ -55,6 +55,8 @@ bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
 /* Problems that bn_case_reject has recorded since the case was read, as one text in the form of bn_case_read's; "" if
  * none. */
 const char *bn_case_problems(const bn_case *);
+/* Fails with them as bn_case_read does; BN_OK if there are none. */
+BN_CHECKED bn_status bn_case_verdict(bn_context *, const bn_case *);
 
 /* Nearest of `names` (NULL-terminated) to `word` by edit distance, or NULL when none is near. */
 const char *bn_nearest(const char *word, const char *const *names);

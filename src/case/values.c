@@ -22,7 +22,7 @@ static void report(const spot *s, const char *rest)
     bn_builder b = { 0 };
     bn_value_add_subject(s->r->c, s->v, s->node->value, s->element, &b);
     bn_builder_add(&b, ": %s", rest);
-    bn_problems_add(&s->r->c->reports->problems, s->node->value, s->r->override, bn_builder_take(&b));
+    bn_problems_add(&s->r->c->reports->problems, s->node->value, s->r->override, s->v->key->name, bn_builder_take(&b));
 }
 
 static const char *type_name(const bn_toml *node)

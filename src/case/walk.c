@@ -87,7 +87,7 @@ static void add_other_place(bn_builder *b, const bn_case *c, const char *path, c
 static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
 {
     bn_problems *problems = &r->c->reports->problems;
-    char *text = NULL;
+    char *text = NULL, key[PATH_BYTES] = "";
     if (!bn_problems_full(problems)) {
         bn_builder b = { 0 };
         size_t bytes = 0;
@@ -112,14 +112,15 @@ static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
         }
         text = bn_builder_take(&b);
     }
-    bn_problems_add(problems, node->key, r->override, text);
+    snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", node->name);
+    bn_problems_add(problems, node->key, r->override, key, text);
 }
 
 static void report_no_table(bn_reader *r, const bn_toml *node, const char *name)
 {
     bn_builder b = { 0 };
     bn_builder_add(&b, "`%s` is a table: write [%s] in a line of its own and its keys below", name, name);
-    bn_problems_add(&r->c->reports->problems, node->key, r->override, bn_builder_take(&b));
+    bn_problems_add(&r->c->reports->problems, node->key, r->override, name, bn_builder_take(&b));
 }
 
 /* Whether an unknown name is worth a message. When the solver is not known, its tables aren't either: then only keys
@@ -176,7 +177,7 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
             bn_builder b = { 0 };
             bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
                            key->help);
-            bn_problems_add(&r->c->reports->problems, table->value, r->override, bn_builder_take(&b));
+            bn_problems_add(&r->c->reports->problems, table->value, r->override, key->name, bn_builder_take(&b));
         }
         if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
             r->status = bn_fail(r->c->ctx, BN_MEMORY, "no memory for the list %s", list);
@@ -199,7 +200,7 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
     else if (node->count > BN_LIST_MAX)
         bn_builder_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
     if (b.bytes) {
-        bn_problems_add(problems, node->key, r->override, bn_builder_take(&b));
+        bn_problems_add(problems, node->key, r->override, list, bn_builder_take(&b));
         return;
     }
     for (const bn_toml *item = node->child; item && r->status == BN_OK; item = item->next)
@@ -249,6 +250,7 @@ void bn_walk_missing(bn_reader *r, const bn_toml *root)
         const bn_toml *table = root ? bn_toml_find(root, key->name, bytes) : NULL;
         bn_builder b = { 0 };
         bn_builder_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
-        bn_problems_add(&r->c->reports->problems, table ? table->key : (bn_place){ 0 }, 0, bn_builder_take(&b));
+        bn_problems_add(&r->c->reports->problems, table ? table->key : (bn_place){ 0 }, 0, key->name,
+                        bn_builder_take(&b));
     }
 }

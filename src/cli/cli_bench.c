@@ -405,7 +405,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
     if (o->compare)
         BN_GO(bn_bench_compare(cli, document, old));
     if (o->json)
-        BN_GO(bn_json_print(cli->ctx, json_incref(document)));
+        BN_GO(bn_json_print(cli, json_incref(document)));
     else if (!o->suite)
         printf(
             "\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no "

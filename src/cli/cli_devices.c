@@ -129,7 +129,7 @@ static bn_status print_loader(const bn_cli *cli)
     BN_TRY(bn_device_check_loader(cli->ctx, &text));
     bn_status st = BN_OK;
     if (cli->options->json)
-        st = bn_json_print(cli->ctx, json_pack("{s:o}", "loader", bn_json_text(text)));
+        st = bn_json_print(cli, json_pack("{s:o}", "loader", bn_json_text(text)));
     else
         fputs(text, stdout);
     free(text);
@@ -160,8 +160,8 @@ bn_status bn_cli_devices(const bn_cli *cli)
         json_t *list = json_array();
         for (size_t i = 0; i < shown; i++)
             json_array_append_new(list, bn_cli_device_json(&all[indices[i]], indices[i] == chosen));
-        return bn_json_print(cli->ctx, json_pack("{s:o, s:I, s:s}", "devices", list, "auto", (json_int_t)chosen,
-                                                 "reason", reason ? reason : ""));
+        return bn_json_print(cli, json_pack("{s:o, s:I, s:s}", "devices", list, "auto", (json_int_t)chosen, "reason",
+                                            reason ? reason : ""));
     }
     if (o->arg_count == 0)
         return print_table(cli, all, count, chosen, reason);

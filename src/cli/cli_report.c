@@ -57,17 +57,18 @@ static const char *verdict(const bn_child_outcome *child)
                                                       : "failed";
 }
 
-/* Adds every line of the child's output that is JSON to a list. */
+/* A list of the lines of the child's output that tell of a case; a failure stands there too, as a document. */
 static json_t *lines_of_json(const char *said)
 {
     json_t *list = json_array();
     for (const char *line = said; list && line && *line;) {
         const size_t bytes = strcspn(line, "\n");
         json_t *row = json_loadb(line, bytes, 0, NULL);
-        if (row && json_array_append_new(list, row) != 0) {
+        if (row && json_object_get(row, "case") && json_array_append(list, row) != 0) {
             json_decref(list);
-            return NULL;
+            list = NULL;
         }
+        json_decref(row);
         line += bytes + (line[bytes] == '\n');
     }
     return list;

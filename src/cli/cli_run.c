@@ -35,6 +35,7 @@ bn_status bn_cli_run(const bn_cli *cli)
                        "--resume goes on with what is in the folder, --force removes it: leave one out");
     BN_TRY(bn_context_join(cli->ctx));
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
+    *cli->answered = true; /* its last line tells of failures, too */
     BN_GO(bn_run_case(cli->ctx, c, &desc));
 out:
     bn_case_destroy(&c);

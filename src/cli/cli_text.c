@@ -107,39 +107,22 @@ void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *d)
              same ? "" : platform, same ? "" : ")");
 }
 
-json_t *bn_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
 double bn_json_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-json_t *bn_json_text(const char *text)
-{
-    json_t *json = json_string(text ? text : "");
-    if (json || !text)
-        return json;
-    size_t bytes = strlen(text);
-    char *ascii = malloc(bytes + 1);
-    if (!ascii)
-        return NULL;
-    for (size_t i = 0; i <= bytes; i++)
-        ascii[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
-    json = json_string(ascii);
-    free(ascii);
-    return json;
-}
-
-bn_status bn_json_print(bn_context *ctx, json_t *document)
+bn_status bn_json_print(const bn_cli *cli, json_t *document)
 {
     if (!document)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the JSON document");
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the JSON document");
     /* A stdout that fails is told by main, as for any other output. */
+    *cli->answered = true;
     int failed = json_dumpf(document, stdout, JSON_INDENT(2));
     json_decref(document);
     if (failed && !ferror(stdout))
-        return bn_fail(ctx, BN_MEMORY, "no memory to print the JSON document");
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory to print the JSON document");
     putchar('\n');
     return BN_OK;
 }

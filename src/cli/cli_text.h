@@ -3,7 +3,8 @@
 #define BN_CLI_TEXT_H
 
 #include "binnacle/device.h"
-#include <jansson.h>
+#include "cli/options.h"
+#include "observe/json_text.h"
 #include <stdint.h>
 
 enum { BN_TABLE_COLUMNS = 16, BN_TABLE_CELL = 128 };
@@ -28,12 +29,9 @@ void bn_text_rate(char text[BN_SHORT_TEXT], double bytes_per_second); /* "11 GB/
 void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *);
 void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds); /* "2:30", "15 h" */
 
-/* JSON knows no NaN and no infinity: null. Bytes that are no UTF-8 become '?'. */
-json_t *bn_json_real(double);
-json_t *bn_json_text(const char *);
 /* A number of an object; NaN: there is none of that name. */
 double bn_json_number(const json_t *object, const char *key);
-/* Prints a document on stdout and releases it; NULL is a lack of memory when it was made. */
-BN_CHECKED bn_status bn_json_print(bn_context *, json_t *document);
+/* Prints the command's document on stdout and releases it; NULL is a lack of memory when it was made. */
+BN_CHECKED bn_status bn_json_print(const bn_cli *, json_t *document);
 
 #endif

@@ -158,7 +158,7 @@ bn_status bn_tune_print(const bn_tune *t)
     column columns[SHOWN_MOST];
     char name[BN_TABLE_CELL];
     if (t->cli->options->json)
-        return bn_json_print(t->cli->ctx, bn_tune_json(t));
+        return bn_json_print(t->cli, bn_tune_json(t));
     const size_t count = choose_columns(t, columns);
     bn_text_device(name, t->device);
     printf("%s on %s, %s precision, %zu x %zu x %zu; time of a launch, median of %d (spread), %llu steps each\n",

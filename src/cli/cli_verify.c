@@ -63,8 +63,8 @@ static bn_status verify_child(const bn_cli *cli)
     unsigned long long steps = 0;
     json_t *rows = json_array();
     bn_status st = compare_here(cli, rows, &steps);
-    bn_status printed = bn_json_print(cli->ctx, json_pack("{s:I, s:o, s:o}", "steps", (json_int_t)steps, "rows", rows,
-                                                          "error", bn_json_text(bn_error_text(cli->ctx))));
+    bn_status printed = bn_json_print(cli, json_pack("{s:I, s:o, s:o}", "steps", (json_int_t)steps, "rows", rows,
+                                                     "error", bn_json_text(bn_error_text(cli->ctx))));
     return st != BN_OK ? st : printed;
 }
 
@@ -238,11 +238,10 @@ static bn_status print_table(bn_context *ctx, const tally *t)
 static bn_status report(const bn_cli *cli, const tally *t, const bn_case *c)
 {
     if (cli->options->json)
-        return bn_json_print(cli->ctx,
-                             json_pack("{s:o, s:s, s:I, s:O, s:I, s:I, s:I}", "case", bn_json_text(bn_case_path(c)),
-                                       "solver", bn_case_solver(c), "steps", (json_int_t)t->steps, "checks", t->checks,
-                                       "passed", (json_int_t)t->passed, "failed", (json_int_t)t->failed, "skipped",
-                                       (json_int_t)t->skipped));
+        return bn_json_print(cli, json_pack("{s:o, s:s, s:I, s:O, s:I, s:I, s:I}", "case",
+                                            bn_json_text(bn_case_path(c)), "solver", bn_case_solver(c), "steps",
+                                            (json_int_t)t->steps, "checks", t->checks, "passed", (json_int_t)t->passed,
+                                            "failed", (json_int_t)t->failed, "skipped", (json_int_t)t->skipped));
     BN_TRY(print_table(cli->ctx, t));
     printf("%zu checks, %zu failed, %zu skipped; %llu steps each. Tolerance 0: equal bits.\n", t->passed + t->failed,
            t->failed, t->skipped, t->steps);

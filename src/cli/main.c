@@ -1,11 +1,11 @@
 /* main.c: the program: its commands, signals, and how an outcome becomes messages and an exit code. */
 #include "cli/commands.h"
+#include "observe/json_text.h"
 #include "observe/run.h"
 
 #include <cairo.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +150,8 @@ static void print_error(bn_context *ctx, bn_status st)
         fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
 }
 
-static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_command *c, const char *argv0)
+static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_command *c, const char *argv0,
+                             bool *answered)
 {
     if (o->version) {
         print_version();
@@ -169,7 +170,20 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
                              .program = known ? path : argv0,
                              .stop = &stop_wanted,
                              .status_wanted = &status_wanted,
+                             .answered = answered,
                              .last_words = &last_words });
+}
+
+/* With --json a failure is a document, too, on one line where the command prints lines of their own. */
+static void print_failure(bn_context *ctx, bn_status st, bool lines)
+{
+    json_t *document = json_object();
+    if (document && lines && json_object_set_new(document, "event", json_string("end")) != 0)
+        json_object_clear(document);
+    if (document && bn_json_add_outcome(document, ctx, st) &&
+        json_dumpf(document, stdout, lines ? JSON_COMPACT : JSON_INDENT(2)) == 0)
+        putchar('\n');
+    json_decref(document);
 }
 
 int main(int argc, char **argv)
@@ -189,11 +203,14 @@ int main(int argc, char **argv)
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);
-    bool no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
+    bool answered = false,
+         no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
-        st = run_command(ctx, &options, command, argv[0]);
+        st = run_command(ctx, &options, command, argv[0], &answered);
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
         st = BN_TERMINATED; /* commands ask only whether they are to stop */
+    if (st != BN_OK && options.json && !answered && !options.child && bn_context_rank(ctx) == 0)
+        print_failure(ctx, st, command && command->bit == BN_CMD_RUN);
     errno = 0;
     bool failed_before = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)

@@ -52,6 +52,7 @@ typedef struct bn_cli {
     const char *program;                  /* path of this binary, for child processes */
     const volatile sig_atomic_t *stop;    /* non-zero: end soon (SIGINT, SIGTERM) */
     volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1) */
+    bool *answered;                       /* --json: the command has printed its document */
     struct bn_last_words *last_words;     /* what a signal handler says when it may be too late for more */
 } bn_cli;
 

@@ -2,8 +2,6 @@
  * another. */
 #include "io/canvas.h"
 
-#include "io/png_file.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,7 +169,7 @@ void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size
     cairo_restore(c->cr);
 }
 
-bn_status bn_canvas_save(bn_canvas *c, const char *title)
+bn_status bn_canvas_save(bn_canvas *c, const char *title, const bn_png_kept *kept)
 {
     cairo_surface_flush(c->surface);
     if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS)
@@ -181,5 +179,5 @@ bn_status bn_canvas_save(bn_canvas *c, const char *title)
     clean(text, title ? title : "");
     const bn_png_pixels pixels = { c->width, c->height, cairo_image_surface_get_stride(c->surface),
                                    cairo_image_surface_get_data(c->surface) };
-    return bn_png_write(c->ctx, c->path, &pixels, text);
+    return bn_png_write_keeping(c->ctx, c->path, &pixels, text, kept);
 }

@@ -3,6 +3,7 @@
 #define BN_CANVAS_H
 
 #include "binnacle/context.h"
+#include "io/png_file.h"
 #include <cairo.h>
 
 enum { BN_FONT_TICK = 17, BN_FONT_LABEL = 20, BN_FONT_TITLE = 24, BN_PAD = 18 };
@@ -28,7 +29,8 @@ double bn_canvas_text_width(bn_canvas *, double size, const char *text);
 void bn_canvas_text(bn_canvas *, double x, double y, double across, double size, bool turned, double room,
                     const char *text);
 
-/* Writes the sheet as PNG under bn_canvas.path, whole or not at all; `title` goes into the file's text. */
-BN_CHECKED bn_status bn_canvas_save(bn_canvas *, const char *title);
+/* Writes the sheet as PNG under bn_canvas.path, whole or not at all; `title` goes into the file's text, `kept` (may be
+ * NULL) into a chunk of its own. */
+BN_CHECKED bn_status bn_canvas_save(bn_canvas *, const char *title, const bn_png_kept *kept);
 
 #endif

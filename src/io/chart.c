@@ -11,8 +11,9 @@ enum {
     WIDTH = 1000,
     HEIGHT = 640,
     LEGEND_PAD = 10,
-    LEGEND_SAMPLE = 34,
+    LEGEND_SAMPLE = 48,
     LEGEND_LINE = 26,
+    LEGEND_AWAY = 12, /* from the frame */
     LINES_MAX = 32,
     STEPS_PER_SEGMENT = 8, /* probes of a line when the legend looks for an empty corner */
     DENSE = 4              /* points per pixel column from which only their extremes are drawn */
@@ -22,10 +23,26 @@ static const double largest = 1e300, marker_radius = 4, line_height = 1.2;
 /* M. Okabe and K. Ito (2008): colours that all kinds of colour vision tell apart; yellow is too light for lines. */
 static const unsigned line_colours[] = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x000000, 0xe69f00, 0x56b4e9 };
 
+/* Each later line is thinner or broken, so that one under it can be seen where both have the same values: dashes and
+ * gaps in pixels. */
+static const struct {
+    double dash[4];
+    int count;
+    double width;
+} line_styles[] = {
+    { { 0 }, 0, 3.5 },           /* solid, broad: it lies under all others */
+    { { 14, 8 }, 2, 2.5 },       /* dashed */
+    { { 3, 5 }, 2, 3 },          /* dotted */
+    { { 14, 6, 2, 6 }, 4, 2.5 }, /* dash and dot */
+    { { 24, 6 }, 2, 1.5 },       /* long dashes, thin */
+};
+enum { STYLES = sizeof line_styles / sizeof *line_styles, SHAPES = 5 };
+
 typedef struct plot {
     bn_canvas *canvas;
     const bn_chart *chart;
-    bn_frame frame;
+    bn_frame frame, legend; /* legend: no width where there is none */
+    bool beside;            /* the legend stands beside the frame */
     bn_axis x, y;
 } plot;
 
@@ -115,8 +132,8 @@ static void make_axes(plot *g)
     find_ranges(chart, low, high);
     bn_axis_make(g->canvas, &g->x, low[0], high[0], chart->log_x, WIDTH - 140, false);
     bn_axis_make(g->canvas, &g->y, low[1], high[1], chart->log_y, HEIGHT - 140, true);
-    bn_label_text(g->x.label, sizeof g->x.label, chart->x_label, g->x.ticks.exponent);
-    bn_label_text(g->y.label, sizeof g->y.label, chart->y_label, g->y.ticks.exponent);
+    bn_label_text(g->x.label, sizeof g->x.label, chart->x_label, &g->x.ticks);
+    bn_label_text(g->y.label, sizeof g->y.label, chart->y_label, &g->y.ticks);
     g->frame.x = ceil(BN_PAD + bn_axis_thickness(&g->y, true));
     g->frame.y = ceil(top);
     g->frame.w = floor(WIDTH - BN_PAD - fmax(0.5 * g->x.widest, 0) - g->frame.x);
@@ -127,6 +144,13 @@ static void set_colour(cairo_t *cr, size_t line)
 {
     const unsigned rgb = line_colours[line % (sizeof line_colours / sizeof *line_colours)];
     cairo_set_source_rgb(cr, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+}
+
+static void set_style(const bn_chart *chart, cairo_t *cr, size_t line)
+{
+    const bool alone = chart->count == 1;
+    cairo_set_dash(cr, line_styles[line % STYLES].dash, alone ? 0 : line_styles[line % STYLES].count, 0);
+    cairo_set_line_width(cr, alone ? 2 : line_styles[line % STYLES].width);
 }
 
 /* Faint lines behind the data at every numbered tick. */
@@ -195,15 +219,37 @@ static void draw_path(const plot *g, const bn_chart_line *line)
         r = (run){ floor(x), x, y, y, y, 1 };
     }
     end_run(cr, &r);
-    cairo_set_line_width(cr, 2);
     cairo_stroke(cr);
 }
 
-static void draw_marker(cairo_t *cr, double x, double y)
+/* The marker of a line: circle, square, triangle, diamond, cross; the later the larger, so that none hides another. */
+static void draw_marker(cairo_t *cr, size_t line, double x, double y)
 {
+    const double r = marker_radius + 2.5 * (double)(line % SHAPES);
     cairo_new_sub_path(cr);
-    cairo_arc(cr, x, y, marker_radius, 0, 6.283185307179586);
-    cairo_close_path(cr);
+    switch (line % SHAPES) {
+    case 0: cairo_arc(cr, x, y, r, 0, 6.283185307179586); break;
+    case 1: cairo_rectangle(cr, x - 0.8 * r, y - 0.8 * r, 1.6 * r, 1.6 * r); break;
+    case 2:
+        cairo_move_to(cr, x, y - r);
+        cairo_line_to(cr, x + 0.87 * r, y + 0.5 * r);
+        cairo_line_to(cr, x - 0.87 * r, y + 0.5 * r);
+        cairo_close_path(cr);
+        break;
+    case 3:
+        cairo_move_to(cr, x, y - r);
+        cairo_line_to(cr, x + r, y);
+        cairo_line_to(cr, x, y + r);
+        cairo_line_to(cr, x - r, y);
+        cairo_close_path(cr);
+        break;
+    default:
+        cairo_move_to(cr, x - 0.7 * r, y - 0.7 * r);
+        cairo_line_to(cr, x + 0.7 * r, y + 0.7 * r);
+        cairo_move_to(cr, x + 0.7 * r, y - 0.7 * r);
+        cairo_line_to(cr, x - 0.7 * r, y + 0.7 * r);
+    }
+    cairo_set_dash(cr, NULL, 0, 0);
     cairo_set_line_width(cr, 1.5);
     cairo_stroke(cr);
 }
@@ -215,10 +261,11 @@ static void draw_lines(const plot *g)
     cairo_rectangle(cr, g->frame.x, g->frame.y, g->frame.w, g->frame.h);
     cairo_clip(cr);
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-    cairo_set_line_cap(cr, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT); /* round ends would close the gaps of dots */
     for (size_t k = 0; k < g->chart->count; k++) {
         const bn_chart_line *line = &g->chart->lines[k];
         set_colour(cr, k);
+        set_style(g->chart, cr, k);
         if (!line->markers) {
             draw_path(g, line);
             continue;
@@ -226,7 +273,7 @@ static void draw_lines(const plot *g)
         for (size_t i = 0; i < line->count; i++) {
             double x, y;
             if (place(g, line, i, &x, &y))
-                draw_marker(cr, x, y);
+                draw_marker(cr, k, x, y);
         }
     }
     cairo_restore(cr);
@@ -256,37 +303,60 @@ static size_t crowd(const plot *g, const bn_frame *box)
     return inside;
 }
 
-/* The names of the lines, in the corner where they hide least. */
-static void draw_legend(const plot *g)
+/* Size of the legend; none where a single line is meant by the axis' own name. */
+static bn_frame legend_size(const plot *g, double *widest)
 {
-    bn_canvas *c = g->canvas;
-    const bn_frame *f = &g->frame;
     char text[BN_LABEL_BYTES];
-    double widest = 0;
     size_t named = 0;
+    *widest = 0;
     for (size_t k = 0; k < g->chart->count; k++) {
         if (!g->chart->lines[k].label)
             continue;
-        bn_label_text(text, sizeof text, g->chart->lines[k].label, 0);
-        widest = fmax(widest, bn_canvas_text_width(c, BN_FONT_TICK, text));
+        bn_label_text(text, sizeof text, g->chart->lines[k].label, NULL);
+        *widest = fmax(*widest, bn_canvas_text_width(g->canvas, BN_FONT_TICK, text));
         named++;
     }
-    if (named == 0)
+    *widest = fmin(*widest, 0.35 * WIDTH);
+    if (named == 0 || g->chart->count == 1)
+        return (bn_frame){ 0 };
+    return (bn_frame){ 0, 0, *widest + LEGEND_SAMPLE + 3 * LEGEND_PAD, (double)named * LEGEND_LINE + LEGEND_PAD };
+}
+
+/* A corner where the legend hides nothing; else beside the frame, which becomes narrower. */
+static void place_legend(plot *g)
+{
+    double widest;
+    bn_frame *f = &g->frame;
+    bn_frame box = legend_size(g, &widest);
+    if (!(box.w > 0))
         return;
-    widest = fmin(widest, 0.6 * f->w);
-    bn_frame box = { 0, 0, widest + LEGEND_SAMPLE + 3 * LEGEND_PAD, (double)named * LEGEND_LINE + LEGEND_PAD },
-             best = box;
-    size_t least = SIZE_MAX;
     for (int corner = 0; corner < 4; corner++) {
-        box.x = corner % 2 == 0 ? f->x + f->w - box.w - 12 : f->x + 12;
-        box.y = corner < 2 ? f->y + 12 : f->y + f->h - box.h - 12;
-        const size_t hidden = crowd(g, &box);
-        if (hidden < least) {
-            least = hidden;
-            best = box;
+        box.x = corner % 2 == 0 ? f->x + f->w - box.w - LEGEND_AWAY : f->x + LEGEND_AWAY;
+        box.y = corner < 2 ? f->y + LEGEND_AWAY : f->y + f->h - box.h - LEGEND_AWAY;
+        if (box.h + 2 * LEGEND_AWAY < f->h && crowd(g, &box) == 0) {
+            g->legend = box;
+            return;
         }
     }
+    f->w = floor(WIDTH - BN_PAD - box.w - LEGEND_AWAY - f->x);
+    box.x = f->x + f->w + LEGEND_AWAY;
+    box.y = f->y;
+    g->legend = box;
+    g->beside = true;
+}
+
+/* The names of the lines. */
+static void draw_legend(const plot *g)
+{
+    bn_canvas *c = g->canvas;
+    char text[BN_LABEL_BYTES];
+    double widest;
+    const bn_frame best = g->legend;
+    if (!(best.w > 0))
+        return;
+    (void)legend_size(g, &widest);
     cairo_rectangle(c->cr, best.x, best.y, best.w, best.h);
+    cairo_set_dash(c->cr, NULL, 0, 0);
     cairo_set_source_rgba(c->cr, 1, 1, 1, 0.85);
     cairo_fill_preserve(c->cr);
     cairo_set_source_rgb(c->cr, 0.7, 0.7, 0.7);
@@ -299,15 +369,15 @@ static void draw_legend(const plot *g)
         const double x = best.x + LEGEND_PAD;
         set_colour(c->cr, k);
         if (g->chart->lines[k].markers) {
-            draw_marker(c->cr, x + 0.5 * LEGEND_SAMPLE, y);
+            draw_marker(c->cr, k, x + 0.5 * LEGEND_SAMPLE, y);
         } else {
+            set_style(g->chart, c->cr, k);
             cairo_move_to(c->cr, x, y);
             cairo_line_to(c->cr, x + LEGEND_SAMPLE, y);
-            cairo_set_line_width(c->cr, 2);
             cairo_stroke(c->cr);
         }
         cairo_set_source_rgb(c->cr, 0, 0, 0);
-        bn_label_text(text, sizeof text, g->chart->lines[k].label, 0);
+        bn_label_text(text, sizeof text, g->chart->lines[k].label, NULL);
         bn_canvas_text(c, x + LEGEND_SAMPLE + LEGEND_PAD, y, 0, BN_FONT_TICK, false, widest, text);
         y += LEGEND_LINE;
     }
@@ -330,6 +400,11 @@ bn_status bn_chart_write(bn_context *ctx, const char *path, const bn_chart *char
     g->canvas = &sheet;
     g->chart = chart;
     make_axes(g);
+    place_legend(g);
+    if (g->beside) { /* fewer numbers may have room */
+        bn_axis_make(&sheet, &g->x, g->x.low, g->x.high, g->x.log, g->frame.w, false);
+        bn_label_text(g->x.label, sizeof g->x.label, chart->x_label, &g->x.ticks);
+    }
     draw_grid(g);
     draw_lines(g);
     bn_frame_draw(&sheet, &g->frame);
@@ -339,7 +414,7 @@ bn_status bn_chart_write(bn_context *ctx, const char *path, const bn_chart *char
     if (chart->title)
         bn_canvas_text(&sheet, g->frame.x + 0.5 * g->frame.w, BN_PAD + 0.5 * line_height * BN_FONT_TITLE, 0.5,
                        BN_FONT_TITLE, false, g->frame.w, chart->title);
-    st = bn_canvas_save(&sheet, chart->title);
+    st = bn_canvas_save(&sheet, chart->title, NULL);
 out:
     bn_canvas_destroy(&sheet);
     free(g);

@@ -452,7 +452,7 @@ bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
     const hid_t iteration = H5Gcreate(file, step, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t fields = H5Gcreate(iteration, "fields", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     put_numbers(iteration, "time", &m->time, 0);
-    put_numbers(iteration, "dt", &one, 0);
+    put_numbers(iteration, "dt", &m->dt, 0);
     put_numbers(iteration, "timeUnitSI", &one, 0);
     bool good = fields >= 0;
     for (size_t i = 0; i < m->count && good; i++)

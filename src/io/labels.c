@@ -146,12 +146,29 @@ static void put_name(writing *w, const char *name)
     put(w, name);
 }
 
-void bn_label_format(char *out, size_t bytes, const char *name, const char *unit, int exponent)
+/* " − 600 000", " + 0.125": what stands between the name and its unit where ticks are counted from a number. */
+static void put_offset(writing *w, double offset)
+{
+    char digits[BN_DECIMAL_BYTES];
+    bn_decimal_format(digits, fabs(offset));
+    const size_t whole = strspn(digits, "0123456789");
+    put(w, offset > 0 ? " " MINUS " " : " + ");
+    for (size_t i = 0; digits[i]; i++) {
+        const bool group = i > 0 && i < whole && (whole - i) % 3 == 0 && whole > 4 && digits[whole] != 'e';
+        put(w, group ? " " : "");
+        put(w, (const char[]){ digits[i], '\0' });
+    }
+}
+
+void bn_label_format(char *out, size_t bytes, const char *name, const char *unit, const bn_ticks *ticks)
 {
     char symbol[BN_LABEL_BYTES];
+    const int exponent = ticks ? ticks->exponent : 0;
     bn_label_unit(symbol, sizeof symbol, unit);
     writing w = begin(out, bytes);
     put_name(&w, name ? name : "");
+    if (ticks && fabs(ticks->offset) > 0)
+        put_offset(&w, ticks->offset);
     if (!symbol[0] && exponent == 0)
         return;
     put(&w, w.used ? " [" : "[");
@@ -164,7 +181,7 @@ void bn_label_format(char *out, size_t bytes, const char *name, const char *unit
     put(&w, "]");
 }
 
-void bn_label_text(char *out, size_t bytes, const char *text, int exponent)
+void bn_label_text(char *out, size_t bytes, const char *text, const bn_ticks *ticks)
 {
     char name[BN_LABEL_BYTES] = "", unit[BN_LABEL_BYTES] = "";
     const size_t length = text ? strlen(text) : 0;
@@ -176,7 +193,7 @@ void bn_label_text(char *out, size_t bytes, const char *text, int exponent)
         head--;
     if (head > 0 && head < sizeof name)
         memcpy(name, text, head);
-    bn_label_format(out, bytes, name, unit, exponent);
+    bn_label_format(out, bytes, name, unit, ticks);
 }
 
 /* floor(log10(|value|)) of a finite value other than 0, exact at powers of ten. */
@@ -226,8 +243,7 @@ const char *bn_label_length(double size, double *factor)
     return "nm";
 }
 
-/* The smallest of 1, 2, 5 times a power of ten that is not below `step`. */
-static double round_step(double step)
+double bn_round_step(double step)
 {
     static const double steps[] = { 1, 2, 5, 10 };
     const double power = pow(10, decade(step));
@@ -237,20 +253,35 @@ static double round_step(double step)
     return 10 * power;
 }
 
+/* What ticks are counted from, so that their numbers stay short: 0, or a round number below all of them, where they
+ * would differ only in late digits: 600 000 for 600 050 to 600 250. */
+static double find_offset(double low, double high, double step)
+{
+    const double largest = fmax(fabs(low), fabs(high));
+    const int top = decade(largest), digits = top - decade(step);
+    const bool narrow = high - low < 0.1 * largest;
+    const bool long_numbers = top > 4 ? digits >= 2 : top < -2 ? digits >= 4 : digits >= 5;
+    if (!narrow || !long_numbers || largest > 1e15)
+        return 0;
+    const int e = decade(high - low) + 1;
+    return e >= 0 ? floor(low / pow(10, e)) * pow(10, e) : floor(low * pow(10, -e)) / pow(10, -e);
+}
+
 void bn_ticks_linear(bn_ticks *t, double low, double high, int wanted)
 {
-    const double step = round_step((high - low) / wanted);
-    const double largest = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
-    const int top = decade(largest), unit = decade(step);
+    const double step = bn_round_step((high - low) / wanted);
+    t->offset = find_offset(low, high, step);
+    const double from = low - t->offset, until = high - t->offset;
+    const int top = decade(fmax(fabs(from), fabs(until))), unit = decade(step);
     /* Plain numbers from 0.01 to 99999; beyond, a common power of ten goes to the axis' label. */
     t->exponent = top > 4 || top < -2 ? top : 0;
     const double scale = pow(10, t->exponent);
     const int digits = t->exponent > unit ? t->exponent - unit : 0;
     t->count = 0;
-    const double first = ceil(low / step - 1e-6), last = floor(high / step + 1e-6);
+    const double first = ceil(from / step - 1e-6), last = floor(until / step + 1e-6);
     for (double k = first; k <= last && t->count < BN_TICKS_MAX; k += 1) {
         char text[BN_TICK_BYTES];
-        t->at[t->count] = k * step;
+        t->at[t->count] = t->offset + k * step;
         bn_decimal_fixed(text, sizeof text, digits, fabs(k) > 0 ? k * step / scale : 0);
         writing w = begin(t->text[t->count++], BN_TICK_BYTES);
         put_number(&w, text);
@@ -263,6 +294,7 @@ void bn_ticks_log(bn_ticks *t, double low, double high, int wanted)
     const double stride = ceil(((last - first) + 1) / wanted);
     t->count = 0;
     t->exponent = 0;
+    t->offset = 0;
     for (double k = first - 1; k <= last; k += 1) {
         if (k >= first && t->count < BN_TICKS_MAX) {
             t->at[t->count] = k;

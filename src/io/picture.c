@@ -6,6 +6,7 @@
 
 #include "io/axis.h"
 #include "io/contour.h"
+#include "io/picture_kept.h"
 #include "io/raster.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ enum {
     LONG_SIDE = 760,      /* of the frame, pixels; with all around it the picture is about 1000 wide */
     LONG_SIDE_FLAT = 860, /* when the colour bar lies below */
     FLAT_BELOW = 240,     /* frames lower than that have no room for an upright colour bar */
+    WALL_WIDTH = 4,       /* of walls thinner than a cell */
     BAR_WIDTH = 24,
     BAR_GAP = 26,
     BAR_GAP_BELOW = 16,
@@ -26,7 +28,8 @@ enum {
     TITLE_WIDTH = 640, /* a narrow picture is widened that far for its title */
     CONTOUR_GRID_MAX =
         1024, /* finer fields are thinned before lines are sought: more than a line per pixel shows nothing */
-    CONTOUR_LEVELS_MAX = 1000
+    CONTOUR_LEVELS_MAX = 1000,
+    LEVEL_BYTES = 48
 };
 static const double longest_shape = 8; /* beyond, the scales of x and y differ */
 static const double line_height = 1.2;
@@ -86,15 +89,28 @@ static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
             unit = "", per_metre = 1;
         bn_axis_make(c, a, l->low[d] * per_metre, (l->low[d] + l->size[d]) * per_metre, false,
                      d ? l->frame.h : l->frame.w, d);
-        bn_label_format(a->label, sizeof a->label, p->axes[d] ? p->axes[d] : d ? "y" : "x", unit, a->ticks.exponent);
+        bn_label_format(a->label, sizeof a->label, p->axes[d] ? p->axes[d] : d ? "y" : "x", unit, &a->ticks);
     }
     bn_axis_make(c, &l->colours, l->range.low, l->range.high, false, l->flat ? l->frame.w : l->frame.h, !l->flat);
     l->number_room = bn_canvas_text_width(c, BN_FONT_TICK, longest_number);
     l->colours.widest = fmin(l->colours.widest, l->number_room);
-    bn_label_format(l->colours.label, sizeof l->colours.label, p->name, p->unit, l->colours.ticks.exponent);
+    bn_label_format(l->colours.label, sizeof l->colours.label, p->name, p->unit, &l->colours.ticks);
 }
 
-/* The levels of the lines, as given or evenly spread; NULL: out of memory. `*count` may become 0. */
+/* Levels at round numbers between the smallest and the largest value, at most as many as wanted. */
+static size_t round_levels(double low, double high, size_t wanted, double *levels)
+{
+    size_t count = 0;
+    if (!(high > low))
+        return 0;
+    const double step = bn_round_step((high - low) / (double)(wanted + 1));
+    for (double k = ceil(low / step); k * step < high && count < wanted; k += 1)
+        if (k * step > low)
+            levels[count++] = k * step;
+    return count;
+}
+
+/* The levels of the lines, as given or round; NULL: out of memory. `*count` may become 0. */
 static double *make_levels(const bn_picture *p, size_t *count)
 {
     const bn_contours *k = &p->contours;
@@ -109,26 +125,44 @@ static double *make_levels(const bn_picture *p, size_t *count)
     bn_picture field = *p;
     field.values = k->values;
     const bn_range r = bn_raster_range(&field);
-    if (!(r.data_high > r.data_low))
-        *count = 0;
-    for (size_t i = 0; i < *count; i++)
-        levels[i] = r.data_low + (r.data_high - r.data_low) * (double)(i + 1) / (double)(*count + 1);
+    const bool given = p->line_low < p->line_high;
+    *count = round_levels(given ? p->line_low : r.data_low, given ? p->line_high : r.data_high, *count, levels);
     return levels;
 }
 
-static void make_caption(layout *l, const bn_picture *p, const double *levels, size_t count)
+/* The lines that there are: `levels` from first to last, `count` of them, all at one distance where `step` > 0. */
+typedef struct drawn_levels {
+    double first, last, step;
+    size_t count;
+} drawn_levels;
+
+/* A level as a number without zeros at its end: they are round. */
+static void write_level(char text[LEVEL_BYTES], double level)
 {
-    char name[BN_LABEL_BYTES], first[48], last[48];
+    bn_label_number(text, LEVEL_BYTES, level);
+    char *point = strchr(text, '.'), *end = point ? point + 1 + strspn(point + 1, "0123456789") : NULL, *last = end;
+    while (last && last > point && (last[-1] == '0' || last[-1] == '.'))
+        last--;
+    if (end)
+        memmove(last, end, strlen(end) + 1);
+}
+
+static void make_caption(layout *l, const bn_picture *p, const drawn_levels *drawn)
+{
+    char name[BN_LABEL_BYTES], first[LEVEL_BYTES], last[LEVEL_BYTES], step[LEVEL_BYTES];
     l->caption[0] = '\0';
-    if (count == 0 || !p->contours.label)
+    if (drawn->count == 0 || !p->contours.label)
         return;
-    bn_label_text(name, sizeof name, p->contours.label, 0);
-    bn_label_number(first, sizeof first, levels[0]);
-    bn_label_number(last, sizeof last, levels[count - 1]);
-    if (count == 1)
+    bn_label_text(name, sizeof name, p->contours.label, NULL);
+    write_level(first, drawn->first);
+    write_level(last, drawn->last);
+    write_level(step, drawn->step);
+    if (drawn->count == 1)
         snprintf(l->caption, sizeof l->caption, "Line: %s = %s", name, first);
+    else if (drawn->step > 0)
+        snprintf(l->caption, sizeof l->caption, "Lines: %s, every %s from %s to %s", name, step, first, last);
     else
-        snprintf(l->caption, sizeof l->caption, "Lines: %s, %zu levels from %s to %s", name, count, first, last);
+        snprintf(l->caption, sizeof l->caption, "Lines: %s, %zu levels from %s to %s", name, drawn->count, first, last);
 }
 
 /* Puts the parts around the frame; all of them are known by now. */
@@ -246,12 +280,14 @@ static bn_status draw_bar(bn_canvas *c, const layout *l, const bn_picture *p)
 typedef struct line_pen {
     bn_canvas *canvas;
     double x0, y0, dx, dy;
+    size_t lines; /* drawn so far */
 } line_pen;
 
 static void draw_line(void *user, const double (*points)[2], size_t count)
 {
-    const line_pen *pen = user;
+    line_pen *pen = user;
     cairo_t *cr = pen->canvas->cr;
+    pen->lines++;
     for (size_t i = 0; i < count; i++)
         cairo_line_to(cr, pen->x0 + pen->dx * points[i][0], pen->y0 - pen->dy * points[i][1]);
     /* Dark lines with a faint light rim can be seen on every colour of the maps. */
@@ -263,8 +299,10 @@ static void draw_line(void *user, const double (*points)[2], size_t count)
     cairo_stroke(cr);
 }
 
-static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *p, const double *levels, size_t count)
+static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *p, const double *levels, size_t count,
+                               drawn_levels *drawn)
 {
+    *drawn = (drawn_levels){ .count = 0 };
     bn_status st = BN_OK;
     double *thinned = NULL;
     const double *values = p->contours.values;
@@ -291,17 +329,48 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
         values = thinned;
     }
     const bn_frame *f = &l->frame;
-    line_pen pen = { c, f->x + first[0] * f->w, f->y + f->h - first[1] * f->h, share[0] * f->w, share[1] * f->h };
+    line_pen pen = { c, f->x + first[0] * f->w, f->y + f->h - first[1] * f->h, share[0] * f->w, share[1] * f->h, 0 };
     cairo_save(c->cr);
     cairo_rectangle(c->cr, f->x, f->y, f->w, f->h);
     cairo_clip(c->cr);
     cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
-    for (size_t k = 0; k < count && st == BN_OK; k++)
+    for (size_t k = 0; k < count && st == BN_OK; k++) {
+        const size_t before = pen.lines;
         if (isfinite(levels[k]))
             st = bn_contour_trace(c->ctx, values, n, levels[k], draw_line, &pen);
+        if (pen.lines == before)
+            continue;
+        drawn->first = drawn->count++ == 0 ? levels[k] : drawn->first;
+        drawn->last = levels[k];
+    }
+    if (!p->contours.levels && count > 1)
+        drawn->step = levels[1] - levels[0];
     cairo_restore(c->cr);
     free(thinned);
     return st;
+}
+
+/* Walls that are thinner than what is drawn, in the colour of solid places. */
+static void draw_walls(bn_canvas *c, const layout *l, const bn_picture *p)
+{
+    const bn_frame *f = &l->frame;
+    const double sx = f->w / l->size[0], sy = f->h / l->size[1];
+    const uint32_t rgb = BN_RASTER_MISSING;
+    if (p->wall_count == 0)
+        return;
+    cairo_save(c->cr);
+    cairo_rectangle(c->cr, f->x, f->y, f->w, f->h);
+    cairo_clip(c->cr);
+    for (size_t i = 0; i < p->wall_count; i++) {
+        const double *w = p->walls[i];
+        cairo_move_to(c->cr, f->x + (w[0] - l->low[0]) * sx, f->y + f->h - (w[1] - l->low[1]) * sy);
+        cairo_line_to(c->cr, f->x + (w[2] - l->low[0]) * sx, f->y + f->h - (w[3] - l->low[1]) * sy);
+    }
+    cairo_set_line_cap(c->cr, CAIRO_LINE_CAP_ROUND);
+    cairo_set_source_rgb(c->cr, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+    cairo_set_line_width(c->cr, WALL_WIDTH);
+    cairo_stroke(c->cr);
+    cairo_restore(c->cr);
 }
 
 /* Text in the middle of the frame, or of the sheet when it is too long for that. */
@@ -315,11 +384,18 @@ static void draw_centred(bn_canvas *c, const layout *l, double y, double size, c
 
 bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *p)
 {
+    return bn_picture_draw(ctx, path, p, NULL);
+}
+
+bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p, const bn_png_kept *kept)
+{
     bn_status st = BN_OK;
     bn_canvas measure = { 0 }, sheet = { 0 };
     size_t count = 0;
     double *levels = NULL;
     layout *l = NULL;
+    drawn_levels drawn;
+    bn_png_kept made = { NULL, 0 };
     BN_TRY(check(ctx, path, p));
     l = calloc(1, sizeof *l); /* some kilobytes of tick texts */
     levels = make_levels(p, &count);
@@ -331,12 +407,13 @@ bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *
     l->range = bn_raster_range(p);
     place_box(l, p);
     make_axes(&measure, l, p);
-    make_caption(l, p, levels, count);
     place_parts(l, p);
 
     BN_GO(bn_canvas_create(ctx, path, l->width, l->height, &sheet));
     BN_GO(paint_field(&sheet, p, &l->range, &l->frame));
-    BN_GO(draw_contours(&sheet, l, p, levels, count));
+    draw_walls(&sheet, l, p);
+    BN_GO(draw_contours(&sheet, l, p, levels, count, &drawn));
+    make_caption(l, p, &drawn);
     bn_frame_draw(&sheet, &l->frame);
     bn_axis_draw_below(&sheet, &l->x, &l->frame);
     bn_axis_draw_beside(&sheet, &l->y, &l->frame, false);
@@ -344,8 +421,11 @@ bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *
     if (p->title)
         draw_centred(&sheet, l, l->title_y, BN_FONT_TITLE, p->title);
     draw_centred(&sheet, l, l->caption_y, BN_FONT_TICK, l->caption);
-    st = bn_canvas_save(&sheet, p->title);
+    if (!kept && p->keeps_values)
+        BN_GO(bn_picture_keep(ctx, path, p, (int)l->frame.w, (int)l->frame.h, &made));
+    st = bn_canvas_save(&sheet, p->title, kept ? kept : &made);
 out:
+    free(made.data);
     bn_canvas_destroy(&sheet);
     bn_canvas_destroy(&measure);
     free(levels);

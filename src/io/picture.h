@@ -12,9 +12,9 @@ typedef enum bn_colour_map { BN_MAP_SEQUENTIAL, BN_MAP_DIVERGING, BN_MAP_CYCLIC 
  */
 typedef struct bn_contours {
     const double *values; /* n[0] * n[1] values, x fastest; NULL: no lines */
-    const double *levels; /* ascending; NULL: `count` levels spread evenly between smallest and largest */
+    const double *levels; /* ascending; NULL: at most `count` round ones between smallest and largest */
     size_t count;
-    const char *label; /* "psi [m2 s-1]", named under the picture; may be NULL */
+    const char *label; /* "psi [m2 s-1]", named under the picture where there is a line; may be NULL */
 } bn_contours;
 
 typedef struct bn_picture {
@@ -26,14 +26,23 @@ typedef struct bn_picture {
     bn_colour_map map;
     const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
     bn_contours contours;
-    const char *axes[2]; /* names of the axes; NULL: x and y */
-    bool plain;          /* the axes count something: no lengths, no unit */
-    double shape;        /* width over height of the frame, the axes to scales of their own; 0: to one scale */
+    const char *axes[2];      /* names of the axes; NULL: x and y */
+    bool plain;               /* the axes count something: no lengths, no unit */
+    const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m] */
+    size_t wall_count;
+    double line_low, line_high; /* low < high: between these are the round levels of the lines */
+    bool keeps_values;          /* the file keeps all of this, for bn_pictures_to_one_scale */
+    double shape;               /* width over height of the frame, the axes to scales of their own; 0: to one scale */
 } bn_picture;
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
+
+/* Draws pictures of one kind that keep their values anew, one after the other: those that find the range of their
+ * colours or the levels of their lines in the data do so in the data of all of them. A picture that keeps nothing stays
+ * as it is, with a warning. */
+BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count);
 
 /* A line chart as PNG: several columns over the first one; log axes for residuals and rooflines. */
 typedef struct bn_chart_line {

@@ -1,6 +1,7 @@
 /* png_animation.c: the chunks of PNG files rearranged, after the APNG extension of the PNG specification (third
- * edition, 2025): acTL behind the header; fcTL before each frame; the first frame's pixels stay in IDAT, the others' go
- * to fdAT, which is a sequence number and the content of an IDAT. */
+ * edition, 2025): acTL behind the header; IDAT has the last frame's pixels, for readers that know no animations;
+ * without an fcTL before them they are no part of the animation. Then come the frames: fcTL, and the content of their
+ * IDATs behind sequence numbers in fdAT. */
 #include "io/png_animation.h"
 
 #include "io/file.h"
@@ -27,8 +28,8 @@ typedef struct animation {
     bn_context *ctx;
     const char *path;
     FILE *stream;
-    unsigned char header[HEADER_BYTES]; /* content of the first frame's IHDR */
-    const char *first;                  /* its file */
+    unsigned char header[HEADER_BYTES]; /* content of the still picture's IHDR */
+    const char *still;                  /* its file, the last frame */
     uint32_t count, sequence;
     unsigned delay_ms;
 } animation;
@@ -90,10 +91,10 @@ static void put_frame_control(animation *a)
     put_chunk(a, "fcTL", content, sizeof content, NULL, 0);
 }
 
-static void put_pixels(animation *a, const chunk *c, bool first)
+static void put_pixels(animation *a, const chunk *c, bool still)
 {
     unsigned char number[4];
-    if (first) {
+    if (still) {
         put_chunk(a, "IDAT", c->content, c->bytes, NULL, 0);
     } else {
         store32(number, a->sequence++);
@@ -119,16 +120,16 @@ static bn_status take_chunk(const animation *a, const char *frame, const unsigne
     return BN_OK;
 }
 
-/* The first frame's header begins the animation; the others' have to be the same. */
-static bn_status take_header(animation *a, const char *frame, bool first, const chunk *c)
+/* The still picture's header begins the file; those of the frames have to be the same. */
+static bn_status take_header(animation *a, const char *frame, bool still, const chunk *c)
 {
     if (!is_type(c, "IHDR") || c->bytes != HEADER_BYTES)
         return damaged(a, frame, "it does not begin with a PNG header");
     if (c->content[COLOUR_TYPE] == COLOUR_PALETTE)
         return damaged(a, frame, "pictures with a palette are not taken");
-    if (first) {
+    if (still) {
         memcpy(a->header, c->content, HEADER_BYTES);
-        a->first = frame;
+        a->still = frame;
         fwrite(signature, 1, sizeof signature, a->stream);
         put_chunk(a, "IHDR", c->content, c->bytes, NULL, 0);
         put_animation_control(a);
@@ -136,14 +137,14 @@ static bn_status take_header(animation *a, const char *frame, bool first, const 
         return bn_fail(a->ctx, BN_IO,
                        "cannot join %s to %s: it has %lu x %lu pixels, colour type %d, but %s has %lu x %lu, type %d",
                        frame, a->path, (unsigned long)load32(c->content), (unsigned long)load32(c->content + 4),
-                       c->content[COLOUR_TYPE], a->first, (unsigned long)load32(a->header),
+                       c->content[COLOUR_TYPE], a->still, (unsigned long)load32(a->header),
                        (unsigned long)load32(a->header + 4), a->header[COLOUR_TYPE]);
     }
     return BN_OK;
 }
 
-/* Goes through the chunks of one frame and writes what becomes of them. */
-static bn_status add_chunks(animation *a, const char *frame, bool first, const unsigned char *data, size_t bytes)
+/* Goes through the chunks of one frame, or of the still picture, and writes what becomes of them. */
+static bn_status add_chunks(animation *a, const char *frame, bool still, const unsigned char *data, size_t bytes)
 {
     size_t at = SIGNATURE_BYTES;
     bool pixels = false;
@@ -151,28 +152,28 @@ static bn_status add_chunks(animation *a, const char *frame, bool first, const u
     if (bytes < SIGNATURE_BYTES || memcmp(data, signature, SIGNATURE_BYTES) != 0)
         return damaged(a, frame, "it is not a PNG picture");
     BN_TRY(take_chunk(a, frame, data, bytes, &at, &c));
-    BN_TRY(take_header(a, frame, first, &c));
+    BN_TRY(take_header(a, frame, still, &c));
     for (;;) {
         BN_TRY(take_chunk(a, frame, data, bytes, &at, &c));
         if (is_type(&c, "IEND"))
             return pixels ? BN_OK : damaged(a, frame, "it has no pixels");
         if (is_type(&c, "IDAT")) {
-            if (!pixels)
+            if (!pixels && !still)
                 put_frame_control(a);
             pixels = true;
-            put_pixels(a, &c, first);
-        } else if (first && !pixels && !is_type(&c, "acTL") && !is_type(&c, "fcTL")) {
+            put_pixels(a, &c, still);
+        } else if (still && !pixels && !is_type(&c, "acTL") && !is_type(&c, "fcTL")) {
             put_chunk(a, c.type, c.content, c.bytes, NULL, 0);
         }
     }
 }
 
-static bn_status add_frame(animation *a, const char *frame, bool first)
+static bn_status add_frame(animation *a, const char *frame, bool still)
 {
     char *data = NULL;
     size_t bytes = 0;
     BN_TRY(bn_file_read(a->ctx, frame, FRAME_BYTES_MAX, &data, &bytes));
-    bn_status st = add_chunks(a, frame, first, (const unsigned char *)data, bytes);
+    bn_status st = add_chunks(a, frame, still, (const unsigned char *)data, bytes);
     free(data);
     return st;
 }
@@ -191,8 +192,9 @@ bn_status bn_png_animate(bn_context *ctx, const char *path, const char *const *f
                                                         : delay_ms };
     BN_TRY(bn_file_begin(ctx, path, &file));
     a.stream = bn_file_stream(file);
+    BN_GO(add_frame(&a, frames[count - 1], true));
     for (size_t i = 0; i < count; i++)
-        BN_GO(add_frame(&a, frames[i], i == 0));
+        BN_GO(add_frame(&a, frames[i], false));
     put_chunk(&a, "IEND", (const unsigned char *)"", 0, NULL, 0);
     st = bn_file_commit(&file);
 out:

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 typedef struct png_job {
     FILE *stream;
@@ -49,8 +50,11 @@ static void set_texts(png_job *job, const char *title)
     png_set_text(job->png, job->info, texts, title[0] ? 2 : 1);
 }
 
+/* Ancillary, private, not to be copied by programs that change the pixels. */
+static const unsigned char kept_type[5] = "bnPV";
+
 /* False when libpng gave up; then job->message says why. */
-static bool encode(png_job *job, const bn_png_pixels *p, const char *title)
+static bool encode(png_job *job, const bn_png_pixels *p, const char *title, const bn_png_kept *kept)
 {
     if (setjmp(png_jmpbuf(job->png)))
         return false;
@@ -69,11 +73,19 @@ static bool encode(png_job *job, const bn_png_pixels *p, const char *title)
         }
         png_write_row(job->png, job->row);
     }
+    if (kept && kept->bytes > 0)
+        png_write_chunk(job->png, kept_type, kept->data, kept->bytes);
     png_write_end(job->png, job->info);
     return true;
 }
 
 bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title)
+{
+    return bn_png_write_keeping(ctx, path, pixels, title, NULL);
+}
+
+bn_status bn_png_write_keeping(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title,
+                               const bn_png_kept *kept)
 {
     bn_status st = BN_OK;
     bn_file *file = NULL;
@@ -85,12 +97,44 @@ bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *p
     job.info = job.png ? png_create_info_struct(job.png) : NULL;
     if (!job.row || !job.info)
         st = bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
-    else if (!encode(&job, pixels, title) && !ferror(job.stream))
+    else if (!encode(&job, pixels, title, kept) && !ferror(job.stream))
         st = bn_fail(ctx, BN_IO, "cannot write %s: libpng says %s", path, job.message);
     else
         st = bn_file_commit(&file); /* a failed stream is told here, with its reason */
     bn_file_abort(&file);
     png_destroy_write_struct(&job.png, &job.info);
     free(job.row);
+    return st;
+}
+
+static uint32_t load32(const unsigned char *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+bn_status bn_png_read_kept(bn_context *ctx, const char *path, bn_png_kept *out)
+{
+    enum { SIGNATURE = 8, AROUND = 12, BYTES_MAX = 1 << 28 };
+    char *file = NULL;
+    size_t bytes = 0, at = SIGNATURE;
+    *out = (bn_png_kept){ NULL, 0 };
+    BN_TRY(bn_file_read(ctx, path, BYTES_MAX, &file, &bytes));
+    const unsigned char *data = (const unsigned char *)file;
+    bn_status st = BN_OK;
+    while (at + AROUND <= bytes && out->bytes == 0 && st == BN_OK) {
+        const size_t length = load32(data + at);
+        if (length > bytes - at - AROUND) {
+            st = bn_fail(ctx, BN_IO, "cannot read %s: it is truncated", path);
+        } else if (length > 0 && memcmp(data + at + 4, kept_type, 4) == 0) {
+            if (load32(data + at + 8 + length) != (uint32_t)crc32(0, data + at + 4, (uInt)(length + 4)))
+                st = bn_fail(ctx, BN_IO, "cannot read %s: it is damaged (a checksum is wrong)", path);
+            else if (!(out->data = malloc(length)))
+                st = bn_fail(ctx, BN_MEMORY, "cannot read %s: out of memory", path);
+            else
+                memcpy(out->data, data + at + 8, out->bytes = length);
+        }
+        at += AROUND + length;
+    }
+    free(file);
     return st;
 }

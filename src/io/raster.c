@@ -18,9 +18,10 @@ bn_range bn_raster_range(const bn_picture *p)
         r.data_low = fmin(r.data_low, p->values[i]);
         r.data_high = fmax(r.data_high, p->values[i]);
     }
+    const bool given = usable(p->low) && usable(p->high) && p->low < p->high;
     if (r.data_low > r.data_high)
-        r.data_low = r.data_high = 0; /* nothing finite */
-    if (usable(p->low) && usable(p->high) && p->low < p->high)
+        r.data_low = r.data_high = given ? p->low : 0; /* nothing finite, and nothing beyond the range */
+    if (given)
         return r;
     r.low = r.data_low;
     r.high = r.data_high;
@@ -30,7 +31,7 @@ bn_range bn_raster_range(const bn_picture *p)
         r.high = size;
     }
     if (!(r.high - r.low > 1e-9 * size)) { /* constant */
-        r.low -= size > 0 ? 0.1 * size : 1;
+        r.low -= size > 0 ? 0.1 * size : p->map == BN_MAP_SEQUENTIAL ? 0 : 1;
         r.high += size > 0 ? 0.1 * size : 1;
     }
     return r;
@@ -65,6 +66,33 @@ static int samples_for(const bn_picture *p, uint32_t n, int pixels)
     return p->map == BN_MAP_CYCLIC ? 1 : (int)fmin(values, SAMPLES_MAX);
 }
 
+/* What the pixel in column px, row py shows. */
+static double mean_of(const bn_picture *p, int px, int py, int w, int h, int kx, int ky)
+{
+    double sum = 0;
+    int count = 0, blank = 0;
+    for (int s = 0; s < kx * ky; s++) {
+        const double x = (px + (s % kx + 0.5) / kx) / w, y = 1 - (py + ((double)(s / kx) + 0.5) / ky) / h;
+        const double v = value_at(p, x, y);
+        blank += v < -largest;
+        if (!usable(v))
+            continue;
+        sum += v / (kx * ky);
+        count++;
+    }
+    if (count > 0)
+        return sum * (kx * ky) / count;
+    return blank ? (double)-INFINITY : (double)NAN;
+}
+
+void bn_raster_means(const bn_picture *p, double *means, int w, int h)
+{
+    const int kx = samples_for(p, p->n[0], w), ky = samples_for(p, p->n[1], h);
+    for (int py = 0; py < h; py++)
+        for (int px = 0; px < w; px++)
+            *means++ = mean_of(p, px, py, w, h, kx, ky);
+}
+
 void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels, int w, int h, int stride)
 {
     bn_palette palette;
@@ -72,23 +100,11 @@ void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels
     const int kx = samples_for(p, p->n[0], w), ky = samples_for(p, p->n[1], h);
     for (int py = 0; py < h; py++) {
         for (int px = 0; px < w; px++) {
-            double sum = 0;
-            int count = 0, blank = 0;
-            for (int s = 0; s < kx * ky; s++) {
-                const double x = (px + (s % kx + 0.5) / kx) / w, y = 1 - (py + ((double)(s / kx) + 0.5) / ky) / h;
-                const double v = value_at(p, x, y);
-                blank += v < -largest;
-                if (!usable(v))
-                    continue;
-                sum += v / (kx * ky);
-                count++;
-            }
-            const double mean = sum * (kx * ky) / (count ? count : 1);
-            pixels[(size_t)py * (size_t)stride + (size_t)px] = count   ? bn_palette_at(&palette,
-                                                                                       (mean - range->low) /
-                                                                                           (range->high - range->low))
-                                                               : blank ? BN_RASTER_BLANK
-                                                                       : BN_RASTER_MISSING;
+            const double mean = mean_of(p, px, py, w, h, kx, ky);
+            pixels[(size_t)py * (size_t)stride + (size_t)px] =
+                usable(mean) ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
+                : mean < 0   ? BN_RASTER_BLANK
+                             : BN_RASTER_MISSING;
         }
     }
 }

@@ -64,7 +64,8 @@ typedef struct bn_mesh_piece {
 typedef struct bn_mesh {
     int dims;
     uint32_t n[3];
-    double origin[3], h[3], time; /* of the first value and spacing [m]; [s] */
+    double origin[3], h[3]; /* of the first value, and spacing [m] */
+    double time, dt;        /* [s]; dt: of the step that has led here, 0 at the beginning */
     bool nodes;
     unsigned long long step;
     const bn_mesh_array *arrays;

@@ -26,7 +26,7 @@ typedef struct bn_vtk_image {
     double time;   /* [s]; field data "TimeValue" */
     const bn_vtk_array *arrays;
     size_t count;
-    const char *title; /* may be NULL */
+    const char *title; /* field data "Title" of an image, attribute `title` of a mesh's <VTKFile>; may be NULL */
 } bn_vtk_image;
 
 BN_CHECKED bn_status bn_vtk_write(bn_context *, const char *path, const bn_vtk_image *);

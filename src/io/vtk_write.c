@@ -123,8 +123,14 @@ static void open_file(FILE *s, const char *prefix, const bn_vtk_image *image)
     fprintf(s,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<VTKFile type=\"%s%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"" BN_VTK_HEADER_TYPE
-            "\" compressor=\"" BN_VTK_COMPRESSOR "\">\n  <%s%s",
-            prefix, kind, bn_vtk_byte_order(), prefix, kind);
+            "\" compressor=\"" BN_VTK_COMPRESSOR "\"",
+            prefix, kind, bn_vtk_byte_order());
+    if (image->hexagons && image->title) { /* readers of meshes such as meshio give up at a text among the field data */
+        fputs(" title=\"", s);
+        write_escaped(s, image->title);
+        fputs("\"", s);
+    }
+    fprintf(s, ">\n  <%s%s", prefix, kind);
     if (!image->hexagons)
         write_place(s, image);
 }
@@ -136,7 +142,7 @@ static void write_head(FILE *s, const bn_vtk_image *image)
     fputs("      <DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">", s);
     write_real(s, image->time);
     fputs("</DataArray>\n", s);
-    if (image->title) {
+    if (image->title && !image->hexagons) {
         /* VTK keeps texts in XML as the codes of their bytes, ended by 0. */
         fputs("      <Array type=\"String\" Name=\"Title\" NumberOfTuples=\"1\" format=\"ascii\">", s);
         for (const char *at = image->title; *at; at++)

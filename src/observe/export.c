@@ -127,6 +127,7 @@ bn_mesh bn_export_mesh(const bn_export *e, bn_mesh_array *arrays)
     const bn_grid *g = &e->plan->grid;
     bn_mesh m = { .dims = g->dims,
                   .time = e->time,
+                  .dt = e->dt,
                   .nodes = g->nodes,
                   .step = e->step,
                   .arrays = arrays,

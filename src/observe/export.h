@@ -8,7 +8,7 @@
 
 typedef struct bn_export {
     const bn_plan *plan;
-    double time;
+    double time, dt; /* [s]; of the step that has led here, 0 at the beginning */
     unsigned long long step;
     const size_t *field; /* indices of the plan's fields, `count` of them, and what they hold */
     size_t count;

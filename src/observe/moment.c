@@ -20,7 +20,7 @@ struct bn_moment {
     bn_moment_desc desc;
     const bn_plan *plan;
     const char *title;
-    double time;
+    double time, dt;
     unsigned long long step;
     size_t count;
     bn_snapshot **snapshots; /* of the fields at index field[i] of the plan; NULL: ranks have brought it together */
@@ -242,7 +242,8 @@ static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, s
     else if (said > 0 && (size_t)said < sizeof title)
         snprintf(title + said, sizeof title - (size_t)said, "t = %.4g s", m->time);
     if (d->contour_field)
-        snprintf(label, sizeof label, "%s [%s]", d->contour_field, unit_of(m->plan, d->contour_field));
+        snprintf(label, sizeof label, "%s [%s]", d->contour_quantity ? d->contour_quantity : d->contour_field,
+                 unit_of(m->plan, d->contour_field));
     const bn_picture picture = {
         .n = { hexagons ? 2 * n[0] + 1 : n[0], n[1] },
         .origin = { g->origin[axes.x] - (hexagons ? 0.25 * g->h[0] : 0), g->origin[axes.y] },
@@ -253,8 +254,11 @@ static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, s
         .high = d->high,
         .map = (bn_colour_map)d->map,
         .title = title,
-        .name = d->field,
+        .name = d->quantity ? d->quantity : d->field,
         .unit = unit_of(m->plan, d->field),
+        .walls = d->walls,
+        .wall_count = d->wall_count,
+        .keeps_values = m->desc.animation,
         .contours = { lines, d->contour_levels, lines ? d->contour_count : 0, d->contour_field ? label : NULL },
         .axes = { axes.x == 0 ? "x" : "y", axes.y == 1 ? "y" : "z" },
     };
@@ -287,6 +291,7 @@ static bn_export export_of(const bn_moment *m, const void *const *data)
 {
     return (bn_export){ .plan = m->plan,
                         .time = m->time,
+                        .dt = m->dt,
                         .step = m->step,
                         .field = m->field,
                         .count = m->count,
@@ -561,6 +566,7 @@ bn_status bn_moment_create(const bn_moment_desc *desc, bn_moment **out)
     m->plan = bn_sim_plan(desc->sim);
     m->title = bn_case_text(bn_sim_case(desc->sim), "case.title");
     m->time = now.time;
+    m->dt = now.step > 0 ? bn_sim_last_step(m->desc.sim)->dt : 0;
     m->step = now.step;
     bn_status st = bn_sim_present(desc->sim);
     if (st == BN_OK)

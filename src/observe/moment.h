@@ -18,6 +18,7 @@ typedef struct bn_moment_desc {
     bn_folder *folder;
     bool leads; /* writes what there is one of */
     bool vtk, tiff, hdf5, pictures, layered;
+    bool animation;    /* pictures keep their values, to be drawn anew with the scale of all of them */
     bn_layers *layers; /* NULL: none, or it does not lead */
 } bn_moment_desc;
 

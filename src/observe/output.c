@@ -202,6 +202,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool 
                                    .tiff = o->tiff,
                                    .hdf5 = o->hdf5,
                                    .pictures = o->pictures,
+                                   .animation = o->animation,
                                    .layered = o->layered,
                                    .layers = o->layers };
     if (bn_sim_resumed(sim))
@@ -595,6 +596,14 @@ static const bn_plan_chart_desc *chart_of(const bn_plan *p, const char *table)
     return NULL;
 }
 
+/* A column's name in words: "gauge_1" as "gauge 1". */
+static void in_words(char *words, size_t room, const char *name)
+{
+    snprintf(words, room, "%s", name);
+    for (char *at = words; (at = strchr(at, '_')) != NULL;)
+        *at = ' ';
+}
+
 /* The charts of those tables of which the plan announced one. */
 static bn_status draw_table(bn_output *o, size_t table)
 {
@@ -605,19 +614,22 @@ static bn_status draw_table(bn_output *o, size_t table)
     if (!d || rows < 2 || count < 2)
         return BN_OK;
     bn_status st = BN_OK;
-    char *path = NULL;
+    enum { WORDS = 96 };
+    char *path = NULL, (*words)[WORDS] = calloc(count, sizeof *words);
     bn_chart_line *lines = calloc(count, sizeof *lines);
     double *x = malloc(rows * sizeof *x);
-    if (!lines || !x) {
+    if (!lines || !x || !words) {
         st = bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of %s", name);
         goto out;
     }
     for (size_t r = 0; r < rows; r++)
         x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
-    for (size_t c = 1; c < count; c++)
+    for (size_t c = 1; c < count; c++) {
+        in_words(words[c], WORDS, columns[c].name);
         lines[c - 1] = (bn_chart_line){
-            .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
+            .label = words[c], .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
         };
+    }
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", name));
     BN_GO(bn_chart_write(o->ctx, path,
                          &(bn_chart){ .title = d->title,
@@ -627,13 +639,14 @@ static bn_status draw_table(bn_output *o, size_t table)
                                       .lines = lines,
                                       .count = count - 1 }));
 out:
+    free(words);
     free(lines);
     free(x);
     free(path);
     return st;
 }
 
-/* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png. */
+/* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png, all with one scale. */
 static bn_status animate(bn_output *o, size_t which)
 {
     bn_status st = BN_OK;
@@ -644,6 +657,7 @@ static bn_status animate(bn_output *o, size_t which)
     for (size_t i = 0; i < o->past.drawn_count; i++)
         BN_GO(picture_name(o, &frames[i], which, o->past.drawn_steps[i]));
     BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
+    BN_GO(bn_pictures_to_one_scale(o->ctx, (const char *const *)frames, o->past.drawn_count));
     BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->past.drawn_count,
                          delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
 out:

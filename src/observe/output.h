@@ -35,10 +35,9 @@ bool bn_output_saving(const bn_output *);
 unsigned long long bn_output_saved(const bn_output *);
 
 /* Tables of the results, the chart of the residual, the series; waits for the writer, then joins the pictures of each
- * kind to an animation where the case asks for it and there are two or more. Its frames are the pictures as they were
- * written, each with the range of its own data where the solver names no range: fields that grow show it at the colour
- * bar. `sound`: the last step ended well and is worth a row. The first failure counts, but the rest is written all the
- * same. */
+ * kind to an animation where the case asks for it and there are two or more. They are drawn anew before that, with one
+ * range of colours and one set of lines. `sound`: the last step ended well and is worth a row. The first failure
+ * counts, but the rest is written all the same. */
 BN_CHECKED bn_status bn_output_finish(bn_output *, bool sound);
 void bn_output_destroy(bn_output **);
 

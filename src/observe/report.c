@@ -1,8 +1,9 @@
 /* report.c: the lines at the beginning and the end of a run. */
 #include "observe/report.h"
 
+#include "observe/json_text.h"
+
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,19 +60,19 @@ void bn_report_profile(bn_sim *sim, double limit)
     }
 }
 
-void bn_report_json_end(bn_sim *sim, bn_folder *folder, bn_status st)
+void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_folder *folder, bn_status st)
 {
     char *path = NULL;
     if (folder && bn_folder_name(folder, &path, "summary.json") != BN_OK)
         path = NULL;
     const bn_sim_state now = sim ? bn_sim_now(sim) : (bn_sim_state){ 0 };
-    json_t *line = json_pack("{s:s, s:s, s:i, s:I, s:b, s:s?}", "event", "end", "status", bn_status_text(st),
-                             "exit_code", bn_exit_code(st), "steps", (json_int_t)now.step, "converged",
-                             (int)now.converged, "summary", path);
-    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    json_t *line = json_pack("{s:s, s:I, s:o, s:o}", "event", "end", "steps", (json_int_t)now.step, "converged",
+                             sim ? bn_summary_converged(sim) : json_null(), "summary",
+                             path ? bn_json_text(path) : json_null());
+    char *text = line && bn_json_add_outcome(line, ctx, st) ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         printf("%s\n", text);
-    else /* a path that is no UTF-8, or no memory: what scripts need first fits without either */
+    else /* no memory: what scripts need first fits without */
         printf("{\"event\":\"end\",\"status\":\"%s\",\"exit_code\":%d,\"summary\":null}\n", bn_status_text(st),
                bn_exit_code(st));
     fflush(stdout);

@@ -361,7 +361,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
             bn_report_end(r.sim, &r.summary, bn_folder_path(r.folder));
     }
     if (desc->json && bn_context_rank(ctx) == 0)
-        bn_report_json_end(r.sim, r.folder, st);
+        bn_report_json_end(ctx, r.sim, r.folder, st);
     bn_output_destroy(&r.output);
     bn_folder_close(&r.folder);
     bn_folder_close(&r.followed);

@@ -3,9 +3,9 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
+#include "observe/json_text.h"
 #include "observe/progress.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,22 +30,8 @@ static builder put_object(builder b, const char *key)
     return inner;
 }
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-/* Text from outside that is no UTF-8 (a path may be anything) keeps what can be read. */
-static json_t *text(const char *s)
-{
-    json_t *out = s ? json_string(s) : json_null();
-    char *copy = out ? NULL : strdup(s);
-    for (char *p = copy; p && *p; p++)
-        if ((unsigned char)*p >= 0x80)
-            *p = '?';
-    if (copy)
-        out = json_string(copy);
-    free(copy);
-    return out;
-}
-
+static json_t *number(double x) { return bn_json_real(x); }
+static json_t *text(const char *s) { return s ? bn_json_text(s) : json_null(); }
 static json_t *count(unsigned long long n) { return json_integer((json_int_t)n); }
 
 static json_t *triple(unsigned long long x, unsigned long long y, unsigned long long z)
@@ -148,6 +134,11 @@ static void add_run(builder o, bn_sim *sim, const bn_summary *s)
     put(o, "selftest", text(s->selftest));
 }
 
+json_t *bn_summary_converged(bn_sim *sim)
+{
+    return bn_sim_plan(sim)->tolerance > 0 ? json_boolean(bn_sim_now(sim).converged) : json_null();
+}
+
 static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
 {
     const bn_sim_state now = bn_sim_now(sim);
@@ -155,7 +146,7 @@ static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
     put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
     put(o, "time", number(now.time));
     put(o, "residual", number(now.residual));
-    put(o, "converged", json_boolean(now.converged));
+    put(o, "converged", bn_summary_converged(sim));
     put(o, "status", text(bn_status_text(s->status)));
     put(o, "exit_code", json_integer(bn_exit_code(s->status)));
     put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED || s->status == BN_TERMINATED));

@@ -5,6 +5,8 @@
 #include "observe/folder.h"
 #include "sim/sim_parts.h"
 
+#include <jansson.h>
+
 typedef struct bn_summary {
     const bn_device_info *device; /* NULL: reference */
     const bn_device *devices;     /* that one and those that work with it */
@@ -18,6 +20,9 @@ typedef struct bn_summary {
     unsigned long long resumed_from;    /* step of the checkpoint; 0: the beginning */
     unsigned long long items_before;    /* cells updated up to there */
 } bn_summary;
+
+/* Whether the run has converged; null for a case that asks for no convergence. */
+json_t *bn_summary_converged(bn_sim *);
 
 /* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the
  * status is that of the reading. */

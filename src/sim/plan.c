@@ -119,8 +119,9 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info
     p->halo = 1;
     p->device = device;
     bn_status st = p->solver->plan(c, state, p);
-    if (bn_case_problems(c)[0])
-        st = bn_fail(ctx, BN_CASE, "%s", bn_case_problems(c));
+    const bn_status verdict = bn_case_verdict(ctx, c);
+    if (verdict != BN_OK)
+        st = verdict;
     else if (st == BN_OK && (!p->has_grid || p->field_count == 0))
         st = bn_fail(ctx, BN_USAGE, "solver %s plans no %s", p->solver->name, p->has_grid ? "field" : "grid");
     if (st != BN_OK)

@@ -139,6 +139,25 @@ static const char *own_data(const char *name)
     return NULL;
 }
 
+bn_status bn_plan_numbers_names(bn_plan *p, const char *begin, const char **out)
+{
+    static const char folder[] = "data/", ending[] = ".csv";
+    const size_t skipped = strlen(folder) + strlen(begin);
+    size_t bytes = 1;
+    char *names = NULL, *at;
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        bytes += strlen(f->name) + 2;
+    BN_TRY(bn_plan_keep(p, bytes, (void **)&names));
+    at = names;
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
+        if (strncmp(f->name, folder, strlen(folder)) == 0 &&
+            strncmp(f->name + strlen(folder), begin, strlen(begin)) == 0 && strstr(f->name + skipped, ending))
+            at += snprintf(at, bytes - (size_t)(at - names), "%s%.*s", at > names ? ", " : "",
+                           (int)(strstr(f->name + skipped, ending) - f->name - skipped), f->name + skipped);
+    *out = names;
+    return BN_OK;
+}
+
 static bn_status keep_numbers(bn_plan *p, bn_csv_table *t, const bn_numbers **out)
 {
     bn_numbers *numbers;

@@ -52,14 +52,18 @@ typedef struct bn_picture_desc {
     const char *name;  /* file name without number: "vorticity" */
     const char *field; /* real field, component 0 */
     const char *title;
+    const char *quantity; /* at the colour bar, before the field's unit: "vorticity ω"; NULL: the field's name */
     enum { BN_PICTURE_SEQUENTIAL, BN_PICTURE_DIVERGING, BN_PICTURE_CYCLIC } map;
     const char *contour_field;    /* lines of this field over it, or NULL */
-    const double *contour_levels; /* NULL: spread evenly */
+    const char *contour_quantity; /* in the caption: "stream function ψ"; NULL: the field's name */
+    const double *contour_levels; /* NULL: at most so many round ones */
     size_t contour_count;
     double low, high; /* low == high: from the data */
     bool blanks;      /* leave values below `blank_below` blank */
     double blank_below;
-    const bool *hidden; /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
+    const bool *hidden;       /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
+    const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m], kept by the plan */
+    size_t wall_count;
     /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the place of the points on that
      * axis. The picture's own axes are the other two, in order. */
     int across;
@@ -175,6 +179,9 @@ typedef struct bn_numbers {
     const char *comments; /* the lines before the heads, without their # */
 } bn_numbers;
 BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *name, const bn_numbers **out);
+/* The names of data that travel with the program whose name begins so ("materials/"), without that beginning, in one
+ * text with commas between; kept by the plan. */
+BN_CHECKED bn_status bn_plan_numbers_names(bn_plan *, const char *begin, const char **out);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
 /* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack

@@ -37,6 +37,40 @@ ok 'a grid of 10^6 x 10^6' test "$code" = 2 -o "$code" = 3
 ok '... says what would do' grep -Eq 'fit|must be|from' "$work/err"
 ok 'nothing was created' test ! -e "$work/none"
 
+# --- scripts: with --json a failure is a document on stdout, and the exit code is the same
+printf '[case]\nsolver = "flow"\n[grid]\nnodes = [2, 13]\n[fluid]\nviscosty = 1\n' >"$work/wrong.toml"
+tell() { # WHAT CODE PYTHON COMMAND...: the last line (of run), or all of stdout, is `d`; python asserts
+    told=$1 code=$2 check=$3
+    shift 3
+    "$@" >"$work/stdout" 2>"$work/err"
+    ok "$told: exit code" test $? = "$code"
+    ok "$told: document" python3 -c "
+import json, sys
+text = open(sys.argv[1]).read()
+d = json.loads(text if text.startswith('{\n') else text.splitlines()[-1])
+assert d['exit_code'] == $code and d['status'] and d['error'] and len(d['errors']) > 0, d
+assert all(set(e) == {'file', 'set', 'line', 'column', 'key', 'message'} and e['message'] for e in d['errors']), d
+$check" "$work/stdout"
+}
+places="
+where = [(e['line'], e['column'], e['key']) for e in d['errors'][:2]]
+assert where == [(4, 10, 'grid.nodes'), (6, 1, 'fluid.viscosty')], d
+assert d['errors'][0]['file'].endswith('wrong.toml') and d['errors'][0]['set'] is None, d
+assert (d['errors'][-1]['file'], d['errors'][-1]['set'], d['errors'][-1]['key']) == (None, 'grid.x=3', 'grid.x'), d"
+for command in run check verify tune; do
+    tell "wrong case, $command --json" 2 "$places" "$b" $command --json "$work/wrong.toml" --set grid.x=3
+done
+tell 'wrong case, run --json: an event' 2 "assert d['event'] == 'end', d" "$b" run --json "$work/wrong.toml"
+tell 'case that contradicts itself, check --json' 2 "assert d['errors'][0]['key'], d" \
+    "$b" check --json "$case" --set 'grid.size=["1 m","1e-9 m"]' --set 'boundary.left.kind="inflow"'
+tell 'missing case, run --json' 6 "assert 'nowhere' in d['error'], d" "$b" run --json "$work/nowhere.toml"
+tell 'unknown device, devices --json' 3 "assert 'nosuchdevice' in d['error'], d" "$b" devices --json nosuchdevice
+tell 'unknown device, run --json' 3 "assert d['steps'] == 0 and d['summary'] is None, d" \
+    "$b" run --json "$case" --device nosuchdevice --out "$work/none"
+tell 'unknown solver, bench --json' 1 "assert 'nosuch' in d['error'], d" "$b" bench --json nosuch
+tell 'option without its value' 1 "assert 'needs a value' in d['error'], d" "$b" check --json "$case" --set
+ok 'nothing was created' test ! -e "$work/none"
+
 # --- devices and kernels: 3
 mkdir "$work/empty" "$work/bad"
 echo /nonexistent/libnone.so >"$work/bad/bad.icd"
@@ -71,4 +105,18 @@ if [ -c /dev/full ]; then
 fi
 expect 6 'no.vti' 'plot of a missing file' "$b" plot "$work/no.vti"
 expect 1 'plot takes' 'plot of something else' "$b" plot "$case"
+
+# --- data that the messages name are where the user has the program
+printf '\n[[material]]\nname = "silver"\ntable = "Au-Nobody1900"\n' >"$work/table.part"
+cat "$root/data/cases/maxwell/selftest.toml" "$work/table.part" >"$work/table.toml"
+expect 2 'no file Au-Nobody1900.*Ag-Johnson1972, .*c-Si-Green2008' 'unknown table of a material' \
+    "$b" check "$work/table.toml"
+"$b" check "$work/table.toml" 2>"$work/listed"
+DESTDIR=$work/installed PREFIX=/usr BUILD=$(dirname "$b") VERSION=0.1.0 SOVERSION=0.1 LIBS='' \
+    sh "$root/host/build/install.sh" install >"$work/out" 2>"$work/err"
+for file in "$root"/data/materials/*.csv; do
+    name=$(basename "$file" .csv)
+    ok "$name is installed" test -s "$work/installed/usr/share/binnacle/materials/$name.csv"
+    ok "... and named" grep -q "$name" "$work/listed"
+done
 finish

@@ -69,25 +69,25 @@ START_TEST(test_label_texts)
 {
     char text[BN_LABEL_BYTES], tiny[8];
     double factor;
-    bn_label_format(text, sizeof text, "omega", "s-1", -3);
+    bn_label_format(text, sizeof text, "omega", "s-1", &(bn_ticks){ .exponent = -3 });
     ck_assert_str_eq(text, "ω [10⁻³ 1/s]");
-    bn_label_format(text, sizeof text, "omega_max", NULL, 0);
+    bn_label_format(text, sizeof text, "omega_max", NULL, NULL);
     ck_assert_str_eq(text, "ω_max");
-    bn_label_format(text, sizeof text, "omegas", "1", 12);
+    bn_label_format(text, sizeof text, "omegas", "1", &(bn_ticks){ .exponent = 12 });
     ck_assert_str_eq(text, "omegas [10¹²]");
-    bn_label_format(text, sizeof text, NULL, "m", 0);
+    bn_label_format(text, sizeof text, NULL, "m", NULL);
     ck_assert_str_eq(text, "[m]");
-    bn_label_text(text, sizeof text, "psi [m2 s-1]", 0);
+    bn_label_text(text, sizeof text, "psi [m2 s-1]", NULL);
     ck_assert_str_eq(text, "ψ [m²/s]");
-    bn_label_text(text, sizeof text, "plain words", 0);
+    bn_label_text(text, sizeof text, "plain words", NULL);
     ck_assert_str_eq(text, "plain words");
-    bn_label_text(text, sizeof text, "]", 0);
+    bn_label_text(text, sizeof text, "]", NULL);
     ck_assert_str_eq(text, "]");
-    bn_label_text(text, sizeof text, "[]", 0);
+    bn_label_text(text, sizeof text, "[]", NULL);
     ck_assert_str_eq(text, "");
-    bn_label_text(text, sizeof text, NULL, 0);
+    bn_label_text(text, sizeof text, NULL, NULL);
     ck_assert_str_eq(text, "");
-    bn_label_format(tiny, sizeof tiny, "a long name", "m2 s-1", -5);
+    bn_label_format(tiny, sizeof tiny, "a long name", "m2 s-1", &(bn_ticks){ .exponent = -5 });
     ck_assert_uint_lt(strlen(tiny), sizeof tiny);
     static const struct {
         double value;

@@ -330,9 +330,11 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_choice(p, "steps along z by", s->method == BPM_FFT ? "transforms" : "elimination along x and y"));
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
                                                   .field = "intensity",
-                                                  .title = "intensity across the beam",
+                                                  .title = "Intensity across the beam",
+                                                  .quantity = "|E|²",
                                                   .map = BN_PICTURE_SEQUENTIAL,
                                                   .contour_field = guides ? "index" : NULL,
+                                                  .contour_quantity = "refractive index",
                                                   .contour_levels = guides ? &s->outline : NULL,
                                                   .contour_count = guides,
                                                   .timeless = true });

@@ -296,35 +296,44 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
     const double wet = s->k.wet, deep = bn_case_real(c, "output.deepest");
     const struct {
         bool wanted;
-        const char *field, *title;
+        const char *field, *title, *quantity;
         double low, high;
         double blank_below;
         bool classes;
     } all[] = {
-        { true, "depth", "Depth", 0, deep, wet, false },
-        { s->record, "depth_max", "Largest depth", 0, deep, wet, false },
-        { s->record, "hazard_max", "Hazard rating", 0, 2.5, 0.5 * wet, true },
-        { s->record, "arrival", "Arrival of the water", 0, bn_case_real(c, "stop.time"), 0, false },
+        { true, "depth", "Depth", "depth", 0, deep, wet, false },
+        { s->record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
+        { s->record, "hazard_max", "Hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0, false },
     };
+    flood_thin_walls *walls;
+    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *walls, (void **)&walls));
+    for (uint32_t k = 0; k < s->storeys; k++)
+        BN_TRY(flood_find_thin_walls(p, s, k, &walls[k]));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
             bn_picture_desc picture = { .name = all[i].field,
                                         .field = all[i].field,
                                         .title = all[i].title,
+                                        .quantity = all[i].quantity,
                                         .map = BN_PICTURE_SEQUENTIAL,
                                         .low = all[i].low,
                                         .high = all[i].high,
                                         .blanks = true,
                                         .blank_below = all[i].blank_below,
                                         .hidden = s->solid,
+                                        .walls = walls[k].ends,
+                                        .wall_count = walls[k].count,
                                         .across = 2,
                                         .at = k };
             if (s->terrain && k == 0) { /* lines of the ground's height */
                 picture.contour_field = "bed";
+                picture.contour_quantity = "bed level";
                 picture.contour_count = 15;
             }
             if (all[i].classes) {
                 picture.contour_field = all[i].field;
+                picture.contour_quantity = all[i].quantity;
                 picture.contour_levels = hazard_classes;
                 picture.contour_count = sizeof hazard_classes / sizeof *hazard_classes;
             }

@@ -338,8 +338,10 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
     bn_picture_desc picture = { .name = "psi",
                                 .field = "psi",
                                 .title = "Stream function",
+                                .quantity = "stream function ψ",
                                 .map = BN_PICTURE_SEQUENTIAL,
                                 .contour_field = "psi",
+                                .contour_quantity = "stream function ψ",
                                 .contour_count = 20,
                                 .hidden = s->solid };
     if (cavity) {
@@ -350,6 +352,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
     if (s->a > 0) {
         picture.name = picture.field = "temperature";
         picture.title = "Temperature and streamlines";
+        picture.quantity = "temperature";
         BN_TRY(bn_plan_picture(p, &picture));
     }
     /* The corners of a lid and the edges of a body have no bound. */
@@ -357,6 +360,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
     picture.name = "vorticity";
     picture.field = "omega";
     picture.title = "Vorticity and streamlines";
+    picture.quantity = "vorticity ω";
     picture.map = BN_PICTURE_DIVERGING;
     picture.low = -bound;
     picture.high = bound;

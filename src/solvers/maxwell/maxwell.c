@@ -44,7 +44,7 @@ static const bn_key schema[] = {
       .help = "of the continuous layer at normal incidence; sets the conductivity" },
 
     { .name = "structure.above", .type = BN_KEY_TEXT, .def_text = "vacuum",
-      .help = "material that the light comes from: a [[material]], or data/materials" },
+      .help = "material that the light comes from: a [[material]], or a table that travels with the program" },
     { .name = "structure.below", .type = BN_KEY_TEXT, .def_text = "vacuum", .help = "material under the last layer" },
     { .name = "structure.top", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "height of the first layer's upper face; 0: a quarter wavelength below the source" },
@@ -56,7 +56,7 @@ static const bn_key schema[] = {
     { .name = "material.k", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 50, .list = true,
       .help = "extinction coefficient, of n - i k" },
     { .name = "material.table", .type = BN_KEY_TEXT, .def_text = "", .list = true,
-      .help = "n and k over the wavelength instead: a name in data/materials, or a CSV file beside the case" },
+      .help = "n and k over the wavelength instead: a table that travels with the program, such as Ag-Johnson1972 (a wrong name lists them all), or a CSV file beside the case" },
 
     { .name = "layer.material", .type = BN_KEY_TEXT, .def_text = "glass", .list = true,
       .help = "from top to bottom" },
@@ -231,9 +231,11 @@ static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
     const double place = bn_case_real(c, "output.slice_at") * s->n[across];
     bn_picture_desc picture = { .name = "E",
                                 .field = "E_norm",
+                                .quantity = "|E|",
                                 .title = "|E| and where the index changes",
                                 .map = BN_PICTURE_SEQUENTIAL,
                                 .contour_field = "n",
+                                .contour_quantity = "refractive index n",
                                 .contour_levels = faces,
                                 .contour_count = sizeof faces / sizeof *faces,
                                 .across = across,
@@ -243,6 +245,7 @@ static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
     picture.name = "structure";
     picture.field = "n";
     picture.title = "Refractive index";
+    picture.quantity = "refractive index n";
     picture.contour_field = NULL;
     picture.contour_count = 0;
     return bn_plan_picture(p, &picture);

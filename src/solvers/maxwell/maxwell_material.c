@@ -69,8 +69,12 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
         if (!table)
             BN_TRY(bn_plan_numbers(p, c, file, &table));
         if (!table || !is_table(table)) {
+            const char *names;
+            char hint[1024];
+            BN_TRY(bn_plan_numbers_names(p, "materials/", &names));
+            snprintf(hint, sizeof hint, "with the program travel %s", names);
             (void)bn_case_reject_item(
-                c, "material.table", item, "data/materials lists what travels with the program",
+                c, "material.table", item, hint,
                 table ? "%s has no columns wavelength_nm, n, k with rising wavelengths" : "there is no file %s", file);
             return BN_OK;
         }

@@ -269,7 +269,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
         BN_TRY(bn_plan_field(p, &fields[i]));
     BN_TRY(bn_plan_picture(p, &(bn_picture_desc){ .name = "detector",
                                                   .field = "log_intensity",
-                                                  .title = "Detector: log10 (intensity + 1)",
+                                                  .title = "Detector",
+                                                  .quantity = "log10 (intensity + 1)",
                                                   .hidden = s->stopped,
                                                   .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL }));
@@ -292,7 +293,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "log_fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
     return bn_plan_picture(p, &(bn_picture_desc){ .name = "fourier",
                                                   .field = "log_fourier",
-                                                  .title = "Fourier picture: log10 (share of the maximum)",
+                                                  .title = "Fourier picture",
+                                                  .quantity = "log10 (share of the maximum)",
                                                   .timeless = true,
                                                   .low = -6,
                                                   .high = 0,

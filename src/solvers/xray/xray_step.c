@@ -129,7 +129,7 @@ xray_batch xray_next_batch(const xray *s, unsigned long long step)
 void xray_report(xray *s, const xray_batch *b, bn_step *out)
 {
     s->flown = b->end;
-    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .converged = b->end == s->photons };
+    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .complete = b->end == s->photons };
     out->series[0] = (double)b->end;
 }
 
