@@ -74,7 +74,8 @@ typedef struct flow {
     double speed, length;                     /* scales [m/s], [m] */
     double strength;                          /* of the initial vortex [m2/s] */
     double start_temperature, heat_amplitude; /* [K] */
-    double temperature_scale;                 /* largest difference that the case prescribes [K] */
+    double temperature_drop;                  /* largest difference that the case prescribes [K] */
+    double temperature_scale;                 /* the same, or 1 K where there is none */
     flow_heat_mode heat_mode;
     double dt_limit; /* largest stable time step [s], infinite without motion */
     double roundoff; /* unit roundoff of the case's precision */
