@@ -165,7 +165,7 @@ static double expected_speed(const flow *s)
 {
     double speed = s->speed;
     if (s->solid)
-        speed *= 1.4 / fmax(1 - s->body_height / s->size[1], 0.2);
+        speed *= 1.4 / fmax(1 - s->body_share, 0.2);
     return s->buoyant ? fmax(speed, 0.3 * sqrt(fabs(s->k.buoyancy) * s->temperature_scale * s->size[1])) : speed;
 }
 
@@ -355,7 +355,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
         BN_TRY(bn_plan_picture(p, &picture));
     }
     /* The corners of a lid and the edges of a body have no bound. */
-    const double bound = cavity ? 5 * s->speed / s->length : s->body_height > 0 ? 4 * s->speed / s->body_height : 0;
+    const double bound = cavity ? 5 * s->speed / s->length : s->body_across > 0 ? 4 * s->speed / s->body_across : 0;
     picture.name = "vorticity";
     picture.field = "omega";
     picture.title = "Vorticity and streamlines";
@@ -373,8 +373,8 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
     if (s->speed > 0) {
         BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
         BN_TRY(bn_plan_note(p, "cell Reynolds number", s->speed * fmax(s->h[0], s->h[1]) / s->nu, ""));
-        if (s->body_height > 0)
-            BN_TRY(bn_plan_note(p, "Reynolds number of the highest obstacle", s->speed * s->body_height / s->nu, ""));
+        if (s->body_across > 0)
+            BN_TRY(bn_plan_note(p, "Reynolds number of the largest obstacle", s->speed * s->body_across / s->nu, ""));
     }
     if (s->a > 0)
         BN_TRY(bn_plan_note(p, "Prandtl number", s->nu / s->a, ""));

@@ -87,7 +87,8 @@ typedef struct flow {
     int bodies;
     double body_temperature;
     flow_heat body_heat;
-    double body_height; /* [m] of the highest body, for the scale of pictures */
+    double body_across; /* [m] of the largest body, across the stream */
+    double body_share;  /* the same over the size of the rectangle */
     uint8_t *bits[FLOW_SYSTEMS];
     bn_linear_desc system[FLOW_SYSTEMS];
     flow_start start;
