@@ -331,6 +331,30 @@ START_TEST(residual_of_heat_is_that_of_its_steady_equation)
 }
 END_TEST
 
+/* A warm stream past a hot body with a moving, heated wall, slip and an outflow becomes steady: at every kind of node the
+ * residual vanishes where the step no longer changes anything. */
+START_TEST(the_residual_vanishes_at_every_kind_of_node)
+{
+    turnable stream = { .nodes = { 25, 17 },
+                        .size = { 1.5, 1 },
+                        .centre = { 0.75, 0.4375 },
+                        .body = { 0.25, 0.25 },
+                        .more = "[fluid]\nviscosity = 0.2\ndiffusivity = 0.1\nbuoyancy = 0.5\n[solver]\n"
+                                "steady_tolerance = 1e-9\n[stop]\nsteps = 5000\n",
+                        .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                   { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                   { TOP, "wall", 0.5, 1, true, 0, 0 },
+                                   { LEFT, "inflow", 1, 0.5, true, 0, 0 } } };
+    for (int turns = 0; turns < 4; turns++) {
+        char text[4096];
+        write_case(&stream, turns, text, sizeof text);
+        run r = RUN(text, NULL, "obstacle.heat=given", "obstacle.temperature=2");
+        ck_assert_msg(bn_sim_now(r.sim).converged, "%d quarter turns: residual %g", turns, bn_sim_now(r.sim).residual);
+        end_run(&r);
+    }
+}
+END_TEST
+
 /* --- the balance around a body --- */
 
 /* The pressure around an insulated body in a buoyant flow is single-valued: nu (integral of omega_n) + C (integral of T
@@ -383,6 +407,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, heat_in_a_uniform_stream_is_exact_from_every_side);
     tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
     tcase_add_test(tests, residual_of_heat_is_that_of_its_steady_equation);
+    tcase_add_test(tests, the_residual_vanishes_at_every_kind_of_node);
     tcase_add_test(tests, pressure_around_a_buoyant_body_is_single_valued);
 }
 
