@@ -39,7 +39,8 @@ START_TEST(loose_solves_do_not_sustain_themselves)
 {
     static const char text[] =
         "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [97, 49]\nsize = [2, 1]\n"
-        "[fluid]\nviscosity = 0.1\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n"
+        "[fluid]\nviscosity = 0.1\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = "
+        "\"outflow\"\n"
         "[boundary.top]\nspeed = 0\n[obstacle]\nshape = \"ellipse\"\ncentre = [0.7, 0.45]\nsize = [0.25, 0.25]\n"
         "[time]\ndt = 0.001\n[solver]\nsteady_tolerance = 1e-5\n[stop]\nsteps = 2500\n";
     run r = RUN(text, NULL, "solver.cg_forcing=0.1");

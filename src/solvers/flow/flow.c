@@ -390,9 +390,10 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
         if (s->bits[i])
             BN_TRY(bn_plan_choice(p, s->system[i].name, methods[s->system[i].method]));
     if (s->steady > 0)
-        bn_plan_wants_convergence(p, s->steady,
-                                  "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
-                                  "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
+        bn_plan_wants_convergence(
+            p, s->steady,
+            "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
+            "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
     /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four
      * cycles of five passes, transforms some twenty. */
     const double across = s->nx > s->ny ? s->nx : s->ny;

@@ -97,8 +97,9 @@ static body look_at(const flow *s, const size_t *list, size_t count, const doubl
     return b;
 }
 
-/* The size of the largest body across the stream, from the largest along x and y [m]: along y where fluid enters from the
- * left or right, along x where it enters from below or above, what takes more of the width where both or neither hold. */
+/* The size of the largest body across the stream, from the largest along x and y [m]: along y where fluid enters from
+ * the left or right, along x where it enters from below or above, what takes more of the width where both or neither
+ * hold. */
 static void measure_bodies(flow *s, const double extent[2])
 {
     bool enters[2] = { false, false };

@@ -142,8 +142,8 @@ static real explicit_change(const flow *s, const real *omega, const real *T, siz
     const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
                north = omega[at + nx];
     const real spread = (real)s->k.nux * ((west - w) + (east - w)) + (real)s->k.nuy * ((south - w) + (north - w));
-    const real rest = spread - dt * (u * derivative(s, west, w, east, u, ix2) +
-                                     v * derivative(s, south, w, north, v, iy2));
+    const real rest = spread -
+                      dt * (u * derivative(s, west, w, east, u, ix2) + v * derivative(s, south, w, north, v, iy2));
     return T ? rest + (dt * buoyancy) * (ix2 * (T[at + 1] - T[at - 1])) : rest;
 }
 

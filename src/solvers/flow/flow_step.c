@@ -133,8 +133,8 @@ void flow_set_tolerance(flow *s, double tolerance) { set_tolerances(s, tolerance
 
 /* The next solves need not be more exact than what the steady equations leave over in a step, `rest` of the vorticity,
  * whose norm is `size`: the error stays a share of the time step's own. That share must be free of what the errors
- * themselves do to the vorticity at walls, or they would sustain each other: a residual r of psi's system moves it by at
- * most wall sqrt(length / h) |r| in the norm, of which the step after leaves viscosity dt / h^2 (docs/flow.md). */
+ * themselves do to the vorticity at walls, or they would sustain each other: a residual r of psi's system moves it by
+ * at most wall sqrt(length / h) |r| in the norm, of which the step after leaves viscosity dt / h^2 (docs/flow.md). */
 static void follow_flow(flow *s, double rest, double size)
 {
     const double h = fmin(s->h[0], s->h[1]), wall = s->woods ? 3 : 2;

@@ -1,6 +1,6 @@
-/* test_flow_properties.c: what must hold for the solver `flow` whatever device and reference agree on: turned cases give
- * turned fields, exact solutions of the discrete equations in every direction, the steady state that Newton's method
- * finds, and the balance around a body in the stream. */
+/* test_flow_properties.c: what must hold for the solver `flow` whatever device and reference agree on: turned cases
+ * give turned fields, exact solutions of the discrete equations in every direction, the steady state that Newton's
+ * method finds, and the balance around a body in the stream. */
 #include "support_case.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ typedef struct piece {
 typedef struct turnable {
     int nodes[2];
     double size[2];
-    const char *more; /* the rest of the case */
+    const char *more;          /* the rest of the case */
     double centre[2], body[2]; /* of a rectangle; body[0] == 0: none */
     piece piece[6];            /* ends with kind == NULL */
 } turnable;
@@ -135,7 +135,8 @@ static void compare(const fields *a, const fields *b, double allowed, const char
     }
 }
 
-/* Runs the case in all four orientations. `expected`: the fields as they are not turned; NULL: those of the first run. */
+/* Runs the case in all four orientations. `expected`: the fields as they are not turned; NULL: those of the first run.
+ */
 static void check_turns(const turnable *c, const char *name, fields *expected, double allowed)
 {
     fields first = { 0 };
@@ -246,8 +247,8 @@ START_TEST(poiseuille_flow_is_exact_from_every_side)
 }
 END_TEST
 
-/* In a uniform stream between two temperatures upwind differences give T_i = (r^i - 1) / (r^N - 1) with r = 1 + U h / a,
- * central ones the same with r = (1 + U h / 2 a) / (1 - U h / 2 a). */
+/* In a uniform stream between two temperatures upwind differences give T_i = (r^i - 1) / (r^N - 1) with r = 1 + U h /
+ * a, central ones the same with r = (1 + U h / 2 a) / (1 - U h / 2 a). */
 START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
 {
     for (int upwind = 0; upwind < 2; upwind++) {
@@ -331,8 +332,8 @@ START_TEST(residual_of_heat_is_that_of_its_steady_equation)
 }
 END_TEST
 
-/* A warm stream past a hot body with a moving, heated wall, slip and an outflow becomes steady: at every kind of node the
- * residual vanishes where the step no longer changes anything. */
+/* A warm stream past a hot body with a moving, heated wall, slip and an outflow becomes steady: at every kind of node
+ * the residual vanishes where the step no longer changes anything. */
 START_TEST(the_residual_vanishes_at_every_kind_of_node)
 {
     turnable stream = { .nodes = { 25, 17 },
