@@ -118,32 +118,49 @@ kernel void flow_source(global const real *restrict omega, global const real *re
  * omega_1, without the slip of a moving wall. */
 #define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
 
-/* Velocity everywhere and vorticity at the border and on bodies from the new psi; the sums (omega_new - omega_old)^2 and
- * omega_new^2, the largest |u| + |v|, and the sum (T_new - T_old)^2. */
+/* k (f over there - f here) through the face between the cells that bits a and b of s stand for; nothing is read where there
+ * is no face. */
+#define THROUGH(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
+
+/* Velocity everywhere and vorticity at the border and on bodies from the new psi; the sums of squares of what the steady
+ * equations leave over for omega, and of omega, the largest |u| + |v|, and the sum for T. What is left over is told as the
+ * change that an explicit step would make of it: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, at walls
+ * and on bodies dt nu / h^2 (formula - omega), as it spreads to the node beside; see docs/flow.md. */
 kernel void flow_walls(global const real *restrict psi, global const real *restrict next,
 #if HEAT
-                       global const real *restrict T, global const real *restrict T_before,
+                       global const real *restrict T, global const uchar *restrict stencil,
 #endif
                        global const int *restrict node, global real *restrict omega, global real *restrict velocity,
                        global acc *restrict partials)
 {
-    local acc changes[LANES], sizes[LANES], speeds[LANES];
-    CLEAR_LANES(changes);
+    local acc rests[LANES], sizes[LANES], speeds[LANES];
+#if HEAT
+    local acc heats[LANES];
+    CLEAR_LANES(heats);
+#endif
+    CLEAR_LANES(rests);
     CLEAR_LANES(sizes);
     CLEAR_LANES(speeds);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
         const int n = node[at], side = n / NODE_SIDE & 3;
         const real old = omega[at];
-        real w = next[at], u = velocity[at], v = velocity[at + PLANE];
+        real w = next[at], u = velocity[at], v = velocity[at + PLANE], rest = 0;
         if (n & NODE_OMEGA) {
+            const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
             u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
             v = IX2 * (psi[at - 1] - psi[at + 1]);
+            rest = (NUX * ((west - w) + (east - w)) + NUY * ((south - w) + (north - w))) -
+                   DT * (u * convective(west, w, east, u, IX2) + v * convective(south, w, north, v, IY2));
+#if HEAT
+            rest = rest + (DT * BUOYANCY) * (IX2 * (T[at + 1] - T[at - 1]));
+#endif
         } else if (n & NODE_WALL) { /* the velocity is the wall's own */
             const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
             const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
             const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
             w = old + THETA * (wall - old);
+            rest = (side < 2 ? NUX : NUY) * (wall - old);
         } else if (n & NODE_BODY) { /* at rest; the mean of what the fluid on each side asks for */
             real sum = 0;
             int count = 0;
@@ -155,7 +172,9 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
                 sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
             if (n & 8 * PSI_FIXED)
                 sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
-            w = old + THETA * (sum / (real)count - old);
+            const real wall = sum / (real)count;
+            w = old + THETA * (wall - old);
+            rest = (NUX > NUY ? NUX : NUY) * (wall - old);
         } else if (n & NODE_FREE) { /* omega = 0: psi is straight along the normal */
             const real drop = psi[at + INNER(side)] - psi[at];
             w = 0;
@@ -168,44 +187,53 @@ kernel void flow_walls(global const real *restrict psi, global const real *restr
                 u = IY2 * (psi[at + PITCH] - psi[at - PITCH]);
             else
                 v = IX2 * (psi[at - 1] - psi[at + 1]);
-            w = old - carried(side, u, v) * (old - next[at + INNER(side)]);
+            rest = -(carried(side, u, v) * (old - next[at + INNER(side)]));
+            w = old + rest;
         }
         omega[at] = w;
         velocity[at] = u;
         velocity[at + PLANE] = v;
-        changes[lane] += (w - old) * (w - old);
+        rests[lane] += rest * rest;
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
-    }
-    fold_sums_2_max(changes, sizes, speeds, ROW_LANES);
-    put_partials_3(partials, 0, changes, sizes, speeds);
 #if HEAT
-    CLEAR_LANES(changes);
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT(i, j);
-        const real change = T[at] - T_before[at];
-        changes[lane] += change * change;
+        const int s = stencil[at];
+        if (s) {
+            const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+            const real t = T[at], t_x = inner_x ? convective(T[at - 1], t, T[at + 1], u, IX2) : 0;
+            const real t_y = inner_y ? convective(T[at - PITCH], t, T[at + PITCH], v, IY2) : 0;
+            real heat = ((THROUGH(T, AX, s, 0, 2, -1) + THROUGH(T, AX, s, 1, 3, 1)) +
+                         (THROUGH(T, AY, s, 0, 1, -PITCH) + THROUGH(T, AY, s, 2, 3, PITCH))) / stencil_area(s) -
+                        DT * (u * t_x + v * t_y);
+            if (n & NODE_OUT)
+                heat = heat - carried(side, u, v) * (t - T[at + INNER(side)]);
+            heats[lane] += heat * heat;
+        }
+#endif
     }
-    put_partial_sum(partials, 3, changes);
+    fold_sums_2_max(rests, sizes, speeds, ROW_LANES);
+    put_partials_3(partials, 0, rests, sizes, speeds);
+#if HEAT
+    put_partial_sum(partials, 3, heats);
 #endif
 }
 
 kernel void flow_total(global const acc *restrict sums, global real *restrict totals)
 {
-    local acc changes[FINISH_LANES], sizes[FINISH_LANES], speeds[FINISH_LANES];
-    load_sums(sums, TOTALS, TOTAL_LANES, changes);
+    local acc rests[FINISH_LANES], sizes[FINISH_LANES], speeds[FINISH_LANES];
+    load_sums(sums, TOTALS, TOTAL_LANES, rests);
     load_sums(sums + TOTALS, TOTALS, TOTAL_LANES, sizes);
     load_max(sums + 2 * TOTALS, TOTALS, TOTAL_LANES, speeds);
-    fold_sums_2_max(changes, sizes, speeds, TOTAL_LANES);
-    const acc change = changes[0], size = sizes[0], speed = speeds[0];
+    fold_sums_2_max(rests, sizes, speeds, TOTAL_LANES);
+    const acc rest = rests[0], size = sizes[0], speed = speeds[0];
 #if HEAT
     barrier(CLK_LOCAL_MEM_FENCE);
-    const acc heat = total_sum(sums, 3, changes);
+    const acc heat = total_sum(sums, 3, rests);
 #else
     const acc heat = 0;
 #endif
     if (get_local_id(0) == 0) {
-        totals[0] = change;
+        totals[0] = rest;
         totals[1] = size;
         totals[2] = speed;
         totals[3] = heat;

@@ -220,6 +220,7 @@ bn_cg_report bn_cg_report_of(const double s[BN_CG_SCALARS])
         .residual = s[CG_TRUE] == 0 ? 0 : sqrt(s[CG_TRUE] / s[CG_BB]),
         .iterations = (unsigned)s[CG_ITERATIONS],
         .restarts = (unsigned)s[CG_RESTARTS],
+        .right = sqrt(s[CG_BB]),
     };
 }
 

@@ -29,6 +29,7 @@ typedef struct bn_cg_report {
     bn_cg_state state; /* REACHED and ROUNDED are successes */
     double residual;   /* |b - A x| / |b|, recomputed; 0 when b = 0 = residual */
     unsigned iterations, restarts;
+    double right; /* |b| */
 } bn_cg_report;
 
 /* Factors kappa of the rounding floor |r| <= kappa u (|A| |x| + |b|) that counts as reached: for conjugate gradients

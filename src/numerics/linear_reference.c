@@ -351,6 +351,7 @@ static void residual(const bn_linear_reference *l, const real *x, const real *b,
     else
         report->restarts += check;
     report->residual = *rr == 0 ? 0 : sqrt((double)*rr / (double)*bb);
+    report->right = sqrt((double)*bb);
 }
 
 static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, const bn_cg_target *target,

@@ -241,6 +241,7 @@ static bn_status verdict(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
     const double tolerance = bn_sim_plan(r->sim)->tolerance;
+    const char *advice = bn_sim_plan(r->sim)->advice;
     const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
     if (strcmp(r->summary.stopped_by, "signal") == 0)
         return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
@@ -250,8 +251,8 @@ static bn_status verdict(run *r)
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
                        "not converged after %llu steps: residual %.3g, above the tolerance %.3g; raise stop.steps, or "
-                       "see in series.csv whether the residual still falls",
-                       now.step, now.residual, tolerance);
+                       "see in series.csv whether the residual still falls%s%s",
+                       now.step, now.residual, tolerance, advice ? "; if it does not, " : "", advice ? advice : "");
     return BN_OK;
 }
 

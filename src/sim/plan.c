@@ -105,7 +105,11 @@ void bn_plan_effort(bn_plan *p, double steps, double kernels_per_step)
     p->effort_kernels = kernels_per_step;
 }
 
-void bn_plan_wants_convergence(bn_plan *p, double tolerance) { p->tolerance = tolerance; }
+void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
+{
+    p->tolerance = tolerance;
+    p->advice = advice;
+}
 
 bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
 {

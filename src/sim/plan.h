@@ -62,7 +62,8 @@ struct bn_plan {
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
         table_count;
     double effort_steps, effort_kernels;
-    double tolerance; /* > 0: the case asks for convergence to it */
+    double tolerance;   /* > 0: the case asks for convergence to it */
+    const char *advice; /* what may help if it does not converge; NULL: nothing beside more steps */
 };
 
 /* `device`: what it will run on, NULL for the reference or where that is not known yet. Runs the plan of the case's

@@ -250,8 +250,9 @@ bn_context *bn_plan_context(const bn_plan *);
  * updates a step. */
 void bn_plan_effort(bn_plan *, double steps, double kernels_per_step);
 /* The run is meant to end with bn_step.converged: reaching stop.steps first is a failure (exit 4). `tolerance` > 0 is
- * what the residual has to fall below; progress and summary show it. */
-void bn_plan_wants_convergence(bn_plan *, double tolerance);
+ * what the residual has to fall below; progress and summary show it. `advice`, a literal or NULL: what may help where
+ * the residual no longer falls, for the message. */
+void bn_plan_wants_convergence(bn_plan *, double tolerance, const char *advice);
 
 /* --- for init, setup, step, measure --- */
 bn_field *bn_sim_field(bn_sim *, const char *name);   /* announced by plan; asserts that it exists */

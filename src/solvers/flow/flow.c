@@ -91,13 +91,15 @@ static const bn_key schema[] = {
       .choices = "naive|coalesced|convergent|conflict-free|unrolled|norm", .def_text = "norm",
       .help = "dot product of \"cg\", each a step faster on early GPUs than the one before" },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
-      .help = "true residual of the linear solves, relative to the right-hand side; the tightest that is asked for" },
+      .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing and "
+              "steady_tolerance need less" },
     { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1,
-      .help = "residual that is enough, as a share of a step's relative change of vorticity; 0: always cg_tolerance" },
+      .help = "residual that is enough, as a share of what a step changes (docs/flow.md); 0: always cg_tolerance" },
     { .name = "solver.cg_iterations", .type = BN_KEY_INT, .def = 20000, .min = 1, .max = 10000000,
       .help = "iterations of one linear solve at most" },
     { .name = "solver.steady_tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
-      .help = "ends when the vorticity changes by less than this share of itself per length / speed; 0: runs on" },
+      .help = "ends when what the steady equations leave over would change the vorticity (and the temperature) by less than "
+              "this share per length / speed; 0: runs on" },
     { 0 },
 };
 /* clang-format on */
@@ -117,7 +119,7 @@ static const bn_kernel_desc kernels[] = {
     { "flow_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
     { "flow_advance", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
     { "flow_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
-    { "flow_walls", BN_PER_SEGMENT, { .reads = 6, .writes = 3, .flops = 10 } },
+    { "flow_walls", BN_PER_SEGMENT, { .reads = 6, .writes = 3, .flops = 32 } },
     { "flow_total", BN_ONCE, { 0, 0, 0 } },
     { "flow_bodies", BN_PER_SEGMENT, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_respond", BN_ONCE, { 0, 0, 0 } },
@@ -139,8 +141,8 @@ static double wall_limit(double spread, bool woods)
     return 2 / (woods ? 1 + 3 * g + 0.5 * g / (1 + g) : 1 + 2 * g);
 }
 
-/* Differences of temperature that the case prescribes. */
-static double heat_scale(const flow *s)
+/* The largest difference of temperature that the case prescribes. */
+static double prescribed_drop(const flow *s)
 {
     double low = s->start_temperature, high = low;
     for (int i = 0; i < s->pieces; i++)
@@ -154,7 +156,7 @@ static double heat_scale(const flow *s)
     }
     if (s->heat_mode != FLOW_EVEN)
         high += fabs(s->heat_amplitude);
-    return high > low ? high - low : 1;
+    return high - low;
 }
 
 /* The largest speed to be expected: at the border and at the start, faster beside an obstacle, and what buoyancy makes
@@ -163,7 +165,7 @@ static double expected_speed(const flow *s)
 {
     double speed = s->speed;
     if (s->solid)
-        speed *= 1.4 / fmax(1 - s->body_height / s->size[1], 0.2);
+        speed *= 1.4 / fmax(1 - s->body_share, 0.2);
     return s->buoyant ? fmax(speed, 0.3 * sqrt(fabs(s->k.buoyancy) * s->temperature_scale * s->size[1])) : speed;
 }
 
@@ -356,7 +358,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
         BN_TRY(bn_plan_picture(p, &picture));
     }
     /* The corners of a lid and the edges of a body have no bound. */
-    const double bound = cavity ? 5 * s->speed / s->length : s->body_height > 0 ? 4 * s->speed / s->body_height : 0;
+    const double bound = cavity ? 5 * s->speed / s->length : s->body_across > 0 ? 4 * s->speed / s->body_across : 0;
     picture.name = "vorticity";
     picture.field = "omega";
     picture.title = "Vorticity and streamlines";
@@ -371,15 +373,18 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
 {
     static const char *const methods[] = { "CG in separate steps", "fused CG", "direct, by transforms",
                                            "CG with multigrid" };
-    BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
-    BN_TRY(bn_plan_note(p, "cell Reynolds number", s->speed * fmax(s->h[0], s->h[1]) / s->nu, ""));
-    if (s->body_height > 0)
-        BN_TRY(bn_plan_note(p, "Reynolds number of the highest obstacle", s->speed * s->body_height / s->nu, ""));
+    /* Where nothing prescribes a speed, buoyancy or conduction have their own numbers. */
+    if (s->speed > 0) {
+        BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
+        BN_TRY(bn_plan_note(p, "cell Reynolds number", s->speed * fmax(s->h[0], s->h[1]) / s->nu, ""));
+        if (s->body_across > 0)
+            BN_TRY(bn_plan_note(p, "Reynolds number of the largest obstacle", s->speed * s->body_across / s->nu, ""));
+    }
     if (s->a > 0)
         BN_TRY(bn_plan_note(p, "Prandtl number", s->nu / s->a, ""));
-    if (s->buoyant)
+    if (s->buoyant && s->temperature_drop > 0)
         BN_TRY(bn_plan_note(p, "Rayleigh number",
-                            fabs(s->k.buoyancy) * s->temperature_scale * pow(s->size[1], 3) / (s->nu * s->a), ""));
+                            fabs(s->k.buoyancy) * s->temperature_drop * pow(s->size[1], 3) / (s->nu * s->a), ""));
     BN_TRY(bn_plan_note(p, "time step", s->k.dt, "s"));
     if (isfinite(s->dt_limit))
         BN_TRY(bn_plan_note(p, "largest stable time step", s->dt_limit, "s"));
@@ -389,7 +394,10 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
         if (s->bits[i])
             BN_TRY(bn_plan_choice(p, s->system[i].name, methods[s->system[i].method]));
     if (s->steady > 0)
-        bn_plan_wants_convergence(p, s->steady);
+        bn_plan_wants_convergence(
+            p, s->steady,
+            "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
+            "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
     /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four
      * cycles of five passes, transforms some twenty. */
     const double across = s->nx > s->ny ? s->nx : s->ny;
@@ -446,7 +454,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     if (bn_case_problems(c)[0])
         return BN_OK; /* what follows relies on sides that make sense */
     BN_TRY(flow_read_mask(c, p, s));
-    s->temperature_scale = heat_scale(s);
+    s->temperature_drop = prescribed_drop(s);
+    s->temperature_scale = s->temperature_drop > 0 ? s->temperature_drop : 1;
     choose_step(c, s);
     set_constants(s);
     flow_set_tolerance(s, s->cg_tolerance);

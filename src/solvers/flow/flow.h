@@ -74,7 +74,8 @@ typedef struct flow {
     double speed, length;                     /* scales [m/s], [m] */
     double strength;                          /* of the initial vortex [m2/s] */
     double start_temperature, heat_amplitude; /* [K] */
-    double temperature_scale;                 /* largest difference that the case prescribes [K] */
+    double temperature_drop;                  /* largest difference that the case prescribes [K] */
+    double temperature_scale;                 /* the same, or 1 K where there is none */
     flow_heat_mode heat_mode;
     double dt_limit; /* largest stable time step [s], infinite without motion */
     double roundoff; /* unit roundoff of the case's precision */
@@ -86,7 +87,8 @@ typedef struct flow {
     int bodies;
     double body_temperature;
     flow_heat body_heat;
-    double body_height; /* [m] of the highest body, for the scale of pictures */
+    double body_across; /* [m] of the largest body, across the stream */
+    double body_share;  /* the same over the size of the rectangle */
     uint8_t *bits[FLOW_SYSTEMS];
     bn_linear_desc system[FLOW_SYSTEMS];
     flow_start start;

@@ -53,7 +53,7 @@ static size_t drop_thin(flow *s, bool *drop, size_t *dropped)
 typedef struct body {
     bool border, outflow;
     double low, high; /* of psi on the border that it touches */
-    uint32_t bottom, top;
+    uint32_t left, right, bottom, top;
 } body;
 
 /* Collects the solid nodes connected with `start` into `list`; marks them as seen. */
@@ -78,9 +78,11 @@ static size_t collect(const flow *s, size_t start, bool *seen, size_t *list)
 
 static body look_at(const flow *s, const size_t *list, size_t count, const double *psi)
 {
-    body b = { .low = HUGE_VAL, .high = -HUGE_VAL, .bottom = UINT32_MAX };
+    body b = { .low = HUGE_VAL, .high = -HUGE_VAL, .left = UINT32_MAX, .bottom = UINT32_MAX };
     for (size_t n = 0; n < count; n++) {
         const uint32_t i = (uint32_t)(list[n] % s->nx), j = (uint32_t)(list[n] / s->nx);
+        b.left = i < b.left ? i : b.left;
+        b.right = i > b.right ? i : b.right;
         b.bottom = j < b.bottom ? j : b.bottom;
         b.top = j > b.top ? j : b.top;
         const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->nx, j == 0, j + 1 == s->ny };
@@ -95,17 +97,34 @@ static body look_at(const flow *s, const size_t *list, size_t count, const doubl
     return b;
 }
 
+/* The size of the largest body across the stream, from the largest along x and y [m]: along y where fluid enters from
+ * the left or right, along x where it enters from below or above, what takes more of the width where both or neither
+ * hold. */
+static void measure_bodies(flow *s, const double extent[2])
+{
+    bool enters[2] = { false, false };
+    for (int i = 0; i < s->pieces; i++)
+        if (s->piece[i].kind == FLOW_INFLOW)
+            enters[s->piece[i].side < FLOW_BOTTOM ? 0 : 1] = true;
+    const bool one = enters[0] != enters[1];
+    const double share[2] = { extent[0] / s->size[0], extent[1] / s->size[1] };
+    const int across = one ? (enters[0] ? 1 : 0) : share[0] > share[1] ? 0 : 1;
+    s->body_across = extent[across];
+    s->body_share = share[across];
+}
+
 /* Numbers the bodies that touch no border; checks the others. psi: along the border. */
 static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool *seen, size_t *list)
 {
     const double scale = s->speed * (s->size[0] + s->size[1]);
-    uint32_t highest = 0;
+    double extent[2] = { 0, 0 };
     for (size_t start = 0; start < (size_t)s->nx * s->ny; start++) {
         if (!s->solid[start] || seen[start])
             continue;
         const size_t count = collect(s, start, seen, list);
         const body b = look_at(s, list, count, psi);
-        highest = b.top - b.bottom > highest ? b.top - b.bottom : highest;
+        extent[0] = fmax(extent[0], (b.right - b.left) * s->h[0]);
+        extent[1] = fmax(extent[1], (b.top - b.bottom) * s->h[1]);
         const double x = (double)(start % s->nx) * s->h[0], y = (double)(start / s->nx) * s->h[1];
         if (b.outflow)
             return bn_case_reject(c, "obstacle.mask", NULL, "the obstacle at x = %g m, y = %g m reaches the outflow", x,
@@ -126,7 +145,7 @@ static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool 
         for (size_t n = 0; n < count; n++)
             s->body[list[n]] = (uint8_t)s->bodies;
     }
-    s->body_height = highest * s->h[1];
+    measure_bodies(s, extent);
     return BN_OK;
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct reference {
     bn_linear_reference *linear[FLOW_SYSTEMS];
-    real *change, *partials; /* products to be summed, partial sums */
+    real *rest, *partials; /* values to be summed, partial sums */
     real response[FLOW_BODIES * FLOW_BODIES];
 } reference;
 
@@ -133,30 +133,69 @@ static real on_body(const flow *s, const real *psi, const real *next, size_t at,
     return sum / (real)count;
 }
 
+/* What an explicit step would change of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C
+ * T_x), which vanishes when the flow is steady. */
+static real explicit_change(const flow *s, const real *omega, const real *T, size_t at, real u, real v)
+{
+    const real dt = (real)s->k.dt, ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2, buoyancy = (real)s->k.buoyancy;
+    const size_t nx = s->nx;
+    const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
+               north = omega[at + nx];
+    const real spread = (real)s->k.nux * ((west - w) + (east - w)) + (real)s->k.nuy * ((south - w) + (north - w));
+    const real rest = spread -
+                      dt * (u * derivative(s, west, w, east, u, ix2) + v * derivative(s, south, w, north, v, iy2));
+    return T ? rest + (dt * buoyancy) * (ix2 * (T[at + 1] - T[at - 1])) : rest;
+}
+
+/* The same for the temperature: conduction through the faces of the control volume, over its area, less convection. */
+static real explicit_heating(const flow *s, const real *T, size_t at, int n, real u, real v)
+{
+    const unsigned bits = s->bits[FLOW_HEAT][at];
+    const size_t nx = s->nx, i = at % nx, j = at / nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
+    real through[4] = { 0 };
+    for (int d = 0; d < 4; d++)
+        if (bn_stencil_face(bits, d) > 0)
+            through[d] = (real)(d < 2 ? s->k.ax : s->k.ay) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
+    const real t_x = i > 0 && i + 1 < nx ? derivative(s, T[at - 1], T[at], T[at + 1], u, (real)s->k.ix2) : 0;
+    const real t_y = j > 0 && j + 1 < s->ny ? derivative(s, T[at - nx], T[at], T[at + nx], v, (real)s->k.iy2) : 0;
+    const real rest = ((through[0] + through[1]) + (through[2] + through[3])) / area(bits) -
+                      (real)s->k.dt * (u * t_x + v * t_y);
+    const int side = n / FLOW_NODE_SIDE & 3;
+    return n & FLOW_NODE_OUT ? rest - carried(s, side, u, v) * (T[at] - T[inner(s, at, side)]) : rest;
+}
+
 /* Velocity from psi, and the vorticity at the border and on bodies:
  *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right,
- * U along +x or +y; the change is taken by the share theta slip:             omega = 0 outflow:          omega_t + u_n
- * omega_n = 0, upwind */
-static void walls(const flow *s, const reference *r, const real *psi, const real *next, const int32_t *node,
-                  real *omega, real *u, real *v)
+ *                     U along +x or +y; the change is taken by the share theta
+ *   slip:             omega = 0
+ *   outflow:          omega_t + u_n omega_n = 0, upwind
+ * `rest`: what the steady equations leave over, as the change of an explicit step; at walls as it spreads to the node
+ * beside. */
+static void walls(const flow *s, const reference *r, const real *psi, const real *next, const real *T,
+                  const int32_t *node, real *omega, real *u, real *v)
 {
     const real ix2 = (real)s->k.ix2, iy2 = (real)s->k.iy2, theta = (real)s->k.theta;
+    const real nux = (real)s->k.nux, nuy = (real)s->k.nuy;
     const size_t nx = s->nx;
     for (size_t at = 0; at < nx * s->ny; at++) {
         const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
         const bool upright = side < FLOW_BOTTOM;
         const real old = omega[at];
-        real value = next[at];
+        real value = next[at], rest = 0;
         if (n & FLOW_NODE_OMEGA) {
             u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
             v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
+            rest = explicit_change(s, next, T, at, u[at], v[at]);
         } else if (n & FLOW_NODE_WALL) {
             const real slip = upright ? (real)s->k.slip_x * v[at] : (real)s->k.slip_y * u[at];
             const real asked = formula(s, psi, next, at, inner(s, at, side), upright) -
                                (side == FLOW_LEFT || side == FLOW_TOP ? slip : -slip);
             value = old + theta * (asked - old);
+            rest = (upright ? nux : nuy) * (asked - old);
         } else if (n & FLOW_NODE_BODY) {
-            value = old + theta * (on_body(s, psi, next, at, n) - old);
+            const real asked = on_body(s, psi, next, at, n);
+            value = old + theta * (asked - old);
+            rest = (nux > nuy ? nux : nuy) * (asked - old);
         } else if (n & FLOW_NODE_FREE) {
             const real drop = psi[inner(s, at, side)] - psi[at];
             value = 0;
@@ -169,10 +208,11 @@ static void walls(const flow *s, const reference *r, const real *psi, const real
                 u[at] = iy2 * (psi[at + nx] - psi[at - nx]);
             else
                 v[at] = ix2 * (psi[at - 1] - psi[at + 1]);
-            value = old - carried(s, side, u[at], v[at]) * (old - next[inner(s, at, side)]);
+            rest = -(carried(s, side, u[at], v[at]) * (old - next[inner(s, at, side)]));
+            value = old + rest;
         }
         omega[at] = value;
-        r->change[at] = value - old;
+        r->rest[at] = rest;
     }
 }
 
@@ -187,7 +227,7 @@ static void raise_bodies(flow *s, const reference *r, real *psi, const real *nex
     for (int body = 1; body <= s->bodies; body++) {
         for (size_t at = 0; at < points; at++) {
             real sum = 0;
-            r->change[at] = 0;
+            r->rest[at] = 0;
             if (!s->bits[FLOW_OMEGA][at])
                 continue;
             const size_t around[4] = { at - 1, at + 1, at - nx, at + nx };
@@ -198,9 +238,9 @@ static void raise_bodies(flow *s, const reference *r, real *psi, const real *nex
                 sum = sum + push * T[around[0]];
             if (T && s->body[around[1]] == body)
                 sum = sum - push * T[around[1]];
-            r->change[at] = sum;
+            r->rest[at] = sum;
         }
-        const real total = (real)sum_of(s, r, r->change, NULL);
+        const real total = (real)sum_of(s, r, r->rest, NULL);
         for (int k = 0; k < s->bodies; k++)
             change[k] = change[k] + r->response[k * s->bodies + body - 1] * total;
     }
@@ -258,7 +298,7 @@ static bn_status setup(bn_sim *sim, void *state)
     flow *s = state;
     const size_t points = (size_t)s->nx * s->ny;
     reference *r = s->reference = calloc(1, sizeof *r);
-    if (!r || !(r->change = calloc(points, sizeof(real))) ||
+    if (!r || !(r->rest = calloc(points, sizeof(real))) ||
         !(r->partials = calloc((s->nx / BN_SEGMENT + 1) * (size_t)(s->ny / BN_SEGMENT_ROWS + 1), sizeof(real))))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flow");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
@@ -274,7 +314,7 @@ static void teardown(void *state)
     if (r) {
         for (int i = 0; i < FLOW_SYSTEMS; i++)
             BN_PRECISE(linear_reference_destroy)(&r->linear[i]);
-        free(r->change);
+        free(r->rest);
         free(r->partials);
     }
     free(r);
@@ -303,9 +343,9 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     real *psi = bn_field_host(s->psi);
     if (s->bodies > 0)
         raise_bodies(s, r, psi, next, T);
-    walls(s, r, psi, next, node, omega, u, v);
+    walls(s, r, psi, next, T, node, omega, u, v);
 
-    s->totals[0] = sum_of(s, r, r->change, r->change);
+    s->totals[0] = sum_of(s, r, r->rest, r->rest);
     s->totals[1] = sum_of(s, r, omega, omega);
     real speed = 0;
     for (size_t at = 0; at < points; at++) {
@@ -315,10 +355,9 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     s->totals[2] = (double)speed;
     s->totals[3] = 0;
     if (T) {
-        const real *before = bn_field_host(s->T_next);
         for (size_t at = 0; at < points; at++)
-            r->change[at] = T[at] - before[at];
-        s->totals[3] = sum_of(s, r, r->change, r->change);
+            r->rest[at] = s->bits[FLOW_HEAT][at] ? explicit_heating(s, T, at, node[at], u[at], v[at]) : 0;
+        s->totals[3] = sum_of(s, r, r->rest, r->rest);
     }
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->solves[i] = r->linear[i] ? BN_PRECISE(linear_reference_solves)(r->linear[i]) : 0;

@@ -106,8 +106,9 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (s->bodies > 0)
         BN_TRY(step_bodies(s));
     if (heat)
-        BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->T, 0), BN_READ(s->T_next, 0),
-                      BN_READ(s->node, 0), BN_UPDATE(s->omega), BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
+        BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->T, 1),
+                      BN_READ(s->work[FLOW_HEAT].bits, 0), BN_READ(s->node, 0), BN_UPDATE(s->omega),
+                      BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
     else
         BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->node, 0), BN_UPDATE(s->omega),
                       BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
@@ -121,32 +122,46 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 
 /* Errors of psi do not outlive the step, those of omega and of the temperature add up over the steps of a reference
  * time: they get the smaller share. Nothing below the roundoff is asked for. */
-void flow_set_tolerance(flow *s, double tolerance)
+static void set_tolerances(flow *s, double psi, double tolerance)
 {
     const double share = tolerance * fmin(1, s->k.dt / s->reference_time);
-    s->target[FLOW_PSI].tolerance = fmax(tolerance, s->roundoff);
+    s->target[FLOW_PSI].tolerance = fmax(psi, s->roundoff);
     s->target[FLOW_OMEGA].tolerance = s->target[FLOW_HEAT].tolerance = fmax(share, s->roundoff);
+}
+
+void flow_set_tolerance(flow *s, double tolerance) { set_tolerances(s, tolerance, tolerance); }
+
+/* The next solves need not be more exact than what the steady equations leave over in a step, `rest` of the vorticity,
+ * whose norm is `size`: the error stays a share of the time step's own. That share must be free of what the errors
+ * themselves do to the vorticity at walls, or they would sustain each other: a residual r of psi's system moves it by
+ * at most wall sqrt(length / h) |r| in the norm, of which the step after leaves viscosity dt / h^2 (docs/flow.md). */
+static void follow_flow(flow *s, double rest, double size)
+{
+    const double h = fmin(s->h[0], s->h[1]), wall = s->woods ? 3 : 2;
+    const double noise = wall * sqrt(s->length / h) * fmax(s->k.nux, s->k.nuy);
+    const double steady = s->steady * s->k.dt / s->reference_time, least = s->steady > 0 ? 0 : s->cg_tolerance;
+    const double enough = s->cg_forcing * fmax(rest, steady), right = s->report[FLOW_PSI].right;
+    const double scale = (right > size ? size / right : 1) / fmax(1, noise);
+    set_tolerances(s, fmin(fmax(least, enough * scale), FLOW_LOOSEST), fmin(fmax(least, enough), FLOW_LOOSEST));
 }
 
 bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
 {
-    const double change = s->totals[0], size = s->totals[1], speed = s->totals[2], warming = s->totals[3];
-    if (!isfinite(change) || !isfinite(size) || !isfinite(speed) || !isfinite(warming))
+    const double rest = s->totals[0], size = s->totals[1], speed = s->totals[2], warming = s->totals[3];
+    if (!isfinite(rest) || !isfinite(size) || !isfinite(speed) || !isfinite(warming))
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the vorticity is not finite any more; try a smaller time.dt (now %g s)", s->k.dt);
     const double points = (double)s->nx * s->ny, rate = s->reference_time / s->k.dt;
     /* By itself at rest vorticity is only rounding: then the temperature decides alone. */
-    const double turning = size > 0 ? sqrt(change / size) : 0;
+    const double turning = size > 0 ? sqrt(rest / size) : 0;
     const double heating = s->a > 0 ? sqrt(warming / points) / s->temperature_scale : 0;
     const double relative = fmax(turning, heating);
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->total_iterations += s->report[i].iterations;
     *out = (bn_step){ .dt = s->k.dt };
     out->residual = relative * rate;
-    /* The next solve need not be more exact than what a step changes anyway: the error stays a share of the time step's
-     * own. */
     if (s->cg_forcing > 0 && size > 0)
-        flow_set_tolerance(s, fmax(s->cg_tolerance, fmin(s->cg_forcing * relative, FLOW_LOOSEST)));
+        follow_flow(s, relative, sqrt(size));
     out->converged = s->steady > 0 && out->residual <= s->steady;
     out->series[0] = s->report[FLOW_OMEGA].iterations;
     out->series[1] = s->report[FLOW_PSI].iterations;
@@ -174,13 +189,14 @@ bn_status flow_keep(bn_sim *sim, void *state, bn_keeper *k)
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         static const char *const names[FLOW_SYSTEMS] = { "psi", "omega", "heat" };
         bn_cg_report *r = &s->report[i];
-        double report[] = { r->state, r->residual, r->iterations, r->restarts, s->target[i].tolerance };
+        double report[] = { r->state, r->residual, r->iterations, r->restarts, r->right, s->target[i].tolerance };
         BN_TRY(bn_keep_reals(k, names[i], report, sizeof report / sizeof *report));
         *r = (bn_cg_report){ .state = (bn_cg_state)report[0],
                              .residual = report[1],
                              .iterations = (unsigned)report[2],
-                             .restarts = (unsigned)report[3] };
-        s->target[i].tolerance = report[4];
+                             .restarts = (unsigned)report[3],
+                             .right = report[4] };
+        s->target[i].tolerance = report[5];
     }
     return BN_OK;
 }

@@ -262,7 +262,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     BN_TRY(bn_plan_note(p, "steps a period", 6.283185307179586 / (s->t.w * s->courant / sqrt(3.0)), ""));
     if (!s->volume)
         BN_TRY(bn_plan_note(p, "source plane at z", s->source * s->h, "m"));
-    bn_plan_wants_convergence(p, s->epsilon);
+    bn_plan_wants_convergence(p, s->epsilon, NULL);
     bn_plan_effort(p, 30.0 * s->n[2] * s->wavelengths, 2.1);
     return BN_OK;
 }

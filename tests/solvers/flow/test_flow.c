@@ -367,13 +367,15 @@ START_TEST(device_equals_reference_in_all_variants)
     OK(bn_device_open(ctx, NULL, false, &device));
     const int precisions = bn_device_describe(device)->fp64 ? 2 : 1;
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
-        for (int p = 0; p < precisions; p++) {
+        /* The third and fourth differ from the first in the border alone: one precision will do. */
+        for (int p = 0; p < (v == 2 || v == 3 ? 1 : precisions); p++) {
             const char *overrides[MOST_OVERRIDES + 5] = { p ? "case.precision=double" : "case.precision=single",
                                                           "stop.steps=4", "solver.cg_tolerance=1e-6",
                                                           "solver.cg_forcing=0.1" };
             for (size_t i = 0; variants[v][i]; i++)
                 overrides[4 + i] = variants[v][i];
             run a = run_case(channel_case, NULL, overrides), b = run_case(channel_case, device, overrides);
+            near(bn_sim_now(b.sim).residual, bn_sim_now(a.sim).residual, 0, "the residual's bits");
             static const char *const names[] = { "psi", "omega", "velocity" };
             for (int f = 0; f < 3; f++) {
                 const bn_sim_field_info *info = field_info(&a, names[f]);
