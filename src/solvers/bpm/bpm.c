@@ -89,7 +89,7 @@ static const bn_key schema[] = {
     { .name = "march.length", .type = BN_KEY_REAL, .unit = "m", .def = 100e-6, .max = 1e3, .above = true,
       .help = "along z" },
     { .name = "march.dz", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
-      .help = "step, rounded so that a whole number fits; 0: a cell's width over pi" },
+      .help = "step, rounded so that a whole number fits, in space an even one; 0: a cell's width over pi" },
     { .name = "march.records", .type = BN_KEY_INT, .def = 200, .min = 1, .max = 100000,
       .help = "steps of the simulation: so often the field is looked at; many along z lie between, in one launch" },
     { .name = "march.theta", .type = BN_KEY_REAL, .def = 0.5, .min = 0.5, .max = 1,
@@ -153,11 +153,13 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->axis[0] = (bpm_axis){ .n = s->n, .lines = s->rows, .h = width_x / (s->space ? cells_x : 1), .width = width_x };
     s->axis[1] = (bpm_axis){ .n = s->rows, .lines = s->n, .h = s->h, .width = s->width };
     s->length = bn_case_real(c, "march.length");
-    const double dz = bn_case_real(c, "march.dz"),
-                 steps = round(s->length / (dz > 0 ? dz : s->h / 3.14159265358979323846));
+    s->method = (bpm_method)bn_case_choice(c, "solver.method");
+    /* In space two steps are a symmetric pair; an odd one left at the end would spoil reciprocity. */
+    const double whole = s->space && s->method == BPM_DIRECT ? 2 : 1, dz = bn_case_real(c, "march.dz"),
+                 steps = whole * round(s->length / (dz > 0 ? dz : s->h / 3.14159265358979323846) / whole);
     if (steps > 1e9)
         return bn_case_reject(c, "march.dz", NULL, "%.3g steps along z are too many", steps);
-    s->steps = steps > 1 ? (size_t)steps : 1;
+    s->steps = (size_t)fmax(steps, whole);
     s->dz = s->length / (double)s->steps;
     const size_t records = (size_t)bn_case_int(c, "march.records");
     s->per_record = (s->steps + records - 1) / records;
@@ -182,7 +184,6 @@ static bn_status read_case(const bn_case *c, bpm *s)
     if (s->pml && 2 * s->pml_thickness >= s->width)
         bn_case_reject(c, "walls.thickness", NULL, "the absorbing layers leave nothing of the %g m between the walls",
                        s->width);
-    s->method = (bpm_method)bn_case_choice(c, "solver.method");
     s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
     s->tolerance = bn_case_real(c, "solver.tolerance");
     if (s->tolerance == 0)

@@ -201,7 +201,8 @@ BN_CHECKED bn_status bpm_begin(bn_sim *, bpm *);
  * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
 typedef struct bpm_marcher {
     bn_status (*section)(bn_sim *, bpm *); /* r and v, or the iteration's numbers, have changed */
-    bn_status (*march)(bn_sim *, bpm *, size_t steps);
+    /* `first`: number of the first of these steps; `look`: the field is looked at afterwards */
+    bn_status (*march)(bn_sim *, bpm *, size_t first, size_t steps, bool look);
     bn_status (*source)(bn_sim *, bpm *);
     bn_status (*sweeps)(bn_sim *, bpm *, long long count); /* and the residual's sum of squares */
     bn_status (*add)(bn_sim *, bpm *);
@@ -211,6 +212,8 @@ BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *
 BN_CHECKED bn_status bpm_keep(bn_sim *, void *state, bn_keeper *);
 BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
 /* bpm_space.c: beams in space. */
+/* Every second step takes the two directions in the other order, whatever sections and records it lies in. */
+static inline bool bpm_begins_along_y(size_t step) { return step % 2 == 1; }
 BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
 /* The scaling and the weights for the step number k, or for a step along imaginary z. */
 void bpm_make_space_section(bpm *, size_t k);

@@ -178,7 +178,7 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
     double index, power;
     bpm_make_space_section(s, 0);
     BN_TRY(marcher->section(sim, s));
-    BN_TRY(marcher->march(sim, s, (size_t)s->relax_steps));
+    BN_TRY(marcher->march(sim, s, 0, (size_t)s->relax_steps, true));
     BN_TRY(bpm_find_largest(sim, s));
     if (!isfinite(s->largest) || s->largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,

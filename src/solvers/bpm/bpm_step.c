@@ -130,7 +130,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
             BN_TRY(enter_section(sim, s, marcher));
         const size_t stop = end < s->section_end ? end : s->section_end;
         if (s->method != BPM_ITERATION)
-            BN_TRY(marcher->march(sim, s, stop - s->done));
+            BN_TRY(marcher->march(sim, s, s->done, stop - s->done, stop == end));
         for (size_t k = s->done; s->method == BPM_ITERATION && k < stop; k++)
             BN_TRY(iterate(sim, s, marcher));
         s->done = stop;
@@ -192,25 +192,28 @@ static void teardown_axis(bpm_axis *a, int d)
     }
 }
 
-/* `count` half steps along the lines of direction d; then, with `turn`, the field lies in the other one's. */
-static bn_status run_lines(const bpm *s, int d, int count, bool turn)
+typedef enum bpm_turn { STAYS, TURNED, BOTH } bpm_turn; /* where a result is stored; see kernels/bpm.cl */
+
+/* `count` half steps along the lines of direction d. */
+static bn_status run_lines(const bpm *s, int d, int count, bpm_turn turn)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TURNED(s->axis[!d].psi);
     return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
-                  turn ? there : here, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach),
-                  BN_I32V(count));
+                  turn == STAYS ? here : there, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
+                  BN_I32V(a->reach), BN_I32V(count));
 }
 
-/* x, y y, x x, ..., and the last one alone; ends along x. */
-static bn_status march_space(const bpm *s, size_t steps)
+/* x, y y, x x, ..., and the last one alone. The field stays with the lines that the next step begins with; when it is
+ * looked at it is with those along x, too. */
+static bn_status march_space(const bpm *s, size_t first, size_t steps, bool look)
 {
-    int d = 0;
-    BN_TRY(run_lines(s, d, 1, true));
-    d = 1;
+    int d = bpm_begins_along_y(first);
+    BN_TRY(run_lines(s, d, 1, TURNED));
+    d = !d;
     for (size_t k = 1; k < steps; k++, d = !d)
-        BN_TRY(run_lines(s, d, 2, true));
-    return run_lines(s, d, 1, d == 1);
+        BN_TRY(run_lines(s, d, 2, TURNED));
+    return run_lines(s, d, 1, look && d == 1 ? BOTH : STAYS);
 }
 
 typedef struct lines {
@@ -307,12 +310,12 @@ static void teardown(void *state)
     bn_scalars_destroy(&s->scalars);
 }
 
-static bn_status march(bn_sim *sim, bpm *s, size_t steps)
+static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool look)
 {
     if (s->method == BPM_FFT)
         return bpm_fft_march(sim, s, steps, times_field);
     if (s->space)
-        return march_space(s, steps);
+        return march_space(s, first, steps, look);
     bn_kernel_repeats(s->march, (double)steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
                   BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
@@ -350,7 +353,16 @@ static bn_status add(bn_sim *sim, bpm *s)
 static const bpm_marcher marcher = { section, march, source, sweeps, add };
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
-static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
+
+/* Checkpoints have the field along x; a step that begins along y needs it there: no half step, but turned. */
+static bn_status resume(bn_sim *sim, void *state)
+{
+    const bpm *s = state;
+    BN_TRY(bpm_take_up(sim, state, &marcher));
+    if (!s->space || s->method == BPM_FFT || s->relaxing || !bpm_begins_along_y(s->done))
+        return BN_OK;
+    return run_lines(s, 0, 0, TURNED);
+}
 
 const bn_engine bpm_device = {
     .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume
