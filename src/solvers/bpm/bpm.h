@@ -97,7 +97,8 @@ typedef struct bpm {
 
     /* per beam and node, of the section that is being marched through */
     bpm_operator op;
-    double *r, *v, *s; /* pairs; v in single numbers unless lossy; s: what the field is divided by to be symmetric */
+    /* pairs; v in single numbers unless lossy; s: what the amplitude of the power is divided by to be symmetric */
+    double *r, *v, *s;
     double *factor;    /* pairs, per beam: (p - q) / p */
     double *iteration; /* pairs, per beam: a, a', b', tau */
     size_t section_begin, section_end;
@@ -118,11 +119,11 @@ typedef struct bpm {
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start; in space fields are on the device alone */
-    double *mode_field, *start_field; /* pairs, n * beams */
+    double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
     double *mode_index;               /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
     double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
-    double *field;  /* pairs, n * rows */
+    double *field;  /* amplitudes of the power: pairs, n * rows */
 
     bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
     double *map;       /* intensity along y of the first beam, in space its mean along x; map_n values each */
@@ -167,6 +168,10 @@ double bpm_k0(const bpm *, size_t beam);
 /* p and q of (1 + p P) psi_new = (1 + q P) psi. */
 void bpm_step_weights(const bpm *, size_t beam, double _Complex *p, double _Complex *q);
 
+/* Of TM, what H is over the amplitude of the power, the field whose squares add up to the power: n / n_ref at the nodes
+ * (in TE they are the same). Along z it is this amplitude that is continuous, not H: then no power is lost where the guide changes, and
+ * what is left out of the wave equation is of second order in the change. */
+void bpm_impedance_root(const bpm *, size_t beam, double z, double _Complex *root);
 /* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
 double _Complex bpm_stretch(const bpm *, double place, double width);
 /* r and v of one line: the operator's rows with `own` beside its differences, and q0 = (h k)^2 / p on the diagonal. */
@@ -188,7 +193,7 @@ BN_CHECKED bn_status bpm_make_start(const bn_case *, bpm *);
 /* bpm_measure.c; fetch, put and look for beams in a plane */
 BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
 BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
-/* Reads the field (unscaled) into s->field. */
+/* Reads the field into s->field, as amplitudes of the power. */
 BN_CHECKED bn_status bpm_fetch(bpm *);
 /* The reverse; spoils s->field. */
 BN_CHECKED bn_status bpm_put(bpm *);

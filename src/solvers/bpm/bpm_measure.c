@@ -50,7 +50,7 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
     return BN_OK;
 }
 
-/* Times (or, `divide`, over) what the field in memory is divided by to make the matrices symmetric. */
+/* Times (or, `divide`, over) what the amplitudes in memory are divided by to make the matrices symmetric. */
 static void rescale(const bpm *s, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)s->field;
@@ -236,7 +236,7 @@ static bn_status put_map(const bpm *s, bn_results *results)
     level = 0.5 * (level + s->background);
     const bn_map map = { .name = "intensity",
                          .title = "intensity along z",
-                         .quantity = s->tm      ? "|H|²"
+                         .quantity = s->tm      ? "|H n_ref / n|²"
                                      : s->space ? "mean of |E|² along x"
                                                 : "|E|²",
                          .shape = 2.2,

@@ -103,6 +103,12 @@ bn_status bpm_make_start(const bn_case *c, bpm *s)
             from_file(s, start);
         else
             gaussian(s, beam, start);
+        if (s->tm)
+            bpm_impedance_root(s, beam, 0.5 * s->dz, s->op.index2);
+        for (size_t i = 0; s->tm && i < n; i++) {
+            ((double _Complex *)(void *)start)[i] /= s->op.index2[i];
+            ((double _Complex *)(void *)mode)[i] /= s->op.index2[i];
+        }
         s->start_power[beam] = norm2(start, n);
         s->mode_power[beam] = norm2(mode, n);
         if (!(s->start_power[beam] > 0))

@@ -47,7 +47,8 @@ static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
     return marcher->add(sim, s);
 }
 
-/* The next section's matrix. With TM it is scaled differently, and the field with it. */
+/* The next section's matrix. With TM it is scaled differently, and the field with it: the amplitude of the power goes
+ * on, so H has a step where the index has one. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
     s->section_begin = s->done;
