@@ -65,7 +65,7 @@ const bn_key bn_common_keys[] = {
       .type = BN_KEY_BOOL,
       .def = 1,
       .help = "write fields as VTK files, for ParaView and others" },
-    { .name = "output.tiff", .type = BN_KEY_BOOL, .help = "write fields of reals as TIFF files of floats" },
+    { .name = "output.tiff", .type = BN_KEY_BOOL, .help = "write fields as TIFF files of floats; complex ones as two" },
     { .name = "output.hdf5", .type = BN_KEY_BOOL, .help = "write fields of reals as HDF5 files after openPMD" },
     { .name = "output.pictures", .type = BN_KEY_BOOL, .def = 1, .help = "write pictures as PNG files" },
     { .name = "output.animation",

@@ -79,7 +79,7 @@ static const bn_key schema[] = {
     { .name = "launch.waist", .type = BN_KEY_REAL, .unit = "m", .def = 2e-6, .max = 1, .above = true,
       .help = "w of exp(-y^2 / w^2)" },
     { .name = "launch.tilt", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -1.5, .max = 1.5,
-      .help = "of Gaussian and plane wave, towards +y" },
+      .help = "of Gaussian and plane wave, towards +y, in material.index" },
     { .name = "launch.relax_dz", .type = BN_KEY_REAL, .unit = "m", .def = 40e-6, .max = 1, .above = true,
       .help = "in space: first step along imaginary z that the mode is sought with; it is divided by 4 four times" },
     { .name = "launch.relax_steps", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 100000,
@@ -181,9 +181,10 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->pml_thickness = bn_case_real(c, "walls.thickness");
     s->pml_thickness = s->pml_thickness > 0 ? s->pml_thickness : 0.1 * s->width;
     s->lossy = s->pml;
-    if (s->pml && 2 * s->pml_thickness >= s->width)
+    const double narrowest = s->space ? fmin(s->width, width_x) : s->width;
+    if (s->pml && 2 * s->pml_thickness >= narrowest)
         bn_case_reject(c, "walls.thickness", NULL, "the absorbing layers leave nothing of the %g m between the walls",
-                       s->width);
+                       narrowest);
     s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
     s->tolerance = bn_case_real(c, "solver.tolerance");
     if (s->tolerance == 0)
@@ -281,7 +282,7 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     double **pairs[] = { &s->mode_field, &s->start_field, &s->field, &s->r, &s->v, &s->s };
     for (size_t i = 0; !s->space && i < sizeof pairs / sizeof *pairs; i++)
         BN_TRY(keep(p, 2 * points, pairs[i]));
-    double **each[] = { &s->mode_index, &s->start_power, &s->mode_power, &s->theory };
+    double **each[] = { &s->n_eff, &s->start_power, &s->mode_power, &s->theory };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         BN_TRY(keep(p, s->beams, each[i]));
     BN_TRY(keep(p, 2 * s->beams, &s->factor));
@@ -293,10 +294,18 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+/* psi is divided by a scaling where there are absorbing layers or TM; `envelope` is what files have: room for the steps
+ * to work in, and the field itself whenever it is looked at. */
+static bn_status plan_psi(bn_plan *p)
+{
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE }));
+    return bn_plan_field(p, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
+}
+
 static bn_status plan_fft_fields(bn_plan *p)
 {
-    static const char *const names[] = { "work", "half", "spectrum" };
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = { "half", "spectrum" };
+    for (size_t i = 0; i < 2; i++)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ names[i], "", BN_T_REAL2, 1, 0 }));
     return BN_OK;
 }
@@ -313,7 +322,7 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
                                        .h = { s->axis[0].h, s->h, 1 },
                                        .origin = { s->axis[0].h, s->h },
                                        .nodes = true }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(plan_psi(p));
     /* A mode that was sought is kept in checkpoints; anything else is made anew. */
     const unsigned kept = s->launch == BPM_LAUNCH_MODE ? BN_STATE : 0;
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
@@ -345,7 +354,7 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_grid(
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(plan_psi(p));
     if (s->method == BPM_DIRECT)
         bn_plan_whole_rows(p);
     if (s->method == BPM_FFT)
@@ -355,10 +364,8 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
     else
         for (size_t i = 0; i < 2; i++)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
-    if (s->method != BPM_FFT) {
+    if (s->method != BPM_FFT)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
-    }
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
@@ -432,13 +439,13 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     }
     BN_TRY(bpm_plan_results(s, p));
     for (size_t i = 0; i < BN_SERIES_MAX; i++)
-        BN_TRY(bn_plan_series(p, i == 7 && s->space ? "mode_index" : names[i][0], names[i][1]));
+        BN_TRY(bn_plan_series(p, i == 7 && s->space ? "n_eff" : names[i][0], names[i][1]));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
     if (!s->relaxing)
         BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
-    if (isfinite(s->mode_index[0]))
-        BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
+    if (isfinite(s->n_eff[0]))
+        BN_TRY(bn_plan_note(p, "index of the mode", s->n_eff[0], ""));
     bn_plan_effort(p, (double)(s->room - 1), 1);
     return BN_OK;
 }
@@ -447,9 +454,9 @@ static bn_status init(bn_sim *sim, void *state)
 {
     bpm *s = state;
     s->psi = bn_sim_field(sim, "psi");
+    s->work = bn_sim_field(sim, "envelope");
     s->done = s->records = 0;
     if (s->method == BPM_FFT) {
-        s->work = bn_sim_field(sim, "work");
         s->half = bn_sim_field(sim, "half");
         s->spectrum = bn_sim_field(sim, "spectrum");
     }
@@ -468,7 +475,6 @@ static bn_status init(bn_sim *sim, void *state)
         s->next = bn_sim_field(sim, "u_next");
     }
     s->v_field = bn_sim_field(sim, "v");
-    s->work = bn_sim_field(sim, "work");
     return bpm_begin(sim, s);
 }
 

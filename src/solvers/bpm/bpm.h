@@ -120,7 +120,7 @@ typedef struct bpm {
 
     /* the launched mode and the start; in space fields are on the device alone */
     double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
-    double *mode_index;               /* n_eff of the launched mode, per beam; NaN: none */
+    double *n_eff;               /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
     double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
     double *field;  /* amplitudes of the power: pairs, n * rows */
@@ -132,7 +132,7 @@ typedef struct bpm {
     double sweeps; /* so far */
     double totals[2];
 
-    bn_field *psi, *r_field, *v_field, *work, *u, *next;
+    bn_field *psi, *r_field, *v_field, *work, *u, *next; /* work: also `envelope`, between steps */
     bn_fft *fft;
     bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
     double *phases;            /* pairs */
@@ -195,7 +195,9 @@ BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
 BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
 /* Reads the field into s->field, as amplitudes of the power. */
 BN_CHECKED bn_status bpm_fetch(bpm *);
-/* The reverse; spoils s->field. */
+/* The field itself, E or H, into `work` for files; spoils s->field. */
+BN_CHECKED bn_status bpm_show(bpm *);
+/* The reverse of fetching; spoils s->field. */
 BN_CHECKED bn_status bpm_put(bpm *);
 void bpm_look(const bpm *, size_t beam, bpm_state *out);
 BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);

@@ -74,7 +74,7 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     unsigned long long counts[] = { s->done,    s->section_begin, s->section_end,
                                     s->records, s->relaxing,      (unsigned long long)s->relax_stage };
     double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
-                       s->theory[0], s->start_power[0], s->mode_power[0], s->mode_index[0] };
+                       s->theory[0], s->start_power[0], s->mode_power[0], s->n_eff[0] };
     _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
     BN_TRY(bn_keep_same(k, "output.map", s->map != NULL));
     BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
@@ -92,7 +92,7 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     s->theory[0] = reals[4];
     s->start_power[0] = reals[5];
     s->mode_power[0] = reals[6];
-    s->mode_index[0] = reals[7];
+    s->n_eff[0] = reals[7];
     if (s->records > s->room)
         return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records,
                        s->room);
@@ -151,7 +151,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     out->series[4] = now->mode;
     out->series[5] = now->centre;
     out->series[6] = now->width;
-    out->series[7] = s->space ? s->mode_index[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
+    out->series[7] = s->space ? s->n_eff[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
     return BN_OK;
 }
 
@@ -165,9 +165,11 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     if (d == 1) {
         BN_TRY(bn_domain_turned(bn_sim_domain(sim), &a->domain));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
     } else {
         a->domain = bn_sim_domain(sim);
         a->psi = s->psi;
+        a->work = s->work;
     }
     const bn_define defines[] = { { "CHUNK", BN_DEF_INT, { .i = a->chunk } },
                                   { "CHUNKS", BN_DEF_INT, { .i = a->chunks } },
@@ -176,9 +178,8 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     BN_TRY(bn_program_build(a->domain, "bpm", defines, sizeof defines / sizeof *defines, &a->program));
     BN_TRY(bn_kernel_find(a->program, &line, &a->line));
     BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
-    BN_TRY(bn_field_create(
-        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field));
-    return bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work);
+    return bn_field_create(
+        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field);
 }
 
 static void teardown_axis(bpm_axis *a, int d)
@@ -186,8 +187,8 @@ static void teardown_axis(bpm_axis *a, int d)
     bn_program_destroy(&a->program);
     bn_field_destroy(&a->r_field);
     bn_field_destroy(&a->v_field);
-    bn_field_destroy(&a->work);
     if (d == 1) {
+        bn_field_destroy(&a->work);
         bn_field_destroy(&a->psi);
         bn_domain_destroy(&a->domain);
     }
