@@ -86,6 +86,6 @@ const bn_key bn_common_keys[] = {
       .def = 0,
       .min = 0,
       .max = HUGE_VAL,
-      .help = "the run ends at this simulated time; 0: no limit" },
+      .help = "the run ends at this simulated time, of a beam at this z [m]; 0: no limit" },
     { 0 },
 };

@@ -404,10 +404,8 @@ static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
-    static const char *const names[BN_SERIES_MAX][2] = {
-        { "z", "m" },           { "power", "" },   { "overlap_start", "" }, { "overlap_mirror", "" },
-        { "overlap_mode", "" }, { "centre", "m" }, { "beam_width", "m" },   { "sweeps", "" }
-    };
+    static const char *const names[][2] = { { "power", "" },        { "overlap_start", "" }, { "overlap_mirror", "" },
+                                            { "overlap_mode", "" }, { "centre", "m" },       { "beam_width", "m" } };
     bpm *s = state;
     BN_TRY(read_case(c, s));
     BN_TRY(bpm_read_picture(c, p, s));
@@ -438,8 +436,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(plan_method(c, s, p));
     }
     BN_TRY(bpm_plan_results(s, p));
-    for (size_t i = 0; i < BN_SERIES_MAX; i++)
-        BN_TRY(bn_plan_series(p, i == 7 && s->space ? "n_eff" : names[i][0], names[i][1]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        BN_TRY(bn_plan_series(p, names[i][0], names[i][1]));
+    if (s->space || s->method == BPM_ITERATION)
+        BN_TRY(bn_plan_series(p, s->space ? "n_eff" : "sweeps", ""));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
     if (!s->relaxing)
@@ -499,4 +499,6 @@ const bn_solver bn_solver_bpm = {
     .keep = bpm_keep,
     .variants = variants,
     .tolerance = tolerance,
+    .along = "z",
+    .along_unit = "m",
 };

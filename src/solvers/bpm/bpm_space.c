@@ -210,6 +210,6 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
         BN_TRY(bpm_keep_record(sim, s));
     }
     *out = (bn_step){ .residual = s->relax_change };
-    out->series[7] = s->relax_index;
+    out->series[6] = s->relax_index;
     return BN_OK;
 }

@@ -144,14 +144,13 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     *out = (bn_step){ .dt = (double)(s->done - before) * s->dz,
                       .residual = (double)NAN,
                       .complete = s->done >= s->steps };
-    out->series[0] = now->z;
-    out->series[1] = now->power;
-    out->series[2] = now->start;
-    out->series[3] = now->mirror;
-    out->series[4] = now->mode;
-    out->series[5] = now->centre;
-    out->series[6] = now->width;
-    out->series[7] = s->space ? s->n_eff[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
+    out->series[0] = now->power;
+    out->series[1] = now->start;
+    out->series[2] = now->mirror;
+    out->series[3] = now->mode;
+    out->series[4] = now->centre;
+    out->series[5] = now->width;
+    out->series[6] = s->space ? s->n_eff[0] : s->sweeps / (double)s->done; /* beams by elimination have no such column */
     return BN_OK;
 }
 
