@@ -181,6 +181,71 @@ START_TEST(space_is_reciprocal_and_keeps_the_power)
 }
 END_TEST
 
+/* The same beam beside the same guide, with x and y exchanged. */
+#define UPRIGHT                                                                                                      \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 36\nwidth = 9e-6\ncells_x = 28\n"            \
+    "width_x = 7e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 3e-6\nwidth = 1.9e-6\n"         \
+    "centre_x = 4e-6\nwidth_x = 3.3e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n"            \
+    "centre_x = 2e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
+#define TURNED                                                                                                       \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 28\nwidth = 7e-6\ncells_x = 36\n"            \
+    "width_x = 9e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 4e-6\nwidth = 3.3e-6\n"         \
+    "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"            \
+    "centre_x = 5e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
+
+START_TEST(a_turned_grid_gives_the_turned_field)
+{
+    enum { NX = 27, NY = 35 };
+    static const char *const dz[] = { "march.dz=0.05e-6", "march.dz=0.025e-6" };
+    double apart[2];
+    size_t points;
+    for (int k = 0; k < 2; k++) {
+        number *f = MARCHED(UPRIGHT, NULL, NULL, &points, dz[k]), *g = MARCHED(TURNED, NULL, NULL, &points, dz[k]);
+        number *back = malloc(points * sizeof *back);
+        ck_assert(points == (size_t)NX * NY && back);
+        for (size_t j = 0; j < NY; j++)
+            for (size_t i = 0; i < NX; i++)
+                back[j * NX + i] = g[i * NY + j];
+        apart[k] = distance(f, back, points);
+        free(f);
+        free(g);
+        free(back);
+    }
+    /* They begin along different directions, which matters in second order of dz. */
+    near(apart[0] / apart[1], 4, 0.04, "second order");
+}
+END_TEST
+
+START_TEST(every_side_absorbs_alike)
+{
+    static const char square[] =
+        "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 40\nwidth = 10e-6\ncells_x = 40\n"
+        "width_x = 10e-6\n[walls]\nkind = \"pml\"\nthickness = 2e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n"
+        "[march]\nlength = 20e-6\ndz = 0.1e-6\n[output]\nmap = false\n";
+    static const char *const places[][2] = { { "launch.centre_x=3e-6", "launch.centre=5e-6" },
+                                             { "launch.centre_x=7e-6", "launch.centre=5e-6" },
+                                             { "launch.centre_x=5e-6", "launch.centre=3e-6" },
+                                             { "launch.centre_x=5e-6", "launch.centre=7e-6" } };
+    static const char *const precise[] = { "launch.tilt=0", "launch.tilt=0.2", "launch.tilt=-0.2" };
+    double left[4], tilted[2];
+    for (int k = 0; k < 4; k++) {
+        run r = RUN(square, NULL, places[k][0], places[k][1], precise[0]);
+        left[k] = result(&r, "power");
+        end_run(&r);
+    }
+    for (int k = 0; k < 2; k++) { /* towards y = 0 and towards the other wall */
+        run r = RUN(square, NULL, places[2 + k][0], places[2 + k][1], precise[2 - k]);
+        tilted[k] = result(&r, "power");
+        end_run(&r);
+    }
+    ck_assert_msg(left[0] < 0.9 && tilted[0] < left[2], "%g and %g of the power are left", left[0], tilted[0]);
+    near(left[1] / left[0], 1, 1e-10, "the walls at x = 0 and at the width");
+    near(left[3] / left[2], 1, 1e-10, "the walls at y = 0 and at the width");
+    near(left[2] / left[0], 1, 1e-3, "x and y, but for the order of the directions, of second order in dz");
+    near(tilted[1] / tilted[0], 1, 1e-10, "beams tilted towards them");
+}
+END_TEST
+
 /* --- in a plane: guides that begin and end within one medium, whose index is the reference's: there psi is the
  * amplitude of the power in TM, too --- */
 
@@ -243,6 +308,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, space_is_of_second_order_in_changing_guides);
     tcase_add_test(tests, space_does_not_depend_on_records);
     tcase_add_test(tests, space_is_reciprocal_and_keeps_the_power);
+    tcase_add_test(tests, a_turned_grid_gives_the_turned_field);
+    tcase_add_test(tests, every_side_absorbs_alike);
     tcase_add_test(tests, planes_are_reciprocal_and_keep_the_power);
     tcase_add_test(tests, planes_are_of_second_order_in_changing_guides);
 }
