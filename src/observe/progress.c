@@ -89,8 +89,8 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
     bool guess;
     const double left = seconds_left(p, &now, tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);
     if (p->json && !wanted) {
-        printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g",
-               now.step, along.name, now.time, elapsed, rate);
+        printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", now.step,
+               along.name, now.time, elapsed, rate);
         if (isfinite(now.residual))
             printf(",\"residual\":%.9g", now.residual);
         if (isfinite(share))
@@ -108,8 +108,8 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
         snprintf(residual, sizeof residual, "  residual %.2e -> %.0e", now.residual, tolerance);
     if (isfinite(share))
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * share);
-    snprintf(line, sizeof line, "step %llu  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step, along.letter,
-             now.time, along.unit, residual, rate, limit, done, guess ? "~" : "", rest);
+    snprintf(line, sizeof line, "step %llu  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step,
+             along.letter, now.time, along.unit, residual, rate, limit, done, guess ? "~" : "", rest);
     if (p->terminal) {
         const size_t n = strlen(line);
         fprintf(stderr, "\r%s%*s", line, (int)(p->width > n ? p->width - n : 0), "");

@@ -370,8 +370,7 @@ bn_status bn_sim_step(bn_sim *sim)
             tell_bad_value(sim);
         bn_note(sim->ctx, "in step %llu (%s = %g %s) of %s, %s", sim->now.step + (sim->last.dt == 0),
                 bn_solver_coordinate(sim->plan->solver).letter, sim->now.time,
-                bn_solver_coordinate(sim->plan->solver).unit,
-                bn_case_path(sim->config), sim->engine->name);
+                bn_solver_coordinate(sim->plan->solver).unit, bn_case_path(sim->config), sim->engine->name);
     }
     return st;
 }

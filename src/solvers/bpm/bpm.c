@@ -61,7 +61,7 @@ static const bn_key schema[] = {
     { .name = "structure.separation_end", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "of a y-junction: at its end; smaller than separation: it combines" },
     { .name = "walls.kind", .type = BN_KEY_CHOICE, .choices = "metal|pml", .def_text = "metal",
-      .help = "perfect conductors, or absorbing layers before them" },
+      .help = "the marched field is 0 there (TE: perfect conductors), or absorbing layers before them" },
     { .name = "walls.thickness", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "of the absorbing layers; 0: a tenth of the width" },
     { .name = "walls.strength", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1e4,

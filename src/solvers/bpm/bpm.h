@@ -120,7 +120,7 @@ typedef struct bpm {
 
     /* the launched mode and the start; in space fields are on the device alone */
     double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
-    double *n_eff;               /* n_eff of the launched mode, per beam; NaN: none */
+    double *n_eff;                    /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
     double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
     double *field;  /* amplitudes of the power: pairs, n * rows */
@@ -169,8 +169,8 @@ double bpm_k0(const bpm *, size_t beam);
 void bpm_step_weights(const bpm *, size_t beam, double _Complex *p, double _Complex *q);
 
 /* Of TM, what H is over the amplitude of the power, the field whose squares add up to the power: n / n_ref at the nodes
- * (in TE they are the same). Along z it is this amplitude that is continuous, not H: then no power is lost where the guide changes, and
- * what is left out of the wave equation is of second order in the change. */
+ * (in TE they are the same). Along z it is this amplitude that is continuous, not H: then no power is lost where the
+ * guide changes, and what is left out of the wave equation is of second order in the change. */
 void bpm_impedance_root(const bpm *, size_t beam, double z, double _Complex *root);
 /* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
 double _Complex bpm_stretch(const bpm *, double place, double width);

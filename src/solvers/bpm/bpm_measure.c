@@ -22,8 +22,9 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
         { "overlap_mirror", "", "share that has the form of the start's mirror image about the middle" },
         { "overlap_mode", "", "share that is in the mode of launch.mode" },
         { "n_eff", "", "effective index of that mode, by its eigenvalue on this grid" },
-        { "marched_index", "", "index by the phase of that mode along z, as these steps march it: (n_eff^2 + n_ref^2) / (2 "
-                               "n_ref) in paraxial steps, near n_eff with wide_angle" },
+        { "marched_index", "",
+          "index by the phase of that mode along z, as these steps march it: (n_eff^2 + n_ref^2) / (2 "
+          "n_ref) in paraxial steps, near n_eff with wide_angle" },
         { "beta", "m-1", "phase constant of marched_index" },
         { "beta_error", "m-1", "beta minus that of the scheme's closed form" },
         { "phase_error", "", "beta_error times the length [rad]" },
@@ -280,9 +281,9 @@ static double found_beta(const bpm *s, size_t beam, double phase)
 static bn_status put_beams(const bpm *s, bn_results *results)
 {
     enum { COUNT = 11 };
-    static const char *const names[COUNT] = { "beam",          "wavelength",   "offset", "index",         "power",
-                                              "overlap_start", "overlap_mode", "n_eff",  "marched_index", "centre",
-                                              "beam_width" };
+    static const char *const names[COUNT] = { "beam",          "wavelength",    "offset",       "index",
+                                              "power",         "overlap_start", "overlap_mode", "n_eff",
+                                              "marched_index", "centre",        "beam_width" };
     static const char *const units[COUNT] = { "", "m", "m", "", "", "", "", "", "", "m", "m" };
     bn_column columns[COUNT + BPM_PORTS];
     const size_t rows = s->beams, count = COUNT + s->ports;
@@ -292,12 +293,12 @@ static bn_status put_beams(const bpm *s, bn_results *results)
     for (size_t beam = 0; beam < rows; beam++) {
         bpm_state end;
         bpm_look(s, beam, &end);
-        const double row[COUNT] = { (double)beam,     s->beam[beam][0],
-                                    s->beam[beam][1], s->beam[beam][2],
-                                    end.power,        end.start,
-                                    end.mode,         s->n_eff[beam],
-                                    found_beta(s, beam, end.phase) / bpm_k0(s, beam),
-                                    end.centre,       end.width };
+        const double row[COUNT] = {
+            (double)beam,     s->beam[beam][0], s->beam[beam][1],
+            s->beam[beam][2], end.power,        end.start,
+            end.mode,         s->n_eff[beam],   found_beta(s, beam, end.phase) / bpm_k0(s, beam),
+            end.centre,       end.width
+        };
         for (size_t i = 0; i < count; i++)
             values[i * rows + beam] = i < COUNT ? row[i] : end.port[i - COUNT];
     }

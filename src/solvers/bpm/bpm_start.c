@@ -16,8 +16,8 @@ static void gaussian(const bpm *s, size_t beam, double *field)
     }
 }
 
-/* From a table of y, real and imaginary part; straight between its places. A node within half a cell beyond an end has the
- * value of that end, whose y may have been rounded to the other side of it; further out there is nothing. */
+/* From a table of y, real and imaginary part; straight between its places. A node within half a cell beyond an end has
+ * the value of that end, whose y may have been rounded to the other side of it; further out there is nothing. */
 static void from_file(const bpm *s, double *field)
 {
     const bn_numbers *t = s->file;

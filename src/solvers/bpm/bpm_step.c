@@ -150,7 +150,8 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     out->series[3] = now->mode;
     out->series[4] = now->centre;
     out->series[5] = now->width;
-    out->series[6] = s->space ? s->n_eff[0] : s->sweeps / (double)s->done; /* beams by elimination have no such column */
+    out->series[6] = s->space ? s->n_eff[0]
+                              : s->sweeps / (double)s->done; /* beams by elimination have no such column */
     return BN_OK;
 }
 

@@ -105,17 +105,18 @@ static double distance(const number *a, const number *b, size_t points)
 
 /* --- in space: a taper, then a bend, of rectangular guides; nothing in it is symmetric --- */
 
-#define SPACE                                                                                                          \
-    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 36\nwidth = 9e-6\ncells_x = 28\nwidth_x = 7e-6\n" \
-    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\nreference_index = 1.46\n"                                \
+#define SPACE                                                                                                      \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 36\nwidth = 9e-6\ncells_x = 28\nwidth_x = " \
+    "7e-6\n"                                                                                                       \
+    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\nreference_index = 1.46\n"                            \
     "[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 3.5e-6\ncentre_x = 3e-6\n[output]\nmap = false\n"
-#define FORTH                                                                                                         \
-    "[[structure]]\nkind = \"taper\"\nindex = 1.5\nto = 8e-6\ncentre = 3e-6\nwidth = 1e-6\nwidth_end = 3e-6\n"        \
-    "centre_x = 3e-6\nwidth_x = 2e-6\n[[structure]]\nkind = \"s-bend\"\nindex = 1.5\nfrom = 8e-6\nto = 16e-6\n"       \
+#define FORTH                                                                                                   \
+    "[[structure]]\nkind = \"taper\"\nindex = 1.5\nto = 8e-6\ncentre = 3e-6\nwidth = 1e-6\nwidth_end = 3e-6\n"  \
+    "centre_x = 3e-6\nwidth_x = 2e-6\n[[structure]]\nkind = \"s-bend\"\nindex = 1.5\nfrom = 8e-6\nto = 16e-6\n" \
     "centre = 3e-6\ncentre_end = 6e-6\nwidth = 3e-6\ncentre_x = 3e-6\nwidth_x = 2e-6\n"
-#define BACK                                                                                                          \
-    "[[structure]]\nkind = \"taper\"\nindex = 1.5\nfrom = 8e-6\nto = 16e-6\ncentre = 3e-6\nwidth = 3e-6\n"             \
-    "width_end = 1e-6\ncentre_x = 3e-6\nwidth_x = 2e-6\n[[structure]]\nkind = \"s-bend\"\nindex = 1.5\nto = 8e-6\n"   \
+#define BACK                                                                                                        \
+    "[[structure]]\nkind = \"taper\"\nindex = 1.5\nfrom = 8e-6\nto = 16e-6\ncentre = 3e-6\nwidth = 3e-6\n"          \
+    "width_end = 1e-6\ncentre_x = 3e-6\nwidth_x = 2e-6\n[[structure]]\nkind = \"s-bend\"\nindex = 1.5\nto = 8e-6\n" \
     "centre = 6e-6\ncentre_end = 3e-6\nwidth = 3e-6\ncentre_x = 3e-6\nwidth_x = 2e-6\n"
 static const char space_forth[] = SPACE FORTH "[march]\nlength = 16e-6\ndz = 0.1e-6\n";
 static const char space_back[] = SPACE BACK "[march]\nlength = 16e-6\ndz = 0.1e-6\n";
@@ -182,15 +183,15 @@ START_TEST(space_is_reciprocal_and_keeps_the_power)
 END_TEST
 
 /* The same beam beside the same guide, with x and y exchanged. */
-#define UPRIGHT                                                                                                      \
-    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 36\nwidth = 9e-6\ncells_x = 28\n"            \
-    "width_x = 7e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 3e-6\nwidth = 1.9e-6\n"         \
-    "centre_x = 4e-6\nwidth_x = 3.3e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n"            \
+#define UPRIGHT                                                                                             \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 36\nwidth = 9e-6\ncells_x = 28\n"    \
+    "width_x = 7e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 3e-6\nwidth = 1.9e-6\n" \
+    "centre_x = 4e-6\nwidth_x = 3.3e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n"     \
     "centre_x = 2e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
-#define TURNED                                                                                                       \
-    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 28\nwidth = 7e-6\ncells_x = 36\n"            \
-    "width_x = 9e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 4e-6\nwidth = 3.3e-6\n"         \
-    "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"            \
+#define TURNED                                                                                              \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 28\nwidth = 7e-6\ncells_x = 36\n"    \
+    "width_x = 9e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 4e-6\nwidth = 3.3e-6\n" \
+    "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"     \
     "centre_x = 5e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
 
 START_TEST(a_turned_grid_gives_the_turned_field)
@@ -249,10 +250,10 @@ END_TEST
 /* --- in a plane: guides that begin and end within one medium, whose index is the reference's: there psi is the
  * amplitude of the power in TM, too --- */
 
-#define PLANE                                                                                                         \
-    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 48\nwidth = 12e-6\n"                    \
-    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\nreference_index = 1.45\n"                           \
-    "[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n[output]\nmap = false\n"                      \
+#define PLANE                                                                               \
+    "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 48\nwidth = 12e-6\n" \
+    "[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\nreference_index = 1.45\n"     \
+    "[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n[output]\nmap = false\n" \
     "[march]\nlength = 16e-6\ndz = 0.1e-6\n"
 static const char plane_forth[] = PLANE
     "[[structure]]\nkind = \"taper\"\nindex = 1.9\nfrom = 1e-6\nto = 8e-6\ncentre = 5e-6\nwidth = 0.5e-6\n"
