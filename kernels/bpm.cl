@@ -79,10 +79,11 @@ static inline real2 less(real2 c, real2 a, real2 b)
 #define FOR_NODES(j) UNROLL for (int j = 0; j < CHUNK; j++)
 #define FOR_NODES_BACK(j) UNROLL for (int j = CHUNK - 1; j >= 0; j--)
 
-/* Where the result of a row goes: to its own place, or turned, so that rows become columns of another grid. */
+/* Where the result of a row goes: to its own place, or turned, so that rows become columns of another grid, or both. */
 typedef struct target {
     global real2 *values;
     index_t first, stride;
+    int both;
 } target;
 
 /* Where it fits into the local memory that every device has, a row is read by neighbouring work-items in order, and
@@ -166,8 +167,11 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
             }
     }
     FOR_NODES(j)
-        if (mine && IS_NODE(c, j))
+        if (mine && IS_NODE(c, j)) {
             to.values[to.first + (c * CHUNK + j) * to.stride] = f[j];
+            if (to.both)
+                psi[first + c * CHUNK + j] = f[j];
+        }
 }
 
 /* Chunks one after the other, as few work-items have to: the row and y stay in global memory. */
@@ -252,12 +256,13 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
     to.values = psi;
     to.first = first;
     to.stride = 1;
+    to.both = 0;
     MARCH(factors[(int)get_global_id(1)])
 }
 #else
 /* Lines of a cross-section. What P has along the line and half of the index belong to it, the rest to the lines across;
  * each half step keeps the power. With `turn` the result is stored for those: value number i of row j goes to row i of
- * the turned grid, at place j. */
+ * the turned grid, at place j; with turn = 2 it is stored here as well. */
 kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
                      global real2 *work, global real2 *other, int turn, real factor_x, real factor_y, int reach,
                      int steps)
@@ -269,6 +274,7 @@ kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, 
     to.values = turn ? other : psi;
     to.first = turn ? AT_TURNED(0, row) : first;
     to.stride = turn ? (index_t)TURN_PITCH : 1;
+    to.both = turn == 2;
     MARCH((real2)(factor_x, factor_y))
 }
 #endif

@@ -27,7 +27,7 @@ typedef struct bn_sim_desc {
 /* What a step reported; NaN in `residual` where the solver has none. */
 typedef struct bn_sim_state {
     unsigned long long step;  /* steps done */
-    double time;              /* simulated time [s], or what the solver steps in */
+    double time;              /* simulated time [s], or the coordinate that the solver steps along (z of a beam [m]) */
     double residual;          /* the solver's measure of change; converged when below its tolerance */
     unsigned long long items; /* cells, photons or points updated so far */
     bool converged;

@@ -65,7 +65,7 @@ const bn_key bn_common_keys[] = {
       .type = BN_KEY_BOOL,
       .def = 1,
       .help = "write fields as VTK files, for ParaView and others" },
-    { .name = "output.tiff", .type = BN_KEY_BOOL, .help = "write fields of reals as TIFF files of floats" },
+    { .name = "output.tiff", .type = BN_KEY_BOOL, .help = "write fields as TIFF files of floats; complex ones as two" },
     { .name = "output.hdf5", .type = BN_KEY_BOOL, .help = "write fields of reals as HDF5 files after openPMD" },
     { .name = "output.pictures", .type = BN_KEY_BOOL, .def = 1, .help = "write pictures as PNG files" },
     { .name = "output.animation",
@@ -86,6 +86,6 @@ const bn_key bn_common_keys[] = {
       .def = 0,
       .min = 0,
       .max = HUGE_VAL,
-      .help = "the run ends at this simulated time; 0: no limit" },
+      .help = "the run ends at this simulated time, of a beam at this z [m]; 0: no limit" },
     { 0 },
 };

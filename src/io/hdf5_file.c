@@ -426,7 +426,9 @@ static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
     for (int c = 0; c < a->components && good; c++) {
         char name[32];
         snprintf(name, sizeof name, "%c", 'x' + c);
-        if (a->components > 3)
+        if (a->is_complex)
+            snprintf(name, sizeof name, "%s", c ? "imag" : "real");
+        else if (a->components > 3)
             snprintf(name, sizeof name, "c%d", c);
         good = write_component(group, a->name, name, m, a, c);
     }

@@ -51,7 +51,7 @@ typedef struct bn_mesh_array {
     const void
         *values; /* float, or double where `wide`; in planes, component slowest; not looked at where there are pieces */
     int components;
-    bool wide;
+    bool wide, is_complex; /* is_complex: two components, the real and the imaginary part */
 } bn_mesh_array;
 
 /* A part of a mesh in a file of its own beside it, itself a mesh with these arrays and step, of which the first n

@@ -9,12 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_complex(const bn_field_desc *d) { return d->type == BN_T_REAL2; }
+
+/* Complex vectors have their norms beside them. */
 static bool exported(const bn_field_desc *d)
 {
-    return d->type == BN_T_REAL && (d->role & BN_OUTPUT) && !(d->role & BN_INTERLEAVED);
+    return (d->type == BN_T_REAL || (is_complex(d) && d->components <= 1)) && (d->role & BN_OUTPUT) &&
+           !(d->role & BN_INTERLEAVED);
 }
 
-static int components(const bn_field_desc *d) { return d->components > 0 ? d->components : 1; }
+static int components(const bn_field_desc *d) { return is_complex(d) ? 2 : d->components > 0 ? d->components : 1; }
 
 static double number(const bn_plan *p, const void *values, size_t at)
 {
@@ -94,7 +98,9 @@ static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, i
         st = bn_fail(ctx, BN_MEMORY, "no memory to write %s as TIFF", d->name);
         goto out;
     }
-    if (components(d) > 1)
+    if (is_complex(d))
+        snprintf(number, sizeof number, component > 0 ? "-im" : "-re");
+    else if (components(d) > 1)
         snprintf(number, sizeof number, "-%d", component);
     snprintf(text, sizeof text, "%s%s [%s], cells of %g x %g m", d->name, number, d->unit ? d->unit : "", g->h[0],
              g->h[1]);
@@ -145,6 +151,7 @@ bn_mesh bn_export_mesh(const bn_export *e, bn_mesh_array *arrays)
                                                  .unit = d->unit,
                                                  .values = e->data ? e->data[i] : NULL,
                                                  .components = components(d),
+                                                 .is_complex = is_complex(d),
                                                  .wide = e->plan->precision == BN_DOUBLE };
     }
     return m;

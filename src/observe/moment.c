@@ -235,12 +235,13 @@ static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, s
         st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
         goto out;
     }
+    const bn_coordinate along = bn_solver_coordinate(m->plan->solver);
     const int said = snprintf(title, sizeof title, "%s%s%s, ", m->title && m->title[0] ? m->title : "",
                               m->title && m->title[0] ? ": " : "", d->title);
     if (said > 0 && (size_t)said < sizeof title && d->timeless)
         snprintf(title + said, sizeof title - (size_t)said, "step %llu", m->step);
     else if (said > 0 && (size_t)said < sizeof title)
-        snprintf(title + said, sizeof title - (size_t)said, "t = %.4g s", m->time);
+        snprintf(title + said, sizeof title - (size_t)said, "%s = %.4g %s", along.letter, m->time, along.unit);
     if (d->contour_field)
         snprintf(label, sizeof label, "%s [%s]", d->contour_quantity ? d->contour_quantity : d->contour_field,
                  unit_of(m->plan, d->contour_field));

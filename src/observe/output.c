@@ -97,8 +97,9 @@ static void saving_free(saving_job *job)
 static bn_status open_series(bn_output *o)
 {
     const bn_plan *p = bn_sim_plan(o->sim);
+    const bn_coordinate along = bn_solver_coordinate(p->solver);
     bn_column heads[BN_SERIES_FIXED + BN_SERIES_MAX] = { { "step", "", NULL },
-                                                         { "time", "s", NULL },
+                                                         { along.name, along.unit, NULL },
                                                          { "residual", "", NULL } };
     for (size_t i = 0; i < p->series_count; i++)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };

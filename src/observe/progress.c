@@ -83,13 +83,14 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
     const bn_sim_state now = bn_sim_now(sim);
     if (now.step == p->before.step || elapsed <= 0)
         return;
+    const bn_coordinate along = bn_solver_coordinate(bn_sim_plan(sim)->solver);
     const double tolerance = bn_sim_plan(sim)->tolerance, rate = (double)(now.items - p->before.items) / elapsed;
     const double share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN;
     bool guess;
     const double left = seconds_left(p, &now, tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);
     if (p->json && !wanted) {
-        printf("{\"event\":\"progress\",\"step\":%llu,\"time\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g",
-               now.step, now.time, elapsed, rate);
+        printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", now.step,
+               along.name, now.time, elapsed, rate);
         if (isfinite(now.residual))
             printf(",\"residual\":%.9g", now.residual);
         if (isfinite(share))
@@ -107,8 +108,8 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
         snprintf(residual, sizeof residual, "  residual %.2e -> %.0e", now.residual, tolerance);
     if (isfinite(share))
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * share);
-    snprintf(line, sizeof line, "step %llu  t %.5g s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step, now.time,
-             residual, rate, limit, done, guess ? "~" : "", rest);
+    snprintf(line, sizeof line, "step %llu  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step,
+             along.letter, now.time, along.unit, residual, rate, limit, done, guess ? "~" : "", rest);
     if (p->terminal) {
         const size_t n = strlen(line);
         fprintf(stderr, "\r%s%*s", line, (int)(p->width > n ? p->width - n : 0), "");

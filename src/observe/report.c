@@ -25,9 +25,10 @@ void bn_report_begin(bn_sim *sim, const bn_summary *s, const char *folder)
                 bn_sim_tuning_source(sim), folder);
     else
         fprintf(stderr, "output: %s\n", folder);
+    const bn_coordinate along = bn_solver_coordinate(p->solver);
     if (bn_sim_resumed(sim))
-        fprintf(stderr, "going on from step %llu, t = %.6g s: %s\n", bn_sim_now(sim).step, bn_sim_now(sim).time,
-                bn_checkpoint_path(bn_sim_resumed(sim)));
+        fprintf(stderr, "going on from step %llu, %s = %.6g %s: %s\n", bn_sim_now(sim).step, along.letter,
+                bn_sim_now(sim).time, along.unit, bn_checkpoint_path(bn_sim_resumed(sim)));
 }
 
 void bn_report_end(bn_sim *sim, const bn_summary *s, const char *folder)

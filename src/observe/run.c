@@ -133,7 +133,9 @@ static const char *ended_by(run *r)
     if (now.complete)
         return "complete";
     if (bn_sim_done(r->sim))
-        return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps") ? "steps" : "time";
+        return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps")
+                   ? "steps"
+                   : bn_solver_coordinate(bn_sim_plan(r->sim)->solver).name;
     if (limit >= 0 && now.step >= (unsigned long long)limit)
         return "steps";
     return NULL;

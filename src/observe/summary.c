@@ -144,7 +144,7 @@ static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
     const bn_sim_state now = bn_sim_now(sim);
     put(o, "steps", count(now.step));
     put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
-    put(o, "time", number(now.time));
+    put(o, bn_solver_coordinate(bn_sim_plan(sim)->solver).name, number(now.time));
     put(o, "residual", number(now.residual));
     put(o, "converged", bn_summary_converged(sim));
     put(o, "status", text(bn_status_text(s->status)));

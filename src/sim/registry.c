@@ -66,3 +66,10 @@ bn_status bn_solver_starter(bn_context *ctx, const char *solver, char **text)
 {
     return bn_case_starter(ctx, solver, &schemas, text);
 }
+
+bn_coordinate bn_solver_coordinate(const bn_solver *s)
+{
+    if (!s || !s->along)
+        return (bn_coordinate){ "time", "t", "s" };
+    return (bn_coordinate){ s->along, s->along, s->along_unit };
+}

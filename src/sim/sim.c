@@ -368,8 +368,9 @@ bn_status bn_sim_step(bn_sim *sim)
     if (st != BN_OK) {
         if (st == BN_DIVERGED)
             tell_bad_value(sim);
-        bn_note(sim->ctx, "in step %llu (t = %g s) of %s, %s", sim->now.step + (sim->last.dt == 0), sim->now.time,
-                bn_case_path(sim->config), sim->engine->name);
+        bn_note(sim->ctx, "in step %llu (%s = %g %s) of %s, %s", sim->now.step + (sim->last.dt == 0),
+                bn_solver_coordinate(sim->plan->solver).letter, sim->now.time,
+                bn_solver_coordinate(sim->plan->solver).unit, bn_case_path(sim->config), sim->engine->name);
     }
     return st;
 }

@@ -16,7 +16,7 @@ enum { BN_SERIES_MAX = 8 };
 
 /* What a step tells the simulation. */
 typedef struct bn_step {
-    double dt;       /* [s], or what the solver steps in */
+    double dt;       /* [s], or in the unit of what the solver steps along */
     double residual; /* NaN where there is none */
     bool converged;
     bool complete;                /* nothing is left to do: the beam has left the structure */
@@ -121,7 +121,16 @@ typedef struct bn_solver {
      * one, on either engine: what one wrote the other reads. */
     bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
     const bn_variant *variants; /* optional; ends with a NULL key */
+    /* optional: what steps go along, which bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s. Progress,
+     * series, pictures and the summary call it so. */
+    const char *along, *along_unit;
 } bn_solver;
+
+/* The coordinate that steps go along: its name in tables, its letter in lines of text, its unit. */
+typedef struct bn_coordinate {
+    const char *name, *letter, *unit;
+} bn_coordinate;
+bn_coordinate bn_solver_coordinate(const bn_solver *);
 
 /* --- for plan() --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);

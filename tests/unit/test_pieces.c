@@ -211,7 +211,8 @@ START_TEST(hdf5_finds_the_values_of_pieces)
 {
     static const char *const names[PIECES] = { "p0.h5", "p1.h5", "p2.h5", "p3.h5" };
     bn_mesh_piece list[PIECES];
-    bn_mesh_array arrays[2] = { { "a", "m", NULL, 1, false }, { "v", "m s-1", NULL, 3, false } };
+    bn_mesh_array arrays[2] = { { .name = "a", .unit = "m", .components = 1 },
+                                { .name = "v", .unit = "m s-1", .components = 3 } };
     bn_mesh mesh = { .dims = 3,
                      .h = { 1, 1, 1 },
                      .nodes = true,

@@ -61,7 +61,7 @@ static const bn_key schema[] = {
     { .name = "structure.separation_end", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1, .list = true,
       .help = "of a y-junction: at its end; smaller than separation: it combines" },
     { .name = "walls.kind", .type = BN_KEY_CHOICE, .choices = "metal|pml", .def_text = "metal",
-      .help = "perfect conductors, or absorbing layers before them" },
+      .help = "the marched field is 0 there (TE: perfect conductors), or absorbing layers before them" },
     { .name = "walls.thickness", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .help = "of the absorbing layers; 0: a tenth of the width" },
     { .name = "walls.strength", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1e4,
@@ -79,7 +79,7 @@ static const bn_key schema[] = {
     { .name = "launch.waist", .type = BN_KEY_REAL, .unit = "m", .def = 2e-6, .max = 1, .above = true,
       .help = "w of exp(-y^2 / w^2)" },
     { .name = "launch.tilt", .type = BN_KEY_REAL, .unit = "rad", .def = 0, .min = -1.5, .max = 1.5,
-      .help = "of Gaussian and plane wave, towards +y" },
+      .help = "of Gaussian and plane wave, towards +y, in material.index" },
     { .name = "launch.relax_dz", .type = BN_KEY_REAL, .unit = "m", .def = 40e-6, .max = 1, .above = true,
       .help = "in space: first step along imaginary z that the mode is sought with; it is divided by 4 four times" },
     { .name = "launch.relax_steps", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 100000,
@@ -89,7 +89,7 @@ static const bn_key schema[] = {
     { .name = "march.length", .type = BN_KEY_REAL, .unit = "m", .def = 100e-6, .max = 1e3, .above = true,
       .help = "along z" },
     { .name = "march.dz", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
-      .help = "step, rounded so that a whole number fits; 0: a cell's width over pi" },
+      .help = "step, rounded so that a whole number fits, in space an even one; 0: a cell's width over pi" },
     { .name = "march.records", .type = BN_KEY_INT, .def = 200, .min = 1, .max = 100000,
       .help = "steps of the simulation: so often the field is looked at; many along z lie between, in one launch" },
     { .name = "march.theta", .type = BN_KEY_REAL, .def = 0.5, .min = 0.5, .max = 1,
@@ -153,11 +153,13 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->axis[0] = (bpm_axis){ .n = s->n, .lines = s->rows, .h = width_x / (s->space ? cells_x : 1), .width = width_x };
     s->axis[1] = (bpm_axis){ .n = s->rows, .lines = s->n, .h = s->h, .width = s->width };
     s->length = bn_case_real(c, "march.length");
-    const double dz = bn_case_real(c, "march.dz"),
-                 steps = round(s->length / (dz > 0 ? dz : s->h / 3.14159265358979323846));
+    s->method = (bpm_method)bn_case_choice(c, "solver.method");
+    /* In space two steps are a symmetric pair; an odd one left at the end would spoil reciprocity. */
+    const double whole = s->space && s->method == BPM_DIRECT ? 2 : 1, dz = bn_case_real(c, "march.dz"),
+                 steps = whole * round(s->length / (dz > 0 ? dz : s->h / 3.14159265358979323846) / whole);
     if (steps > 1e9)
         return bn_case_reject(c, "march.dz", NULL, "%.3g steps along z are too many", steps);
-    s->steps = steps > 1 ? (size_t)steps : 1;
+    s->steps = (size_t)fmax(steps, whole);
     s->dz = s->length / (double)s->steps;
     const size_t records = (size_t)bn_case_int(c, "march.records");
     s->per_record = (s->steps + records - 1) / records;
@@ -179,10 +181,10 @@ static bn_status read_case(const bn_case *c, bpm *s)
     s->pml_thickness = bn_case_real(c, "walls.thickness");
     s->pml_thickness = s->pml_thickness > 0 ? s->pml_thickness : 0.1 * s->width;
     s->lossy = s->pml;
-    if (s->pml && 2 * s->pml_thickness >= s->width)
+    const double narrowest = s->space ? fmin(s->width, width_x) : s->width;
+    if (s->pml && 2 * s->pml_thickness >= narrowest)
         bn_case_reject(c, "walls.thickness", NULL, "the absorbing layers leave nothing of the %g m between the walls",
-                       s->width);
-    s->method = (bpm_method)bn_case_choice(c, "solver.method");
+                       narrowest);
     s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
     s->tolerance = bn_case_real(c, "solver.tolerance");
     if (s->tolerance == 0)
@@ -280,7 +282,7 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     double **pairs[] = { &s->mode_field, &s->start_field, &s->field, &s->r, &s->v, &s->s };
     for (size_t i = 0; !s->space && i < sizeof pairs / sizeof *pairs; i++)
         BN_TRY(keep(p, 2 * points, pairs[i]));
-    double **each[] = { &s->mode_index, &s->start_power, &s->mode_power, &s->theory };
+    double **each[] = { &s->n_eff, &s->start_power, &s->mode_power, &s->theory };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         BN_TRY(keep(p, s->beams, each[i]));
     BN_TRY(keep(p, 2 * s->beams, &s->factor));
@@ -292,10 +294,18 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     return BN_OK;
 }
 
+/* psi is divided by a scaling where there are absorbing layers or TM; `envelope` is what files have: room for the steps
+ * to work in, and the field itself whenever it is looked at. */
+static bn_status plan_psi(bn_plan *p)
+{
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_COMPARE }));
+    return bn_plan_field(p, &(bn_field_desc){ "envelope", "", BN_T_REAL2, 1, BN_OUTPUT });
+}
+
 static bn_status plan_fft_fields(bn_plan *p)
 {
-    static const char *const names[] = { "work", "half", "spectrum" };
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = { "half", "spectrum" };
+    for (size_t i = 0; i < 2; i++)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ names[i], "", BN_T_REAL2, 1, 0 }));
     return BN_OK;
 }
@@ -312,7 +322,7 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
                                        .h = { s->axis[0].h, s->h, 1 },
                                        .origin = { s->axis[0].h, s->h },
                                        .nodes = true }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(plan_psi(p));
     /* A mode that was sought is kept in checkpoints; anything else is made anew. */
     const unsigned kept = s->launch == BPM_LAUNCH_MODE ? BN_STATE : 0;
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
@@ -346,7 +356,7 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_grid(
         p, &(bn_grid){
                .dims = 2, .n = { s->n, s->beams, 1 }, .h = { s->h, s->h, 1 }, .origin = { s->h }, .nodes = true }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "psi", "", BN_T_REAL2, 1, BN_STATE | BN_OUTPUT | BN_COMPARE }));
+    BN_TRY(plan_psi(p));
     if (s->method == BPM_DIRECT)
         bn_plan_whole_rows(p);
     if (s->method == BPM_FFT)
@@ -356,10 +366,8 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
     else
         for (size_t i = 0; i < 2; i++)
             BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
-    if (s->method != BPM_FFT) {
+    if (s->method != BPM_FFT)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "work", "", BN_T_REAL2, 1, 0 }));
-    }
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
@@ -398,10 +406,8 @@ static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
-    static const char *const names[BN_SERIES_MAX][2] = {
-        { "z", "m" },           { "power", "" },   { "overlap_start", "" }, { "overlap_mirror", "" },
-        { "overlap_mode", "" }, { "centre", "m" }, { "beam_width", "m" },   { "sweeps", "" }
-    };
+    static const char *const names[][2] = { { "power", "" },        { "overlap_start", "" }, { "overlap_mirror", "" },
+                                            { "overlap_mode", "" }, { "centre", "m" },       { "beam_width", "m" } };
     bpm *s = state;
     BN_TRY(read_case(c, s));
     BN_TRY(bpm_read_picture(c, p, s));
@@ -432,14 +438,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(plan_method(c, s, p));
     }
     BN_TRY(bpm_plan_results(s, p));
-    for (size_t i = 0; i < BN_SERIES_MAX; i++)
-        BN_TRY(bn_plan_series(p, i == 7 && s->space ? "mode_index" : names[i][0], names[i][1]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        BN_TRY(bn_plan_series(p, names[i][0], names[i][1]));
+    if (s->space || s->method == BPM_ITERATION)
+        BN_TRY(bn_plan_series(p, s->space ? "n_eff" : "sweeps", ""));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
     if (!s->relaxing)
         BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
-    if (isfinite(s->mode_index[0]))
-        BN_TRY(bn_plan_note(p, "index of the mode", s->mode_index[0], ""));
+    if (isfinite(s->n_eff[0]))
+        BN_TRY(bn_plan_note(p, "index of the mode", s->n_eff[0], ""));
     bn_plan_effort(p, (double)(s->room - 1), 1);
     return BN_OK;
 }
@@ -448,9 +456,9 @@ static bn_status init(bn_sim *sim, void *state)
 {
     bpm *s = state;
     s->psi = bn_sim_field(sim, "psi");
+    s->work = bn_sim_field(sim, "envelope");
     s->done = s->records = 0;
     if (s->method == BPM_FFT) {
-        s->work = bn_sim_field(sim, "work");
         s->half = bn_sim_field(sim, "half");
         s->spectrum = bn_sim_field(sim, "spectrum");
     }
@@ -469,7 +477,6 @@ static bn_status init(bn_sim *sim, void *state)
         s->next = bn_sim_field(sim, "u_next");
     }
     s->v_field = bn_sim_field(sim, "v");
-    s->work = bn_sim_field(sim, "work");
     return bpm_begin(sim, s);
 }
 
@@ -494,4 +501,6 @@ const bn_solver bn_solver_bpm = {
     .keep = bpm_keep,
     .variants = variants,
     .tolerance = tolerance,
+    .along = "z",
+    .along_unit = "m",
 };

@@ -97,7 +97,8 @@ typedef struct bpm {
 
     /* per beam and node, of the section that is being marched through */
     bpm_operator op;
-    double *r, *v, *s; /* pairs; v in single numbers unless lossy; s: what the field is divided by to be symmetric */
+    /* pairs; v in single numbers unless lossy; s: what the amplitude of the power is divided by to be symmetric */
+    double *r, *v, *s;
     double *factor;    /* pairs, per beam: (p - q) / p */
     double *iteration; /* pairs, per beam: a, a', b', tau */
     size_t section_begin, section_end;
@@ -118,11 +119,11 @@ typedef struct bpm {
     double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start; in space fields are on the device alone */
-    double *mode_field, *start_field; /* pairs, n * beams */
-    double *mode_index;               /* n_eff of the launched mode, per beam; NaN: none */
+    double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
+    double *n_eff;                    /* n_eff of the launched mode, per beam; NaN: none */
     double *start_power, *mode_power;
     double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
-    double *field;  /* pairs, n * rows */
+    double *field;  /* amplitudes of the power: pairs, n * rows */
 
     bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
     double *map;       /* intensity along y of the first beam, in space its mean along x; map_n values each */
@@ -131,7 +132,7 @@ typedef struct bpm {
     double sweeps; /* so far */
     double totals[2];
 
-    bn_field *psi, *r_field, *v_field, *work, *u, *next;
+    bn_field *psi, *r_field, *v_field, *work, *u, *next; /* work: also `envelope`, between steps */
     bn_fft *fft;
     bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
     double *phases;            /* pairs */
@@ -167,6 +168,10 @@ double bpm_k0(const bpm *, size_t beam);
 /* p and q of (1 + p P) psi_new = (1 + q P) psi. */
 void bpm_step_weights(const bpm *, size_t beam, double _Complex *p, double _Complex *q);
 
+/* Of TM, what H is over the amplitude of the power, the field whose squares add up to the power: n / n_ref at the nodes
+ * (in TE they are the same). Along z it is this amplitude that is continuous, not H: then no power is lost where the
+ * guide changes, and what is left out of the wave equation is of second order in the change. */
+void bpm_impedance_root(const bpm *, size_t beam, double z, double _Complex *root);
 /* Complex stretching of a coordinate in the absorbing layers before the walls at 0 and `width`. */
 double _Complex bpm_stretch(const bpm *, double place, double width);
 /* r and v of one line: the operator's rows with `own` beside its differences, and q0 = (h k)^2 / p on the diagonal. */
@@ -188,9 +193,11 @@ BN_CHECKED bn_status bpm_make_start(const bn_case *, bpm *);
 /* bpm_measure.c; fetch, put and look for beams in a plane */
 BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
 BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
-/* Reads the field (unscaled) into s->field. */
+/* Reads the field into s->field, as amplitudes of the power. */
 BN_CHECKED bn_status bpm_fetch(bpm *);
-/* The reverse; spoils s->field. */
+/* The field itself, E or H, into `work` for files; spoils s->field. */
+BN_CHECKED bn_status bpm_show(bpm *);
+/* The reverse of fetching; spoils s->field. */
 BN_CHECKED bn_status bpm_put(bpm *);
 void bpm_look(const bpm *, size_t beam, bpm_state *out);
 BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);
@@ -201,7 +208,8 @@ BN_CHECKED bn_status bpm_begin(bn_sim *, bpm *);
  * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
 typedef struct bpm_marcher {
     bn_status (*section)(bn_sim *, bpm *); /* r and v, or the iteration's numbers, have changed */
-    bn_status (*march)(bn_sim *, bpm *, size_t steps);
+    /* `first`: number of the first of these steps; `look`: the field is looked at afterwards */
+    bn_status (*march)(bn_sim *, bpm *, size_t first, size_t steps, bool look);
     bn_status (*source)(bn_sim *, bpm *);
     bn_status (*sweeps)(bn_sim *, bpm *, long long count); /* and the residual's sum of squares */
     bn_status (*add)(bn_sim *, bpm *);
@@ -211,6 +219,8 @@ BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *
 BN_CHECKED bn_status bpm_keep(bn_sim *, void *state, bn_keeper *);
 BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
 /* bpm_space.c: beams in space. */
+/* Every second step takes the two directions in the other order, whatever sections and records it lies in. */
+static inline bool bpm_begins_along_y(size_t step) { return step % 2 == 1; }
 BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
 /* The scaling and the weights for the step number k, or for a step along imaginary z. */
 void bpm_make_space_section(bpm *, size_t k);

@@ -62,6 +62,7 @@ typedef struct looking {
     bpm_state *out;
     double *map;
     double x1, x2, y1, y2;
+    double at[2];  /* the launch's centre, between the outermost nodes */
     double re, im; /* sum conj(start) psi */
 } looking;
 
@@ -84,7 +85,7 @@ static bn_status look_rows(void *user, uint32_t first, uint32_t count, double *c
             l->x2 += here * x * x;
             l->y1 += here * y;
             l->y2 += here * y * y;
-            out->peak = here > out->peak ? here : out->peak;
+            out->peak += here * fmax(0, 1 - fabs(x - l->at[0]) / s->axis[0].h) * fmax(0, 1 - fabs(y - l->at[1]) / s->h);
             for (size_t k = 0; k < s->ports; k++)
                 out->port[k] += here / own *
                                 fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) /
@@ -104,6 +105,8 @@ bn_status bpm_look_space(bpm *s, bpm_state *out, double *map)
 {
     const double own = s->start_power[0], pi = 3.14159265358979323846;
     looking l = { .s = s, .out = out, .map = map };
+    for (int d = 0; d < 2; d++)
+        l.at[d] = fmin(fmax(s->spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
     *out = (bpm_state){
         .z = (double)s->done * s->dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
     };
@@ -116,7 +119,7 @@ bn_status bpm_look_space(bpm *s, bpm_state *out, double *map)
     out->width_x = 2 * sqrt(fmax(0, l.x2 / power - out->centre_x * out->centre_x));
     out->width = 2 * sqrt(fmax(0, l.y2 / power - out->centre * out->centre));
     out->start = overlap / (own * own);
-    if (isfinite(s->mode_index[0])) { /* a launched mode is the start */
+    if (isfinite(s->n_eff[0])) { /* a launched mode is the start */
         out->mode = overlap / (s->mode_power[0] * own);
         out->phase = remainder(atan2(l.im, l.re) - fmod((double)s->done * s->theory[0], 2 * pi), 2 * pi);
     }
@@ -132,6 +135,7 @@ static bn_status show_rows(void *user, uint32_t first, uint32_t count, double *c
     double _Complex *index2 = s->axis[0].op.index2;
     const double z = fmin((double)s->done + 0.5, (double)s->steps - 0.5) * s->dz;
     rescale(s, first, count, values[0], false);
+    memcpy(values[3], values[0], 2 * count * nx * sizeof *values[3]);
     for (size_t at = 0; at < count * nx; at++)
         values[1][at] = values[0][2 * at] * values[0][2 * at] + values[0][2 * at + 1] * values[0][2 * at + 1];
     for (uint32_t j = 0; j < count; j++) {
@@ -147,9 +151,11 @@ bn_status bpm_present(bn_sim *sim, void *state)
     bpm *s = state;
     (void)sim;
     if (!s->space)
-        return BN_OK;
-    const bn_rows rows[] = { { s->psi, true, false }, { s->intensity, false, true }, { s->index, false, true } };
-    return bn_field_rows(rows, 3, false, show_rows, s);
+        return bpm_show(s);
+    const bn_rows rows[] = {
+        { s->psi, true, false }, { s->intensity, false, true }, { s->index, false, true }, { s->work, false, true }
+    };
+    return bn_field_rows(rows, 4, false, show_rows, s);
 }
 
 /* --- while the mode is sought; the field is not scaled then --- */

@@ -48,6 +48,13 @@ void bpm_make_operator(const bpm *s, size_t beam, double z, const bpm_operator *
         op->m[i] /= bpm_stretch(s, ((double)i + 0.5) * s->h, s->width);
 }
 
+void bpm_impedance_root(const bpm *s, size_t beam, double z, double _Complex *root)
+{
+    bpm_index(s, beam, z, s->h, s->n, true, root);
+    for (size_t i = 0; i < s->n; i++)
+        root[i] = csqrt(root[i]) / s->reference;
+}
+
 /* s_i s_(i+1) = 1 / m_(i+1/2), from the middle outwards, where m is about 1. */
 void bpm_scale(const bpm_operator *op, double _Complex *s)
 {
@@ -140,6 +147,10 @@ static void make_beam(bpm *s, size_t beam, double z)
         s->op.index2[i] = h2 * k0 * k0 * (s->op.index2[i] - s->reference * s->reference);
     bpm_eliminate(&s->op, s->op.index2, h2 * k * k / p, scale, s->lossy, s->r + 2 * beam * n,
                   s->v + (s->lossy ? 2 : 1) * beam * n);
+    if (s->tm)
+        bpm_impedance_root(s, beam, z, s->op.index2);
+    for (size_t i = 0; s->tm && i < n; i++)
+        scale[i] /= s->op.index2[i];
 }
 
 /* The parameter of x <- x + tau (b - A x) for eigenvalues on the segment 1 + i [low, high], and the share of the error

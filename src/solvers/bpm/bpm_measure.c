@@ -21,9 +21,11 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
         { "overlap_start", "", "share of the power that has the form of the start" },
         { "overlap_mirror", "", "share that has the form of the start's mirror image about the middle" },
         { "overlap_mode", "", "share that is in the mode of launch.mode" },
-        { "mode_index", "", "effective index of that mode, of the discrete profile" },
-        { "n_eff", "", "effective index from the phase of that mode along z, paraxial unless wide_angle" },
-        { "beta", "m-1", "its phase constant" },
+        { "n_eff", "", "effective index of that mode, by its eigenvalue on this grid" },
+        { "marched_index", "",
+          "index by the phase of that mode along z, as these steps march it: (n_eff^2 + n_ref^2) / (2 "
+          "n_ref) in paraxial steps, near n_eff with wide_angle" },
+        { "beta", "m-1", "phase constant of marched_index" },
         { "beta_error", "m-1", "beta minus that of the scheme's closed form" },
         { "phase_error", "", "beta_error times the length [rad]" },
         { "peak", "", "intensity at the launch's centre" },
@@ -50,7 +52,7 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
     return BN_OK;
 }
 
-/* Times (or, `divide`, over) what the field in memory is divided by to make the matrices symmetric. */
+/* Times (or, `divide`, over) what the amplitudes in memory are divided by to make the matrices symmetric. */
 static void rescale(const bpm *s, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)s->field;
@@ -70,6 +72,18 @@ bn_status bpm_put(bpm *s)
 {
     rescale(s, true);
     return bn_field_set(s->psi, s->field, 2 * (size_t)s->n * s->rows);
+}
+
+bn_status bpm_show(bpm *s)
+{
+    BN_TRY(bpm_fetch(s));
+    for (size_t beam = 0; s->tm && beam < s->beams; beam++) {
+        double _Complex *field = (double _Complex *)(void *)(s->field + 2 * beam * s->n);
+        bpm_impedance_root(s, beam, ((double)s->section_begin + 0.5) * s->dz, s->op.index2);
+        for (size_t i = 0; i < s->n; i++)
+            field[i] *= s->op.index2[i];
+    }
+    return bn_field_set(s->work, s->field, 2 * (size_t)s->n * s->rows);
 }
 
 bn_status bpm_begin(bn_sim *sim, bpm *s)
@@ -195,7 +209,7 @@ static bn_status put_series(const bpm *s, bn_results *results)
         powers[count++] = (member){ "overlap_start", "", offsetof(bpm_state, start) };
     if (!s->space && fabs(s->record[0].mirror - 1) > 1e-9)
         powers[count++] = (member){ "overlap_mirror", "", offsetof(bpm_state, mirror) };
-    if (isfinite(s->mode_index[0]))
+    if (isfinite(s->n_eff[0]))
         powers[count++] = (member){ "overlap_mode", "", offsetof(bpm_state, mode) };
     for (size_t i = 0; i < s->ports; i++)
         powers[count++] = (member){ port_names[i], "", offsetof(bpm_state, port) + i * sizeof(double) };
@@ -236,7 +250,7 @@ static bn_status put_map(const bpm *s, bn_results *results)
     level = 0.5 * (level + s->background);
     const bn_map map = { .name = "intensity",
                          .title = "intensity along z",
-                         .quantity = s->tm      ? "|H|²"
+                         .quantity = s->tm      ? "|H n_ref / n|²"
                                      : s->space ? "mean of |E|² along x"
                                                 : "|E|²",
                          .shape = 2.2,
@@ -266,10 +280,11 @@ static double found_beta(const bpm *s, size_t beam, double phase)
 
 static bn_status put_beams(const bpm *s, bn_results *results)
 {
-    enum { COUNT = 10 };
-    static const char *const names[COUNT] = { "beam",          "wavelength",   "offset", "index",  "power",
-                                              "overlap_start", "overlap_mode", "n_eff",  "centre", "beam_width" };
-    static const char *const units[COUNT] = { "", "m", "m", "", "", "", "", "", "m", "m" };
+    enum { COUNT = 11 };
+    static const char *const names[COUNT] = { "beam",          "wavelength",    "offset",       "index",
+                                              "power",         "overlap_start", "overlap_mode", "n_eff",
+                                              "marched_index", "centre",        "beam_width" };
+    static const char *const units[COUNT] = { "", "m", "m", "", "", "", "", "", "", "m", "m" };
     bn_column columns[COUNT + BPM_PORTS];
     const size_t rows = s->beams, count = COUNT + s->ports;
     double *values = calloc(count * rows, sizeof *values);
@@ -278,11 +293,12 @@ static bn_status put_beams(const bpm *s, bn_results *results)
     for (size_t beam = 0; beam < rows; beam++) {
         bpm_state end;
         bpm_look(s, beam, &end);
-        const double row[COUNT] = { (double)beam,     s->beam[beam][0],
-                                    s->beam[beam][1], s->beam[beam][2],
-                                    end.power,        end.start,
-                                    end.mode,         found_beta(s, beam, end.phase) / bpm_k0(s, beam),
-                                    end.centre,       end.width };
+        const double row[COUNT] = {
+            (double)beam,     s->beam[beam][0], s->beam[beam][1],
+            s->beam[beam][2], end.power,        end.start,
+            end.mode,         s->n_eff[beam],   found_beta(s, beam, end.phase) / bpm_k0(s, beam),
+            end.centre,       end.width
+        };
         for (size_t i = 0; i < count; i++)
             values[i * rows + beam] = i < COUNT ? row[i] : end.port[i - COUNT];
     }
@@ -311,8 +327,8 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     BN_TRY(bn_result(results, "overlap_start", end.start));
     BN_TRY(bn_result(results, "overlap_mirror", end.mirror));
     BN_TRY(bn_result(results, "overlap_mode", end.mode));
-    BN_TRY(bn_result(results, "mode_index", s->relaxing ? s->relax_index : s->mode_index[0]));
-    BN_TRY(bn_result(results, "n_eff", beta / bpm_k0(s, 0)));
+    BN_TRY(bn_result(results, "n_eff", s->relaxing ? s->relax_index : s->n_eff[0]));
+    BN_TRY(bn_result(results, "marched_index", beta / bpm_k0(s, 0)));
     BN_TRY(bn_result(results, "beta", beta));
     BN_TRY(bn_result(results, "beta_error", isfinite(beta) ? -end.phase / length : beta));
     BN_TRY(bn_result(results, "phase_error", isfinite(beta) ? -end.phase : beta));

@@ -144,15 +144,17 @@ static bn_status times_field(bn_sim *sim, bpm *s, bn_field *field, bn_field *by)
     return BN_OK;
 }
 
-static bn_status march(bn_sim *sim, bpm *s, size_t steps)
+static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool look)
 {
+    (void)look;
     const reference *m = s->reference_memory;
     const shape row = shape_of(s);
     if (s->method == BPM_FFT)
         return bpm_fft_march(sim, s, steps, times_field);
-    for (size_t k = 0; s->space && k < steps; k++) { /* every second step in the other order */
-        run_lines(s, k % 2 == 1, 1);
-        run_lines(s, k % 2 == 0, 1);
+    for (size_t k = first; s->space && k < first + steps; k++) {
+        const int d = bpm_begins_along_y(k);
+        run_lines(s, d, 1);
+        run_lines(s, !d, 1);
     }
     for (size_t beam = 0; !s->space && beam < s->beams; beam++) {
         pair *psi = (pair *)bn_field_host(s->psi) + beam * s->n;

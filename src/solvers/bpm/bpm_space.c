@@ -34,8 +34,8 @@ static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_grid lines = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true };
-    const bn_type made[] = { BN_T_REAL2, BN_T_REAL2, s->lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2 };
-    for (int i = d == 0; i < 4; i++) /* psi along x is a field of the plan */
+    const bn_type made[] = { BN_T_REAL2, s->lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2 };
+    for (int i = 0; i < (d == 0 ? 2 : 4); i++) /* psi and work along x are fields of the plan */
         BN_TRY(bn_plan_more_memory(p, &lines, made[i], false));
     for (int i = 0; i < 2; i++) /* what is turned, here and elsewhere */
         BN_TRY(bn_plan_more_memory(p, &lines, BN_T_REAL2, true));
@@ -161,7 +161,7 @@ bn_status bpm_start_space(const bn_case *c, bpm *s)
             power += row[i] * row[i];
     }
     s->start_power[0] = power;
-    s->mode_index[0] = s->theory[0] = s->relax_index = (double)NAN;
+    s->n_eff[0] = s->theory[0] = s->relax_index = (double)NAN;
     if (!(s->start_power[0] > 0))
         return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
     s->relaxing = guess;
@@ -178,7 +178,7 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
     double index, power;
     bpm_make_space_section(s, 0);
     BN_TRY(marcher->section(sim, s));
-    BN_TRY(marcher->march(sim, s, (size_t)s->relax_steps));
+    BN_TRY(marcher->march(sim, s, 0, (size_t)s->relax_steps, true));
     BN_TRY(bpm_find_largest(sim, s));
     if (!isfinite(s->largest) || s->largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
@@ -194,7 +194,7 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
                            s->background);
         /* From here on the mode is launched. */
         s->start_power[0] = s->mode_power[0] = power;
-        s->mode_index[0] = index;
+        s->n_eff[0] = index;
         s->reference = bn_case_real(bn_sim_case(sim), "material.reference_index");
         s->reference = s->reference > 0 ? s->reference : index;
         const double P = (index / s->reference - 1) * (index / s->reference + 1);
@@ -210,6 +210,6 @@ bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *ou
         BN_TRY(bpm_keep_record(sim, s));
     }
     *out = (bn_step){ .residual = s->relax_change };
-    out->series[7] = s->relax_index;
+    out->series[6] = s->relax_index;
     return BN_OK;
 }

@@ -6,7 +6,7 @@
 
 static void gaussian(const bpm *s, size_t beam, double *field)
 {
-    const double k = bpm_k0(s, beam) * s->reference, middle = s->centre + s->beam[beam][1];
+    const double k = bpm_k0(s, beam) * s->background, middle = s->centre + s->beam[beam][1];
     for (size_t i = 0; i < s->n; i++) {
         const double y = (double)(i + 1) * s->h - middle;
         const double size = s->launch == BPM_LAUNCH_PLANE ? 1 : exp(-y * y / (s->waist * s->waist));
@@ -16,17 +16,19 @@ static void gaussian(const bpm *s, size_t beam, double *field)
     }
 }
 
-/* From a table of y, real and imaginary part; straight between its places, nothing beyond them. */
+/* From a table of y, real and imaginary part; straight between its places. A node within half a cell beyond an end has
+ * the value of that end, whose y may have been rounded to the other side of it; further out there is nothing. */
 static void from_file(const bpm *s, double *field)
 {
     const bn_numbers *t = s->file;
     for (size_t i = 0; i < s->n; i++) {
-        const double y = (double)(i + 1) * s->h;
+        const double node = (double)(i + 1) * s->h, first = t->values[0], last = t->values[(t->rows - 1) * t->columns];
+        const double y = fmin(fmax(node, first), last);
         size_t k = 0;
-        while (k + 1 < t->rows && t->values[(k + 1) * t->columns] < y)
+        while (k + 2 < t->rows && t->values[(k + 1) * t->columns] < y)
             k++;
         const double *low = t->values + k * t->columns, *high = low + t->columns;
-        const bool within = k + 1 < t->rows && y >= low[0] && y <= high[0];
+        const bool within = fabs(node - y) < 0.5 * s->h;
         const double share = within ? (y - low[0]) / (high[0] - low[0]) : 0;
         for (size_t part = 0; part < 2; part++) {
             const size_t from = part + 1;
@@ -62,7 +64,7 @@ static bn_status find_modes(const bn_case *c, bpm *s, double *room)
                 c, "launch.mode", "modes count from 0, the fundamental",
                 "the guide at z = 0 has no mode %d: its index would be %.6f, not above the %.6f around it", s->mode,
                 n_eff, outside(s));
-        s->mode_index[beam] = found ? n_eff : (double)NAN;
+        s->n_eff[beam] = found ? n_eff : (double)NAN;
         for (size_t i = 0; i < s->n; i++)
             s->mode_field[2 * (beam * s->n + i)] = found ? room[i] : 0;
     }
@@ -92,8 +94,8 @@ bn_status bpm_make_start(const bn_case *c, bpm *s)
     s->pml = with_pml;
     free(room);
     BN_TRY(st);
-    if (found_reference && bpm_guides(s, 0.5 * s->dz) && isfinite(s->mode_index[0]))
-        s->reference = s->mode_index[0];
+    if (found_reference && bpm_guides(s, 0.5 * s->dz) && isfinite(s->n_eff[0]))
+        s->reference = s->n_eff[0];
     for (size_t beam = 0; beam < s->beams; beam++) {
         double *start = s->start_field + 2 * beam * n, *mode = s->mode_field + 2 * beam * n;
         if (s->launch == BPM_LAUNCH_MODE)
@@ -103,11 +105,17 @@ bn_status bpm_make_start(const bn_case *c, bpm *s)
             from_file(s, start);
         else
             gaussian(s, beam, start);
+        if (s->tm)
+            bpm_impedance_root(s, beam, 0.5 * s->dz, s->op.index2);
+        for (size_t i = 0; s->tm && i < n; i++) {
+            ((double _Complex *)(void *)start)[i] /= s->op.index2[i];
+            ((double _Complex *)(void *)mode)[i] /= s->op.index2[i];
+        }
         s->start_power[beam] = norm2(start, n);
         s->mode_power[beam] = norm2(mode, n);
         if (!(s->start_power[beam] > 0))
             return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
-        s->theory[beam] = isfinite(s->mode_index[beam]) ? discrete_phase(s, beam, s->mode_index[beam]) : (double)NAN;
+        s->theory[beam] = isfinite(s->n_eff[beam]) ? discrete_phase(s, beam, s->n_eff[beam]) : (double)NAN;
     }
     return BN_OK;
 }

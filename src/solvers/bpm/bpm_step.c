@@ -47,7 +47,8 @@ static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
     return marcher->add(sim, s);
 }
 
-/* The next section's matrix. With TM it is scaled differently, and the field with it. */
+/* The next section's matrix. With TM it is scaled differently, and the field with it: the amplitude of the power goes
+ * on, so H has a step where the index has one. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
 {
     s->section_begin = s->done;
@@ -73,7 +74,7 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     unsigned long long counts[] = { s->done,    s->section_begin, s->section_end,
                                     s->records, s->relaxing,      (unsigned long long)s->relax_stage };
     double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
-                       s->theory[0], s->start_power[0], s->mode_power[0], s->mode_index[0] };
+                       s->theory[0], s->start_power[0], s->mode_power[0], s->n_eff[0] };
     _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
     BN_TRY(bn_keep_same(k, "output.map", s->map != NULL));
     BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
@@ -91,7 +92,7 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     s->theory[0] = reals[4];
     s->start_power[0] = reals[5];
     s->mode_power[0] = reals[6];
-    s->mode_index[0] = reals[7];
+    s->n_eff[0] = reals[7];
     if (s->records > s->room)
         return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records,
                        s->room);
@@ -130,7 +131,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
             BN_TRY(enter_section(sim, s, marcher));
         const size_t stop = end < s->section_end ? end : s->section_end;
         if (s->method != BPM_ITERATION)
-            BN_TRY(marcher->march(sim, s, stop - s->done));
+            BN_TRY(marcher->march(sim, s, s->done, stop - s->done, stop == end));
         for (size_t k = s->done; s->method == BPM_ITERATION && k < stop; k++)
             BN_TRY(iterate(sim, s, marcher));
         s->done = stop;
@@ -143,14 +144,14 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     *out = (bn_step){ .dt = (double)(s->done - before) * s->dz,
                       .residual = (double)NAN,
                       .complete = s->done >= s->steps };
-    out->series[0] = now->z;
-    out->series[1] = now->power;
-    out->series[2] = now->start;
-    out->series[3] = now->mirror;
-    out->series[4] = now->mode;
-    out->series[5] = now->centre;
-    out->series[6] = now->width;
-    out->series[7] = s->space ? s->mode_index[0] : s->method == BPM_ITERATION ? s->sweeps / (double)s->done : 0;
+    out->series[0] = now->power;
+    out->series[1] = now->start;
+    out->series[2] = now->mirror;
+    out->series[3] = now->mode;
+    out->series[4] = now->centre;
+    out->series[5] = now->width;
+    out->series[6] = s->space ? s->n_eff[0]
+                              : s->sweeps / (double)s->done; /* beams by elimination have no such column */
     return BN_OK;
 }
 
@@ -164,9 +165,11 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     if (d == 1) {
         BN_TRY(bn_domain_turned(bn_sim_domain(sim), &a->domain));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
     } else {
         a->domain = bn_sim_domain(sim);
         a->psi = s->psi;
+        a->work = s->work;
     }
     const bn_define defines[] = { { "CHUNK", BN_DEF_INT, { .i = a->chunk } },
                                   { "CHUNKS", BN_DEF_INT, { .i = a->chunks } },
@@ -175,9 +178,8 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     BN_TRY(bn_program_build(a->domain, "bpm", defines, sizeof defines / sizeof *defines, &a->program));
     BN_TRY(bn_kernel_find(a->program, &line, &a->line));
     BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
-    BN_TRY(bn_field_create(
-        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field));
-    return bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work);
+    return bn_field_create(
+        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field);
 }
 
 static void teardown_axis(bpm_axis *a, int d)
@@ -185,32 +187,35 @@ static void teardown_axis(bpm_axis *a, int d)
     bn_program_destroy(&a->program);
     bn_field_destroy(&a->r_field);
     bn_field_destroy(&a->v_field);
-    bn_field_destroy(&a->work);
     if (d == 1) {
+        bn_field_destroy(&a->work);
         bn_field_destroy(&a->psi);
         bn_domain_destroy(&a->domain);
     }
 }
 
-/* `count` half steps along the lines of direction d; then, with `turn`, the field lies in the other one's. */
-static bn_status run_lines(const bpm *s, int d, int count, bool turn)
+typedef enum bpm_turn { STAYS, TURNED, BOTH } bpm_turn; /* where a result is stored; see kernels/bpm.cl */
+
+/* `count` half steps along the lines of direction d. */
+static bn_status run_lines(const bpm *s, int d, int count, bpm_turn turn)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TURNED(s->axis[!d].psi);
     return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
-                  turn ? there : here, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach),
-                  BN_I32V(count));
+                  turn == STAYS ? here : there, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
+                  BN_I32V(a->reach), BN_I32V(count));
 }
 
-/* x, y y, x x, ..., and the last one alone; ends along x. */
-static bn_status march_space(const bpm *s, size_t steps)
+/* x, y y, x x, ..., and the last one alone. The field stays with the lines that the next step begins with; when it is
+ * looked at it is with those along x, too. */
+static bn_status march_space(const bpm *s, size_t first, size_t steps, bool look)
 {
-    int d = 0;
-    BN_TRY(run_lines(s, d, 1, true));
-    d = 1;
+    int d = bpm_begins_along_y(first);
+    BN_TRY(run_lines(s, d, 1, TURNED));
+    d = !d;
     for (size_t k = 1; k < steps; k++, d = !d)
-        BN_TRY(run_lines(s, d, 2, true));
-    return run_lines(s, d, 1, d == 1);
+        BN_TRY(run_lines(s, d, 2, TURNED));
+    return run_lines(s, d, 1, look && d == 1 ? BOTH : STAYS);
 }
 
 typedef struct lines {
@@ -307,12 +312,12 @@ static void teardown(void *state)
     bn_scalars_destroy(&s->scalars);
 }
 
-static bn_status march(bn_sim *sim, bpm *s, size_t steps)
+static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool look)
 {
     if (s->method == BPM_FFT)
         return bpm_fft_march(sim, s, steps, times_field);
     if (s->space)
-        return march_space(s, steps);
+        return march_space(s, first, steps, look);
     bn_kernel_repeats(s->march, (double)steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
                   BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
@@ -350,7 +355,16 @@ static bn_status add(bn_sim *sim, bpm *s)
 static const bpm_marcher marcher = { section, march, source, sweeps, add };
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
-static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
+
+/* Checkpoints have the field along x; a step that begins along y needs it there: no half step, but turned. */
+static bn_status resume(bn_sim *sim, void *state)
+{
+    const bpm *s = state;
+    BN_TRY(bpm_take_up(sim, state, &marcher));
+    if (!s->space || s->method == BPM_FFT || s->relaxing || !bpm_begins_along_y(s->done))
+        return BN_OK;
+    return run_lines(s, 0, 0, TURNED);
+}
 
 const bn_engine bpm_device = {
     .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume

@@ -182,15 +182,19 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
     const double background2 = s->background * s->background, hx = axis->h, hy = s->axis[1].h;
     for (size_t i = 0; i < count; i++) {
         out[i] = background2;
-        if (s->picture) { /* the mean along y, in a few columns of the cell */
-            enum { FEW = 4 };
+        if (s->picture) { /* the mean along y of every column in the cell */
+            const double pixel = axis->width / s->picture_width, x = (double)(first + i + 1) * hx;
+            const uint32_t last = column_at(s, x + 0.5 * hx, axis->width);
+            double covered_x = 0;
             out[i] = 0;
-            for (int k = 0; k < FEW; k++) {
-                const double x = ((double)(first + i + 1) + (k + 0.5) / FEW - 0.5) * hx;
-                out[i] += column_mean(s, column_at(s, x, axis->width), fmax(0, y - 0.5 * hy),
-                                      fmin(s->width, y + 0.5 * hy), false) /
-                          FEW;
+            for (uint32_t k = column_at(s, x - 0.5 * hx, axis->width); k <= last; k++) {
+                const double part = fmin(x + 0.5 * hx, (k + 1) * pixel) - fmax(x - 0.5 * hx, k * pixel);
+                if (part > 0) {
+                    out[i] += part * column_mean(s, k, y - 0.5 * hy, y + 0.5 * hy, false);
+                    covered_x += part;
+                }
             }
+            out[i] /= covered_x;
         }
     }
     for (size_t k = 0; k < s->structures; k++) {
