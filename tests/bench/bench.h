@@ -114,7 +114,7 @@ __attribute__((format(printf, 3, 4))) static inline bool bench_row(bench_time t,
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
     const bool good = bench_believes(t, floor, reason);
-    printf("  %-46s ", what);
+    printf("  %-50s ", what);
     if (!good) {
         printf("not shown: %s\n", reason);
         bench_refused++;
