@@ -77,8 +77,11 @@ typedef struct bn_bench_device {
     double budget; /* [s] for one job's clock */
 } bn_bench_device;
 
+/* BN_CASE where the job's case or one of its settings is not what the solver knows: a mistake of ours. */
+BN_CHECKED bn_status bn_bench_check(const bn_bench_device *, const bn_bench_job *);
+
 /* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
- * others are returned. `cold`: measures the build without our cache too. */
+ * others, such as a case that is wrong, are returned. `cold`: measures the build without our cache too. */
 BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
                                       char *trouble, size_t room);
 

@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job *job, bn_case **c, bn_sim **sim)
+static bn_status parse(bn_context *ctx, const bn_bench_job *job, bn_case **c)
 {
     const char *sets[BN_BENCH_SETS + 8];
     size_t count = 0;
@@ -24,9 +24,22 @@ static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job
         sets[count++] = job->sets[i];
     for (size_t i = 0; job->of->sets[i]; i++)
         sets[count++] = job->of->sets[i];
+    return bn_case_parse(ctx, "bench", job->of->text, sets, count, c);
+}
+
+bn_status bn_bench_check(const bn_bench_device *d, const bn_bench_job *job)
+{
+    bn_case *c = NULL;
+    const bn_status st = parse(d->cli->ctx, job, &c);
+    bn_case_destroy(&c);
+    return st;
+}
+
+static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job *job, bn_case **c, bn_sim **sim)
+{
     const bn_sim_desc desc = { .device = device,
                                .work_group = { job->work_group[0], job->work_group[1], job->work_group[2] } };
-    BN_TRY(bn_case_parse(ctx, "bench", job->of->text, sets, count, c));
+    BN_TRY(parse(ctx, job, c));
     return bn_sim_create(ctx, *c, &desc, sim);
 }
 
@@ -220,6 +233,7 @@ bn_status bn_bench_time(const bn_bench_device *d, const bn_bench_job *job, bn_be
     bn_sim *sim = NULL;
     *out = (bn_bench_result){ .seconds = (double)NAN, .noise = (double)NAN, .updates = (double)NAN };
     trouble[0] = '\0';
+    BN_TRY(bn_bench_check(d, job));
     if (job->twice && !job->reference && !bn_device_describe(d->plain)->fp64) {
         snprintf(trouble, room, "no double precision");
         return BN_OK;
@@ -240,6 +254,7 @@ bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bo
     bn_status st = BN_OK;
     *out = (bn_bench_result){ .build = (double)NAN, .outside = (double)NAN };
     trouble[0] = '\0';
+    BN_TRY(bn_bench_check(d, job));
     if (job->twice && !bn_device_describe(d->plain)->fp64) {
         snprintf(trouble, room, "no double precision");
         return BN_OK;

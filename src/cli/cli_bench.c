@@ -185,6 +185,7 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
 {
     static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
     const json_t *rows = json_object_get(suite, "rows");
+    size_t left_out = 0;
     bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
     char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
@@ -195,8 +196,12 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
         if ((cells = bn_table_row(ctx, &table)) == NULL)
             break;
         snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
-        snprintf(cells[1], BN_TABLE_CELL, isfinite(published) ? "%.4g" : "-", published);
-        snprintf(cells[2], BN_TABLE_CELL, isfinite(ours) ? "%.4g" : "-", ours);
+        if (isfinite(published))
+            snprintf(cells[1], BN_TABLE_CELL, "%.4g", published);
+        if (isfinite(ours))
+            snprintf(cells[2], BN_TABLE_CELL, "%.4g", ours);
+        else
+            left_out++;
         snprintf(cells[3], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
         if (isfinite(ours / published))
             snprintf(cells[4], BN_TABLE_CELL, "%.3g", ours / published);
@@ -206,6 +211,14 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
         bn_table_print(&table);
     }
     bn_table_release(&table);
+    if (cells && left_out > 0)
+        printf("\nNot measured:\n");
+    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
+        const json_t *row = json_array_get(rows, r);
+        const char *missing = json_string_value(json_object_get(row, "missing"));
+        if (missing)
+            printf("%s: %s\n", json_string_value(json_object_get(row, "what")), missing);
+    }
     return cells ? BN_OK : BN_MEMORY;
 }
 

@@ -2,8 +2,8 @@
  * believed. A time is the median of rounds, each of so many steps that waiting for the last one does not count; no
  * time is a difference of two others, whose errors would add up in it. Beside it stands the distance of the rounds'
  * quartiles. */
-#ifndef BN_BENCH_H
-#define BN_BENCH_H
+#ifndef BN_TESTS_BENCH_H
+#define BN_TESTS_BENCH_H
 
 #include "binnacle/binnacle.h"
 
@@ -94,8 +94,8 @@ static inline bool bench_believes(bench_time t, double floor, char reason[BENCH_
     if (!(t.seconds > 0) || !isfinite(t.seconds))
         snprintf(reason, BENCH_REASON, "%g s is no time", t.seconds);
     else if (!(t.spread <= bench_widest))
-        snprintf(reason, BENCH_REASON, "the quartiles of %d rounds lie %.0f %% apart, %.0f %% is the most", BENCH_ROUNDS,
-                 100 * t.spread, 100 * bench_widest);
+        snprintf(reason, BENCH_REASON, "the quartiles of %d rounds lie %.0f %% apart, %.0f %% is the most",
+                 BENCH_ROUNDS, 100 * t.spread, 100 * bench_widest);
     else if (floor > (1 + bench_above_floor) * t.seconds)
         snprintf(reason, BENCH_REASON, "%.3g us, %.0f %% of the floor: no floor where the data stay in a cache",
                  1e6 * t.seconds, 100 * floor / t.seconds);

@@ -20,10 +20,7 @@ typedef struct marching {
     bn_sim *sim;
 } marching;
 
-static double step_length(const setting *s)
-{
-    return s->dz > 0 ? s->dz : 10e-6 / s->cells / 3.14159265358979323846;
-}
+static double step_length(const setting *s) { return s->dz > 0 ? s->dz : 10e-6 / s->cells / 3.14159265358979323846; }
 
 /* A simulation of `records` records, `steps` along z each. */
 static marching begin(const setting *s, unsigned steps, unsigned records)

@@ -203,9 +203,7 @@ int main(int argc, char **argv)
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
     bench_begin(argc, argv, bandwidth);
-    const char *sizes = argc > 2           ? argv[2]
-                        : !info->cpu ? "64,256,257,1024,1025,4096,4097"
-                                           : "64,256,257,1024,1025";
+    const char *sizes = argc > 2 ? argv[2] : !info->cpu ? "64,256,257,1024,1025,4096,4097" : "64,256,257,1024,1025";
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *name = d ? "double" : "single";
         char *end = NULL;

@@ -1,5 +1,6 @@
-/* bench_xray.c: photons and scatterings per second of xray on one device, beside the goals for an H200. Never part of the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS:
- * of a measurement, about */
+/* bench_xray.c: photons and scatterings per second of xray on one device, beside the goals for an H200. Never part of
+ * the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS: of a measurement,
+ * about */
 #include "bench.h"
 
 #include "sim/solver.h"
