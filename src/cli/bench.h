@@ -59,12 +59,14 @@ typedef struct bn_bench_result {
     double updates;        /* a second */
     double bytes, flops;   /* declared by the kernels, a step */
     double floor;          /* [s] a step */
+    double share;          /* floor over seconds; NaN: faster than the floor, which then is none */
     bool counted;          /* the floor counts the method's needs, else what the kernels declare */
     bool by_bytes;         /* bytes bound it, else operations */
+    double setup;          /* [s] both simulations, by the clock and by events, without their builds */
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
     double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
-    double outside;         /* share of the wall time outside of kernels, NaN where it isn't known */
+    double outside;         /* share of the wall time outside of kernels, NaN where noise is larger */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
 } bn_bench_result;
