@@ -491,6 +491,8 @@ void bn_device_close(bn_device **device)
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i]) {
             clFinish(queues[i]); /* some implementations abort when the process ends with work in flight */
+            if (queues[i] == d->queue)
+                bn_unbound_queue(d);
             clReleaseCommandQueue(queues[i]);
         }
     if (d->cl)

@@ -58,8 +58,9 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
                            const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done)
 {
     bn_domain *d = k->program->domain;
-    const bn_device *device = d->boxes[box].device;
+    bn_device *device = d->boxes[box].device;
     bool profile = device->profile;
+    BN_TRY(bn_bound_queue(device, k->desc->name));
     if (profile && k->pending_count == BN_PENDING_EVENTS)
         BN_TRY(collect_events(k));
     cl_event *event = profile ? &k->pending[k->pending_count] : done;

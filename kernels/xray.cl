@@ -558,17 +558,23 @@ static inline void tell(volatile global long *own, size_t plane, const life *cou
 }
 
 #if !SLABS
-/* Photons first ... first + rounds * CELLS - 1 below `end`, the numbers in two words, for each cell by `layers`
- * work-items in turn. One whose photon has landed takes its next at once, so that long lives are not waited for. */
+/* Photons first ... first + rounds * CELLS - 1 from `begin` on and below `end`, the numbers in two words, for each
+ * cell by `layers` work-items in turn. `first` is the batch's first or whole rounds behind it, and `begin` less than
+ * CELLS behind that. A work-item whose photon has landed takes its next at once, so that long lives are not waited
+ * for. */
 kernel void xray_fly(global const real *restrict optical, global const real *restrict majorant,
                      global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
-                     volatile global long *lives, uint first0, uint first1, uint end0, uint end1, uint rounds,
-                     uint layers)
+                     volatile global long *lives, uint first0, uint first1, uint begin0, uint begin1, uint end0,
+                     uint end1, uint rounds, uint layers)
 {
     CELL(i, j);
-    const ulong end = (ulong)end1 << 32 | end0;
+    const ulong begin = (ulong)begin1 << 32 | begin0, end = (ulong)end1 << 32 | end0;
     uint round = (uint)get_global_id(2);
     ulong number = ((ulong)first1 << 32 | first0) + (ulong)(Y0 + j) * GNX + (ulong)(X0 + i) + (ulong)round * CELLS;
+    if (number < begin) {
+        round += layers;
+        number += (ulong)layers * CELLS;
+    }
     const slab all = { 0, ACROSS(BLOCKS_X, BLOCKS_Y, BLOCKS_Z) };
     life count = { 0, 0, 0, 0, 0, 0, 0, 0 };
     photon p;
@@ -663,8 +669,8 @@ static inline void unpack(photon *p, global const uint *from)
 /* The next photon that enters into this slab, of those that work-item `item` goes through: for the cells item, item + items, ...
  * of CELLS * layers that share a cell's photons as in xray_fly. All devices go through all numbers; a photon that meets nothing of
  * the density belongs to the slab that it flies past. *at: how many of them are done. 0: there are no more. */
-static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong end, uint rounds, uint layers,
-                              uint *at, uint *cell, int *flying)
+static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong begin, ulong end, uint rounds,
+                              uint layers, uint *at, uint *cell, int *flying)
 {
     const uint each = (rounds + layers - 1) / layers;
     const ulong shares = (ulong)CELLS * layers;
@@ -674,7 +680,7 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
         const uint round = (uint)(share / CELLS) + *at % each * layers;
         *cell = (uint)(share % CELLS);
         const ulong number = first + *cell + (ulong)round * CELLS;
-        if (round < rounds && number < end) {
+        if (round < rounds && number >= begin && number < end) {
             *flying = enter(p, number);
             found = is_in(s, ACROSS(block_at(p->x + p->dx * p->t, BLOCK_X, BLOCKS_X),
                                     block_at(p->y + p->dy * p->t, BLOCK_Y, BLOCKS_Y),
@@ -693,13 +699,14 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
 kernel void xray_cross(global const real *restrict optical, global const real *restrict majorant,
                        global const int *restrict toward, global const real *restrict angle, volatile global long *tally,
                        volatile global long *lives, global uint *travel, int first_block, int end_block, uint first0,
-                       uint first1, uint end0, uint end1, uint rounds, uint layers)
+                       uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds, uint layers)
 {
     const uint item = (uint)get_global_id(0), items = travel_items(travel), here = travel_device(travel);
     const int begins = !travel_hold(travel);
     if (item >= items)
         return;
-    const ulong first = (ulong)first1 << 32 | first0, end = (ulong)end1 << 32 | end0;
+    const ulong first = (ulong)first1 << 32 | first0, begin = (ulong)begin1 << 32 | begin0,
+                end = (ulong)end1 << 32 | end0;
     const slab own = { first_block, end_block };
     const life nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
     life count = nothing;
@@ -715,7 +722,7 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
     for (;;) {
         if (!has) {
             if (begins)
-                has = next_photon(&p, own, item, items, first, end, rounds, layers, &at, &cell, &flying);
+                has = next_photon(&p, own, item, items, first, begin, end, rounds, layers, &at, &cell, &flying);
             if (!has)
                 break;
             if (cell != told || landed == 255) { /* orders are counted in bytes */

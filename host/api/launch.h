@@ -190,9 +190,10 @@ typedef struct bn_profile_row {
 } bn_profile_row;
 
 /* What a device was asked for so far: kernels, calls that returned only when it had done all before them, and rounds of
- * messages between devices, each for the halos that one launch needed. */
+ * messages between devices, each for the halos that one launch needed. And the most kernels that ever stood in its
+ * queue without the host having seen them done. */
 typedef struct bn_queue_counts {
-    unsigned long long launches, waits, exchanges;
+    unsigned long long launches, waits, exchanges, most_ahead;
 } bn_queue_counts;
 bn_queue_counts bn_device_counts(const bn_device *);
 

@@ -26,6 +26,14 @@ typedef struct bn_quirks {
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
 } bn_quirks;
 
+/* What stands in a device's queue (ahead.c): markers, the oldest first, each with the launches before it. */
+typedef struct bn_ahead {
+    cl_event marker[2];
+    unsigned markers, launches[2];
+    unsigned since, batch; /* launches behind the last marker, and how many until the next */
+    double waited;         /* [s] when the last wait ended */
+} bn_ahead;
+
 struct bn_device {
     bn_context *ctx;
     bn_device_info info; /* texts owned by the context's device list */
@@ -46,6 +54,7 @@ struct bn_device {
     bool profile;         /* the queue takes event times */
     cl_uint align_bytes;  /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bn_queue_counts counts;
+    bn_ahead ahead;
 };
 
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */
@@ -61,6 +70,10 @@ bn_status bn_cl_fail(const bn_device *, cl_int status, const char *call, const c
         if (cl_status_ != CL_SUCCESS)                                \
             return bn_cl_fail((device), cl_status_, #call_, (what)); \
     } while (0)
+
+/* To be called before each launch: waits while too much is in the queue. And before the queue is released. */
+BN_CHECKED bn_status bn_bound_queue(bn_device *, const char *what);
+void bn_unbound_queue(bn_device *);
 
 /* Builds the program text for one device: `options` and `text` final, `name` for messages. Uses the binary cache where
  * the quirks say so. On failure BN_DEVICE with the compiler's log. `*cached` tells where it came from (may be NULL). */

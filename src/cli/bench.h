@@ -59,12 +59,14 @@ typedef struct bn_bench_result {
     double updates;        /* a second */
     double bytes, flops;   /* declared by the kernels, a step */
     double floor;          /* [s] a step */
+    double share;          /* floor over seconds; NaN: faster than the floor, which then is none */
     bool counted;          /* the floor counts the method's needs, else what the kernels declare */
     bool by_bytes;         /* bytes bound it, else operations */
+    double setup;          /* [s] both simulations, by the clock and by events, without their builds */
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
     double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
-    double outside;         /* share of the wall time outside of kernels, NaN where it isn't known */
+    double outside;         /* share of the wall time outside of kernels, NaN where noise is larger */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
 } bn_bench_result;
@@ -90,8 +92,11 @@ typedef struct bn_bench_device {
     double budget; /* [s] for one job's clock */
 } bn_bench_device;
 
+/* BN_CASE where the job's case or one of its settings is not what the solver knows: a mistake of ours. */
+BN_CHECKED bn_status bn_bench_check(const bn_bench_device *, const bn_bench_job *);
+
 /* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
- * others are returned. `cold`: measures the build without our cache too. */
+ * others, such as a case that is wrong, are returned. `cold`: measures the build without our cache too. */
 BN_CHECKED bn_status bn_bench_measure(const bn_bench_device *, const bn_bench_job *, bool cold, bn_bench_result *out,
                                       char *trouble, size_t room);
 

@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Quartiles further apart than this share of the median are noise; and what the limits themselves are known to. */
+static const double BN_BENCH_NOISE = 0.1, BN_BENCH_LEAST = 0.05;
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job *job, bn_case **c, bn_sim **sim)
+static bn_status parse(bn_context *ctx, const bn_bench_job *job, bn_case **c)
 {
     const char *sets[BN_BENCH_SETS + 8];
     size_t count = 0;
@@ -25,9 +28,22 @@ static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job
         sets[count++] = job->sets[i];
     for (size_t i = 0; job->of->sets[i]; i++)
         sets[count++] = job->of->sets[i];
+    return bn_case_parse(ctx, "bench", job->of->text, sets, count, c);
+}
+
+bn_status bn_bench_check(const bn_bench_device *d, const bn_bench_job *job)
+{
+    bn_case *c = NULL;
+    const bn_status st = parse(d->cli->ctx, job, &c);
+    bn_case_destroy(&c);
+    return st;
+}
+
+static bn_status open_sim(bn_context *ctx, bn_device *device, const bn_bench_job *job, bn_case **c, bn_sim **sim)
+{
     const bn_sim_desc desc = { .device = device,
                                .work_group = { job->work_group[0], job->work_group[1], job->work_group[2] } };
-    BN_TRY(bn_case_parse(ctx, "bench", job->of->text, sets, count, c));
+    BN_TRY(parse(ctx, job, c));
     return bn_sim_create(ctx, *c, &desc, sim);
 }
 
@@ -134,8 +150,10 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
     bn_status st = BN_OK;
     unsigned count, done;
     double spent = 0;
+    const double start = bn_seconds_now();
     BN_GO(open_sim(ctx, d->profiling, job, &c, &sim));
     const bn_build_stats build = bn_domain_build_stats(bn_sim_domain(sim));
+    out->setup += bn_seconds_now() - start - build.seconds;
     out->rebuild = build.seconds;
     out->built = build.built;
     out->cached = build.cached;
@@ -159,7 +177,10 @@ static bn_status by_events(const bn_bench_device *d, const bn_bench_job *job, bn
         out->bytes += out->kernels[k].bytes;
         out->flops += out->kernels[k].flops;
     }
-    out->outside = isfinite(spent) && kept > 0 ? fmax(0, 1 - spent / out->seconds) : (double)NAN;
+    /* A difference of two times, which is nothing where the first one is uncertain by a tenth, or that is negative by
+     * more than kernels differ from run to run. */
+    const double outside = kept > 0 && 2 * out->noise <= BN_BENCH_NOISE ? 1 - spent / out->seconds : (double)NAN;
+    out->outside = outside >= -BN_BENCH_LEAST ? fmax(0, outside) : (double)NAN;
 out:
     close_sim(&c, &sim);
     return st;
@@ -201,6 +222,8 @@ static void find_floor(const bn_bench_device *d, const bn_bench_job *job, bn_ben
     out->counted = counts_bytes || counts_operations;
     out->by_bytes = by_bytes >= by_operations;
     out->floor = fmax(by_bytes, by_operations);
+    /* Data that stay in a cache need no bandwidth. */
+    out->share = out->floor <= (1 + BN_BENCH_LEAST) * out->seconds ? out->floor / out->seconds : (double)NAN;
 }
 
 /* A driver whose compiler aborts would take the whole bench along: the solver's self-test, in a child process, goes
@@ -245,6 +268,7 @@ bn_status bn_bench_time(const bn_bench_device *d, const bn_bench_job *job, bn_be
     bn_sim *sim = NULL;
     *out = (bn_bench_result){ .seconds = (double)NAN, .noise = (double)NAN, .updates = (double)NAN };
     trouble[0] = '\0';
+    BN_TRY(bn_bench_check(d, job));
     if (job->twice && !job->reference && !bn_device_describe(d->plain)->fp64) {
         snprintf(trouble, room, "no double precision");
         return BN_OK;
@@ -267,6 +291,7 @@ bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bo
     bn_status st = BN_OK;
     *out = (bn_bench_result){ .build = (double)NAN, .outside = (double)NAN };
     trouble[0] = '\0';
+    BN_TRY(bn_bench_check(d, job));
     if (job->twice && !bn_device_describe(d->plain)->fp64) {
         snprintf(trouble, room, "no double precision");
         return BN_OK;
@@ -274,7 +299,9 @@ bn_status bn_bench_measure(const bn_bench_device *d, const bn_bench_job *job, bo
     BN_GO(ensure_tested(d, job));
     if (cold)
         (void)cold_build(d, job, &out->build); /* NaN tells; what is wrong shows below too */
+    const double start = bn_seconds_now();
     BN_GO(open_sim(ctx, d->plain, job, &c, &sim));
+    out->setup = bn_seconds_now() - start - bn_domain_build_stats(bn_sim_domain(sim)).seconds;
     BN_GO(by_clock(d, job, sim, out));
     close_sim(&c, &sim);
     BN_GO(by_events(d, job, out));

@@ -12,30 +12,52 @@
 
 enum { TROUBLE = 300 };
 
-bn_status bn_suite_add(const bn_suite *s, double published, double ours, const char *unit, const char *format, ...)
+static bn_status add(const bn_suite *s, double published, double ours, const char *unit, const char *why,
+                     const char *format, va_list list)
 {
     char what[128];
-    va_list list;
-    va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
-    va_end(list);
-    json_t *row = json_pack("{s:o, s:o, s:o, s:s}", "what", bn_json_text(what), "published", bn_json_real(published),
-                            "ours", bn_json_real(ours), "unit", unit);
+    json_t *row = json_pack("{s:o, s:o, s:o, s:s, s:o}", "what", bn_json_text(what), "published",
+                            bn_json_real(published), "ours", bn_json_real(ours), "unit", unit, "missing",
+                            isfinite(ours) ? json_null() : bn_json_text(why[0] ? why : "nothing was measured for it"));
     if (!row || json_array_append_new(s->rows, row) != 0)
         return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
     return BN_OK;
+}
+
+bn_status bn_suite_add(const bn_suite *s, double published, double ours, const char *unit, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const bn_status st = add(s, published, ours, unit, s->why, format, list);
+    va_end(list);
+    return st;
+}
+
+bn_status bn_suite_skip(const bn_suite *s, double published, const char *unit, const char *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const bn_status st = add(s, published, (double)NAN, unit, why, format, list);
+    va_end(list);
+    return st;
 }
 
 bn_status bn_suite_seconds(const bn_suite *s, const bn_bench_job *job, double *seconds)
 {
     bn_bench_result r;
     char trouble[TROUBLE];
+    *seconds = (double)NAN;
+    s->why[0] = '\0';
+    if (s->checks)
+        return bn_bench_check(s->d, job);
     if (!s->d->cli->options->quiet)
         fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
                 job->n);
     BN_TRY(bn_bench_time(s->d, job, &r, trouble, sizeof trouble));
     if (trouble[0])
         bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);
+    snprintf(s->why, BN_SUITE_WHY, "%.*s", BN_SUITE_WHY - 1, trouble);
     *seconds = trouble[0] ? (double)NAN : r.seconds;
     return BN_OK;
 }

@@ -14,7 +14,7 @@
 static const char building[] = "data/cases/flood/building.toml";
 
 /* Seconds of a whole simulation, without its setup and without output; NaN where it ends with an error, which is told.
- */
+ * A case that is wrong is a failure. */
 static bn_status simulate(const bn_suite *s, const char *path, const char *text, const char *const *sets, size_t count,
                           double *seconds)
 {
@@ -22,9 +22,13 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     bn_case *c = NULL;
     bn_sim *sim = NULL;
     *seconds = (double)NAN;
+    s->why[0] = '\0';
     bn_status st = text ? bn_case_parse(ctx, path, text, sets, count, &c) : bn_case_read(ctx, path, sets, count, &c);
-    if (st == BN_OK)
-        st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim);
+    if (st != BN_OK || s->checks) {
+        bn_case_destroy(&c);
+        return st;
+    }
+    st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = s->d->plain }, &sim);
     const double start = bn_seconds_now();
     while (st == BN_OK && !bn_sim_done(sim)) {
         st = bn_sim_step(sim);
@@ -40,19 +44,18 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     if (st == BN_OK || st == BN_INTERRUPTED)
         return st;
     bn_log(ctx, BN_LOG_WARNING, "%s", bn_error_text(ctx));
+    snprintf(s->why, BN_SUITE_WHY, "%.*s", (int)strcspn(bn_error_text(ctx), "\n"), bn_error_text(ctx));
     bn_error_clear(ctx);
     return BN_OK;
 }
 
-/* The layouts of the solver, where its cases have a choice of them. */
+/* The study's layouts, arrays of structures and structures of arrays, and what the solver calls them. */
 static bn_status layouts(const bn_suite *s, unsigned n)
 {
-    const bn_key *key = bn_solver_find("flood")->schema;
     bn_published t = bn_published_open("data/published/seed-002-flood.csv");
     double published[2] = { (double)NAN, (double)NAN }, ours[2] = { (double)NAN, (double)NAN };
-    static const char *const names[] = { "AoS", "SoA" }, *const values[] = { "aos", "soa" };
-    while (key->name && strcmp(key->name, "solver.layout") != 0)
-        key++;
+    static const char *const names[] = { "AoS", "SoA" }, *const settings[] = { "solver.state=cells",
+                                                                               "solver.state=planes" };
     while (bn_published_next(&t)) {
         const char *item = bn_published_text(&t, "item");
         if (strncmp(bn_published_text(&t, "table"), "4.6", 3) != 0)
@@ -60,24 +63,23 @@ static bn_status layouts(const bn_suite *s, unsigned n)
         for (int i = 0; i < 2; i++)
             if (strncmp(item, "CUDA ", 5) == 0 && strcmp(item + 5, names[i]) == 0)
                 published[i] = bn_published_number(&t, "value");
-        BN_TRY(bn_suite_add(s, bn_published_number(&t, "value"), (double)NAN, "ms", "the study's own case, %s", item));
+        BN_TRY(bn_suite_skip(s, bn_published_number(&t, "value"), "ms", "its case is not published",
+                             "the study's own case, %s", item));
     }
-    for (int i = 0; i < 2 && key->name; i++) {
+    for (int i = 0; i < 2; i++) {
         bn_bench_case of = bn_suite_base("flood");
         bn_bench_job job;
-        char set[64];
         size_t at = 0;
-        snprintf(set, sizeof set, "solver.layout=%s", values[i]);
         while (at + 2 < sizeof of.sets / sizeof *of.sets && of.sets[at])
             at++;
-        of.sets[at] = set;
+        of.sets[at] = settings[i];
         of.sets[at + 1] = NULL;
         bn_bench_prepare(&of, n, false, s->gpu, &job);
         BN_TRY(bn_suite_seconds(s, &job, &ours[i]));
-        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[i], "ms", "a step of %u x %u wet cells, single, %s", n, n,
-                            names[i]));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[i], "ms", "a step of %u x %u wet cells, single, %s (%s)", n, n,
+                            names[i], settings[i]));
     }
-    return bn_suite_add(s, published[0] / published[1], ours[0] / ours[1], "", "AoS over SoA");
+    return bn_suite_add(s, published[0] / published[1], ours[0] / ours[1], "x", "AoS over SoA");
 }
 
 /* A circle of deep water that spreads for some seconds. */
@@ -126,14 +128,23 @@ bn_status bn_suite_flood(const bn_suite *s)
         BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[twice], "ms", "a step of %u x %u wet cells, %s", n, n,
                             twice ? "double" : "single"));
     }
-    BN_TRY(bn_suite_add(s, published[1] / published[0], ours[1] / ours[0], "", "double over single"));
-    for (int twice = 0; twice < 2; twice++) { /* minutes on a CPU, and only where the case's files are */
-        const char *const sets[] = { twice ? "case.precision=double" : "case.precision=single" };
+    BN_TRY(bn_suite_add(s, published[1] / published[0], ours[1] / ours[0], "x", "double over single"));
+    for (int twice = 0; twice < 2; twice++) {
+        const char *const sets[] = { twice ? "case.precision=double" : "case.precision=single" },
+                          *precision = twice ? "double" : "single",
+                          *why = access(building, R_OK) != 0 ? "that file is not in the current folder"
+                                 : !s->gpu                   ? "takes minutes on a CPU"
+                                 : s->quick                  ? "left out with --quick"
+                                                             : NULL;
         double seconds = (double)NAN;
-        if (s->gpu && !s->quick && access(building, R_OK) == 0)
+        if (!why || (s->checks && access(building, R_OK) == 0))
             BN_TRY(simulate(s, building, NULL, sets, 1, &seconds));
-        BN_TRY(bn_suite_add(s, published[twice], 1e3 * seconds, "ms", "600 s in the building (ours: %s), %s", building,
-                            twice ? "double" : "single"));
+        if (why)
+            BN_TRY(bn_suite_skip(s, published[twice], "ms", why, "600 s in the building (ours: %s), %s", building,
+                                 precision));
+        else
+            BN_TRY(bn_suite_add(s, published[twice], 1e3 * seconds, "ms", "600 s in the building (ours: %s), %s",
+                                building, precision));
     }
     for (int i = 0; i < (s->quick ? 2 : BN_BENCH_SIZES); i++) {
         bn_bench_job job;

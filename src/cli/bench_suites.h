@@ -8,13 +8,19 @@
 typedef struct bn_suite {
     const bn_bench_device *d;
     json_t *rows;
+    char *why; /* BN_SUITE_WHY: what kept the last job from being measured; "" : nothing did */
     bool gpu, quick;
+    bool checks; /* the cases are read and nothing is measured */
 } bn_suite;
+enum { BN_SUITE_WHY = 160 };
 
-/* A row; NaN: that side has no such figure. */
+/* A row; NaN: that side has no such figure. Why ours has none is told by `why` of the last job. */
 BN_CHECKED bn_status bn_suite_add(const bn_suite *, double published, double ours, const char *unit, const char *format,
                                   ...) BN_PRINTF(5, 6);
-/* Seconds of a step; NaN, with a warning, where it could not be measured. */
+/* A row that has no figure of ours, and the reason. */
+BN_CHECKED bn_status bn_suite_skip(const bn_suite *, double published, const char *unit, const char *why,
+                                   const char *format, ...) BN_PRINTF(5, 6);
+/* Seconds of a step; NaN, with a warning, where it could not be measured. A case that is wrong is a failure. */
 BN_CHECKED bn_status bn_suite_seconds(const bn_suite *, const bn_bench_job *, double *seconds);
 /* The first standard case of a solver. */
 bn_bench_case bn_suite_base(const char *solver);

@@ -3,6 +3,8 @@
 
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "observe/progress.h"
+#include "sim/sim_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +13,10 @@
 #include <time.h>
 
 enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = 300 };
+
+/* In budgets of the clock: what a size takes by itself (the clock's rounds, those by events, warming up), and what all
+ * sizes of a kind of work may take: on a GPU 10 s, ten kinds of work. And the steps that a size takes at least. */
+static const double BN_BENCH_FIXED = 2, BN_BENCH_LIMIT = 20, BN_BENCH_STEPS = 10;
 
 static void date_text(long long seconds, char text[DATE])
 {
@@ -55,9 +61,9 @@ static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const
                      "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
                      bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
                      r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
-                     bn_json_real(r->floor / r->seconds), "build", "without_cache", bn_json_real(r->build),
-                     "as_it_came", bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached,
-                     "outside_kernels", bn_json_real(r->outside), "kernels", kernels);
+                     bn_json_real(r->share), "build", "without_cache", bn_json_real(r->build), "as_it_came",
+                     bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached, "outside_kernels",
+                     bn_json_real(r->outside), "kernels", kernels);
     if (!more || json_object_update(row, more) != 0) {
         json_decref(row);
         row = NULL;
@@ -83,12 +89,13 @@ static void put_rate(char cell[BN_TABLE_CELL], double value, const char *unit)
         snprintf(cell, BN_TABLE_CELL, "-");
 }
 
-static void put_share(char cell[BN_TABLE_CELL], double value)
+/* `why`: there is none. */
+static void put_share(char cell[BN_TABLE_CELL], double value, const char *why)
 {
     if (isfinite(value))
         snprintf(cell, BN_TABLE_CELL, "%.*f %%", value < 0.0995 ? 1 : 0, 100 * value);
     else
-        snprintf(cell, BN_TABLE_CELL, "-");
+        snprintf(cell, BN_TABLE_CELL, "%s", why);
 }
 
 static void put_duration(char cell[BN_TABLE_CELL], double seconds)
@@ -134,7 +141,7 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     snprintf(cells[3], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
              raised[json_integer_value(json_object_get(row, "dims"))]);
     if (trouble) {
-        snprintf(cells[4], BN_TABLE_CELL, "-"); /* told below the table */
+        snprintf(cells[4], BN_TABLE_CELL, "not measured"); /* why is told below the table */
         return;
     }
     snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));
@@ -146,12 +153,12 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     put_rate(cells[9], bn_json_number(row, "flops"), "flop");
     put_rate(cells[10], bn_json_number(row, "flops_per_second"), "flop/s");
     put_duration(cells[11], bn_json_number(floor, "seconds"));
-    put_share(cells[12], bn_json_number(floor, "share"));
-    snprintf(cells[13], BN_TABLE_CELL, "%s", bound ? bound : "-");
+    put_share(cells[12], bn_json_number(floor, "share"), "cache");
+    snprintf(cells[13], BN_TABLE_CELL, "%s", bound);
     put_duration(cells[14], bn_json_number(build, "without_cache"));
     put_duration(again, bn_json_number(build, "as_it_came"));
     snprintf(cells[14] + strlen(cells[14]), BN_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
-    put_share(cells[15], bn_json_number(row, "outside_kernels"));
+    put_share(cells[15], bn_json_number(row, "outside_kernels"), "noise");
 }
 
 static bn_status print_rows(bn_context *ctx, const json_t *rows)
@@ -185,6 +192,7 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
 {
     static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
     const json_t *rows = json_object_get(suite, "rows");
+    size_t left_out = 0;
     bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
     char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
@@ -195,8 +203,12 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
         if ((cells = bn_table_row(ctx, &table)) == NULL)
             break;
         snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
-        snprintf(cells[1], BN_TABLE_CELL, isfinite(published) ? "%.4g" : "-", published);
-        snprintf(cells[2], BN_TABLE_CELL, isfinite(ours) ? "%.4g" : "-", ours);
+        if (isfinite(published))
+            snprintf(cells[1], BN_TABLE_CELL, "%.4g", published);
+        if (isfinite(ours))
+            snprintf(cells[2], BN_TABLE_CELL, "%.4g", ours);
+        else
+            left_out++;
         snprintf(cells[3], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
         if (isfinite(ours / published))
             snprintf(cells[4], BN_TABLE_CELL, "%.3g", ours / published);
@@ -206,6 +218,14 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
         bn_table_print(&table);
     }
     bn_table_release(&table);
+    if (cells && left_out > 0)
+        printf("\nNot measured:\n");
+    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
+        const json_t *row = json_array_get(rows, r);
+        const char *missing = json_string_value(json_object_get(row, "missing"));
+        if (missing)
+            printf("%s: %s\n", json_string_value(json_object_get(row, "what")), missing);
+    }
     return cells ? BN_OK : BN_MEMORY;
 }
 
@@ -224,37 +244,86 @@ static void tell(const bn_options *o, const bn_bench_job *job)
                 job->n);
 }
 
-/* All sizes in single precision, or the one that is asked for, and the last one of the kinds that --quick takes too in
- * double. */
+/* What a kind of work has taken so far, for what the next size will take: the clock's rounds take the budget whatever
+ * the size, the rest (the case's fields on the host, their way to the device) grows with it. */
+typedef struct spending {
+    double limit; /* [s] for all sizes of a kind of work; 0: none */
+    double spent, growing;
+    double updates; /* of a step, where `growing` was seen */
+} spending;
+
+static double expected_seconds(const spending *s, const bn_bench_job *job, double budget)
+{
+    return s->updates > 0 ? BN_BENCH_FIXED * budget + s->growing * job->per_step / s->updates * (job->twice ? 2 : 1)
+                          : 0;
+}
+
+static void note_spending(spending *s, const bn_bench_job *job, const bn_bench_result *r, double took)
+{
+    s->spent += took;
+    s->growing = r->setup + BN_BENCH_STEPS * r->seconds;
+    s->updates = job->per_step * (job->twice ? 2 : 1);
+}
+
+/* One size, unless it would take longer than what is left of the time. *measured: it was. */
+static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job, bool cold, spending *s, json_t *rows,
+                              bool *measured)
+{
+    bn_bench_result r = { 0 };
+    char trouble[TROUBLE] = "";
+    const double start = bn_seconds_now(), expected = expected_seconds(s, job, d->budget);
+    *measured = s->limit <= 0 || s->spent + expected <= s->limit;
+    if (*measured) {
+        tell(d->cli->options, job);
+        BN_TRY(bn_bench_measure(d, job, cold, &r, trouble, sizeof trouble));
+        if (!trouble[0])
+            note_spending(s, job, &r, bn_seconds_now() - start);
+    } else {
+        snprintf(trouble, sizeof trouble,
+                 "it would take about %.0f s, and %.0f of the %.0f s of its kind of work are gone; --size measures it",
+                 expected, s->spent, s->limit);
+    }
+    json_t *row = row_json(job, &r, trouble);
+    if (!row || json_array_append_new(rows, row) != 0)
+        return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
+    return BN_OK;
+}
+
+/* All sizes in single precision, or the one that is asked for, and the last one that was measured of the kinds that
+ * --quick takes too in double. */
 static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
     const bool gpu = !bn_device_describe(d->plain)->cpu;
-    size_t sizes = 0;
+    spending s = { .limit = o->quick || o->size ? 0 : BN_BENCH_LIMIT * d->budget };
+    size_t sizes = 0, last = 0;
+    bool measured;
+    bn_bench_job job;
     while (sizes < (o->quick ? 2 : BN_BENCH_SIZES) && c->sizes[gpu][sizes])
         sizes++;
-    const size_t first = o->size ? (size_t)o->size - 1 : 0, end = o->size ? first + 1 : sizes + (c->quick && !o->quick);
+    const size_t first = o->size ? (size_t)o->size - 1 : 0, end = o->size ? first + 1 : sizes;
     for (size_t i = first; i < end; i++) {
-        const bool twice = !o->size && i == sizes;
-        bn_bench_job job;
-        bn_bench_result r;
-        char trouble[TROUBLE];
-        bn_bench_prepare(c, c->sizes[gpu][twice ? sizes - 1 : i], twice, gpu, &job);
-        tell(o, &job);
-        BN_TRY(bn_bench_measure(d, &job, i == first, &r, trouble, sizeof trouble));
-        json_t *row = row_json(&job, &r, trouble);
-        if (!row || json_array_append_new(rows, row) != 0)
-            return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
+        bn_bench_prepare(c, c->sizes[gpu][i], false, gpu, &job);
+        BN_TRY(measure_size(d, &job, i == first, &s, rows, &measured));
+        last = measured ? i : last;
     }
-    return BN_OK;
+    if (!c->quick || o->quick || o->size)
+        return BN_OK;
+    s.spent = 0; /* double precision has its own time: the largest size that fits into it */
+    for (bn_bench_prepare(c, c->sizes[gpu][last], true, gpu, &job);
+         last > 0 && expected_seconds(&s, &job, d->budget) > s.limit;)
+        bn_bench_prepare(c, c->sizes[gpu][--last], true, gpu, &job);
+    return measure_size(d, &job, false, &s, rows, &measured);
 }
 
 static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d)
 {
     char selector[32];
     snprintf(selector, sizeof selector, "%zu", index);
-    *d = (bn_bench_device){ .cli = cli, .budget = cli->options->quick ? 0.25 : 1.5 };
+    *d = (bn_bench_device){ .cli = cli, .budget = 0.25 };
     BN_TRY(bn_device_open(cli->ctx, selector, false, &d->plain));
+    if (!cli->options->quick) /* on a GPU more would only repeat more */
+        d->budget = bn_device_describe(d->plain)->cpu ? 1.5 : 0.5;
     BN_TRY(bn_device_open(cli->ctx, selector, true, &d->profiling));
     return bn_device_measure_peaks(d->plain, cli->options->measure, &d->peaks);
 }

@@ -29,6 +29,8 @@ typedef struct run {
     long long save_every;                  /* steps between checkpoints, 0: none */
     double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
     struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
+    int asked;                             /* to end: BN_GO_ON, ... */
+    double looked;                         /* [s] when the file STOP was last looked for */
     char *out;
 } run;
 
@@ -113,12 +115,12 @@ static void put_handlers_back(run *r)
 }
 
 /* Looks for the user's file STOP, at most four times a second. */
-static bool stop_file(run *r, double *looked)
+static bool stop_file(run *r)
 {
     const double now = bn_seconds_now();
-    if (now - *looked < 0.25)
+    if (now - r->looked < 0.25)
         return false;
-    *looked = now;
+    r->looked = now;
     put_handlers_back(r);
     return bn_folder_stop_wanted(r->folder);
 }
@@ -144,12 +146,17 @@ static const char *ended_by(run *r)
 /* What a run may be asked to do, by whoever runs it. */
 enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
 
-static int asked_to_end(run *r, double *looked)
+/* Once asked, always asked. */
+static int asked_to_end(run *r)
 {
     if (r->desc->stop && *r->desc->stop)
-        return BN_SIGNAL;
-    return r->folder && stop_file(r, looked) ? BN_STOP_FILE : BN_GO_ON;
+        r->asked = BN_SIGNAL;
+    else if (r->asked == BN_GO_ON && r->folder && stop_file(r))
+        r->asked = BN_STOP_FILE;
+    return r->asked;
 }
+
+static bool step_is_to_end(void *user) { return asked_to_end(user) != BN_GO_ON; }
 
 /* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how
  * far their files are. Alone nothing has to be agreed. */
@@ -209,18 +216,21 @@ static bool saves_at_end(const run *r, const char *why)
 /* Steps until something ends the run; says what in summary.stopped_by. */
 static bn_status loop(run *r)
 {
-    double looked = bn_seconds_now() - 1;
     static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
     const char *why;
-    int end = asked_to_end(r, &looked);
+    int end = asked_to_end(r);
     bool save = false;
+    bn_sim_watch(r->sim, step_is_to_end, r);
     BN_TRY(agree(r, &end, &save));
     while (!(why = ended_by(r)) && end == BN_GO_ON) {
+        const unsigned long long before = bn_sim_now(r->sim).step;
         BN_TRY(bn_sim_step(r->sim));
-        BN_TRY(bn_output_after_step(r->output));
+        const bool whole = bn_sim_now(r->sim).step > before;
+        if (whole)
+            BN_TRY(bn_output_after_step(r->output));
         note_last_words(r);
-        save = save_is_due(r);
-        end = asked_to_end(r, &looked);
+        save = whole && save_is_due(r);
+        end = asked_to_end(r);
         BN_TRY(agree(r, &end, &save));
         if (save) {
             r->saved = bn_seconds_now();

@@ -36,6 +36,8 @@ struct bn_sim {
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
     bn_balance balance;
+    bool (*asked_to_end)(void *); /* NULL: nobody is asked */
+    void *asked_user;
     bn_checkpoint *resumed; /* what it went on from */
     char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */
 };
@@ -351,7 +353,9 @@ bn_status bn_sim_step(bn_sim *sim)
 {
     sim->last = (bn_step){ .residual = (double)NAN };
     bn_status st = sim->engine->step(sim, sim->state, &sim->last);
-    if (st == BN_OK) {
+    if (st == BN_OK && sim->last.unfinished) {
+        sim->presented = 0; /* the step's number is what it was, the fields are not */
+    } else if (st == BN_OK) {
         sim->now.step++;
         sim->now.time += sim->last.dt;
         sim->now.items += sim->last.updates > 0 ? (unsigned long long)sim->last.updates : bn_domain_points(sim->domain);
@@ -373,6 +377,19 @@ bn_status bn_sim_step(bn_sim *sim)
                 bn_solver_coordinate(sim->plan->solver).unit, bn_case_path(sim->config), sim->engine->name);
     }
     return st;
+}
+
+void bn_sim_watch(bn_sim *sim, bool (*asked_to_end)(void *), void *user)
+{
+    sim->asked_to_end = asked_to_end;
+    sim->asked_user = user;
+}
+
+bool bn_sim_asked_to_end(bn_sim *sim)
+{
+    double asked = sim->asked_to_end && sim->asked_to_end(sim->asked_user);
+    bn_context_agree(sim->ctx, &asked, 1);
+    return asked > 0;
 }
 
 bool bn_sim_done(const bn_sim *sim)

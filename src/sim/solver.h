@@ -20,6 +20,7 @@ typedef struct bn_step {
     double residual; /* NaN where there is none */
     bool converged;
     bool complete;                /* nothing is left to do: the beam has left the structure */
+    bool unfinished;              /* bn_sim_asked_to_end: what is left of the step is done by the next call */
     double updates;               /* cells computed, where a step is not once over the grid; 0: it is */
     double series[BN_SERIES_MAX]; /* values of the columns that plan() announced */
 } bn_step;
@@ -275,6 +276,10 @@ BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *n
 BN_CHECKED bn_status bn_sim_present(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
+/* For steps that may take seconds: whether the run is asked to end, by anyone on any rank (all ranks call it alike).
+ * Then the step may return `unfinished`, in a state that `keep` describes and the next call goes on from. */
+bool bn_sim_asked_to_end(bn_sim *);
+double bn_seconds_now(void); /* of the monotonic clock */
 
 /* --- for keep(): one call for both ways --- */
 bool bn_keep_restores(const bn_keeper *);

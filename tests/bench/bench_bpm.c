@@ -1,12 +1,10 @@
 /* bench_bpm.c: times of steps along z of the solver bpm on one device. Never part of the tests.
  *   bench_bpm [DEVICE [single|double]]                  DEVICE: "auto", a number, "gpu", ...
- * A step's time is the difference between many and few steps in one launch, so that launches and looking at the field
- * do not count; "all" does count them. What a step must do is counted too: 30 fused operations a point for the
- * elimination in one work-group (the device's peak is not known here: points a second stand instead), and for beams in
- * space the bytes that must move, 28 a point in single precision, over the measured copy bandwidth. */
+ * A round is one record of the simulation: so many steps along z that the look at the field behind them, which is part
+ * of it, does not count. What a step must do is counted too: in a plane points a second stand alone, since the device's
+ * peak is not known here; for beams in space the bytes that must move, 28 a point in single precision, over the
+ * measured copy bandwidth. */
 #include "bench.h"
-
-#include <string.h>
 
 static double bandwidth;
 
@@ -16,103 +14,150 @@ typedef struct setting {
     double dz; /* 0: a cell's width over pi */
 } setting;
 
-/* The shortest of three: seconds of `steps` steps along z in `launches` steps of the simulation. `sweeps`: of the
- * iteration, a step along z. */
-static double seconds(const setting *s, unsigned steps, unsigned launches, double *sweeps)
+/* A round: a record, or several. */
+typedef struct marching {
+    bn_case *c;
+    bn_sim *sim;
+} marching;
+
+static double step_length(const setting *s) { return s->dz > 0 ? s->dz : 10e-6 / s->cells / 3.14159265358979323846; }
+
+/* A simulation of `records` records, `steps` along z each. */
+static marching begin(const setting *s, unsigned steps, unsigned records)
 {
     char text[2048];
-    double best = 1e30;
-    const double dz = s->dz > 0 ? s->dz : 10e-6 / s->cells / 3.14159265358979323846;
+    marching m;
+    const double dz = step_length(s);
     snprintf(text, sizeof text,
              "[case]\nsolver = \"bpm\"\nprecision = \"%s\"\n[grid]\ncells = %u\ncells_x = %u\n[batch]\ncount = %u\n"
              "[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n[march]\nlength = %.17g\ndz = %.17g\nrecords = %u\n"
-             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\ntolerance = 1e-8\n[output]\nmap = false\n",
-             s->precision, s->cells, s->cells_x, s->beams, dz * steps, dz, launches, s->method, s->tau);
-    for (int i = 0; i < 4; i++) { /* the first warms up */
-        bn_case *c;
-        bn_sim *sim;
-        need(bn_case_parse(ctx, "bench", text, NULL, 0, &c));
-        need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
-        const double start = now();
-        while (!bn_sim_done(sim))
-            need(bn_sim_step(sim));
-        const double took = now() - start;
-        best = i > 0 && took < best ? took : best;
-        need(bn_sim_measure(sim));
-        for (size_t r = 0; sweeps && r < bn_results_count(bn_sim_results(sim)); r++)
-            if (strcmp(bn_results_at(bn_sim_results(sim), r)->name, "sweeps") == 0)
-                *sweeps = bn_results_at(bn_sim_results(sim), r)->value;
-        bn_sim_destroy(&sim);
-        bn_case_destroy(&c);
-        if (took > 3) /* long enough to be measured once */
-            return took < best ? took : best;
-    }
-    return best;
+             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\n%s[output]\nmap = false\n",
+             s->precision, s->cells, s->cells_x, s->beams, dz * steps * records, dz, records, s->method, s->tau,
+             strcmp(s->method, "iteration") == 0 ? "tolerance = 1e-8\n" : "");
+    need(bn_case_parse(ctx, "bench", text, NULL, 0, &m.c));
+    need(bn_sim_create(ctx, m.c, &(bn_sim_desc){ .device = device }, &m.sim));
+    return m;
 }
 
-static double step_seconds(const setting *s, unsigned few, unsigned many, double *sweeps)
+static void end(marching *m)
 {
-    const double short_run = seconds(s, few, 1, NULL), long_run = seconds(s, many, 1, sweeps);
-    return (long_run - short_run) / (many - few);
+    bn_sim_destroy(&m->sim);
+    bn_case_destroy(&m->c);
+}
+
+/* Seconds of `count` records; each ends with numbers that the host reads. */
+static double records(marching *m, unsigned count)
+{
+    const double start = now();
+    for (unsigned i = 0; i < count; i++)
+        need(bn_sim_step(m->sim));
+    return now() - start;
+}
+
+/* Of a step along z. `sweeps`: of the iteration, a step, or NULL. */
+static bench_time step_time(const setting *s, double at_least, double *sweeps)
+{
+    double rounds[BENCH_ROUNDS], estimate = 0;
+    unsigned steps = 2;
+    for (;;) { /* more steps a record until one takes long enough */
+        marching m = begin(s, steps, 2);
+        (void)records(&m, 1); /* warms up */
+        estimate = records(&m, 1);
+        end(&m);
+        if (estimate >= 0.2 * at_least || steps >= 1u << 22)
+            break;
+        steps = estimate > 0.01 * at_least ? (unsigned)(0.4 * at_least / estimate * steps) : 16 * steps;
+    }
+    if (estimate < at_least)
+        steps = (unsigned)ceil(at_least / estimate * steps);
+    marching m = begin(s, steps, BENCH_ROUNDS + 1);
+    (void)records(&m, 1);
+    for (int i = 0; i < BENCH_ROUNDS; i++)
+        rounds[i] = records(&m, 1) / steps;
+    need(bn_sim_measure(m.sim));
+    for (size_t r = 0; sweeps && r < bn_results_count(bn_sim_results(m.sim)); r++)
+        if (strcmp(bn_results_at(bn_sim_results(m.sim), r)->name, "sweeps") == 0)
+            *sweeps = bn_results_at(bn_sim_results(m.sim), r)->value;
+    end(&m);
+    return bench_middle(rounds, BENCH_ROUNDS);
 }
 
 /* The guide of Alekseev and Golovashkin, both ways, for their figure 2 and beyond. */
-static void bench_sizes(const char *precision, bool fast)
+static void bench_sizes(const char *precision, double at_least)
 {
     static const unsigned cells[] = { 100, 300, 1000, 3000, 6000, 15000 };
-    printf("one beam, a step along z [us]: elimination, points/s; iteration to 1e-8 with the best tau, its sweeps; "
-           "with the "
-           "seed's\n");
+    static const char *const taus[] = { "optimal", "seed" };
+    printf("one beam, a step along z: elimination; the iteration to 1e-8 with the best tau and with the seed's\n");
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         setting s = { precision, "direct", "optimal", cells[i], 0, 1, 0 };
-        const unsigned scale = fast ? 10 : 1;
-        const double direct = step_seconds(&s, 20, 20 + scale * (300000 / cells[i] + 20), NULL);
-        double best_sweeps = 0, seed_sweeps = 0;
+        const bench_time direct = step_time(&s, at_least, NULL);
+        if (bench_row(direct, 0, "%5u cells, %s, elimination", cells[i], precision)) {
+            bench_print_time(direct, 1e6, "us");
+            printf("  %.3g points/s\n", (cells[i] - 1) / direct.seconds);
+        }
         s.method = "iteration";
-        const double best = step_seconds(&s, 2, 6, &best_sweeps);
-        double seed = 0;
-        s.tau = "seed";
-        if (cells[i] <= 3000)
-            seed = step_seconds(&s, 2, 4, &seed_sweeps);
-        printf("  %6u %-6s %10.2f %10.3g   %10.1f (%4.0f)   %10.1f (%4.0f)\n", cells[i], precision, 1e6 * direct,
-               (cells[i] - 1) / direct, 1e6 * best, best_sweeps, 1e6 * seed, seed_sweeps);
-        fflush(stdout);
+        for (int k = 0; k < (cells[i] <= 3000 ? 2 : 1); k++) { /* beyond, the seed's tau takes the study's own time */
+            double sweeps = 0;
+            s.tau = taus[k];
+            const bench_time t = step_time(&s, at_least, &sweeps);
+            if (bench_row(t, 0, "%5u cells, %s, iteration, tau %s", cells[i], precision, taus[k])) {
+                bench_print_time(t, 1e6, "us");
+                printf("  %.0f sweeps\n", sweeps);
+            }
+        }
     }
 }
 
+/* The seed's largest case: a round is all of its steps in 20 launches. */
 static void bench_whole(const char *precision)
 {
+    enum { STEPS = 94248, LAUNCHES = 20 };
     const setting s = { precision, "direct", "optimal", 3000, 0, 1, 0 };
-    const double all = seconds(&s, 94248, 20, NULL);
-    printf("3000 cells, 94248 steps, 20 launches, all: %.4f s (%s), %.2f us a step\n", all, precision,
-           1e6 * all / 94248);
+    double rounds[BENCH_ROUNDS];
+    marching m = begin(&s, STEPS / LAUNCHES + 1, LAUNCHES * (BENCH_ROUNDS + 1));
+    (void)records(&m, LAUNCHES);
+    for (int i = 0; i < BENCH_ROUNDS; i++)
+        rounds[i] = records(&m, LAUNCHES);
+    end(&m);
+    const bench_time t = bench_middle(rounds, BENCH_ROUNDS);
+    if (bench_row(t, 0, " 3000 cells, %s, %d steps, %d launches", precision, (STEPS / LAUNCHES + 1) * LAUNCHES,
+                  LAUNCHES)) {
+        bench_print_time(t, 1, "s ");
+        printf("  %.3g us a step\n", 1e6 * t.seconds / ((STEPS / LAUNCHES + 1) * LAUNCHES));
+    }
 }
 
-static void bench_batch(const char *precision, bool fast)
+static void bench_batch(const char *precision, double at_least)
 {
     const setting s = { precision, "direct", "optimal", 3000, 0, 1024, 0 };
-    const double step = step_seconds(&s, 4, fast ? 2004 : 24, NULL);
-    printf("1024 beams of 3000 cells: %.2f us a step (%s), %.3g points/s; 94248 steps: %.2f s\n", 1e6 * step, precision,
-           2999 * 1024 / step, 94248 * step);
+    const bench_time t = step_time(&s, at_least, NULL);
+    if (bench_row(t, 0, " 3000 cells, %s, 1024 beams", precision)) {
+        bench_print_time(t, 1e6, "us");
+        printf("  %.3g points/s, 94248 steps: %.3g s\n", 2999 * 1024 / t.seconds, 94248 * t.seconds);
+    }
 }
 
-static void bench_space(const char *precision, bool fast)
+static void bench_space(const char *precision, bool fast, double at_least)
 {
     static const unsigned cells[] = { 256, 512, 1024, 2048 };
     const double real = strcmp(precision, "double") == 0 ? 8 : 4;
-    printf("a beam in space, a step along z [us]; the time that 7 numbers a point take to move; by transforms\n");
-    for (size_t i = 0; i < (fast ? 4 : 3); i++) {
+    printf("a beam in space, a step along z; floor: 7 numbers a point over the copy bandwidth\n");
+    for (size_t i = 0; i < (fast ? 4 : 2); i++) {
         setting s = { precision, "direct", "optimal", cells[i], cells[i], 1, 0.1e-6 };
-        const double step = step_seconds(&s, 4, fast ? 204 : 14, NULL),
-                     points = (double)(cells[i] - 1) * (cells[i] - 1);
-        const double floor = 7 * real * points / bandwidth;
-        printf("  %5u^2 %-6s %10.1f  %10.3g points/s   floor %8.1f  %5.1f %%\n", cells[i], precision, 1e6 * step,
-               points / step, 1e6 * floor, 100 * floor / step);
+        const bench_time t = step_time(&s, at_least, NULL);
+        const double points = (double)(cells[i] - 1) * (cells[i] - 1), floor = 7 * real * points / bandwidth;
+        if (bench_row(t, floor, "%5u^2 cells, %s, elimination", cells[i], precision)) {
+            bench_print_time(t, 1e6, "us");
+            printf("  %.3g points/s, floor %.4g us, %.1f %%\n", points / t.seconds, 1e6 * floor,
+                   100 * floor / t.seconds);
+        }
         s.method = "fft";
         s.cells = s.cells_x = cells[i] + 1;
-        const double by_transforms = step_seconds(&s, 4, fast ? 204 : 8, NULL);
-        printf("  %5u^2 %-6s %10.1f  by transforms\n", cells[i], precision, 1e6 * by_transforms);
-        fflush(stdout);
+        const bench_time by_transforms = step_time(&s, at_least, NULL);
+        if (bench_row(by_transforms, 0, "%5u^2 cells, %s, transforms", cells[i] + 1, precision)) {
+            bench_print_time(by_transforms, 1e6, "us");
+            printf("  %.3g points/s\n", (double)cells[i] * cells[i] / by_transforms.seconds);
+        }
     }
 }
 
@@ -122,18 +167,17 @@ int main(int argc, char **argv)
     need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
-    const bool fast = bandwidth > 4e11; /* a GPU */
-    printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
+    const bool fast = !info->cpu;
+    const double at_least = 0.05; /* [s] a round: a look at the field takes some 0.1 ms of it */
+    bench_begin(argc, argv, bandwidth);
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *precision = d ? "double" : "single";
         if (argc > 2 && strcmp(argv[2], precision) != 0)
             continue;
         bench_whole(precision);
-        bench_sizes(precision, fast);
-        bench_batch(precision, fast);
-        bench_space(precision, fast);
+        bench_sizes(precision, at_least);
+        bench_batch(precision, at_least);
+        bench_space(precision, fast, at_least);
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
-    return 0;
+    return bench_end();
 }

@@ -5,8 +5,6 @@
  * [single|double]]]        DEVICE: "auto", a number, "gpu", ...; N: cells along a side */
 #include "bench.h"
 
-#include <string.h>
-
 static double bandwidth;
 
 /* Of one cell and step, first and second order on hexagons: words that must be read and written (depth and what its
@@ -22,12 +20,15 @@ typedef struct run {
     const char *form; /* further lines of [solver] */
 } run;
 
-/* Cell updates a second of a round dam break; over intervals that take `seconds`. `on` NULL: the reference. */
-static double rate(bn_device *on, int n, const char *precision, const run *r, double seconds, unsigned long long *steps)
+/* Seconds of a step of a round dam break. A round is so many intervals of the case as take `at_least` seconds; what is
+ * counted in it are the steps that the solver chose. `on` NULL: the reference. False: the case can't run here, which is
+ * told. */
+static bool step_time(bn_device *on, int n, const char *precision, const run *r, double at_least, bench_time *out)
 {
     char text[1024];
-    bn_case *c;
-    bn_sim *sim;
+    bn_case *c = NULL;
+    bn_sim *sim = NULL;
+    double rounds[BENCH_ROUNDS];
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\nprecision='%s'\n[grid]\nkind='%s'\ncells=[%d,%d]\nspacing=1\n[initial]\n"
              "kind='circle'\nlevels=[2.5,%g]\nradius=%g\n[time]\ninterval=%g\n[solver]\norder=%d\nblocks='%s'\n%s"
@@ -35,28 +36,46 @@ static double rate(bn_device *on, int n, const char *precision, const run *r, do
              precision, r->kind, n, n, r->wet ? 0.5 : 0.0, 0.1 * n, r->order == 1 ? 1.0 : 0.5, r->order,
              r->all ? "all" : "active", r->form ? r->form : "");
     need(bn_case_parse(ctx, "bench.toml", text, NULL, 0, &c));
-    need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = on }, &sim));
-    need(bn_sim_step(sim)); /* warms up */
-    const unsigned long long first = bn_sim_now(sim).items;
-    const double start = now();
-    double spent = 0;
-    while (spent < seconds) {
-        need(bn_sim_step(sim));
-        spent = now() - start;
+    const bn_status st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = on }, &sim);
+    if (st != BN_OK) {
+        bn_error_clear(ctx);
+        bn_case_destroy(&c);
+        return false;
     }
-    const double items = (double)(bn_sim_now(sim).items - first);
-    *steps = (unsigned long long)(items / ((double)n * n) + 0.5);
+    need(bn_sim_step(sim)); /* warms up */
+    for (int i = 0; i < BENCH_ROUNDS; i++) {
+        const unsigned long long before = bn_sim_now(sim).items;
+        const double start = now();
+        while (now() - start < at_least) /* the host waits for the clock of the water after each interval */
+            need(bn_sim_step(sim));
+        const double took = now() - start;
+        rounds[i] = took * (double)n * n / (double)(bn_sim_now(sim).items - before);
+    }
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
-    return items / spent;
+    *out = bench_middle(rounds, BENCH_ROUNDS);
+    return true;
 }
 
-static void line(const char *what, int n, double cells, unsigned long long steps, int order, double bytes)
+static void row(bn_device *on, const char *what, int n, const char *precision, const run *r, double at_least)
 {
-    const double floor_rate = bandwidth / (words[order - 1] * bytes);
-    printf("%-34s %6d %9llu %10.3g us %9.4g G/s %7.3g G/s %6.1f %% %9.3g T/s\n", what, n, steps,
-           1e6 * (double)n * n / cells, 1e-9 * cells, 1e-9 * floor_rate, 100 * cells / floor_rate,
-           1e-12 * cells * instructions[order - 1]);
+    const double bytes = strcmp(precision, "double") == 0 ? 8 : 4, cells = (double)n * n,
+                 floor = words[r->order - 1] * bytes * cells / bandwidth;
+    bench_time t;
+    if (!step_time(on, n, precision, r, at_least, &t)) {
+        printf("  %s, %d^2: does not fit or can't run here\n", what, n);
+        return;
+    }
+    /* Blocks without water are left out: what all cells would need is no floor. */
+    const bool bound = on && (r->wet || r->all);
+    if (!bench_row(t, bound ? floor : 0, "%s, %d^2, %s", what, n, precision))
+        return;
+    bench_print_time(t, 1e6, "us");
+    printf("  %.4g G cells/s", 1e-9 * cells / t.seconds);
+    if (bound)
+        printf(", floor %.4g us, %.1f %%, %.3g T instructions/s", 1e6 * floor, 100 * floor / t.seconds,
+               1e-12 * cells / t.seconds * instructions[r->order - 1]);
+    printf("\n");
 }
 
 int main(int argc, char **argv)
@@ -66,16 +85,13 @@ int main(int argc, char **argv)
     need(bn_device_open(ctx, argc > 1 ? argv[1] : "auto", false, &device));
     need(bn_device_bandwidth(device, &bandwidth));
     const bool cpu = bn_device_describe(device)->cpu;
-    const double bytes = strcmp(precision, "double") == 0 ? 8 : 4, seconds = 1;
+    const double at_least = cpu ? 0.1 : 0.03; /* [s] a round */
     char list[256];
     snprintf(list, sizeof list, "%s", sizes ? sizes : cpu ? "256,1024" : "1024,4096,10000");
-    printf("\nflood on %s, %s precision; copy bandwidth %.3g GB/s\n", bn_device_describe(device)->name, precision,
-           1e-9 * bandwidth);
-    printf("%-34s %6s %9s %13s %13s %11s %8s %13s\n", "fully wet unless said otherwise", "side", "steps", "a step",
-           "cells", "byte floor", "of it", "instructions");
+    bench_begin(argc, argv, bandwidth);
+    printf("a step; floor: the bytes that it must move over the copy bandwidth; fully wet unless said otherwise\n");
     for (const char *at = list; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const int n = atoi(at);
-        unsigned long long steps;
         static const struct {
             const char *what;
             run run;
@@ -92,17 +108,11 @@ int main(int argc, char **argv)
             { "order 1, state by cells", { "hexagon", 1, true, false, "state='cells'\n" } },
             { "order 1, both", { "hexagon", 1, true, false, "state='cells'\nneighbours='listed'\n" } },
         };
-        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-            const double cells = rate(device, n, precision, &runs[i].run, seconds, &steps);
-            line(runs[i].what, n, cells, steps, runs[i].run.order, bytes);
-        }
+        for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+            row(device, runs[i].what, n, precision, &runs[i].run, at_least);
     }
-    for (int order = 1; cpu && order <= 2; order++) {
-        unsigned long long steps;
-        const double cells = rate(NULL, 256, precision, &(run){ "hexagon", order, true, false, NULL }, seconds, &steps);
-        line(order == 1 ? "reference, order 1" : "reference, order 2", 256, cells, steps, order, bytes);
-    }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
-    return 0;
+    for (int order = 1; cpu && order <= 2; order++)
+        row(NULL, order == 1 ? "reference, order 1" : "reference, order 2", 256, precision,
+            &(run){ "hexagon", order, true, false, NULL }, at_least);
+    return bench_end();
 }

@@ -7,10 +7,10 @@
 #include "numerics/linear.h"
 #include "numerics/spectral.h"
 #include "numerics/spectral_plan.h"
-
-#include <string.h>
+#include "sim/solver.h"
 
 static double bandwidth;
+static const double ROUND_SECONDS = 0.03;
 
 /* Poisson's equation on n x n nodes of the unit square, zero at the border, a smooth right-hand side with noise. */
 typedef struct problem {
@@ -75,36 +75,55 @@ static void destroy(problem *p)
     free(p->bits);
 }
 
-/* The shortest of three: seconds of one solve that ends at `iterations` or `tolerance`. */
-static double time_solve(problem *p, const bn_linear_desc *desc, double tolerance, unsigned iterations,
-                         bn_cg_report *report)
-{
+/* A solve that ends at `iterations` or `tolerance`, from zero. */
+typedef struct solving {
+    problem *p;
     bn_linear *l;
-    double best = 1e30;
-    need(bn_linear_create(p->domain, desc, &p->work, &l));
-    for (int i = 0; i < 4; i++) { /* the first warms up and learns how many iterations to launch */
-        need(bn_field_zero(p->x));
-        need(bn_domain_finish(p->domain));
-        const double start = now();
-        need(bn_linear_solve(l, p->x, p->b, &(bn_cg_target){ tolerance, iterations }));
-        need(bn_domain_finish(p->domain));
-        const double seconds = now() - start;
-        best = i > 0 && seconds < best ? seconds : best;
-        const bn_status st = bn_linear_report(l, report);
-        if (st != BN_OK && report->state != BN_CG_LIMIT)
-            need(st);
+    bn_spectral *spectral; /* NULL: by `l` */
+    bn_cg_target target;
+} solving;
+
+static void solve(void *user)
+{
+    const solving *s = user;
+    if (s->spectral) {
+        need(bn_spectral_solve(s->spectral, s->p->x, s->p->b));
+        return;
     }
-    bn_linear_destroy(&l);
-    return best;
+    need(bn_field_zero(s->p->x));
+    need(bn_linear_solve(s->l, s->p->x, s->p->b, &s->target));
 }
 
-static void print(const char *what, const problem *p, const char *precision, double seconds, double bytes)
+static void wait_for(void *user) { need(bn_domain_finish(((solving *)user)->p->domain)); }
+
+/* Of a solve, with the zeroing of its start. */
+static bench_time time_solve(problem *p, const bn_linear_desc *desc, double tolerance, unsigned iterations,
+                             bn_cg_report *report)
 {
-    const double floor = bytes * (double)p->n * p->n / bandwidth;
-    printf("  %-34s %5u^2 %-6s %10.2f us  floor %8.2f us  %5.1f %%\n", what, p->n, precision, 1e6 * seconds,
-           1e6 * floor, 100 * floor / seconds);
-    fflush(stdout);
+    solving s = { .p = p, .target = { tolerance, iterations } };
+    need(bn_linear_create(p->domain, desc, &p->work, &s.l));
+    solve(&s); /* learns how many iterations to launch */
+    wait_for(&s);
+    const bench_time t = bench_rounds(solve, wait_for, &s, ROUND_SECONDS);
+    const bn_status st = bn_linear_report(s.l, report);
+    if (st != BN_OK && report->state != BN_CG_LIMIT)
+        need(st);
+    if (st != BN_OK) /* the limit is what was asked for */
+        bn_error_clear(ctx);
+    bn_linear_destroy(&s.l);
+    return t;
 }
+
+static void print(const char *what, uint32_t n, const char *precision, bench_time t, double bytes)
+{
+    const double floor = bytes * (double)n * n / bandwidth;
+    if (!bench_row(t, floor, "%s, %u^2, %s", what, n, precision))
+        return;
+    bench_print_time(t, 1e6, "us");
+    printf("  floor %.4g us, %.1f %%\n", 1e6 * floor, 100 * floor / t.seconds);
+}
+
+static bench_time per(bench_time t, double count) { return (bench_time){ t.seconds / count, t.spread }; }
 
 static void bench_iterations(uint32_t n, bn_precision precision, const char *name)
 {
@@ -115,8 +134,8 @@ static void bench_iterations(uint32_t n, bn_precision precision, const char *nam
     problem p = create(n, precision);
     bn_cg_report report = { 0 };
     bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_FUSED };
-    double seconds = time_solve(&p, &desc, 1e-30, count, &report);
-    print("fused CG, an iteration", &p, name, seconds / report.iterations, 8 * real + 2);
+    bench_time t = time_solve(&p, &desc, 1e-30, count, &report);
+    print("fused CG, an iteration", n, name, per(t, report.iterations), 8 * real + 2);
     desc.method = BN_LINEAR_CG;
     for (int s = 0; s < 3; s++)
         for (int d = 0; d < 6; d++) {
@@ -126,8 +145,8 @@ static void bench_iterations(uint32_t n, bn_precision precision, const char *nam
             desc.spmv = (bn_spmv)s;
             desc.dot = (bn_dot)d;
             snprintf(text, sizeof text, "CG %s, %s, an iteration", spmv[s], dot[d]);
-            seconds = time_solve(&p, &desc, 1e-30, count, &report);
-            print(text, &p, name, seconds / report.iterations, (7 + 2 + 3 + 3 + (d == 5 ? 1 : 2) + 3) * real);
+            t = time_solve(&p, &desc, 1e-30, count, &report);
+            print(text, n, name, per(t, report.iterations), (7 + 2 + 3 + 3 + (d == 5 ? 1 : 2) + 3) * real);
         }
     destroy(&p);
 }
@@ -140,29 +159,22 @@ static void bench_poisson(uint32_t n, bn_precision precision, const char *name)
     problem p = create(n, precision);
     bn_cg_report report = { 0 };
     if (bn_spectral_suits(&p.stencil, (size_t)real, &why)) {
-        bn_spectral *s;
-        double best = 1e30;
-        const int count = 20;
-        need(bn_spectral_create(p.domain, &p.stencil, p.work.q, &s));
-        for (int i = 0; i < 4; i++) {
-            const double start = now();
-            for (int k = 0; k < count; k++)
-                need(bn_spectral_solve(s, p.x, p.b));
-            need(bn_domain_finish(p.domain));
-            const double seconds = (now() - start) / count;
-            best = i > 0 && seconds < best ? seconds : best;
-        }
-        bn_spectral_destroy(&s);
-        print("direct Poisson solve", &p, name, best, 6 * real);
+        solving direct = { .p = &p };
+        need(bn_spectral_create(p.domain, &p.stencil, p.work.q, &direct.spectral));
+        print("direct Poisson solve", n, name, bench_rounds(solve, wait_for, &direct, ROUND_SECONDS), 6 * real);
+        bn_spectral_destroy(&direct.spectral);
     }
     const bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_MULTIGRID };
-    const double tolerance = precision == BN_DOUBLE ? 1e-10 : 1e-6,
-                 seconds = time_solve(&p, &desc, tolerance, 1000, &report);
+    const double tolerance = precision == BN_DOUBLE ? 1e-10 : 1e-6;
+    const bench_time t = time_solve(&p, &desc, tolerance, 1000, &report);
     char text[64];
     snprintf(text, sizeof text, "multigrid CG to %.0e, %u cycles", tolerance, report.iterations);
-    print(text, &p, name, seconds, report.iterations * (45 / 4.0 + 8 + 2) * real);
+    print(text, n, name, t, report.iterations * (45 / 4.0 + 8 + 2) * real);
     destroy(&p);
 }
+
+static void step(void *sim) { need(bn_sim_step(sim)); }
+static void finish_step(void *sim) { need(bn_domain_finish(bn_sim_domain(sim))); }
 
 static void bench_step(uint32_t n, const char *precision, const char *more)
 {
@@ -174,21 +186,12 @@ static void bench_step(uint32_t n, const char *precision, const char *more)
     };
     bn_case *c;
     bn_sim *sim;
-    const int count = 20;
-    double best = 1e30;
     need(bn_case_parse(ctx, "bench", "[case]\nsolver = \"flow\"\n[fluid]\nviscosity = 0.001\n", overrides, more ? 6 : 5,
                        &c));
     need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
-    for (int i = 0; i < 4; i++) {
-        const double start = now();
-        for (int k = 0; k < count; k++)
-            need(bn_sim_step(sim));
-        const double seconds = (now() - start) / count;
-        best = i > 0 && seconds < best ? seconds : best;
-    }
     snprintf(what, sizeof what, "time step with heat%s%s", more ? ", " : "", more ? strchr(more, '=') + 1 : "");
-    const problem p = { .n = n };
-    print(what, &p, precision, best, (strcmp(precision, "double") == 0 ? 8 : 4) * (3 * 8 + 20));
+    print(what, n, precision, bench_rounds(step, finish_step, sim, ROUND_SECONDS),
+          (strcmp(precision, "double") == 0 ? 8 : 4) * (3 * 8 + 20));
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
@@ -199,10 +202,8 @@ int main(int argc, char **argv)
     need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
-    printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
-    const char *sizes = argc > 2           ? argv[2]
-                        : bandwidth > 4e11 ? "64,256,257,1024,1025,4096,4097"
-                                           : "64,256,257,1024,1025";
+    bench_begin(argc, argv, bandwidth);
+    const char *sizes = argc > 2 ? argv[2] : !info->cpu ? "64,256,257,1024,1025,4096,4097" : "64,256,257,1024,1025";
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *name = d ? "double" : "single";
         char *end = NULL;
@@ -223,7 +224,5 @@ int main(int argc, char **argv)
             }
         }
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
-    return 0;
+    return bench_end();
 }

@@ -6,8 +6,6 @@
 
 #include "sim/solver.h"
 
-#include <string.h>
-
 static double bandwidth;
 
 /* Half of the grid below is glass with a block of silver and one of silicon in it: mixed rows, absorbing layers at both
@@ -21,6 +19,9 @@ static const char *const text =
     "[[box]]\nmaterial = \"a-Si-Pierce1972\"\nfrom = [1e-7, 1e-7, 2e-7]\nto = [4e-7, 3e-7, 3e-7]\n"
     "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [2e-7, 2e-7, 3e-7]\nto = [3e-7, 4e-7, 4e-7]\n"
     "[solver]\nwatch_every = 100000\n[output]\npictures = false\n";
+
+static void step(void *sim) { need(bn_sim_step(sim)); }
+static void finish(void *sim) { need(bn_domain_finish(bn_sim_domain(sim))); }
 
 /* Bytes a cell and iteration, in reals and one-byte indices, see docs/performance.md. */
 static void bench(uint32_t n, const char *precision, const char *what, const char *form, const char *sweep,
@@ -37,27 +38,20 @@ static void bench(uint32_t n, const char *precision, const char *what, const cha
     need(bn_case_parse(ctx, "bench", text, overrides, 4, &c));
     const bn_status st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim);
     if (st != BN_OK) {
-        printf("  %-34s %5u^3 %-6s %s\n", what, n, precision, "does not fit or can't run here");
+        printf("  %s, %u^3, %s: %s\n", what, n, precision, bn_error_text(ctx));
         bn_error_clear(ctx);
         bn_case_destroy(&c);
         return;
     }
     const double updates = (double)n * n * n;
-    const int count = updates > 3e7 ? 20 : updates > 1e6 ? 60 : 200;
-    double best = 1e30;
-    for (int i = 0; i < 4; i++) {
-        const double start = now();
-        for (int k = 0; k < count; k++)
-            need(bn_sim_step(sim));
-        need(bn_domain_finish(bn_sim_domain(sim)));
-        const double seconds = (now() - start) / count;
-        best = i > 0 && seconds < best ? seconds : best;
-    }
+    const bench_time t = bench_rounds(step, finish, sim, 0.05);
     const double size = strcmp(precision, "double") == 0 ? 8 : 4;
     const double floor = (reals * size + bytes) * updates / bandwidth;
-    printf("  %-34s %5u^3 %-6s %8.3f G cell-it/s  floor %8.3f  %5.1f %%\n", what, n, precision, 1e-9 * updates / best,
-           1e-9 * updates / floor, 100 * floor / best);
-    fflush(stdout);
+    if (bench_row(t, floor, "%s, %u^3, %s", what, n, precision)) {
+        bench_print_time(t, 1e6, "us");
+        printf("  %.4g G cell-it/s, floor %.4g us, %.1f %%\n", 1e-9 * updates / t.seconds, 1e6 * floor,
+               100 * floor / t.seconds);
+    }
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
 }
@@ -68,8 +62,8 @@ int main(int argc, char **argv)
     need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
-    printf("%s, copy %.1f GB/s\n", info->name, 1e-9 * bandwidth);
-    const char *sizes = argc > 2 ? argv[2] : bandwidth > 4e11 ? "128,256,512" : "64,128";
+    bench_begin(argc, argv, bandwidth);
+    const char *sizes = argc > 2 ? argv[2] : !info->cpu ? "128,256,512" : "64,128";
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *name = d ? "double" : "single";
         char *end = NULL;
@@ -92,7 +86,5 @@ int main(int argc, char **argv)
             bench(n, name, "coefficients in cells, AoS", "aos", "auto", 128, 0);
         }
     }
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
-    return 0;
+    return bench_end();
 }

@@ -6,8 +6,6 @@
 
 #include "sim/solver.h"
 
-#include <string.h>
-
 enum { MOST = 64 };
 
 typedef struct work {
@@ -69,11 +67,26 @@ static const work works[] = {
       { 2048, 2048, 0 },
       1,
       { 1, 1 },
-      { 50, 10000 } },
+      { 50, 2000 } },
 };
 
-/* Updates a second by the first `count` devices of the list. */
-static double rate(const work *w, const char *devices, size_t count, bool full, bool weak)
+/* A round is so many steps of the simulation. */
+typedef struct stepping {
+    bn_sim *sim;
+    int steps;
+} stepping;
+
+static void some_steps(void *user)
+{
+    const stepping *s = user;
+    for (int k = 0; k < s->steps; k++)
+        need(bn_sim_step(s->sim));
+}
+
+static void finish(void *user) { need(bn_domain_finish(bn_sim_domain(((stepping *)user)->sim))); }
+
+/* Seconds of an update by the first `count` devices of the list. */
+static bench_time update_time(const work *w, const char *devices, size_t count, bool full, bool weak)
 {
     char selector[512] = "", cells[96];
     const char *at = devices;
@@ -107,24 +120,23 @@ static double rate(const work *w, const char *devices, size_t count, bool full, 
     need(bn_device_open(ctx, selector, false, &device));
     need(bn_case_parse(ctx, "bench", w->text, overrides, lines ? 3 : photons ? 2 : 1, &c));
     need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
-    need(bn_sim_step(sim));
-    need(bn_domain_finish(bn_sim_domain(sim)));
-    double best = 0;
-    for (int round = 0; round < 4; round++) {
+    stepping s = { sim, w->batch[full] };
+    double rounds[BENCH_ROUNDS];
+    some_steps(&s); /* warms up */
+    finish(&s);
+    for (int round = 0; round < BENCH_ROUNDS; round++) {
         const unsigned long long before = bn_sim_now(sim).items;
         const double start = now();
-        for (int k = 0; k < w->batch[full]; k++)
-            need(bn_sim_step(sim));
-        need(bn_domain_finish(bn_sim_domain(sim)));
-        const double updated = (double)(bn_sim_now(sim).items - before) * (lines ? w->inner[full] : 1);
-        const double done = photons ? (double)batch * n[0] * n[1] * w->batch[full] : updated;
-        const double found = done / (now() - start);
-        best = found > best ? found : best;
+        some_steps(&s);
+        finish(&s);
+        const double took = now() - start,
+                     counted = (double)(bn_sim_now(sim).items - before) * (lines ? w->inner[full] : 1);
+        rounds[round] = took / (photons ? (double)batch * n[0] * n[1] * w->batch[full] : counted);
     }
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);
     bn_device_close(&device);
-    return best;
+    return bench_middle(rounds, BENCH_ROUNDS);
 }
 
 int main(int argc, char **argv)
@@ -140,21 +152,27 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         snprintf(devices + strlen(devices), sizeof devices - strlen(devices), "%s%zu", i ? "," : "", indices[i]);
     const bool full = argc > 3 ? strcmp(argv[3], "full") == 0 : !info[indices[0]].cpu;
-    printf("%zu x %s\n%-10s %-16s %8s %8s %14s %10s\n", count, info[indices[0]].name, "solver", "counted", "scaling",
-           "devices", "G a second", "times one");
+    need(bn_device_open(ctx, selector, false, &device));
+    bench_begin(argc, argv, 0);
+    bn_device_close(&device);
+    printf("%zu x %s\n", count, info[indices[0]].name);
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
         if (!strstr(which, works[i].solver))
             continue;
-        double one = 0;
+        bench_time one = { 0 };
+        char reason[BENCH_REASON];
         for (int weak = 1; weak >= 0; weak--)
             for (size_t n = weak ? 1 : 2; n <= count; n *= 2) {
-                const double found = rate(&works[i], devices, n, full, weak);
-                one = n == 1 ? found : one;
-                printf("%-10s %-16s %8s %8zu %14.4f %10.3f\n", works[i].solver, works[i].what, weak ? "weak" : "strong",
-                       n, 1e-9 * found, found / one);
+                const bench_time t = update_time(&works[i], devices, n, full, weak);
+                one = n == 1 ? t : one;
+                if (!bench_row(t, 0, "%s, %s, %zu devices", works[i].solver, weak ? "weak" : "strong", n))
+                    continue;
+                printf("%9.4g G %s a second +-%4.1f %%", 1e-9 / t.seconds, works[i].what, 50 * t.spread);
+                if (n > 1 && bench_believes(one, 0, reason))
+                    printf("  %.3g times one", one.seconds / t.seconds);
+                printf("\n");
                 fflush(stdout);
             }
     }
-    bn_context_destroy(&ctx);
-    return 0;
+    return bench_end();
 }

@@ -1,11 +1,9 @@
-/* bench_xray.c: photons and scatterings per second of xray on one device, beside what the instructions of a photon
- * allow. Never part of the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS:
- * of a measurement, about */
+/* bench_xray.c: photons and scatterings per second of xray on one device, beside the goals for an H200. Never part of
+ * the tests. bench_xray [DEVICE [SECONDS]]        DEVICE: "auto", a number, "gpu", ...; SECONDS: of a measurement,
+ * about */
 #include "bench.h"
 
 #include "sim/solver.h"
-
-#include <string.h>
 
 static double result(bn_sim *sim, const char *name)
 {
@@ -16,11 +14,11 @@ static double result(bn_sim *sim, const char *name)
     return 0;
 }
 
-/* A case; `floor`: what is to be reached on an H200, in photons or (`scatterings`) scatterings a second. */
+/* A case; `goal`: what is to be reached on an H200, in photons or (`scatterings`) scatterings a second. */
 typedef struct row {
     const char *what, *text;
     bool scatterings;
-    double floor;
+    double goal;
 } row;
 
 #define DETECTOR "[detector]\ncells = [1024, 1024]\ncell_angle = 70e-6\n"
@@ -59,48 +57,33 @@ static const row rows[] = {
       true, 4e10 },
 };
 
-static void bench(const row *r, const char *precision, double seconds)
+static void step(void *sim) { need(bn_sim_step(sim)); }
+static void finish(void *sim) { need(bn_domain_finish(bn_sim_domain(sim))); }
+
+static void bench(const row *r, const char *precision, int batch, double seconds)
 {
-    char text[2048], both[64];
+    char text[2048], both[64], more[64];
+    const char *overrides[] = { both, more, "source.photons=1e12" };
+    bn_case *c;
+    bn_sim *sim;
     snprintf(text, sizeof text, "[case]\nsolver = \"xray\"\n%s", r->text);
     snprintf(both, sizeof both, "case.precision=%s", precision);
-    /* Photons a step grow until a step is long enough to be timed. */
-    for (int batch = 1; batch <= 255; batch = batch < 128 ? 4 * batch : 256) {
-        char more[64];
-        const char *overrides[] = { both, more, "source.photons=1e12" };
-        bn_case *c;
-        bn_sim *sim;
-        const int steps = 4;
-        snprintf(more, sizeof more, "source.batch=%d", batch);
-        need(bn_case_parse(ctx, "bench", text, overrides, 3, &c));
-        need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
-        double best = 1e30;
-        for (int i = 0; i < steps; i++) { /* the first one warms up */
-            const double start = now();
-            need(bn_sim_step(sim));
-            need(bn_domain_finish(bn_sim_domain(sim)));
-            const double took = now() - start;
-            best = i > 0 && took < best ? took : best;
-        }
-        const bool last = best > seconds || 4 * batch > 255;
-        if (last) {
-            need(bn_sim_measure(sim));
-            const double photons = (double)batch * 1024 * 1024, mean = result(sim, "scatterings_mean");
-            const double rate = photons / best * (r->scatterings ? mean : 1);
-            printf("  %-34s %-6s %9.3g photons/s %9.3g scatterings/s", r->what, precision, photons / best,
-                   photons / best * mean);
-            if (r->floor > 0)
-                printf("   %5.1f %% of %.2g", 100 * rate / r->floor, r->floor);
-            if (r->scatterings)
-                printf("   absorbed %.4f", result(sim, "absorbed"));
-            printf("\n");
-            fflush(stdout);
-        }
-        bn_sim_destroy(&sim);
-        bn_case_destroy(&c);
-        if (last)
-            break;
+    snprintf(more, sizeof more, "source.batch=%d", batch);
+    need(bn_case_parse(ctx, "bench", text, overrides, 3, &c));
+    need(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim));
+    const bench_time t = bench_rounds(step, finish, sim, seconds);
+    if (bench_row(t, 0, "%s, %s", r->what, precision)) {
+        need(bn_sim_measure(sim));
+        const double photons = (double)batch * 1024 * 1024 / t.seconds, mean = result(sim, "scatterings_mean");
+        printf("%9.4g photons/s +-%4.1f %%, %.4g scatterings/s", photons, 50 * t.spread, photons * mean);
+        if (r->goal > 0)
+            printf(", %.0f %% of the goal of %.2g", 100 * photons * (r->scatterings ? mean : 1) / r->goal, r->goal);
+        if (r->scatterings)
+            printf(", absorbed %.4f", result(sim, "absorbed"));
+        printf("\n");
     }
+    bn_sim_destroy(&sim);
+    bn_case_destroy(&c);
 }
 
 int main(int argc, char **argv)
@@ -108,11 +91,9 @@ int main(int argc, char **argv)
     need(bn_context_create(NULL, &ctx));
     need(bn_device_open(ctx, argc > 1 ? argv[1] : NULL, false, &device));
     const bn_device_info *info = bn_device_describe(device);
-    printf("%s, xray\n", info->name);
+    bench_begin(argc, argv, 0);
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            bench(&rows[i], d ? "double" : "single", argc > 2 ? atof(argv[2]) : 0.02);
-    bn_device_close(&device);
-    bn_context_destroy(&ctx);
-    return 0;
+            bench(&rows[i], d ? "double" : "single", info->cpu ? 1 : 128, argc > 2 ? atof(argv[2]) : 0.05);
+    return bench_end();
 }

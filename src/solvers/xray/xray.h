@@ -87,6 +87,7 @@ typedef struct xray {
     uint32_t rounds, layers;       /* photons per detector cell in a step, and work-items that fly them */
     long long coherent;            /* steps in which amplitudes add up; 0: all */
     bool fresh;                    /* what the photons bring from here on starts a new coherence time */
+    double in_launch;              /* photons that a device flies in a tenth of a second; 0: not known yet */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;
     bn_kernel *fly, *gather, *cross, *count; /* the last two where there are slabs, instead of the first */
     bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally, *d_lives;
@@ -109,13 +110,13 @@ BN_CHECKED bn_status xray_fourier(bn_sim *, xray *);
 
 /* xray_step.c: what both engines do around a batch: its photons, whether the amplitude starts anew, and the report. */
 typedef struct xray_batch {
-    uint64_t first, end;
+    uint64_t first, begin, end; /* begin: behind the photons of it that have been flown already */
     uint32_t rounds;
     bool fresh;
     double time; /* of its middle, in a series */
 } xray_batch;
 xray_batch xray_next_batch(const xray *, unsigned long long step);
-void xray_report(xray *, const xray_batch *, bn_step *out);
+void xray_report(const xray *, bn_step *out);
 extern const bn_engine xray_device;
 
 extern const bn_engine bn_xray_reference_single, bn_xray_reference_double;

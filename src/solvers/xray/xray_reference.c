@@ -532,11 +532,12 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a batch of photons");
     }
     int64_t *lives = bn_field_host(s->lives);
-    for (uint64_t photon = b.first; photon < b.end; photon++)
+    for (uint64_t photon = b.begin; photon < b.end; photon++)
         live(s, &r, photon, lives + (photon - b.first) % cells, cells);
     gather(s, &r, b.fresh);
     release(&r);
-    xray_report(s, &b, out);
+    s->flown = b.end;
+    xray_report(s, out);
     return BN_OK;
 }
 

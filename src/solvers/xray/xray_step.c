@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+/* Photons of the first launch, when it is not known how long it takes, and how many times as many the next may have. */
+enum { XRAY_FIRST_LAUNCH = 1 << 14, XRAY_LAUNCH_GROWTH = 16 };
+static const double XRAY_LAUNCH_SECONDS = 0.1;
+
 /* Numbers of n[0] * n[1] * n[2] cells or blocks with the axis of the cuts as the slowest: kernels/xray.cl, PLACE_IN. */
 static const double *turned(const xray *s, const double *values, const uint32_t n[3])
 {
@@ -80,21 +84,60 @@ static bn_status present(bn_sim *sim, void *state)
                   BN_WRITE(s->intensity), BN_WRITE(s->shown), BN_WRITE(s->hits), BN_I32V(fresh));
 }
 
-/* The batch's photons to their ends. */
-static bn_status fly(xray *s, const xray_batch *b)
+/* The photons begin ... end - 1 of a batch to their ends, in one launch. What they add are integers, and which cell
+ * counts their lives follows from their numbers: how a batch is cut into launches does not show. */
+static bn_status launch(xray *s, const xray_batch *b, uint64_t begin, uint64_t end)
 {
+    const uint64_t cells = (uint64_t)s->cells[0] * s->cells[1], first = begin - (begin - b->first) % cells;
+    const uint32_t rounds = (uint32_t)((end - first + cells - 1) / cells),
+                   layers = s->layers < rounds ? s->layers : rounds;
     if (!s->slabs) {
-        bn_kernel_repeats(s->fly, (double)b->rounds);
+        bn_kernel_repeats(s->fly, (double)(end - begin) / (double)cells);
         return BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
-                      BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(b->first)),
-                      BN_U32V(high(b->first)), BN_U32V(low(b->end)), BN_U32V(high(b->end)), BN_U32V(b->rounds),
-                      BN_U32V(s->layers));
+                      BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(first)),
+                      BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
+                      BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
     }
     return BN_TRAVEL(s->cross, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
                      BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_TABLE(s->d_lives), BN_TRAVELLERS(s->travellers),
-                     BN_FIRST_PLANE(s->d_majorant), BN_END_PLANE(s->d_majorant), BN_U32V(low(b->first)),
-                     BN_U32V(high(b->first)), BN_U32V(low(b->end)), BN_U32V(high(b->end)), BN_U32V(b->rounds),
-                     BN_U32V(s->layers));
+                     BN_FIRST_PLANE(s->d_majorant), BN_END_PLANE(s->d_majorant), BN_U32V(low(first)),
+                     BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
+                     BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
+}
+
+/* Waits for photons that were launched at `start`, and says how many are to follow. */
+static bn_status look_at_pace(bn_sim *sim, xray *s, uint64_t photons, double start)
+{
+    BN_TRY(bn_domain_finish(bn_sim_domain(sim)));
+    double took = bn_seconds_now() - start;
+    bn_context_agree(bn_sim_context(sim), &took, 1); /* all ranks fly as many */
+    const double wanted = took > 0 ? (double)photons * XRAY_LAUNCH_SECONDS / took : HUGE_VAL;
+    if (2 * (double)photons >= s->in_launch) /* fewer, the last ones of a batch, say little */
+        s->in_launch = fmin(fmax(wanted, 1024), XRAY_LAUNCH_GROWTH * s->in_launch);
+    return BN_OK;
+}
+
+/* The batch's photons to their ends: in one launch where that is short, which no one waits for; else in launches that
+ * are waited for, so that a run can end between them. */
+static bn_status fly(bn_sim *sim, xray *s, const xray_batch *b, bool *unfinished)
+{
+    s->flown = b->begin;
+    s->in_launch = s->in_launch > 0 ? s->in_launch : XRAY_FIRST_LAUNCH;
+    while (s->flown < b->end) {
+        const uint64_t begin = s->flown, left = b->end - begin;
+        const bool whole = (double)left <= s->in_launch, alone = whole && begin == b->first;
+        const uint64_t count = whole ? left : (uint64_t)s->in_launch;
+        const double start = bn_seconds_now();
+        BN_TRY(launch(s, b, begin, begin + count));
+        s->flown = begin + count;
+        if (!alone)
+            BN_TRY(look_at_pace(sim, s, count, start));
+        if (s->flown < b->end && bn_sim_asked_to_end(sim)) {
+            *unfinished = true;
+            return BN_OK;
+        }
+    }
+    return BN_OK;
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -110,8 +153,10 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         BN_TRY(present(sim, s));
         s->fresh = true;
     }
-    BN_TRY(fly(s, &b));
-    xray_report(s, &b, out);
+    bool unfinished = false;
+    BN_TRY(fly(sim, s, &b, &unfinished));
+    xray_report(s, out);
+    out->unfinished = unfinished;
     return BN_OK;
 }
 
@@ -121,16 +166,16 @@ xray_batch xray_next_batch(const xray *s, unsigned long long step)
     xray_batch b = { .first = step * batch, .rounds = s->rounds };
     b.first = b.first < s->photons ? b.first : s->photons;
     b.end = s->photons - b.first > batch ? b.first + batch : s->photons;
+    b.begin = s->flown > b.first && s->flown < b.end ? s->flown : b.first;
     b.time = s->pulse[0] + (s->pulse[1] - s->pulse[0]) * 0.5 * ((double)b.first + (double)b.end) / (double)s->photons;
-    b.fresh = s->coherent > 0 && step > 0 && step % (unsigned long long)s->coherent == 0;
+    b.fresh = s->coherent > 0 && b.begin == b.first && step > 0 && step % (unsigned long long)s->coherent == 0;
     return b;
 }
 
-void xray_report(xray *s, const xray_batch *b, bn_step *out)
+void xray_report(const xray *s, bn_step *out)
 {
-    s->flown = b->end;
-    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .complete = b->end == s->photons };
-    out->series[0] = (double)b->end;
+    *out = (bn_step){ .dt = 1, .residual = (double)NAN, .complete = s->flown == s->photons };
+    out->series[0] = (double)s->flown;
 }
 
 const bn_engine xray_device = {
