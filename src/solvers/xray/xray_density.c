@@ -94,14 +94,33 @@ static void coarsen(const double *fine, const uint32_t n[3], double *coarse)
             }
 }
 
-/* Work of a straight photon: a crossing of a block counts 1, a collision that may be refused 3. */
-static double effort(const double *most, const uint32_t blocks[3], int bits)
+/* Blocks of 2^(number of the level) cells a side: the largest depth in each, and their numbers along x, y, z. */
+typedef struct level {
+    double *most;
+    uint32_t n[3];
+} level;
+
+/* Work of straight light with blocks of each level, on columns of cells spread over the box (Roberts' sequence, which
+ * keeps step with no grating): entering a block counts 1, a tentative collision that is refused 3. Those that count are
+ * as many whatever the blocks. Light that is scattered only once is gone behind that. */
+static void efforts(const xray *s, const level *levels, int count, double *cost)
 {
-    double sum = 0;
-    const size_t count = (size_t)blocks[0] * blocks[1] * blocks[2];
-    for (size_t i = 0; i < count; i++)
-        sum += 1 + 3 * fmin(most[i] * (1 << bits), 1e3);
-    return sum / ((double)blocks[1] * blocks[2]);
+    enum { COLUMNS = 1024 };
+    const size_t nx = s->box[0];
+    for (int c = 0; c < COLUMNS; c++) {
+        const double y = 0.5 + 0.7548776662466927 * c, z = 0.5 + 0.5698402909980532 * c;
+        const size_t j = (size_t)((y - floor(y)) * s->box[1]), k = (size_t)((z - floor(z)) * s->box[2]);
+        const double *own = s->optical + (k * s->box[1] + j) * nx;
+        double light = 1;
+        for (size_t i = 0; i < nx && light > 1e-6; i++) {
+            for (int l = 0; l < count; l++) {
+                const level *at = &levels[l];
+                const double most = at->most[((k >> l) * at->n[1] + (j >> l)) * at->n[0] + (i >> l)];
+                cost[l] += light * ((i & (((size_t)1 << l) - 1) ? 0 : 1) + 3 * (most - own[i]));
+            }
+            light *= s->k.most == 1 ? exp(-own[i]) : 1;
+        }
+    }
 }
 
 /* Blocks of 2^wish cells a side; below 0: where photons have least to do. 1 cell: every collision counts, which is the
@@ -109,29 +128,32 @@ static double effort(const double *most, const uint32_t blocks[3], int bits)
 static bn_status cut(xray *s, bn_plan *p, int wish)
 {
     enum { LEVELS = 8 };
-    double best = HUGE_VAL;
-    const double *fine = s->optical;
-    uint32_t n[3] = { s->box[0], s->box[1], s->box[2] };
-    for (int level = 0; level < LEVELS; level++) {
-        const double cost = effort(fine, n, level);
-        if (wish < 0 ? cost < best : level <= wish) {
-            best = cost;
-            s->majorant = (double *)fine;
-            for (int d = 0; d < 3; d++) {
-                s->blocks[d] = n[d];
-                s->bits[d] = level;
-            }
-        }
-        if (level == wish || (n[0] == 1 && n[1] == 1 && n[2] == 1))
+    level levels[LEVELS] = { { s->optical, { s->box[0], s->box[1], s->box[2] } } };
+    double cost[LEVELS] = { 0 };
+    int count = 1, best = 0;
+    for (; count < LEVELS && count - 1 != wish; count++) {
+        const level *fine = &levels[count - 1];
+        level *coarse = &levels[count];
+        if (fine->n[0] == 1 && fine->n[1] == 1 && fine->n[2] == 1)
             break;
-        double *coarse;
-        BN_TRY(bn_plan_keep(p, (size_t)halved(n[0]) * halved(n[1]) * halved(n[2]) * sizeof *coarse, (void **)&coarse));
-        coarsen(fine, n, coarse);
-        fine = coarse;
         for (int d = 0; d < 3; d++)
-            n[d] = halved(n[d]);
+            coarse->n[d] = halved(fine->n[d]);
+        BN_TRY(bn_plan_keep(p, (size_t)coarse->n[0] * coarse->n[1] * coarse->n[2] * sizeof *coarse->most,
+                            (void **)&coarse->most));
+        coarsen(fine->most, fine->n, coarse->most);
     }
-    s->k.thinned = s->bits[0] > 0;
+    if (wish >= 0)
+        best = count - 1;
+    else
+        efforts(s, levels, count, cost);
+    for (int l = 1; wish < 0 && l < count; l++)
+        best = cost[l] < cost[best] ? l : best;
+    s->majorant = levels[best].most;
+    for (int d = 0; d < 3; d++) {
+        s->blocks[d] = levels[best].n[d];
+        s->bits[d] = best;
+    }
+    s->k.thinned = best > 0;
     return BN_OK;
 }
 
