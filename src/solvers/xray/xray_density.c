@@ -15,7 +15,9 @@ typedef struct shape {
     double centre[2], width, pitch, height, start, depth, shift, radius, ripple, size[3];
 } shape;
 
-static bool in_slit(const shape *s, double y) { return fabs(y) < 0.5 * s->width * (1 + 1e-9); }
+/* A cell whose middle lies on an edge belongs to what is inside, along y as along z. */
+static bool inside(double at, double width) { return fabs(at) < 0.5 * width * (1 + 1e-9); }
+static bool in_slit(const shape *s, double y) { return inside(y, s->width); }
 
 /* Whether the density is there: x from the entrance, y and z from the middle of the face. */
 static bool within(const shape *s, double x, double y, double z)
@@ -28,7 +30,7 @@ static bool within(const shape *s, double x, double y, double z)
     }
     if (s->kind == XRAY_FOIL)
         x -= s->ripple * cos(2 * 3.14159265358979323846 * y / s->pitch);
-    if (x < s->start || x >= s->start + s->depth || (s->height > 0 && fabs(z) >= 0.5 * s->height))
+    if (x < s->start || x >= s->start + s->depth || (s->height > 0 && !inside(z, s->height)))
         return false;
     switch (s->kind) {
     case XRAY_SINGLE_SLIT: return in_slit(s, y);
@@ -239,6 +241,10 @@ static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v
     if (!grey)
         return BN_OK;
     *v = (bn_volume_numbers){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
+    for (size_t d = 1; d < 3; d++)
+        if (bn_case_given(c, "density.cells") && bn_case_int_at(c, "density.cells", d) != (long long)v->n[d])
+            return bn_case_reject(c, "density.cells", "along y and z the picture tells them", "%s has %u x %u pixels",
+                                  bn_case_text(c, "density.file"), width, height);
     if ((double)v->n[0] * width * height > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
     BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
