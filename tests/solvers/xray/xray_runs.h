@@ -14,8 +14,8 @@ double total(const double *values, size_t count);
 /* Both runs have the field to the bit. */
 void same_bits(run *, run *, const char *name);
 
-/* Two pictures of `cells` counted photons from photons of their own follow one law: chi-squared over the cells that have more
- * than 20 photons together, 3.7 standard deviations. */
+/* Two pictures of `cells` counted photons from photons of their own follow one law: chi-squared over the cells that
+ * have more than 20 photons together, 3.7 standard deviations. */
 void same_law(const double *x, const double *y, size_t cells, const char *what);
 
 /* What `binnacle check` tells beside the results. */
