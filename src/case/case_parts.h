@@ -82,6 +82,21 @@ void bn_value_read(bn_reader *, bn_value *v, const bn_toml *node);
 /* The index of a choice, or -1. */
 int bn_choice_find(const bn_key *, const char *text);
 
+/* belongs.c: keys that belong to some choices of another key. */
+
+/* Whether the key counts, as the case has chosen. */
+bool bn_value_counts(const bn_case *, const bn_value *);
+
+/* `kind = "file" or "series"`: what the key belongs to; nothing when it always counts. */
+void bn_key_add_only(const bn_key *, bn_builder *);
+
+/* Reports keys that are given and do not count. Those of the file that an override has chosen against are as if they
+ * were not given. */
+BN_CHECKED bn_status bn_case_check_choices(bn_case *);
+
+/* False: `only` of the key names no choice of the schema, a programming error. */
+bool bn_key_has_decider(const bn_value *values, size_t count, const bn_key *);
+
 /* resolve.c: defaults, and values as TOML. */
 
 /* Gives the value of a key that the case does not give. BN_MEMORY without a message. */

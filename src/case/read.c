@@ -215,7 +215,7 @@ static bn_status read_values(loader *l, const bn_key *schema)
     for (size_t i = 0; i < c->count && r->status == BN_OK; i++)
         if (!c->values[i].given && bn_value_default(&c->values[i], c->values[i].key->def_text) != BN_OK)
             r->status = bn_fail(c->ctx, BN_MEMORY, "no memory for the values of %s", c->path);
-    return r->status;
+    return r->status == BN_OK ? bn_case_check_choices(c) : r->status;
 }
 
 /* Fails with all that was found. */

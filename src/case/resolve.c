@@ -62,10 +62,13 @@ void bn_value_add(const bn_value *v, bn_builder *out)
         bn_builder_add(out, "]");
 }
 
-/* What the case says: a preference is not part of it. */
-static void add_line(bn_builder *b, const bn_value *v)
+/* What the case says: a preference is not part of it, nor a key of what was not chosen, nor a default that would stand
+ * for what is decided elsewhere. */
+static void add_line(bn_builder *b, const bn_case *c, const bn_value *v)
 {
     bn_value own = *v;
+    if (!bn_value_counts(c, v) || (v->key->inferred && !v->given))
+        return;
     if (v->preferred && v->key->type == BN_KEY_INT)
         own.is.integer[0] = v->before;
     else if (v->preferred)
@@ -87,7 +90,7 @@ static void add_items(bn_builder *b, const bn_case *c, const bn_key *pattern)
             continue;
         if (v->key == pattern)
             bn_builder_add(b, "\n[[%.*s]]\n", (int)bn_key_table(name), name);
-        add_line(b, v);
+        add_line(b, c, v);
     }
 }
 
@@ -103,7 +106,7 @@ bn_status bn_case_resolved(const bn_case *c, char **text)
         else if (first)
             bn_builder_add(&b, "\n[%.*s]\n", (int)bn_key_table(key->name), key->name);
         if (!key->list)
-            add_line(&b, &c->values[i]);
+            add_line(&b, c, &c->values[i]);
     }
     *text = bn_builder_take(&b);
     return *text ? BN_OK : bn_fail(c->ctx, BN_MEMORY, "no memory for the text of the resolved case");

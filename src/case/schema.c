@@ -99,6 +99,8 @@ bn_value *bn_values_create(const bn_key *schema, size_t *count)
             append_table(values, count, k->name, schema);
     for (const bn_key *k = bn_common_keys; k->name; k++)
         append_table(values, count, k->name, schema);
+    for (size_t i = 0; i < *count; i++)
+        assert(bn_key_has_decider(values, *count, values[i].key) && "a key belongs to choices that there are");
     return values;
 }
 

@@ -23,6 +23,11 @@ typedef struct bn_key {
     const char *def_text; /* default of texts and choices; where required, `def` and this are the starter's example */
     const char *choices;  /* BN_KEY_CHOICE: "thom|woods" */
     bool required, above, list;
+    bool inferred; /* left out, a file or another key may decide: the resolved case has it only where the case has */
+    /* "launch.kind=gaussian|plane": the key belongs to these choices of another key, of the same item if that is in the
+     * same list, and is refused with any other; "launch.kind!=file": to all others; "a.kind=x or a.heat=y": to either.
+     * NULL: it always counts. */
+    const char *only;
     const char *help; /* one line; stands in the starter case and the manual */
 } bn_key;
 

@@ -31,7 +31,12 @@ static void add_meaning(const bn_key *key, bn_builder *out)
             bn_builder_add(out, "%s%.*s", i ? " | " : "", (int)bytes, choice);
         break;
     }
-    bn_builder_add(out, "%s: %s", bn_key_length(key) > 1 ? " each" : "", key->help);
+    bn_builder_add(out, "%s", bn_key_length(key) > 1 ? " each" : "");
+    if (key->only) {
+        bn_builder_add(out, ", with ");
+        bn_key_add_only(key, out);
+    }
+    bn_builder_add(out, ": %s", key->help);
     if (range.failed)
         out->failed = true;
     bn_builder_clear(&range);
@@ -56,8 +61,8 @@ static void add_comment(bn_builder *out, const char *words, size_t at, size_t fr
     bn_builder_add(out, "\n");
 }
 
-/* One table, `values` to `end`: equals signs and comments aligned. */
-static void add_table(bn_builder *out, const bn_value *values, const bn_value *end)
+/* One table of the case, `values` to `end`: equals signs and comments aligned. */
+static void add_table(bn_builder *out, const bn_case *c, const bn_value *values, const bn_value *end)
 {
     size_t leaf = 0, column = COMMENT_COLUMN;
     for (const bn_value *v = values; v < end; v++) {
@@ -67,7 +72,7 @@ static void add_table(bn_builder *out, const bn_value *values, const bn_value *e
     for (const bn_value *v = values; v < end; v++) {
         bn_builder text = { 0 };
         bn_value_add(v, &text);
-        size_t need = leaf + 3 + text.bytes + 2 + (values->key->list ? 2 : 0);
+        size_t need = leaf + 3 + text.bytes + 2 + (values->key->list || !bn_value_counts(c, v) ? 2 : 0);
         column = need > column && need <= VALUE_COLUMNS ? need : column;
         bn_builder_clear(&text);
     }
@@ -81,7 +86,8 @@ static void add_table(bn_builder *out, const bn_value *values, const bn_value *e
         bn_builder meaning = { 0 };
         add_meaning(v->key, &meaning);
         size_t start = out->bytes;
-        bn_builder_add(out, "%s%-*s = ", list ? "# " : "", (int)leaf, bn_key_leaf(v->key->name));
+        bn_builder_add(out, "%s%-*s = ", list || !bn_value_counts(c, v) ? "# " : "", (int)leaf,
+                       bn_key_leaf(v->key->name));
         bn_value_add(v, out);
         add_comment(out, bn_builder_text(&meaning), out->bytes - start, column);
         if (meaning.failed)
@@ -111,15 +117,18 @@ bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_s
     }
     if (!values)
         return bn_fail(ctx, BN_MEMORY, "no memory for the starter case of %s", solver);
-    bn_builder_add(&b,
-                   "# made by: binnacle new %s\n"
-                   "# A bare number is in SI; a text carries its unit: \"532 nm\".\n"
-                   "# A key that is left out has the value that stands here, unless it is required.\n",
-                   solver);
+    bn_builder_add(
+        &b,
+        "# made by: binnacle new %s\n"
+        "# A bare number is in SI; a text carries its unit: \"532 nm\".\n"
+        "# A key that is left out has the value that stands here, unless it is required. Keys behind a # belong to\n"
+        "# what is not chosen here.\n",
+        solver);
+    const bn_case c = { .values = values, .count = count };
     for (size_t from = 0, to = 0; from < count; from = to) {
         while (to < count && bn_key_same_table(values[from].key->name, values[to].key->name))
             to++;
-        add_table(&b, &values[from], &values[to]);
+        add_table(&b, &c, &values[from], &values[to]);
     }
     bn_values_destroy(&values, count);
     *text = bn_builder_take(&b);

@@ -204,6 +204,8 @@ void bn_value_read(bn_reader *r, bn_value *v, const bn_toml *node)
     v->given = true;
     v->override = r->override;
     v->place = node->value;
+    if (v->key->type == BN_KEY_CHOICE)
+        v->is.choice = -1; /* until it is found to be one */
     size_t length = bn_key_length(v->key);
     if (length == 1) {
         read_one(&s, v, 0);

@@ -70,6 +70,6 @@ sed 's/38 20, 37 18, 38 16)/38 20, 37 18)/' "$cases/station-2.csv" >"$work/stati
 wrong '' 'station-2.csv, line 15, shape 14 \(kiosk\): .*closed' 'a ring that is not closed' station
 wrong 's/5312002 m/5311950 m/' 'the terrain reaches from' 'a domain that the terrain does not cover' valley
 wrong 's/valley.tif/house-1.png/' 'house-1.png' 'a terrain that is none' valley
-wrong 's/^kind   = "terrain"/kind   = "slope"/' 'only a terrain is read from a file' 'a file for a slope' valley
+wrong 's/^kind   = "terrain"/kind   = "slope"/' 'belongs to kind = "terrain"' 'a file for a slope' valley
 ok 'nothing was created' test ! -e "$work/none"
 finish

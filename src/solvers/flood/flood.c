@@ -11,19 +11,19 @@
     { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|open|inflow|level", .def_text = "wall",           \
       .help = "what the side is: closed, open to water that leaves, a discharge that enters, a level outside" },    \
     { .name = at ".discharge", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,               \
-      .help = "of an inflow, per metre of the side" },                                                              \
+      .only = at ".kind=inflow", .help = "of an inflow, per metre of the side" },                                   \
     { .name = at ".level", .type = BN_KEY_REAL, .unit = "m", .min = -1e6, .max = 1e6,                               \
-      .help = "height of the water outside, of a side with a level" }
+      .only = at ".kind=level", .help = "height of the water outside, of a side with a level" }
 
 static const bn_key schema[] = {
     { .name = "grid.kind", .type = BN_KEY_CHOICE, .choices = "hexagon|square", .def_text = "hexagon",
       .help = "cells: regular hexagons in rows along x, or squares" },
-    { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536,
+    { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536, .inferred = true,
       .help = "cells along x and rows along y" },
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
     { .name = "grid.origin", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
-      .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
+      .inferred = true, .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
     { .name = "grid.periodic_x", .type = BN_KEY_BOOL, .help = "the right side is followed by the left one" },
     { .name = "grid.periodic_y", .type = BN_KEY_BOOL, .help = "the top is followed by the bottom" },
     { .name = "fluid.gravity", .type = BN_KEY_REAL, .unit = "m s-2", .def = 9.81, .max = 1e6, .above = true,
@@ -35,38 +35,53 @@ static const bn_key schema[] = {
       .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; "
               "channel of MacDonald's type; heights from a file, of the lowest storey" },
     { .name = "bed.file", .type = BN_KEY_TEXT, .def_text = "",
+      .only = "bed.kind=terrain",
       .help = "of a terrain: GeoTIFF (.tif) or ESRI ASCII grid (.asc), in metres; relative to the case file" },
     { .name = "bed.shift", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
+      .only = "bed.kind=terrain",
       .help = "of a terrain: its coordinates at x = y = 0 of the case" },
     { .name = "bed.scale", .type = BN_KEY_REAL, .def = 1, .min = -1e6, .max = 1e6,
+      .only = "bed.kind=terrain",
       .help = "of a terrain: metres that a unit of its heights is" },
     { .name = "bed.offset", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e5, .max = 1e5,
+      .only = "bed.kind=terrain",
       .help = "of a terrain: added to its heights; small heights keep more digits in single precision" },
     { .name = "bed.nodata", .type = BN_KEY_CHOICE, .choices = "reject|wall", .def_text = "reject",
+      .only = "bed.kind=terrain",
       .help = "of a terrain: what cells without data are" },
     { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
+      .only = "bed.kind=slope",
       .help = "of an inclined ground: rise along x and y" },
     { .name = "bed.amplitude", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1e6,
+      .only = "bed.kind=random",
       .help = "of a random ground: heights lie between 0 and this" },
     { .name = "bed.radius", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
+      .only = "bed.kind=bowl",
       .help = "of the paraboloid, where it has the height 0" },
     { .name = "bed.depth", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
+      .only = "bed.kind=bowl",
       .help = "of the paraboloid in the middle" },
     { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "dry|level|depth|dam|circle|planar|radial",
       .def_text = "circle",
       .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and "
               "outside of a circle; Thacker's waves in a paraboloid" },
     { .name = "initial.level", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e6, .max = 1e6,
+      .only = "initial.kind=level|depth",
       .help = "height of the water, or its depth" },
     { .name = "initial.storey", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 256,
+      .only = "initial.kind=level|depth",
       .help = "with water of that level or depth; 0: all" },
     { .name = "initial.levels", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .min = -1e6, .max = 1e6,
+      .only = "initial.kind=dam|circle",
       .help = "heights before and behind the dam (along +x or +y), or inside and outside of the circle" },
     { .name = "initial.axis", .type = BN_KEY_CHOICE, .choices = "x|y", .def_text = "x",
+      .only = "initial.kind=dam",
       .help = "the dam stands across this axis, in the middle" },
     { .name = "initial.radius", .type = BN_KEY_REAL, .unit = "m", .def = 2.5, .max = 1e6, .above = true,
+      .only = "initial.kind=circle",
       .help = "of the circle, whose centre is the middle" },
     { .name = "initial.shift", .type = BN_KEY_REAL, .unit = "m", .def = 0.5, .max = 1e6, .above = true,
+      .only = "initial.kind=planar|radial",
       .help = "of Thacker's waves: how far the water is off the middle (planar), or the radius r0 (radial)" },
     BORDER("boundary.left"),
     BORDER("boundary.right"),
@@ -86,12 +101,16 @@ static const bn_key schema[] = {
     { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
       .def_text = "floor", .list = true,
       .help = "what colour and name mean; water leaves by stairs and openings to the storey below" },
-    { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .help = "of a door" },
+    { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .only = "legend.kind=door",
+      .help = "of a door" },
     { .name = "legend.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
+      .only = "legend.kind=source|drain",
       .help = "of a source, for each patch; the most that a patch of a drain takes" },
     { .name = "legend.width", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e4, .above = true, .list = true,
+      .only = "legend.kind=stair",
       .help = "of a stair: length of the edge over which water falls, for each patch" },
     { .name = "legend.coefficient", .type = BN_KEY_REAL, .def = 0.6, .max = 1, .above = true, .list = true,
+      .only = "legend.kind=opening",
       .help = "of discharge, of an opening in the floor" },
     { .name = "source.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .help = "storey of the source, the lowest is 1" },
@@ -104,6 +123,7 @@ static const bn_key schema[] = {
     { .name = "history.of", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top|source", .def_text = "source",
       .list = true, .help = "what changes with time: the discharge or level of a side, or a source" },
     { .name = "history.source", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
+      .only = "history.of=source",
       .help = "which of [[source]], counted from 1" },
     { .name = "history.time", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9, .list = true,
       .help = "when the value is reached; straight lines lead from one row of a history to the next" },
@@ -385,10 +405,6 @@ static void read_sides(const bn_case *c, flood *s)
         s->special = s->special || s->border[side] != FLOOD_WALL;
         if (s->border[side] != FLOOD_WALL && s->periodic[side / 2])
             (void)bn_case_reject(c, kind[side], NULL, "the grid is periodic across this side");
-        if (s->border[side] != FLOOD_INFLOW && bn_case_real(c, discharge[side]) != 0)
-            (void)bn_case_reject(c, discharge[side], "kind = \"inflow\"", "only an inflow has a discharge");
-        if (s->border[side] != FLOOD_LEVEL && bn_case_real(c, level[side]) != 0)
-            (void)bn_case_reject(c, level[side], "kind = \"level\"", "only a side with a level has one");
     }
 }
 

@@ -158,13 +158,10 @@ static double quantum_of(double most, bool is_double)
 /* The file of a terrain, and what its numbers mean. */
 static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
 {
-    const bool named = bn_case_text(c, "bed.file")[0] != '\0';
-    if (named != (s->bed_kind == FLOOD_TERRAIN))
-        return bn_case_reject(c, named ? "bed.file" : "bed.kind",
-                              named ? "bed.kind = \"terrain\"" : "bed.file = \"...\"",
-                              named ? "only a terrain is read from a file" : "a terrain needs a file");
-    if (!named)
+    if (s->bed_kind != FLOOD_TERRAIN)
         return BN_OK;
+    if (bn_case_text(c, "bed.file")[0] == '\0')
+        return bn_case_reject(c, "bed.kind", "bed.file = \"...\"", "a terrain needs a file");
     for (size_t k = 0; k < 2; k++)
         s->terrain_shift[k] = bn_case_real_at(c, "bed.shift", k);
     s->terrain_scale = bn_case_real(c, "bed.scale");

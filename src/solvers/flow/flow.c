@@ -14,14 +14,16 @@
     { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow", .def_text = "wall",        \
       .list = list_, .help = "what the border is here; outflow in one place at most" },                            \
     { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform", .def_text = "parabolic",       \
-      .list = list_, .help = "of an inflow" },                                                                     \
+      .list = list_, .only = at ".kind=inflow", .help = "of an inflow" },                                          \
     { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",            \
-      .list = list_, .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },  \
+      .list = list_, .only = at ".kind=wall|slip",                                                                 \
+      .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },                 \
     { .name = at ".temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6, .list = list_,         \
-      .help = "of an inflow, and where heat is given" }
+      .only = at ".kind=inflow or " at ".heat=given", .help = "of an inflow, and where heat is given" }
 #define SPEED(at, along, def_, list_)                                                                              \
     { .name = at ".speed", .type = BN_KEY_REAL, .unit = "m s-1", .def = def_, .min = -1e6, .max = 1e6,             \
-      .list = list_, .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }
+      .list = list_, .only = at ".kind=wall|inflow",                                                               \
+      .help = "of a wall: tangential speed along +" along "; of an inflow: mean speed into the domain" }
 
 static const bn_key schema[] = {
     { .name = "grid.nodes", .type = BN_KEY_INT, .count = 2, .def = 129, .min = 3, .max = 32768,
@@ -55,22 +57,27 @@ static const bn_key schema[] = {
     { .name = "obstacle.shape", .type = BN_KEY_CHOICE, .choices = "none|ellipse|rectangle", .def_text = "none",
       .help = "a simple obstacle, with or without a mask" },
     { .name = "obstacle.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.5, .min = -1e6, .max = 1e6,
+      .only = "obstacle.shape=ellipse|rectangle",
       .help = "of the shape" },
     { .name = "obstacle.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
+      .only = "obstacle.shape=ellipse|rectangle",
       .help = "of the shape, along x and y" },
     { .name = "obstacle.heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",
       .help = "of the obstacles" },
     { .name = "obstacle.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
+      .only = "obstacle.heat=given",
       .help = "where their heat is given" },
     { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "rest|vortex|developed", .def_text = "rest",
       .help = "at rest; one vortex that fills the box; the left side's inflow profile everywhere" },
     { .name = "initial.strength", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 1, .max = 1e6, .above = true,
+      .only = "initial.kind=vortex",
       .help = "stream function in the middle of the vortex" },
     { .name = "initial.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
       .help = "everywhere at the start" },
     { .name = "initial.heat", .type = BN_KEY_CHOICE, .choices = "even|sine|cosine", .def_text = "even",
       .help = "adds half a wave along x and y: sin sin, which vanishes at the sides, or cos cos, which is flat there" },
     { .name = "initial.heat_amplitude", .type = BN_KEY_REAL, .unit = "K", .def = 1, .min = -1e6, .max = 1e6,
+      .only = "initial.heat=sine|cosine",
       .help = "of the wave" },
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
@@ -86,9 +93,11 @@ static const bn_key schema[] = {
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = "auto|cg|fused-cg|fft", .def_text = "auto",
       .help = "the same for vorticity and temperature" },
     { .name = "solver.spmv", .type = BN_KEY_CHOICE, .choices = "naive|local|image", .def_text = "local",
+      .only = "solver.poisson=cg or solver.diffusion=cg",
       .help = "matrix-vector product of \"cg\": offsets from global memory, from local memory, vector as an image" },
     { .name = "solver.dot", .type = BN_KEY_CHOICE,
       .choices = "naive|coalesced|convergent|conflict-free|unrolled|norm", .def_text = "norm",
+      .only = "solver.poisson=cg or solver.diffusion=cg",
       .help = "dot product of \"cg\", each a step faster on early GPUs than the one before" },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
       .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing and "

@@ -61,15 +61,9 @@ double flow_net_inflow(const flow *s)
 /* What one piece says about itself. */
 static void check_piece(const bn_case *c, const flow *s, const flow_piece *p)
 {
-    if ((p->kind == FLOW_SLIP || p->kind == FLOW_OUTFLOW) && p->speed != 0)
-        reject(c, p, KEY_SPEED, NULL, "a side that is %s has no speed", p->kind == FLOW_SLIP ? "slip" : "outflow");
     if (s->a == 0 && (p->heat == FLOW_GIVEN || p->temperature != 0))
         reject(c, p, p->heat == FLOW_GIVEN ? KEY_HEAT : KEY_TEMPERATURE, "give fluid.diffusivity",
                "without fluid.diffusivity there is no temperature");
-    else if (p->temperature != 0 && p->heat != FLOW_GIVEN && p->kind != FLOW_INFLOW)
-        reject(c, p, KEY_TEMPERATURE, "add heat = \"given\"", "an insulated side has no temperature of its own");
-    if (p->kind == FLOW_OUTFLOW && p->heat == FLOW_GIVEN)
-        reject(c, p, KEY_HEAT, NULL, "an outflow carries out what arrives; its temperature can't be given");
 }
 
 static void read_sides(const bn_case *c, flow *s)

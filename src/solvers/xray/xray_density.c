@@ -15,7 +15,9 @@ typedef struct shape {
     double centre[2], width, pitch, height, start, depth, shift, radius, ripple, size[3];
 } shape;
 
-static bool in_slit(const shape *s, double y) { return fabs(y) < 0.5 * s->width * (1 + 1e-9); }
+/* A cell whose middle lies on an edge belongs to what is inside, along y as along z. */
+static bool inside(double at, double width) { return fabs(at) < 0.5 * width * (1 + 1e-9); }
+static bool in_slit(const shape *s, double y) { return inside(y, s->width); }
 
 /* Whether the density is there: x from the entrance, y and z from the middle of the face. */
 static bool within(const shape *s, double x, double y, double z)
@@ -28,7 +30,7 @@ static bool within(const shape *s, double x, double y, double z)
     }
     if (s->kind == XRAY_FOIL)
         x -= s->ripple * cos(2 * 3.14159265358979323846 * y / s->pitch);
-    if (x < s->start || x >= s->start + s->depth || (s->height > 0 && fabs(z) >= 0.5 * s->height))
+    if (x < s->start || x >= s->start + s->depth || (s->height > 0 && !inside(z, s->height)))
         return false;
     switch (s->kind) {
     case XRAY_SINGLE_SLIT: return in_slit(s, y);
@@ -94,14 +96,33 @@ static void coarsen(const double *fine, const uint32_t n[3], double *coarse)
             }
 }
 
-/* Work of a straight photon: a crossing of a block counts 1, a collision that may be refused 3. */
-static double effort(const double *most, const uint32_t blocks[3], int bits)
+/* Blocks of 2^(number of the level) cells a side: the largest depth in each, and their numbers along x, y, z. */
+typedef struct level {
+    double *most;
+    uint32_t n[3];
+} level;
+
+/* Work of straight light with blocks of each level, on columns of cells spread over the box (Roberts' sequence, which
+ * keeps step with no grating): entering a block counts 1, a tentative collision that is refused 3. Those that count are
+ * as many whatever the blocks. Light that is scattered only once is gone behind that. */
+static void efforts(const xray *s, const level *levels, int count, double *cost)
 {
-    double sum = 0;
-    const size_t count = (size_t)blocks[0] * blocks[1] * blocks[2];
-    for (size_t i = 0; i < count; i++)
-        sum += 1 + 3 * fmin(most[i] * (1 << bits), 1e3);
-    return sum / ((double)blocks[1] * blocks[2]);
+    enum { COLUMNS = 1024 };
+    const size_t nx = s->box[0];
+    for (int c = 0; c < COLUMNS; c++) {
+        const double y = 0.5 + 0.7548776662466927 * c, z = 0.5 + 0.5698402909980532 * c;
+        const size_t j = (size_t)((y - floor(y)) * s->box[1]), k = (size_t)((z - floor(z)) * s->box[2]);
+        const double *own = s->optical + (k * s->box[1] + j) * nx;
+        double light = 1;
+        for (size_t i = 0; i < nx && light > 1e-6; i++) {
+            for (int l = 0; l < count; l++) {
+                const level *at = &levels[l];
+                const double most = at->most[((k >> l) * at->n[1] + (j >> l)) * at->n[0] + (i >> l)];
+                cost[l] += light * ((i & (((size_t)1 << l) - 1) ? 0 : 1) + 3 * (most - own[i]));
+            }
+            light *= s->k.most == 1 ? exp(-own[i]) : 1;
+        }
+    }
 }
 
 /* Blocks of 2^wish cells a side; below 0: where photons have least to do. 1 cell: every collision counts, which is the
@@ -109,29 +130,32 @@ static double effort(const double *most, const uint32_t blocks[3], int bits)
 static bn_status cut(xray *s, bn_plan *p, int wish)
 {
     enum { LEVELS = 8 };
-    double best = HUGE_VAL;
-    const double *fine = s->optical;
-    uint32_t n[3] = { s->box[0], s->box[1], s->box[2] };
-    for (int level = 0; level < LEVELS; level++) {
-        const double cost = effort(fine, n, level);
-        if (wish < 0 ? cost < best : level <= wish) {
-            best = cost;
-            s->majorant = (double *)fine;
-            for (int d = 0; d < 3; d++) {
-                s->blocks[d] = n[d];
-                s->bits[d] = level;
-            }
-        }
-        if (level == wish || (n[0] == 1 && n[1] == 1 && n[2] == 1))
+    level levels[LEVELS] = { { s->optical, { s->box[0], s->box[1], s->box[2] } } };
+    double cost[LEVELS] = { 0 };
+    int count = 1, best = 0;
+    for (; count < LEVELS && count - 1 != wish; count++) {
+        const level *fine = &levels[count - 1];
+        level *coarse = &levels[count];
+        if (fine->n[0] == 1 && fine->n[1] == 1 && fine->n[2] == 1)
             break;
-        double *coarse;
-        BN_TRY(bn_plan_keep(p, (size_t)halved(n[0]) * halved(n[1]) * halved(n[2]) * sizeof *coarse, (void **)&coarse));
-        coarsen(fine, n, coarse);
-        fine = coarse;
         for (int d = 0; d < 3; d++)
-            n[d] = halved(n[d]);
+            coarse->n[d] = halved(fine->n[d]);
+        BN_TRY(bn_plan_keep(p, (size_t)coarse->n[0] * coarse->n[1] * coarse->n[2] * sizeof *coarse->most,
+                            (void **)&coarse->most));
+        coarsen(fine->most, fine->n, coarse->most);
     }
-    s->k.thinned = s->bits[0] > 0;
+    if (wish >= 0)
+        best = count - 1;
+    else
+        efforts(s, levels, count, cost);
+    for (int l = 1; wish < 0 && l < count; l++)
+        best = cost[l] < cost[best] ? l : best;
+    s->majorant = levels[best].most;
+    for (int d = 0; d < 3; d++) {
+        s->blocks[d] = levels[best].n[d];
+        s->bits[d] = best;
+    }
+    s->k.thinned = best > 0;
     return BN_OK;
 }
 
@@ -217,6 +241,10 @@ static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v
     if (!grey)
         return BN_OK;
     *v = (bn_volume_numbers){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
+    for (size_t d = 1; d < 3; d++)
+        if (bn_case_given(c, "density.cells") && bn_case_int_at(c, "density.cells", d) != (long long)v->n[d])
+            return bn_case_reject(c, "density.cells", "along y and z the picture tells them", "%s has %u x %u pixels",
+                                  bn_case_text(c, "density.file"), width, height);
     if ((double)v->n[0] * width * height > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
     BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));

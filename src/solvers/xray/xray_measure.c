@@ -114,13 +114,16 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
     return bn_result_table(results, "cut", columns, count, nx);
 }
 
-/* The first orders of a grating. Photons at random leave an intensity that is distributed exponentially: its mean
- * between the orders is its standard deviation too. |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
+/* The first orders of a grating on both sides, which differ where it is no mirror image of itself. Photons at random
+ * leave an intensity that is distributed exponentially: its mean between the orders is its standard deviation too.
+ * |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
 static bn_status measure_orders(const xray *s, const double *intensity, const double *hits, bn_results *results)
 {
     const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
     const double step = s->wavelength / s->pitch / s->cell_angle;
-    double between = 0, count = 0, share = 0, height = 0;
+    static const char *const names[2][2] = { { "first_order_minus", "first_order_minus_sigma" },
+                                             { "first_order_plus", "first_order_plus_sigma" } };
+    double between = 0, count = 0;
     for (size_t i = 0; i < nx; i++) {
         const double order = ((double)i - (double)(nx / 2)) / step;
         if (s->toward[4 * (row + i) + 3] && fabs(order - round(order)) > 0.25) {
@@ -129,13 +132,12 @@ static bn_status measure_orders(const xray *s, const double *intensity, const do
         }
     }
     between /= count;
-    for (int side = -1; side <= 1; side += 2) {
-        const size_t at = row + (size_t)((double)(nx / 2) + side * step + 0.5);
-        height += 0.5 * intensity[at];
-        share += 0.5 * (intensity[at] - hits[at]) / (hits[at] * hits[at]);
+    for (int side = 0; side < 2; side++) {
+        const size_t at = row + (size_t)((double)(nx / 2) + (2 * side - 1) * step + 0.5);
+        BN_TRY(bn_result(results, names[side][0], (intensity[at] - hits[at]) / (hits[at] * hits[at])));
+        BN_TRY(bn_result(results, names[side][1], (intensity[at] - between) / between));
     }
-    BN_TRY(bn_result(results, "first_order", share));
-    return bn_result(results, "first_order_sigma", (height - between) / (between / sqrt(2)));
+    return BN_OK;
 }
 
 /* Whether the first orders of a grating lie on the detector. */
@@ -291,9 +293,11 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { s->k.absorbing, "absorbed", "", "share of all photons" },
         { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
         { s->against_curve && !s->k.expected, "mqf_expected", "", "what so many photons at random lead to" },
-        { has_orders(s), "first_order", "",
-          "intensity of a grating's first orders, as a share of all photons in phase" },
-        { has_orders(s), "first_order_sigma", "", "what it stands above the noise, in standard deviations" },
+        { has_orders(s), "first_order_minus", "",
+          "intensity of a grating's first order towards -y, as a share of all photons in phase" },
+        { has_orders(s), "first_order_minus_sigma", "", "what it stands above the noise, in standard deviations" },
+        { has_orders(s), "first_order_plus", "", "the same towards +y" },
+        { has_orders(s), "first_order_plus_sigma", "", "what that stands above the noise, in standard deviations" },
         { s->against_fft, "mqf_fft", "",
           "mean squared difference of the cuts through the photons' and the Fourier picture" },
         { s->against_curve && s->against_fft, "fft_error", "", "mean squared error of the Fourier picture's cut" },

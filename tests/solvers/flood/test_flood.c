@@ -328,7 +328,7 @@ static void rejected(const char *override, const char *why)
 START_TEST(bad_cases_are_rejected)
 {
     rejected("time.interval=0.3", "whole number of intervals");
-    rejected("boundary.left.discharge=1", "only an inflow has a discharge");
+    rejected("boundary.left.discharge=1", "belongs to kind = \"inflow\"");
     rejected("solver.cfl=0.7", "solver.cfl");
     rejected("initial.kind=planar", "paraboloid");
     rejected("bed.kind=macdonald", "needs a discharge");

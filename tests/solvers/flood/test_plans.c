@@ -341,7 +341,7 @@ START_TEST(ground_that_does_not_fit_is_rejected)
     rejected_case(ground("[[storey]]\n[[storey]]\nheight=0.3\n"), BN_CASE,
                   "storey 2: its floor at 0.3 m lies in the ground");
     rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\n", BN_CASE, "a terrain needs a file");
-    rejected_case("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "only a terrain is read from a file");
+    rejected_case("[case]\nsolver='flood'\n[bed]\nfile='a.asc'\n", BN_CASE, "belongs to kind = \"terrain\"");
     rejected_case("[case]\nsolver='flood'\n[bed]\nkind='terrain'\nfile='/nowhere/a.tif'\n", BN_IO, "/nowhere/a.tif");
 }
 END_TEST

@@ -328,7 +328,8 @@ START_TEST(contradictions_are_rejected)
 {
     REJECTED("second outflow", "boundary.top.kind=outflow");
     REJECTED("do not balance", "boundary.right.kind=wall");
-    REJECTED("has no speed", "boundary.right.speed=1");
+    rejected_case("[case]\nsolver = \"flow\"\n[boundary.right]\nkind = \"outflow\"\nspeed = 1\n", BN_CASE,
+                  "belongs to kind = \"wall\" or \"inflow\"");
     REJECTED("inflow on the whole left side", "boundary.left.kind=wall", "boundary.left.speed=0");
     REJECTED("at most 0.08889 s", "time.dt=0.09"); /* 2 nu / (1.5 m/s)^2 */
     REJECTED("must be below", "time.dt=0.08", "solver.wall_relaxation=1");
@@ -355,7 +356,7 @@ START_TEST(device_equals_reference_in_all_variants)
     static const char *const variants[][MOST_OVERRIDES] = {
         { "solver.convection=upwind", "initial.kind=rest" },
         { "solver.wall_vorticity=woods", "boundary.top.speed=2", "boundary.bottom.kind=slip" },
-        { "boundary.left.kind=outflow", "boundary.left.speed=0", "boundary.right.kind=inflow", "boundary.right.speed=1",
+        { "boundary.left.kind=outflow", "boundary.right.kind=inflow", "boundary.right.speed=1",
           "boundary.right.profile=uniform", "initial.kind=rest" },
         { "boundary.left.kind=wall", "boundary.left.speed=1", "boundary.right.kind=slip", "boundary.top.kind=outflow",
           "boundary.bottom.kind=inflow", "boundary.bottom.speed=1", "initial.kind=rest" },

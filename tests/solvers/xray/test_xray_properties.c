@@ -1,0 +1,388 @@
+/* test_xray_properties.c: properties of `xray` that kernel and reference could both miss in the same way: signs along
+ * every axis, closed forms of amplitude and counts cell by cell, budgets of photons and weight, exchange of axes,
+ * independence of how the work is cut up. Limits are statistics: k standard deviations, k beside each. */
+#include "xray_runs.h"
+
+#include <complex.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* Direction of a detector cell: half the cells are the middle, which looks along x. */
+static void direction(const int n[2], double cell_angle, bool equal_angles, double i, double j, double u[3])
+{
+    const double a = (i - n[0] / 2) * cell_angle, b = (j - n[1] / 2) * cell_angle;
+    const double ty = equal_angles ? tan(a) : a, tz = equal_angles ? tan(b) : b, norm = sqrt(1 + ty * ty + tz * tz);
+    u[0] = 1 / norm;
+    u[1] = ty / norm;
+    u[2] = tz / norm;
+}
+
+static void beam(double tilt_y, double tilt_z, double u[3])
+{
+    const double ty = tan(tilt_y), tz = tan(tilt_z), norm = sqrt(1 + ty * ty + tz * tz);
+    u[0] = 1 / norm;
+    u[1] = ty / norm;
+    u[2] = tz / norm;
+}
+
+static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static const char slab[] =
+    "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"slab\"\n"
+    "cells = [64, 64, 64]\ncell = [4e-9, 4e-9, 4e-9]\nvalue = 0.02\n[source]\nphotons = 20000\n"
+    "[detector]\ncells = [32, 24]\ncell_angle = 2e-3\nbeam_stop = 0\n[scattering]\ntheta_max = 0.2\n";
+
+/* Mean of exp(i a x) over the place x of one scattering, density t exp(-t x), in 0 ... 1. */
+static double complex born(double t, double a)
+{
+    const double complex end = cexp(CMPLX(-t, a));
+    return t / (1 - exp(-t)) * (1 - end) / CMPLX(t, -a);
+}
+
+/* --- phases --- */
+
+/* A pencil that enters at p0 along u0 is scattered after a way s with the density of Beer's law, depth t over the way S
+ * through the slab. The mean of exp(i k (s (1 - u u0) - (u - u0) p0)) over s is a geometric integral, for every
+ * direction u: amplitude over photons must be that, real and imaginary part, in each cell. */
+START_TEST(one_scattering_has_its_amplitude_in_every_direction)
+{
+    static const struct {
+        const char *tilt, *centre, *spacing;
+        double tilts[2], places[2];
+        bool equal_angles;
+    } rows[] = {
+        { "source.tilt=[0,0]", "source.centre=[0,0]", "detector.spacing=angles", { 0, 0 }, { 0, 0 }, true },
+        { "source.tilt=[0.012,-0.007]",
+          "source.centre=[2e-8,-1.2e-8]",
+          "detector.spacing=lengths",
+          { 0.012, -0.007 },
+          { 2e-8, -1.2e-8 },
+          false },
+    };
+    static const int n[2] = { 32, 24 };
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        run r = RUN(slab, NULL, "source.profile=pencil", "solver.estimator=expected", "solver.samples=768",
+                    rows[row].tilt, rows[row].centre, rows[row].spacing);
+        double *amplitude = field(&r, "amplitude"), *hits = field(&r, "photons"), worst = 0;
+        double u0[3];
+        const double k = 2 * pi / 1e-10, *p0 = rows[row].places;
+        beam(rows[row].tilts[0], rows[row].tilts[1], u0);
+        const double way = 64 * 4e-9 / u0[0], t = -64 * log(0.98) / u0[0];
+        for (int c = 0; c < n[0] * n[1]; c++) {
+            double u[3];
+            direction(n, 2e-3, rows[row].equal_angles, c % n[0], c / n[0], u);
+            const double a = k * (1 - dot(u, u0)) * way, turn = -k * ((u[1] - u0[1]) * p0[0] + (u[2] - u0[2]) * p0[1]);
+            const double complex form = born(t, a) * cexp(CMPLX(0, turn));
+            worst = fmax(worst, cabs(CMPLX(amplitude[c], amplitude[n[0] * n[1] + c]) / hits[c] - form));
+        }
+        /* |sum|^2 of N terms about their mean is N times an exponential law at most: 1e-5 for one of 768 cells in all.
+         */
+        const double limit = sqrt(log(768 * 1e5) / (20000 * (1 - exp(-t))));
+        ck_assert_msg(worst < limit, "row %zu: amplitudes differ by up to %g, limit %g", row, worst, limit);
+        free(amplitude);
+        free(hits);
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* Two gratings, the second shifted by d: in first Born approximation order m has |1 + exp(i (a - 2 pi m d / P))|^2 / 4
+ * of one grating's intensity, a = k (1 - cos) times the way between them: a quarter of a pitch makes the orders unlike.
+ */
+START_TEST(both_first_orders_of_shifted_gratings_are_the_born_series)
+{
+    static const char text[] =
+        "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"offset-gratings\"\ncells = [256, 32, "
+        "8]\n"
+        "cell = [4e-9, 4e-9, 4e-9]\nvalue = 0.0005\nwidth = 8e-9\npitch = 16e-9\n[source]\nphotons = 500000\n"
+        "[scattering]\ntheta_max = 0.011\n[detector]\ncells = [16, 4]\ncell_angle = 3.1250204e-3\nbeam_stop = 0\n"
+        "[solver]\nestimator = \"expected\"\nsamples = 64\n";
+    for (int side = -1; side <= 1; side += 2) {
+        run r = RUN(text, NULL, side < 0 ? "density.shift=-4e-9" : "density.shift=4e-9");
+        double *intensity = field(&r, "intensity"), *hits = field(&r, "photons");
+        const double depth = 128 * 4e-9, k = 2 * pi / 1e-10, m_photons = 5e5 * (1 - pow(0.9995, 128));
+        for (int m = -1; m <= 1; m += 2) {
+            const int cell = 2 * 16 + 8 + 2 * m;
+            const double a = k * (1 - cos(asin(1e-10 / 16e-9))) * depth, lines = pow(sin(0.5 * pi) / (0.5 * pi), 2);
+            const double turn = a - 2 * pi * m * side * 0.25, t = -128 * log(0.9995);
+            const double one = pow(cabs(born(t, a)), 2);
+            const double share = intensity[cell] / (hits[cell] * hits[cell]);
+            /* A share S of N photons scatters by 2 sqrt(S / N) + 1 / N; light that one half keeps from the other moves
+             * the weights by half the depth t. */
+            const double expected = lines * one * pow(cos(0.5 * turn), 2), sigma = 2 * sqrt(expected / m_photons);
+            near(share, expected,
+                 5 * sigma + 1 / m_photons + 0.5 * t * expected + 0.5 * t * lines * one * fabs(sin(turn)) * t,
+                 "first Born approximation, 5 sigma");
+        }
+        free(intensity);
+        free(hits);
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* --- places and directions --- */
+
+static void brightest(const double *values, const int n[2], int at[2])
+{
+    int best = 0;
+    for (int c = 1; c < n[0] * n[1]; c++)
+        best = values[c] > values[best] ? c : best;
+    at[0] = best % n[0];
+    at[1] = best / n[0];
+}
+
+START_TEST(tilted_light_lands_where_it_points)
+{
+    static const int n[2] = { 32, 24 };
+    int at[2];
+    /* Straight light: 5 cells to the right, 3 down. */
+    run r = RUN(slab, NULL, "source.tilt=[0.01,-0.006]", "density.value=1e-6");
+    double *hits = field(&r, "photons");
+    brightest(hits, n, at);
+    ck_assert_msg(at[0] == 16 + 5 && at[1] == 12 - 3, "direct beam in column %d, row %d", at[0], at[1]);
+    ck_assert(hits[9 * 32 + 21] > 0.99 * 20000);
+    free(hits);
+    end_run(&r);
+    /* The light that interferes has its maximum there, too. */
+    r = RUN(slab, NULL, "source.tilt=[0.01,-0.006]", "solver.estimator=expected", "solver.samples=768",
+            "density.cells=[4,64,64]", "source.size=[2e-8,2e-8]");
+    double *intensity = field(&r, "intensity");
+    brightest(intensity, n, at);
+    ck_assert_msg(at[0] == 16 + 5 && at[1] == 12 - 3, "pattern around column %d, row %d", at[0], at[1]);
+    free(intensity);
+    end_run(&r);
+    /* A pencil off the axis: its own place counts, seen from the detector; 3 cells of 2e-3 * 5e-5 m to the right, 2
+     * down. */
+    r = RUN(slab, NULL, "source.profile=pencil", "source.centre=[3e-7,-2e-7]", "detector.distance=5e-5",
+            "density.cell=[4e-9,4e-8,4e-8]", "density.value=1e-6");
+    hits = field(&r, "photons");
+    brightest(hits, n, at);
+    ck_assert_msg(at[0] == 16 + 3 && at[1] == 12 - 2, "pencil in column %d, row %d", at[0], at[1]);
+    free(hits);
+    end_run(&r);
+}
+END_TEST
+
+START_TEST(gaussian_light_is_as_wide_as_it_says)
+{
+    /* Half of the full width at half maximum on either side holds erf(sqrt(ln 2)) of the light, 0.7610 (5 sigma; 1 % of
+     * the width are 0.5 %). Behind a slit along z, then behind one along y, both away from the middle. */
+    static const double photons = 400000;
+    const double share = erf(sqrt(log(2)));
+    run r = RUN(slab, NULL, "source.photons=400000", "density.kind=single-slit", "density.width=8e-8",
+                "density.value=1", "density.centre=[2e-8,0]", "density.cells=[1,64,64]", "source.profile=gaussian",
+                "source.size=[8e-8,1e-8]", "source.centre=[2e-8,0]");
+    near(1 - result(&r, "unscattered"), share, 5 * sqrt(share * (1 - share) / photons), "within the width along y");
+    end_run(&r);
+    r = RUN(slab, NULL, "source.photons=400000", "density.height=8e-8", "density.value=1", "density.centre=[0,-2e-8]",
+            "density.cells=[1,64,64]", "source.profile=gaussian", "source.size=[1e-8,8e-8]", "source.centre=[0,-2e-8]");
+    near(1 - result(&r, "unscattered"), share, 5 * sqrt(share * (1 - share) / photons), "within the width along z");
+    end_run(&r);
+}
+END_TEST
+
+/* The Fourier picture and photons know nothing of which axis is called y. Slits along z become a slab that is low. */
+START_TEST(y_and_z_are_alike)
+{
+    static const char flat[] =
+        "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\ncell = [4e-9, 4e-9, 4e-9]\n"
+        "value = 0.01\n[source]\nphotons = 20000\n[scattering]\ntheta_max = 0.2\n"
+        "[detector]\ncell_angle = 5e-4\nbeam_stop = 0\n"
+        "[solver]\nestimator = \"expected\"\nsamples = 768\ncompare = \"fft\"\n";
+    run a = RUN(flat, NULL, "density.kind=single-slit", "density.width=4e-8", "density.centre=[2.2e-8,0]",
+                "density.cells=[8,48,32]", "source.size=[1.5e-7,8e-8]", "source.centre=[1.2e-8,-8e-9]",
+                "source.tilt=[0.002,-0.001]", "detector.cells=[32,24]");
+    run b = RUN(flat, NULL, "density.kind=slab", "density.height=4e-8", "density.centre=[0,2.2e-8]",
+                "density.cells=[8,32,48]", "source.size=[8e-8,1.5e-7]", "source.centre=[-8e-9,1.2e-8]",
+                "source.tilt=[-0.001,0.002]", "detector.cells=[24,32]");
+    double *f = field(&a, "fourier"), *g = field(&b, "fourier"), *x = field(&a, "amplitude"),
+           *y = field(&b, "amplitude");
+    double *m = field(&a, "photons"), *n = field(&b, "photons"), most = 0, worst = 0, turned = 0;
+    for (int j = 0; j < 24; j++)
+        for (int i = 0; i < 32; i++) {
+            const int c = j * 32 + i, d = i * 24 + j;
+            most = fmax(most, f[c]);
+            worst = fmax(worst, fabs(f[c] - g[d]));
+            turned = fmax(turned, hypot(x[c] / m[c] - y[d] / n[d], x[768 + c] / m[c] - y[768 + d] / n[d]));
+        }
+    ck_assert_msg(worst < 1e-10 * most, "Fourier pictures differ by %g of %g", worst, most);
+    /* As above, of the difference of two means of N photons. */
+    const double count = 20000 * fmin(1 - result(&a, "unscattered"), 1 - result(&b, "unscattered"));
+    const double limit = sqrt(2 * log(768 * 1e5) / count);
+    ck_assert_msg(turned < limit, "amplitudes differ by %g, limit %g", turned, limit);
+    near(result(&a, "unscattered"), result(&b, "unscattered"), 5 * sqrt(0.5 / 20000), "unscattered, 5 sigma");
+    free(f), free(g), free(x), free(y), free(m), free(n);
+    end_run(&a);
+    end_run(&b);
+}
+END_TEST
+
+/* --- counts --- */
+
+/* What is expected in each cell, by the estimator, is what photons that fly on bring there, out to 0.6 rad along both
+ * axes. */
+static void check_expectation(const char *law, const char *spacing, const char *tilt)
+{
+    static const char *const common[] = { "density.cells=[64,8,8]",   "density.cell=[4e-9,1e-3,1e-3]",
+                                          "density.value=0.2",        "source.profile=pencil",
+                                          "detector.distance=1e6",    "detector.cells=[24,24]",
+                                          "detector.cell_angle=0.05", "scattering.theta_max=1.5" };
+    const char *const *o = common;
+    run a = RUN(slab, NULL, law, spacing, tilt, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7],
+                "source.photons=1000000");
+    run b = RUN(slab, NULL, law, spacing, tilt, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], "source.photons=1000",
+                "solver.estimator=expected", "solver.samples=576", "detector.beam_stop=0");
+    double *counted = field(&a, "photons"), *expected = field(&b, "photons"), chi = 0, sum = 0, mean = 0, edge = 0,
+           far = 0;
+    const double more = 1e6 * (1 - result(&a, "unscattered")) / (1e3 * (1 - result(&b, "unscattered")));
+    size_t cells = 0;
+    for (int c = 0; c < 576; c++) {
+        /* The cell in the middle stands for its mean to (cell angle)^2 / 8 or so, 3e-4. */
+        const double e = expected[c] * more;
+        if (e < 20)
+            continue;
+        const bool outer = abs(c % 24 - 12) > 9 || abs(c / 24 - 12) > 9;
+        /* Straight light lands in one cell. */
+        if (counted[c] - e > 50 * sqrt(e) || c % 24 == 0 || c < 24)
+            continue;
+        chi += pow(counted[c] - e, 2) / e;
+        sum += counted[c];
+        mean += e;
+        far += outer ? counted[c] : 0;
+        edge += outer ? e : 0;
+        cells++;
+    }
+    ck_assert_msg(cells > 500 && fabs(chi - (double)cells) < 3.7 * sqrt(2.0 * (double)cells),
+                  "%s, %s, %s: chi^2 = %g for %zu cells", law, spacing, tilt, chi, cells);
+    near(sum, mean, 5 * sqrt(mean) + 1e-3 * mean, "all cells together, 5 sigma");
+    near(far, edge, 5 * sqrt(edge) + 1e-3 * edge, "cells far from the middle, 5 sigma");
+    free(counted);
+    free(expected);
+    end_run(&a);
+    end_run(&b);
+}
+
+START_TEST(expected_values_are_what_is_counted)
+{
+    check_expectation("scattering.angle=uniform", "detector.spacing=angles", "source.tilt=[0,0]");
+    check_expectation("scattering.angle=thomson", "detector.spacing=angles", "source.tilt=[0.2,-0.1]");
+    check_expectation("scattering.angle=thomson", "detector.spacing=lengths", "source.tilt=[0,0]");
+}
+END_TEST
+
+START_TEST(polarised_light_avoids_its_electric_field)
+{
+    /* 1 - (u e)^2, e at 0.4 rad to y in the plane of y and z: chi-squared over the cells that have 20 or more, 3.7
+     * sigma. */
+    static const int n[2] = { 24, 24 };
+    enum { FINE = 4 };
+    run r = RUN(slab, NULL, "density.cells=[64,8,8]", "density.cell=[4e-9,1e-3,1e-3]", "density.value=0.9",
+                "source.profile=pencil", "detector.distance=1e6", "detector.cells=[24,24]", "detector.cell_angle=0.05",
+                "scattering.theta_max=3.14159265358979", "scattering.angle=polarised", "source.polarisation=0.4",
+                "source.photons=300000");
+    double *hits = field(&r, "photons"), chi = 0;
+    size_t cells = 0;
+    for (int c = 0; c < 576; c++) {
+        double share = 0;
+        for (int p = 0; p < FINE * FINE; p++) {
+            double u[3];
+            direction(n, 0.05, true, c % 24 - 0.5 + (p % FINE + 0.5) / FINE, c / 24 - 0.5 + (p / FINE + 0.5) / FINE, u);
+            const double ty = u[1] / u[0], tz = u[2] / u[0], along = u[1] * cos(0.4) + u[2] * sin(0.4);
+            share += 3 / (8 * pi) * (1 - along * along) * (1 + ty * ty) * (1 + tz * tz) * pow(u[0], 3) * 0.0025 /
+                     (FINE * FINE);
+        }
+        const double e = share * 300000 * (1 - result(&r, "unscattered"));
+        if (e < 20 || c == 12 * 24 + 12)
+            continue;
+        chi += pow(hits[c] - e, 2) / e;
+        cells++;
+    }
+    ck_assert_msg(cells > 500 && fabs(chi - (double)cells) < 3.7 * sqrt(2.0 * (double)cells),
+                  "chi^2 = %g for %zu cells", chi, cells);
+    free(hits);
+    end_run(&r);
+}
+END_TEST
+
+/* --- budgets --- */
+
+START_TEST(every_photon_is_detected_absorbed_stopped_or_missed)
+{
+    static const char *const orders[] = { "scattering.most=1", "scattering.most=2", "scattering.most=3" };
+    const double a = 0.15, t = -64 * log(0.98);
+    for (int k = 0; k < 3; k++) {
+        /* All of them land on the detector: their weights and what was absorbed are the photons that entered. */
+        run r = RUN(slab, NULL, "density.absorption=0.15", "scattering.order=multiple", orders[k],
+                    "scattering.theta_max=0.003", "source.photons=50000");
+        double *hits = field(&r, "photons"), share[4] = { result(&r, "unscattered"), result(&r, "scattered_once") };
+        share[2] = k == 1 ? 1 - share[0] - share[1]
+                          : (3 - result(&r, "scatterings_mean")) - 3 * share[0] - 2 * share[1]; /* k = 2: of most = 3 */
+        share[3] = k == 2 ? 1 - share[0] - share[1] - share[2] : 0;
+        double lost = 0;
+        for (int n = 1; n <= k + 1; n++)
+            lost += share[n] * (1 - pow(1 - a, n));
+        ck_assert(result(&r, "missed") == 0 && result(&r, "stopped") == 0 && result(&r, "detected") == 50000);
+        /* Integers of 2^-30 and 2^-22 of a photon: half a unit a photon, or two. */
+        near(result(&r, "absorbed"), lost, 0x1p-28, "1 - (1 - a)^n of those scattered n times");
+        near(total(hits, 768) / 50000 + result(&r, "absorbed"), 1, 0x1p-21, "in = out + absorbed");
+        near(share[0], exp(-t), 5 * sqrt(exp(-t) * (1 - exp(-t)) / 50000), "Beer's law, 5 sigma");
+        if (k == 0)
+            near(result(&r, "absorbed"), a * (1 - exp(-t)), 5 * a * sqrt(exp(-t) / 50000), "a (1 - exp(-t)), 5 sigma");
+        free(hits);
+        end_run(&r);
+    }
+    /* None is lost whatever the light, the law and the detector. */
+    static const char *const kinds[][3] = {
+        { "source.profile=gaussian", "scattering.angle=thomson", "source.tilt=[0.3,-0.2]" },
+        { "source.profile=uniform", "scattering.angle=henyey-greenstein", "source.tilt=[0,1.2]" },
+        { "source.profile=pencil", "scattering.angle=polarised", "detector.spacing=lengths" },
+    };
+    for (int k = 0; k < 3; k++) {
+        run r = RUN(slab, NULL, kinds[k][0], kinds[k][1], kinds[k][2], "scattering.order=multiple",
+                    "detector.beam_stop=3", "scattering.theta_max=3", "density.value=0.1");
+        ck_assert(result(&r, "detected") + result(&r, "stopped") + result(&r, "missed") == 20000);
+        ck_assert(result(&r, "missed") > 0);
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* --- how the work is cut up --- */
+
+START_TEST(the_picture_does_not_depend_on_batches_layers_or_output)
+{
+    run a = RUN(slab, NULL, "scattering.order=multiple", "density.absorption=0.1");
+    static const char *const changes[][2] = { { "source.batch=5", "output.every=2" },
+                                              { "solver.layers=7", "output.series_every=1" },
+                                              { "solver.compare=fft", "output.first=true" } };
+    for (int k = 0; k < 3; k++) {
+        run b = RUN(slab, NULL, "scattering.order=multiple", "density.absorption=0.1", changes[k][0], changes[k][1]);
+        same_bits(&a, &b, "sums");
+        same_bits(&a, &b, "intensity");
+        same_bits(&a, &b, "photons");
+        ck_assert(result(&a, "absorbed") == result(&b, "absorbed") &&
+                  result(&a, "cos2_mean") == result(&b, "cos2_mean"));
+        end_run(&b);
+    }
+    end_run(&a);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_checked_fixture(tests, open_context, close_context);
+    tcase_add_test(tests, one_scattering_has_its_amplitude_in_every_direction);
+    tcase_add_test(tests, both_first_orders_of_shifted_gratings_are_the_born_series);
+    tcase_add_test(tests, tilted_light_lands_where_it_points);
+    tcase_add_test(tests, gaussian_light_is_as_wide_as_it_says);
+    tcase_add_test(tests, y_and_z_are_alike);
+    tcase_add_test(tests, expected_values_are_what_is_counted);
+    tcase_add_test(tests, polarised_light_avoids_its_electric_field);
+    tcase_add_test(tests, every_photon_is_detected_absorbed_stopped_or_missed);
+    tcase_add_test(tests, the_picture_does_not_depend_on_batches_layers_or_output);
+}
+
+int main(void) { return bn_test_main("xray_properties", add); }

@@ -1,0 +1,79 @@
+/* xray_runs.c: fields of a run as numbers, and comparisons of two runs (xray_runs.h). */
+#include "xray_runs.h"
+
+#include "sim/plan.h"
+#include "sim/sim_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const bn_sim_field_info *info_of(const run *r, const char *name)
+{
+    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
+        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
+            return bn_sim_field_at(r->sim, i);
+    ck_abort_msg("no field %s", name);
+    return NULL;
+}
+
+static size_t bytes_of(const bn_sim_field_info *info)
+{
+    return (size_t)info->n[0] * info->n[1] * (size_t)info->components * info->element_bytes;
+}
+
+double *field(run *r, const char *name)
+{
+    const bn_sim_field_info *info = info_of(r, name);
+    const size_t bytes = bytes_of(info), count = bytes / info->element_bytes;
+    void *raw = malloc(bytes);
+    double *values = malloc(count * sizeof *values);
+    ck_assert(raw && values && info->real);
+    OK(bn_sim_read(r->sim, name, raw, bytes));
+    for (size_t i = 0; i < count; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    return values;
+}
+
+double total(const double *values, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+void same_bits(run *a, run *b, const char *name)
+{
+    const size_t bytes = bytes_of(info_of(a, name));
+    unsigned char *x = malloc(bytes), *y = malloc(bytes);
+    ck_assert(x && y && bytes_of(info_of(b, name)) == bytes);
+    OK(bn_sim_read(a->sim, name, x, bytes));
+    OK(bn_sim_read(b->sim, name, y, bytes));
+    ck_assert_msg(memcmp(x, y, bytes) == 0, "%s differs", name);
+    free(x);
+    free(y);
+}
+
+void same_law(const double *x, const double *y, size_t cells, const char *what)
+{
+    double chi = 0;
+    size_t count = 0;
+    for (size_t c = 0; c < cells; c++)
+        if (x[c] + y[c] > 20) {
+            chi += pow(x[c] - y[c], 2) / (x[c] + y[c]);
+            count++;
+        }
+    ck_assert_msg(count > 100 && fabs(chi - (double)count) < 3.7 * sqrt(2.0 * (double)count),
+                  "%s: chi^2 = %g for %zu cells", what, chi, count);
+}
+
+double note(const run *r, const char *name)
+{
+    const bn_plan *p = bn_sim_plan(r->sim);
+    for (size_t i = 0; i < p->note_count; i++)
+        if (strcmp(p->notes[i].name, name) == 0)
+            return p->notes[i].value;
+    ck_abort_msg("no note %s", name);
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* xray_runs.h: what the tests of the solver `xray` share: fields of a run as numbers, and comparisons of two runs. */
+#ifndef BN_TEST_XRAY_RUNS_H
+#define BN_TEST_XRAY_RUNS_H
+
+#include "support_case.h"
+
+#include <stddef.h>
+
+/* A real field in double, to be freed; all components. */
+double *field(run *, const char *name);
+
+double total(const double *values, size_t count);
+
+/* Both runs have the field to the bit. */
+void same_bits(run *, run *, const char *name);
+
+/* Two pictures of `cells` counted photons from photons of their own follow one law: chi-squared over the cells that
+ * have more than 20 photons together, 3.7 standard deviations. */
+void same_law(const double *x, const double *y, size_t cells, const char *what);
+
+/* What `binnacle check` tells beside the results. */
+double note(const run *, const char *name);
+
+#endif
