@@ -15,7 +15,7 @@ expect 1 'whole number' 'negative steps' "$b" run "$case" --steps -3
 expect 1 'whole number' 'number too large' "$b" run "$case" --boxes 99999999999999999999
 expect 1 '64x1' 'work-group of nothing' "$b" run "$case" --work-group 0x1
 expect 1 'KEY=VALUE' 'set without a value' "$b" run "$case" --set grid.nodes
-expect 1 'takes no --measure' 'option of another command' "$b" check "$case" --measure
+expect 1 'takes no --measure' 'option of another command' "$b" verify "$case" --measure
 expect 1 'did you mean `flow`' 'unknown solver' "$b" new flwo
 for command in run verify check devices new plot bench completion; do
     expect 0 '130 interrupted' "help of $command" "$b" "$command" --help

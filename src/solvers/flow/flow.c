@@ -278,7 +278,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
     bool stored[FLOW_SYSTEMS];
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         stored[i] = s->bits[i] && s->system[i].method == BN_LINEAR_CG;
-    const bool heat = s->a > 0, solid = s->solid != NULL;
+    const bool heat = s->a > 0, solid = s->solid || s->bodies > 0;
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
         bool wanted;
@@ -363,7 +363,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
     return bn_plan_picture(p, &picture);
 }
 
-static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
+static bn_status plan_notes(const flow *s, bn_plan *p)
 {
     static const char *const methods[] = { "CG in separate steps", "fused CG", "direct, by transforms",
                                            "CG with multigrid" };
@@ -386,12 +386,6 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
             BN_TRY(bn_plan_choice(p, s->system[i].name, methods[s->system[i].method]));
     if (s->steady > 0)
         bn_plan_wants_convergence(p, s->steady);
-    /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four
-     * cycles of five passes, transforms some twenty. */
-    const double across = s->nx > s->ny ? s->nx : s->ny;
-    const double work[] = { 4 + 0.25 * across, 4 + 0.125 * across, 20, 40 };
-    bn_plan_effort(p, (double)bn_case_int(c, "stop.steps"),
-                   5 + work[s->system[FLOW_PSI].method] + (s->a > 0 ? 20 : 10));
     return BN_OK;
 }
 
@@ -455,7 +449,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flow_plan_results(s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(s, p));
-    return plan_notes(c, s, p);
+    return plan_notes(s, p);
 }
 
 static bn_status init(bn_sim *sim, void *state)

@@ -260,7 +260,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     if (!s->volume)
         BN_TRY(bn_plan_note(p, "source plane at z", s->source * s->h, "m"));
     bn_plan_wants_convergence(p, s->epsilon);
-    bn_plan_effort(p, 30.0 * s->n[2] * s->wavelengths, 2.1);
+    bn_plan_parts(p, s->wavelengths);
     return BN_OK;
 }
 
@@ -390,16 +390,19 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(maxwell_build_structure(c, p, s));
     for (int i = s->wavelengths - 1; i >= 0; i--) { /* ends with the first */
         maxwell_set_wavelength(c, s, maxwell_wavelength(s, i));
+        if (!s->cell) /* only counted: what fills the cells is not known */
+            continue;
         check_resolution(c, s);
         check_half_spaces(c, s);
     }
     if (bn_case_problems(c)[0])
         return BN_OK;
-    if (s->imported)
+    if (s->imported && s->cell)
         BN_TRY(maxwell_read_folder(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
-    BN_TRY(maxwell_find_classes(c, p, s));
+    if (s->cell)
+        BN_TRY(maxwell_find_classes(c, p, s));
     BN_TRY(maxwell_room_for_tables(p, s));
     maxwell_set_tables(s);
     const bool around = !s->pml_sides;

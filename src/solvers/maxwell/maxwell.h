@@ -77,7 +77,7 @@ typedef struct maxwell {
     /* structure */
     maxwell_material material[MAXWELL_MATERIALS];
     int materials, above, below;
-    uint8_t *cell; /* nx * ny * nz: material of each cell */
+    uint8_t *cell; /* nx * ny * nz: material of each cell; NULL where the plan only counts */
     uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
