@@ -246,6 +246,12 @@ static bn_status verdict(run *r)
         return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
                        "%s after step %llu; everything so far is in %s, and --resume goes on from there",
                        term ? "terminated" : "interrupted", now.step, r->out);
+    const char *unconverged = bn_results_unconverged(bn_sim_results(r->sim));
+    if (unconverged)
+        return bn_fail(r->ctx, BN_DIVERGED,
+                       "not converged within %lld steps each: %s; what converged is in the results; raise stop.steps, "
+                       "or see in series.csv whether the residual still falls",
+                       bn_case_int(r->config, "stop.steps"), unconverged);
     const bool by_case = (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config);
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,

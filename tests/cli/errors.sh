@@ -56,6 +56,13 @@ expect 3 '/nonexistent' 'kernel override that is not there' env BINNACLE_KERNEL_
 expect 3 'nosuchdevice' 'unknown device' "$b" run "$case" --device nosuchdevice --out "$work/none"
 ok 'nothing was created' test ! -e "$work/none"
 
+# --- not converged: 4; what did converge is there
+expect 4 'not converged within 860 steps each: wavelength 700 nm;' 'a sweep with a wavelength that does not converge' \
+    "$b" run "$root/data/cases/maxwell/selftest.toml" --reference --out "$work/sweep" --set stop.steps=860 \
+    --set light.wavelength=600e-9 --set light.until=700e-9 --set light.count=2 --set solver.epsilon=1e-4
+ok '... is named in sweep.csv' grep -Eq '^7e-07,860,.*,0$' "$work/sweep/sweep.csv"
+ok '... and leaves the other its row' grep -Eq '^6e-07,0?\.[0-9]+' "$work/sweep/spectrum.csv"
+
 # --- files: 6
 : >"$work/file"
 expect 6 'file' 'output below a regular file' "$b" run "$case" --reference --out "$work/file/sub"

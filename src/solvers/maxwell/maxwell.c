@@ -113,7 +113,7 @@ static const bn_key schema[] = {
     { .name = "output.slice_at", .type = BN_KEY_REAL, .def = 0.5, .min = 0, .max = 1,
       .help = "its place, as a share of the grid" },
     { .name = "stop.steps", .type = BN_KEY_INT, .def = 50000, .min = 1, .max = HUGE_VAL,
-      .help = "the run ends after this many steps" },
+      .help = "the run ends after this many steps; of a sweep each wavelength has so many" },
     { 0 },
 };
 /* clang-format on */
@@ -343,6 +343,7 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->state_components = s->pml_sides ? 12 : 10;
     s->average = bn_case_choice(c, "structure.borders") == 0;
     s->double_precision = bn_case_double(c);
+    s->most_steps = bn_case_int(c, "stop.steps");
     if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
         (void)bn_case_reject(
             c, "solver.form", "solver.form = \"compact\"",
@@ -445,7 +446,6 @@ static bn_status init(bn_sim *sim, void *state)
     s->H = bn_sim_field(sim, "Z0H");
     s->norm = bn_sim_field(sim, "E_norm");
     s->index = bn_sim_field(sim, "n");
-    s->residual = (double)NAN; /* not looked at yet */
     BN_TRY(bn_field_set_parts(s->index, fill_index, s));
     if (s->form == MAXWELL_COMPACT) {
         s->part_E = bn_sim_field(sim, "part_E");
@@ -463,15 +463,8 @@ static bn_status init(bn_sim *sim, void *state)
     } else {
         s->record_E = bn_sim_field(sim, "record_E");
         s->record_H = bn_sim_field(sim, "record_H");
-        BN_TRY(maxwell_write_records(sim, s));
     }
-    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,      s->part_H,
-                               s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
-    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
-        if (dark[i])
-            BN_TRY(bn_field_zero(dark[i]));
-    if (s->start == MAXWELL_LAYERS)
-        BN_TRY(maxwell_start_from_layers(sim, s));
+    BN_TRY(maxwell_begin_wavelength(sim, s));
     if (bn_case_text(bn_sim_case(sim), "exchange.write")[0])
         BN_TRY(maxwell_write_folder(sim, s));
     return BN_OK;

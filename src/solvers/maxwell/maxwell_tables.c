@@ -232,7 +232,7 @@ double maxwell_ramp(const maxwell *s)
 {
     const double x = s->t.ramp * (double)(s->since + 1);
     /* A field that is there already stays lit. */
-    return x >= 1 || s->present > 0 || s->start == MAXWELL_LAYERS ? 1 : x * x * x * (10 + x * (6 * x - 15));
+    return x >= 1 || s->start == MAXWELL_LAYERS ? 1 : x * x * x * (10 + x * (6 * x - 15));
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */
