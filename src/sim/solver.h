@@ -47,6 +47,14 @@ typedef struct bn_engine {
 /* Numbers on their way to a checkpoint or back. */
 typedef struct bn_keeper bn_keeper;
 
+/* A straight line across a picture, where something of a solver's own stands: a source plane, the begin of an absorbing
+ * layer. */
+typedef struct bn_picture_mark {
+    int dim;   /* axis of the grid that it is a place on */
+    double at; /* [m] */
+    const char *label;
+} bn_picture_mark;
+
 /* A picture that the simulation draws from fields at output times. */
 typedef struct bn_picture_desc {
     const char *name;  /* file name without number: "vorticity" */
@@ -64,7 +72,10 @@ typedef struct bn_picture_desc {
      * axis. The picture's own axes are the other two, in order. */
     int across;
     uint32_t at;
-    bool timeless; /* the title tells the step instead of a time */
+    bool timeless;       /* the title tells the step instead of a time */
+    const char *caption; /* stands under the picture, as it reads at the output time; NULL: nothing */
+    const bn_picture_mark *marks;
+    size_t mark_count;
 } bn_picture_desc;
 
 /* A chart of a table of the results: all its columns over the first one, as pictures/TABLE.png. */

@@ -215,20 +215,41 @@ static bn_status plan_defines(const maxwell *s, bn_plan *p)
     return s->accelerate ? bn_plan_define_int(p, "DEPTH", s->depth) : BN_OK;
 }
 
-static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
+/* The plane of the pictures. */
+static void choose_slice(const bn_case *c, maxwell *s)
 {
     static const int across_of[4] = { -1, 0, 1, 2 }; /* auto, yz, xz, xy */
-    int across = across_of[bn_case_choice(c, "output.slice")];
-    if (across < 0)
-        across = s->n[0] >= s->n[1];
+    s->across = across_of[bn_case_choice(c, "output.slice")];
+    if (s->across < 0)
+        s->across = s->n[0] >= s->n[1];
+    const double place = bn_case_real(c, "output.slice_at") * s->n[s->across];
+    s->slice = place >= s->n[s->across] ? s->n[s->across] - 1 : (uint32_t)place;
+}
+
+/* Where the light comes from, and where the absorbing layers begin. */
+static size_t mark_places(maxwell *s)
+{
+    size_t count = 0;
+    if (!s->volume)
+        s->mark[count++] = (bn_picture_mark){ 2, s->source * s->h, "source" };
+    for (int d = 0; d < 3; d++) {
+        if (d == 2 ? s->pml_bottom : s->pml_sides)
+            s->mark[count++] = (bn_picture_mark){ d, s->pml * s->h, "PML" };
+        if (d == 2 || s->pml_sides)
+            s->mark[count++] = (bn_picture_mark){ d, (s->n[d] - (uint32_t)s->pml) * s->h, "PML" };
+    }
+    return count;
+}
+
+static bn_status plan_pictures(maxwell *s, bn_plan *p)
+{
     uint32_t points = 2;
     for (int d = 0; d < 3; d++)
-        if (d != across && s->n[d] < points)
+        if (d != s->across && s->n[d] < points)
             points = s->n[d];
     if (points < 2) /* a line: the profile tells more */
         return BN_OK;
     static double faces[] = { 1.2, 1.7, 2.4, 3.2 };
-    const double place = bn_case_real(c, "output.slice_at") * s->n[across];
     bn_picture_desc picture = { .name = "E",
                                 .field = "E_norm",
                                 .title = "|E| and where the index changes",
@@ -236,9 +257,12 @@ static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
                                 .contour_field = "n",
                                 .contour_levels = faces,
                                 .contour_count = sizeof faces / sizeof *faces,
-                                .across = across,
-                                .at = place >= s->n[across] ? s->n[across] - 1 : (uint32_t)place,
-                                .timeless = true };
+                                .across = s->across,
+                                .at = s->slice,
+                                .timeless = true,
+                                .caption = s->caption,
+                                .marks = s->mark,
+                                .mark_count = mark_places(s) };
     BN_TRY(bn_plan_picture(p, &picture));
     picture.name = "structure";
     picture.field = "n";
@@ -405,6 +429,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     if (s->cell)
         BN_TRY(maxwell_find_classes(c, p, s));
     BN_TRY(maxwell_room_for_tables(p, s));
+    choose_slice(c, s);
     maxwell_set_tables(s);
     const bool around = !s->pml_sides;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 3,
@@ -417,7 +442,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(maxwell_plan_results(p, s));
     BN_TRY(bn_plan_series(p, "wavelength", "m"));
     BN_TRY(bn_plan_series(p, "E_max", "V m-1"));
-    BN_TRY(plan_pictures(c, s, p));
+    BN_TRY(plan_pictures(s, p));
     if (s->wavelengths > 1)
         BN_TRY(bn_plan_chart(
             p, &(bn_plan_chart_desc){ .table = "spectrum",

@@ -25,7 +25,8 @@ enum {
     MAXWELL_RECORD = 20,
     MAXWELL_DEPTH = 16,
     MAXWELL_COLUMNS = 4,
-    MAXWELL_ENDS = 3
+    MAXWELL_ENDS = 3,
+    MAXWELL_MARKS = 7
 };
 typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
 typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_ROWS, MAXWELL_FUSED } maxwell_sweep;
@@ -97,7 +98,12 @@ typedef struct maxwell {
     unsigned long long since; /* steps at the present wavelength */
     double residual;
     double change, size; /* largest |change|^2 and |E|^2 of the last look */
-    double *spectrum;    /* a row per wavelength */
+    /* of the pictures: the slice, and what stands under it */
+    int across;
+    uint32_t slice;
+    char caption[96];
+    bn_picture_mark mark[MAXWELL_MARKS];
+    double *spectrum; /* a row per wavelength */
     int spectrum_columns, spectrum_rows;
     double *ends;         /* of each wavelength: steps, residual, 1 where it converged */
     long long most_steps; /* of each wavelength of a sweep */
