@@ -54,6 +54,11 @@ const bn_map *bn_results_map_at(const bn_results *, size_t index);
 /* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
 BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
 
+/* Names what did not converge on the way to the end ("wavelength 550 nm"): the run fails with that. Copied. */
+BN_CHECKED bn_status bn_result_unconverged(bn_results *, const char *what);
+/* NULL: nothing. */
+const char *bn_results_unconverged(const bn_results *);
+
 size_t bn_results_count(const bn_results *);
 const bn_result_info *bn_results_at(const bn_results *, size_t index);
 size_t bn_results_tables(const bn_results *);

@@ -130,7 +130,7 @@ static void report(const bn_case *c, const bn_value *v)
             bn_builder_add(&b, " (--set)");
     }
     bn_builder_add(&b, "; leave it out");
-    bn_problems_add(&c->reports->problems, v->place, v->override, bn_builder_take(&b));
+    bn_problems_add(&c->reports->problems, v->place, v->override, v->key->name, bn_builder_take(&b));
 }
 
 /* Whether what decides is right, and whether an override has chosen against the file that gives the key. */

@@ -1,4 +1,6 @@
-/* cli_check.c: `binnacle check`: what a case is, what it takes, and where it fits. Opens no device. */
+/* cli_check.c: `binnacle check`: what a case is, what it takes, and where it fits. Opens no device; with --measure a
+ * process of its own does. */
+#include "cli/cli_check_time.h"
 #include "cli/cli_text.h"
 #include "cli/commands.h"
 
@@ -10,12 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fields that a launch reads and writes on average, for the estimate of time: a stencil with a coefficient. */
-enum { FIELDS_PER_LAUNCH = 3 };
-
 typedef struct needs {
     uint64_t device, largest, host, output; /* [B]; 0 where it can't be addressed */
-    double steps, seconds_bytes;            /* steps expected, 0: unknown; bytes moved by all of them */
+    double steps;                           /* at most */
+    const char *end;                        /* what limits them */
     double points, outputs;
 } needs;
 
@@ -27,10 +27,7 @@ static needs needs_of(const bn_plan *p, const bn_case *c)
     n.host = bn_plan_host_bytes(p);
     for (int k = 0; k < p->grid.dims; k++)
         n.points *= (double)p->grid.n[k];
-    double most = (double)bn_case_int(c, "stop.steps");
-    n.steps = p->effort_steps > 0 && p->effort_steps < most ? p->effort_steps : most;
-    if (p->effort_kernels > 0)
-        n.seconds_bytes = n.steps * p->effort_kernels * n.points * real * FIELDS_PER_LAUNCH;
+    n.steps = bn_check_steps(p, c, 0, 0, 0, &n.end);
     for (size_t f = 0; f < p->field_count; f++)
         if (p->fields[f].role & BN_OUTPUT)
             per_point += real * (p->fields[f].type == BN_T_REAL2 ? 2 : 1) *
@@ -68,15 +65,18 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
             printf("  %s: %.6g%s%s\n", p->notes[i].name, p->notes[i].value,
                    p->notes[i].unit && p->notes[i].unit[0] ? " " : "", p->notes[i].unit ? p->notes[i].unit : "");
     if (p->tolerance > 0)
-        printf("steps: until the residual is below %g, at most %.0f\n", p->tolerance,
-               (double)bn_case_int(c, "stop.steps"));
+        printf("steps: until the residual is below %g, at most %.0f (%s)\n", p->tolerance, n->steps, n->end);
     else
-        printf("steps: at most %.0f\n", n->steps);
+        printf("steps: %s%.0f (%s)\n", p->known_steps > 0 && bn_case_real(c, "stop.time") == 0 ? "" : "at most ",
+               n->steps, n->end);
+    if (p->counted)
+        printf("cells: counted, not looked at, being more than %g: mistakes in what fills them show when it runs\n",
+               (double)BN_PLAN_LOOKED);
 }
 
 static void print_device(const bn_device_info *d, const needs *n, bool ok, size_t devices)
 {
-    char name[BN_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT], time[BN_SHORT_TEXT];
+    char name[BN_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT];
     bn_text_device(name, d);
     bn_text_bytes(memory, n->device);
     bn_text_bytes(largest, n->largest);
@@ -85,13 +85,17 @@ static void print_device(const bn_device_info *d, const needs *n, bool ok, size_
            ok ? "fits" : "does not fit");
     if (devices > 1)
         printf(", but on %zu such devices", devices);
-    if (ok && n->seconds_bytes > 0 && d->bandwidth > 0) {
-        bn_text_seconds(time, n->seconds_bytes / d->bandwidth);
-        printf("; about %s (from the copy bandwidth; within a factor of 3)", time);
-    } else if (ok) {
-        printf("; time unknown%s", d->bandwidth > 0 ? "" : ": bandwidth not measured (binnacle devices --measure)");
-    }
     printf("\n");
+}
+
+static void print_time(const bn_cli *cli, const bn_check_time *time)
+{
+    if (time)
+        bn_check_time_print(time);
+    else if (cli->options->measure)
+        printf("time: not measured, since the case fits on no device here\n");
+    else
+        printf("time: not known before steps have run: binnacle check --measure runs some\n");
 }
 
 static void print_rest(const needs *n, bool on_host)
@@ -119,20 +123,22 @@ static json_t *notes_json(const bn_plan *p)
 }
 
 static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *c, const needs *n, json_t *devices,
-                            bool on_host)
+                            bool on_host, const bn_check_time *time)
 {
     json_t *points = json_array(), *spacing = json_array();
     for (int k = 0; k < p->grid.dims; k++) {
         json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
         json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
     }
-    return bn_json_print(cli, json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}", "case",
-                                        bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
-                                        p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing",
-                                        spacing, "notes", notes_json(p), "steps", bn_json_real(n->steps), "devices",
-                                        devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
-                                        (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host",
-                                        (int)on_host, "output_bytes", (json_int_t)n->output));
+    return bn_json_print(cli,
+                         json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}",
+                                   "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
+                                   p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
+                                   "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
+                                   bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
+                                   "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
+                                   (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,
+                                   "output_bytes", (json_int_t)n->output));
 }
 
 /* Devices to look at: those asked for, or all; none is not a failure. */
@@ -153,7 +159,8 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
     size_t indices[64], count = 0;
     BN_TRY(find_devices(cli, &all, indices, &count));
     const needs n = needs_of(p, c);
-    bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->json;
+    bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->json, measures = false;
+    bn_check_time time;
     json_t *devices = json_array();
     if (!json)
         print_grid(p, c, &n);
@@ -161,23 +168,31 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
         const bn_device_info *d = &all[indices[i]];
         bool here = fits(cli->ctx, p, d);
         bool double_missing = p->precision == BN_DOUBLE && !d->fp64;
-        double seconds = d->bandwidth > 0 && n.seconds_bytes > 0 ? n.seconds_bytes / d->bandwidth : (double)NAN;
+        const size_t devices_needed = bn_plan_devices(p, d);
         anywhere = anywhere || here;
-        json_array_append_new(devices,
-                              json_pack("{s:I, s:o, s:o, s:b, s:b, s:o, s:I}", "index", (json_int_t)d->index, "name",
-                                        bn_json_text(d->name), "platform", bn_json_text(d->platform), "fits", (int)here,
-                                        "precision_supported", (int)!double_missing, "seconds", bn_json_real(seconds),
-                                        "devices_needed", (json_int_t)bn_plan_devices(p, d)));
+        measures = cli->options->measure && (measures || (devices_needed > 0 && devices_needed <= count));
+        json_array_append_new(devices, json_pack("{s:I, s:o, s:o, s:b, s:b, s:I}", "index", (json_int_t)d->index,
+                                                 "name", bn_json_text(d->name), "platform", bn_json_text(d->platform),
+                                                 "fits", (int)here, "precision_supported", (int)!double_missing,
+                                                 "devices_needed", (json_int_t)devices_needed));
         if (json)
             continue;
-        print_device(d, &n, here, bn_plan_devices(p, d));
+        print_device(d, &n, here, devices_needed);
         if (double_missing)
             printf("          it has no fp64: use --set case.precision=single there\n");
     }
+    if (measures) {
+        const bn_status st = bn_check_measure(cli, p, c, &time);
+        if (st != BN_OK) {
+            json_decref(devices);
+            return st;
+        }
+    }
     if (json) {
-        BN_TRY(print_json(cli, p, c, &n, devices, on_host));
+        BN_TRY(print_json(cli, p, c, &n, devices, on_host, measures ? &time : NULL));
     } else {
         json_decref(devices);
+        print_time(cli, measures ? &time : NULL);
         if (count == 0)
             printf("device: no OpenCL device was found (binnacle devices --check says why)\n");
         print_rest(&n, on_host);
@@ -192,13 +207,15 @@ bn_status bn_cli_check(const bn_cli *cli)
     bn_plan *plan = NULL;
     void *state = NULL;
     bn_status st = BN_OK;
+    if (o->child)
+        return bn_check_child(cli);
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
     state = calloc(1, bn_solver_find(bn_case_solver(c))->state_size);
     if (!state) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the state of solver %s", bn_case_solver(c));
         goto out;
     }
-    BN_GO(bn_plan_create(cli->ctx, c, NULL, state, &plan));
+    BN_GO(bn_plan_count(cli->ctx, c, NULL, state, &plan));
     BN_GO(report(cli, plan, c));
 out:
     bn_plan_destroy(&plan);

@@ -28,8 +28,10 @@ const bn_command bn_commands[] = {
       "Compares after at most 10 steps unless --steps says otherwise, each device and precision in a process of its "
       "own.",
       BN_CMD_VERIFY, 1, 1, false, true, bn_cli_verify },
-    { "check", "CASE", "validate; memory and time; runs nothing", NULL, BN_CMD_CHECK, 1, 1, false, false,
-      bn_cli_check },
+    { "check", "CASE", "validate; grid, memory, steps; with --measure time",
+      "Runs nothing. With --measure: some steps for three seconds on the device that run would take (--device), in a\n"
+      "process of their own, and what they say of all steps.",
+      BN_CMD_CHECK, 1, 1, false, false, bn_cli_check },
     { "devices", "[SEL]", "what can run here", "With a selector: all about these devices.", BN_CMD_DEVICES, 0, 1, false,
       false, bn_cli_devices },
     { "new", "[SOLVER]", "starter case, every key explained", "Without a solver: the list of solvers.", BN_CMD_NEW, 0,

@@ -42,8 +42,8 @@ typedef struct layout {
     double low[2], size[2]; /* of the box, metres */
     bn_frame frame, bar;
     bn_axis x, y, colours;
-    double number_room; /* across the colour bar's numbers */
-    double title_y, caption_y;
+    double number_room;                  /* across the colour bar's numbers */
+    double title_y, caption_y, remark_y; /* the remark: the picture's own caption */
     char caption[2 * BN_LABEL_BYTES];
 } layout;
 
@@ -190,6 +190,10 @@ static void place_parts(layout *l, const bn_picture *p)
     if (p->contours.values && p->contours.count > 0 && p->contours.label) { /* room also when there are no lines yet */
         l->caption_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
         bottom = l->caption_y + 0.5 * line_height * BN_FONT_TICK;
+    }
+    if (p->caption) {
+        l->remark_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
+        bottom = l->remark_y + 0.5 * line_height * BN_FONT_TICK;
     }
     l->title_y = BN_PAD + 0.5 * line_height * BN_FONT_TITLE;
     l->width = (int)ceil(width + extra);
@@ -373,6 +377,40 @@ static void draw_walls(bn_canvas *c, const layout *l, const bn_picture *p)
     cairo_restore(c->cr);
 }
 
+/* Dashed lines with a light rim, each with its label at its begin, inside of the frame. */
+static void draw_marks(bn_canvas *c, const layout *l, const bn_picture *p)
+{
+    static const double dashes[] = { 7, 5 };
+    const bn_frame *f = &l->frame;
+    for (size_t i = 0; i < p->mark_count; i++) {
+        const bn_marked_line *m = &p->marks[i];
+        const int d = !m->upright;
+        const double share = (m->at - l->low[d]) / l->size[d];
+        if (!(share >= 0 && share <= 1))
+            continue;
+        const double x = f->x + (m->upright ? share * f->w : 0), y = f->y + (m->upright ? f->h : (1 - share) * f->h);
+        cairo_move_to(c->cr, x, y);
+        cairo_rel_line_to(c->cr, m->upright ? 0 : f->w, m->upright ? -f->h : 0);
+        cairo_set_source_rgba(c->cr, 1, 1, 1, 0.8);
+        cairo_set_line_width(c->cr, 3);
+        cairo_stroke_preserve(c->cr);
+        cairo_set_source_rgb(c->cr, 0, 0, 0);
+        cairo_set_line_width(c->cr, 1.2);
+        cairo_set_dash(c->cr, dashes, 2, 0);
+        cairo_stroke(c->cr);
+        cairo_set_dash(c->cr, NULL, 0, 0);
+        /* On a light ground: the colours under it may be dark. */
+        const double wide = bn_canvas_text_width(c, BN_FONT_TICK, m->label) + 6, high = line_height * BN_FONT_TICK;
+        const double left = m->upright ? fmin(x + 2, f->x + f->w - wide) : x + 4,
+                     top = fmax(f->y, m->upright ? y - high - 4 : y - high - 1);
+        cairo_set_source_rgba(c->cr, 1, 1, 1, 0.75);
+        cairo_rectangle(c->cr, left, top, wide, high);
+        cairo_fill(c->cr);
+        cairo_set_source_rgb(c->cr, 0, 0, 0);
+        bn_canvas_text(c, left + 3, top + 0.5 * high, 0, BN_FONT_TICK, false, f->w, m->label);
+    }
+}
+
 /* Text in the middle of the frame, or of the sheet when it is too long for that. */
 static void draw_centred(bn_canvas *c, const layout *l, double y, double size, const char *text)
 {
@@ -413,6 +451,7 @@ bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p
     BN_GO(paint_field(&sheet, p, &l->range, &l->frame));
     draw_walls(&sheet, l, p);
     BN_GO(draw_contours(&sheet, l, p, levels, count, &drawn));
+    draw_marks(&sheet, l, p);
     make_caption(l, p, &drawn);
     bn_frame_draw(&sheet, &l->frame);
     bn_axis_draw_below(&sheet, &l->x, &l->frame);
@@ -421,6 +460,8 @@ bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p
     if (p->title)
         draw_centred(&sheet, l, l->title_y, BN_FONT_TITLE, p->title);
     draw_centred(&sheet, l, l->caption_y, BN_FONT_TICK, l->caption);
+    if (p->caption)
+        draw_centred(&sheet, l, l->remark_y, BN_FONT_TICK, p->caption);
     if (!kept && p->keeps_values)
         BN_GO(bn_picture_keep(ctx, path, p, (int)l->frame.w, (int)l->frame.h, &made));
     st = bn_canvas_save(&sheet, p->title, kept ? kept : &made);

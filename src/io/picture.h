@@ -17,6 +17,13 @@ typedef struct bn_contours {
     const char *label; /* "psi [m2 s-1]", named under the picture where there is a line; may be NULL */
 } bn_contours;
 
+/* A dashed line from side to side of the frame, upright at a place on the first axis or level at one on the second. */
+typedef struct bn_marked_line {
+    bool upright;
+    double at; /* [m] */
+    const char *label;
+} bn_marked_line;
+
 typedef struct bn_picture {
     uint32_t n[2];          /* values along x and y; y points up in the picture */
     double origin[2], h[2]; /* place of the first value and spacing, in metres */
@@ -33,6 +40,9 @@ typedef struct bn_picture {
     double line_low, line_high; /* low < high: between these are the round levels of the lines */
     bool keeps_values;          /* the file keeps all of this, for bn_pictures_to_one_scale */
     double shape;               /* width over height of the frame, the axes to scales of their own; 0: to one scale */
+    const char *caption;        /* a line of its own under the picture; NULL: none */
+    const bn_marked_line *marks;
+    size_t mark_count;
 } bn_picture;
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { LIST_MAX = 1 << 20, TEXT_MAX = 4096, VALUES_MAX = 1 << 24 };
+enum { MARKS_MAX = 32, LIST_MAX = 1 << 20, TEXT_MAX = 4096, VALUES_MAX = 1 << 24 };
 
 /* Also tells whether byte order and layout are those of this machine. */
 static const uint64_t mark = 0x3150766e62a1b2c3;
@@ -26,7 +26,7 @@ typedef struct parcel {
     unsigned char *data;
     size_t bytes, room, at; /* at: how far it has been read */
     bool reads, failed;
-    void *owned[16]; /* what reading has allocated */
+    void *owned[64]; /* what reading has allocated */
     size_t owned_count;
 } parcel;
 
@@ -135,6 +135,30 @@ static void field(parcel *p, const double **values, size_t count)
         *values = copy;
 }
 
+/* Marked lines, each with its label. */
+static void marked_lines(parcel *p, bn_picture *v)
+{
+    uint64_t count = v->mark_count;
+    raw(p, &count, sizeof count);
+    p->failed = p->failed || count > MARKS_MAX;
+    bn_marked_line *copy = p->reads && !p->failed ? own(p, count * sizeof *copy) : NULL;
+    for (size_t i = 0; !p->failed && i < count; i++) {
+        bn_marked_line m = p->reads ? (bn_marked_line){ .label = NULL } : v->marks[i];
+        uint8_t upright = m.upright;
+        raw(p, &upright, sizeof upright);
+        raw(p, &m.at, sizeof m.at);
+        text(p, &m.label);
+        m.upright = upright;
+        p->failed = p->failed || !m.label;
+        if (copy)
+            copy[i] = m;
+    }
+    if (p->reads) {
+        v->marks = copy;
+        v->mark_count = copy && !p->failed ? count : 0;
+    }
+}
+
 static void whole(parcel *p, bn_picture *v, scale *s)
 {
     uint64_t m = mark, level_count = v->contours.count, wall_count = v->wall_count;
@@ -159,6 +183,8 @@ static void whole(parcel *p, bn_picture *v, scale *s)
     text(p, &v->contours.label);
     text(p, &v->axes[0]);
     text(p, &v->axes[1]);
+    text(p, &v->caption);
+    marked_lines(p, v);
     const double *walls = v->walls ? v->walls[0] : NULL;
     p->failed = p->failed || wall_count > LIST_MAX || level_count > LIST_MAX || v->n[0] == 0 || v->n[1] == 0 ||
                 v->n[1] > VALUES_MAX / v->n[0];

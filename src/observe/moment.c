@@ -31,7 +31,10 @@ struct bn_moment {
     piece *pieces;               /* of all ranks, by the number of the box */
     size_t piece_count;
     char *picture_path[BN_PLAN_PICTURES];
+    char caption[BN_PLAN_PICTURES][128]; /* as the solver had them at this time */
 };
+
+enum { MARKS = 8 }; /* lines of a picture, at most */
 
 bool bn_moment_in_pieces(const bn_moment_desc *d) { return bn_domain_dealt(bn_sim_domain(d->sim)); }
 
@@ -245,6 +248,11 @@ static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, s
     if (d->contour_field)
         snprintf(label, sizeof label, "%s [%s]", d->contour_quantity ? d->contour_quantity : d->contour_field,
                  unit_of(m->plan, d->contour_field));
+    bn_marked_line marks[MARKS];
+    size_t mark_count = 0;
+    for (size_t k = 0; k < d->mark_count && mark_count < MARKS; k++)
+        if (d->marks[k].dim == axes.x || d->marks[k].dim == axes.y)
+            marks[mark_count++] = (bn_marked_line){ d->marks[k].dim == axes.x, d->marks[k].at, d->marks[k].label };
     const bn_picture picture = {
         .n = { hexagons ? 2 * n[0] + 1 : n[0], n[1] },
         .origin = { g->origin[axes.x] - (hexagons ? 0.25 * g->h[0] : 0), g->origin[axes.y] },
@@ -262,6 +270,9 @@ static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, s
         .keeps_values = m->desc.animation,
         .contours = { lines, d->contour_levels, lines ? d->contour_count : 0, d->contour_field ? label : NULL },
         .axes = { axes.x == 0 ? "x" : "y", axes.y == 1 ? "y" : "z" },
+        .caption = d->caption ? m->caption[which] : NULL,
+        .marks = marks,
+        .mark_count = mark_count,
     };
     st = bn_picture_write(ctx, m->picture_path[which], &picture);
 out:
@@ -569,6 +580,9 @@ bn_status bn_moment_create(const bn_moment_desc *desc, bn_moment **out)
     m->time = now.time;
     m->dt = now.step > 0 ? bn_sim_last_step(m->desc.sim)->dt : 0;
     m->step = now.step;
+    for (size_t i = 0; i < m->plan->picture_count; i++)
+        if (m->plan->pictures[i].caption)
+            snprintf(m->caption[i], sizeof m->caption[i], "%s", m->plan->pictures[i].caption);
     bn_status st = bn_sim_present(desc->sim);
     if (st == BN_OK)
         st = begin(m);

@@ -135,7 +135,7 @@ static const char *ended_by(run *r)
     if (now.complete)
         return "complete";
     if (bn_sim_done(r->sim))
-        return now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps")
+        return (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config)
                    ? "steps"
                    : bn_solver_coordinate(bn_sim_plan(r->sim)->solver).name;
     if (limit >= 0 && now.step >= (unsigned long long)limit)
@@ -259,7 +259,13 @@ static bn_status verdict(run *r)
         return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
                        "%s after step %llu; everything so far is in %s, and --resume goes on from there",
                        term ? "terminated" : "interrupted", now.step, r->out);
-    const bool by_case = now.step >= (unsigned long long)bn_case_int(r->config, "stop.steps");
+    const char *unconverged = bn_results_unconverged(bn_sim_results(r->sim));
+    if (unconverged)
+        return bn_fail(r->ctx, BN_DIVERGED,
+                       "not converged within %lld steps each: %s; what converged is in the results; raise stop.steps, "
+                       "or see in series.csv whether the residual still falls",
+                       bn_case_int(r->config, "stop.steps"), unconverged);
+    const bool by_case = (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config);
     if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
         return bn_fail(r->ctx, BN_DIVERGED,
                        "not converged after %llu steps: residual %.3g, above the tolerance %.3g; raise stop.steps, or "
@@ -359,8 +365,8 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_status st = prepare(&r);
     if (st == BN_OK) {
         const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
-        const double effort = bn_sim_plan(r.sim)->effort_steps, stop = (double)bn_case_int(config, "stop.steps");
-        const double most = effort > 0 && effort < stop ? effort : stop; /* the solver may know its end */
+        const double known = bn_sim_plan(r.sim)->known_steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
+        const double most = known > 0 && known < stop ? known : stop; /* the solver may know its end */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
         bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,

@@ -99,10 +99,13 @@ const bn_device_info *bn_plan_device(const bn_plan *p) { return p->device; }
 
 bn_context *bn_plan_context(const bn_plan *p) { return p->ctx; }
 
-void bn_plan_effort(bn_plan *p, double steps, double kernels_per_step)
+void bn_plan_steps(bn_plan *p, double steps) { p->known_steps = steps; }
+
+void bn_plan_parts(bn_plan *p, int parts) { p->parts = parts; }
+
+double bn_plan_most_steps(const bn_plan *p, const bn_case *c)
 {
-    p->effort_steps = steps;
-    p->effort_kernels = kernels_per_step;
+    return (double)bn_case_int(c, "stop.steps") * (p->parts > 1 ? p->parts : 1);
 }
 
 void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
@@ -111,7 +114,14 @@ void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
     p->advice = advice;
 }
 
-bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
+bool bn_plan_only_counts(bn_plan *p, double cells)
+{
+    p->counted = p->counted || (p->count && cells > BN_PLAN_LOOKED);
+    return p->counted;
+}
+
+static bn_status create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bool count,
+                        bn_plan **out)
 {
     *out = NULL;
     bn_plan *p = calloc(1, sizeof *p);
@@ -122,6 +132,7 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info
     p->precision = bn_case_double(c) ? BN_DOUBLE : BN_SINGLE;
     p->halo = 1;
     p->device = device;
+    p->count = count;
     bn_status st = p->solver->plan(c, state, p);
     const bn_status verdict = bn_case_verdict(ctx, c);
     if (verdict != BN_OK)
@@ -132,6 +143,16 @@ bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info
         bn_plan_destroy(&p);
     *out = p;
     return st;
+}
+
+bn_status bn_plan_create(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
+{
+    return create(ctx, c, device, state, false, out);
+}
+
+bn_status bn_plan_count(bn_context *ctx, const bn_case *c, const bn_device_info *device, void *state, bn_plan **out)
+{
+    return create(ctx, c, device, state, true, out);
 }
 
 void bn_plan_destroy(bn_plan **plan)

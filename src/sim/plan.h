@@ -5,6 +5,7 @@
 #include "sim/solver.h"
 
 enum {
+    BN_PLAN_LOOKED = 70000000, /* cells, at most, that a plan looks at which only has to count: some seconds */
     BN_PLAN_FIELDS = 64,
     BN_PLAN_DEFINES = 128,
     BN_PLAN_RESULTS = 64,
@@ -44,6 +45,7 @@ struct bn_plan {
     int halo, margin;
     int align;
     bool whole_rows;
+    bool count, counted; /* it has to count alone; the solver did so, since the cells are too many to look at */
     /* Beside the fields: in any case, and where several devices share the case [B]. */
     uint64_t more_bytes[2], more_largest;
     bn_field_desc fields[BN_PLAN_FIELDS];
@@ -61,7 +63,8 @@ struct bn_plan {
     size_t input_count;
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
         table_count;
-    double effort_steps, effort_kernels;
+    double known_steps; /* 0: not known before it runs */
+    int parts;          /* of a run, each with stop.steps of its own; 0: one */
     double tolerance;   /* > 0: the case asks for convergence to it */
     const char *advice; /* what may help if it does not converge; NULL: nothing beside more steps */
 };
@@ -70,6 +73,10 @@ struct bn_plan {
  * solver into `state` (zeroed, state_size bytes). Contradictions of the case are one BN_CASE with all of them. */
 BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                     bn_plan **out);
+/* The same to see what the case takes: where `counted` comes back set, the grid has more than BN_PLAN_LOOKED cells, and
+ * nothing was looked at or allocated cell by cell: enough for the calls below, not to run it. */
+BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
+                                   bn_plan **out);
 void bn_plan_destroy(bn_plan **);
 
 /* Takes `data` over, also when it fails; NULL: there was no memory for it. */
@@ -77,6 +84,9 @@ BN_CHECKED bn_status bn_plan_keep_object(bn_plan *, void *data, void (*release)(
 void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
+
+/* Steps after which the run ends in any case. */
+double bn_plan_most_steps(const bn_plan *, const bn_case *);
 
 /* Bytes that fields and tables, and what setup makes beside them, take on one device and, in `*largest`, the largest
  * buffer; 0 when it can't be addressed. */

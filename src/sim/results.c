@@ -25,6 +25,7 @@ struct bn_results {
     size_t map_count;
     bn_text *texts;
     size_t text_count;
+    char *unconverged;
 };
 
 bn_status bn_results_create(const bn_plan *p, bn_results **out)
@@ -82,6 +83,7 @@ void bn_results_destroy(bn_results **results)
         free((*results)->texts[i].text);
     }
     free((*results)->texts);
+    free((*results)->unconverged);
     free((*results)->tables);
     free((*results)->scalars);
     free(*results);
@@ -210,6 +212,15 @@ bn_status bn_result_text(bn_results *r, const char *name, const char *text)
     r->texts[at] = t;
     return BN_OK;
 }
+
+bn_status bn_result_unconverged(bn_results *r, const char *what)
+{
+    free(r->unconverged);
+    r->unconverged = strdup(what);
+    return r->unconverged ? BN_OK : bn_fail(r->ctx, BN_MEMORY, "no memory for a name");
+}
+
+const char *bn_results_unconverged(const bn_results *r) { return r->unconverged; }
 
 size_t bn_results_texts(const bn_results *r) { return r->text_count; }
 

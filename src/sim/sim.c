@@ -31,7 +31,7 @@ struct bn_sim {
     bn_sim_state now;
     bn_step last;
     unsigned long long presented; /* steps done when the fields were brought up to date, plus one; 0: never */
-    long long stop_steps;
+    double stop_steps;
     double stop_time;
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
@@ -156,7 +156,6 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     sim->solver = bn_solver_find(bn_case_solver(config));
     const bn_precision precision = bn_case_double(config) ? BN_DOUBLE : BN_SINGLE;
     sim->engine = desc->device ? sim->solver->device : sim->solver->reference[precision];
-    sim->stop_steps = bn_case_int(config, "stop.steps");
     sim->stop_time = bn_case_real(config, "stop.time");
     sim->now.residual = (double)NAN;
     if (!(sim->state = calloc(1, sim->solver->state_size))) {
@@ -164,16 +163,20 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         goto out;
     }
     const bn_device_info *device = desc->device ? bn_device_least(desc->device) : NULL;
+    const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
+    const size_t slots = shared ? bn_device_slots(desc->device) : 1;
     bool again = false;
-    BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
+    BN_GO(bn_plan_count(ctx, config, device, sim->state, &sim->plan));
     BN_GO(choose_groups(sim, config, desc, &again));
-    if (again) {
+    if (sim->plan->counted) /* before it takes memory on the host for every cell */
+        BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
+    if (again || sim->plan->counted) {
         bn_plan_destroy(&sim->plan);
         memset(sim->state, 0, sim->solver->state_size);
         BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
     }
-    const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, shared ? bn_device_slots(desc->device) : 1));
+    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
+    sim->stop_steps = bn_plan_most_steps(sim->plan, config);
     /* Pieces of files share nodes. */
     const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1;
     const bn_domain_desc domain = {
@@ -200,8 +203,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         BN_GO(sim->engine->setup(sim, sim->state));
     BN_GO(resume(sim, desc));
     const long long every = bn_case_int(config, "case.balance");
-    const size_t slots = desc->device ? bn_device_slots(desc->device) : 1;
-    if (sim->engine->work && every >= 0 && slots > 1 && bn_domain_boxes(sim->domain) == slots)
+    const size_t all = desc->device ? bn_device_slots(desc->device) : 1;
+    if (sim->engine->work && every >= 0 && all > 1 && bn_domain_boxes(sim->domain) == all)
         bn_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
     *out = sim;
     sim = NULL;
@@ -394,7 +397,7 @@ bool bn_sim_asked_to_end(bn_sim *sim)
 
 bool bn_sim_done(const bn_sim *sim)
 {
-    return sim->now.converged || sim->now.complete || sim->now.step >= (unsigned long long)sim->stop_steps ||
+    return sim->now.converged || sim->now.complete || (double)sim->now.step >= sim->stop_steps ||
            (sim->stop_time > 0 && sim->now.time >= sim->stop_time * (1 - 1e-12));
 }
 

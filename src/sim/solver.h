@@ -48,6 +48,14 @@ typedef struct bn_engine {
 /* Numbers on their way to a checkpoint or back. */
 typedef struct bn_keeper bn_keeper;
 
+/* A straight line across a picture, where something of a solver's own stands: a source plane, the begin of an absorbing
+ * layer. */
+typedef struct bn_picture_mark {
+    int dim;   /* axis of the grid that it is a place on */
+    double at; /* [m] */
+    const char *label;
+} bn_picture_mark;
+
 /* A picture that the simulation draws from fields at output times. */
 typedef struct bn_picture_desc {
     const char *name;  /* file name without number: "vorticity" */
@@ -69,7 +77,10 @@ typedef struct bn_picture_desc {
      * axis. The picture's own axes are the other two, in order. */
     int across;
     uint32_t at;
-    bool timeless; /* the title tells the step instead of a time */
+    bool timeless;       /* the title tells the step instead of a time */
+    const char *caption; /* stands under the picture, as it reads at the output time; NULL: nothing */
+    const bn_picture_mark *marks;
+    size_t mark_count;
 } bn_picture_desc;
 
 /* A chart of a table of the results: all its columns over the first one, as pictures/TABLE.png. */
@@ -192,6 +203,10 @@ BN_CHECKED bn_status bn_plan_numbers(bn_plan *, const bn_case *, const char *nam
 /* The names of data that travel with the program whose name begins so ("materials/"), without that beginning, in one
  * text with commas between; kept by the plan. */
 BN_CHECKED bn_status bn_plan_numbers_names(bn_plan *, const char *begin, const char **out);
+/* To be asked before plan() makes or looks at anything that grows with the cells, of which there are so many: true when
+ * the plan is there to count what the case takes, of more cells than are looked at for that. Then it announces the grid
+ * and the fields alone; what hangs on single cells is announced as the most that it may be. */
+bool bn_plan_only_counts(bn_plan *, double cells);
 /* What the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
 /* Numbers on a grid in three dimensions from the file `name`, a path that begins at the case file: VTK (.vti), a stack
@@ -256,9 +271,10 @@ BN_CHECKED bn_status bn_plan_terrain(bn_plan *, const bn_case *, const char *key
 /* Between the pixels' middles; NaN: outside, or without data. */
 double bn_plan_height(const bn_plan_heights *, const double x[2]);
 bn_context *bn_plan_context(const bn_plan *);
-/* Time steps that the case is expected to take, for the estimate of `check`; 0 where unknown. And launches and cell
- * updates a step. */
-void bn_plan_effort(bn_plan *, double steps, double kernels_per_step);
+/* Steps after which the case is at its end by itself, where they are known before it runs. */
+void bn_plan_steps(bn_plan *, double steps);
+/* The run goes through so many parts one after the other, each of at most stop.steps steps: wavelengths of a sweep. */
+void bn_plan_parts(bn_plan *, int parts);
 /* The run is meant to end with bn_step.converged: reaching stop.steps first is a failure (exit 4). `tolerance` > 0 is
  * what the residual has to fall below; progress and summary show it. `advice`, a literal or NULL: what may help where
  * the residual no longer falls, for the message. */

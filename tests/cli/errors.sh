@@ -15,7 +15,7 @@ expect 1 'whole number' 'negative steps' "$b" run "$case" --steps -3
 expect 1 'whole number' 'number too large' "$b" run "$case" --boxes 99999999999999999999
 expect 1 '64x1' 'work-group of nothing' "$b" run "$case" --work-group 0x1
 expect 1 'KEY=VALUE' 'set without a value' "$b" run "$case" --set grid.nodes
-expect 1 'takes no --measure' 'option of another command' "$b" check "$case" --measure
+expect 1 'takes no --measure' 'option of another command' "$b" verify "$case" --measure
 expect 1 'did you mean `flow`' 'unknown solver' "$b" new flwo
 for command in run verify check devices new plot bench completion; do
     expect 0 '130 interrupted' "help of $command" "$b" "$command" --help
@@ -89,6 +89,13 @@ expect 3 '/nonexistent' 'kernel override that is not there' env BINNACLE_KERNEL_
     --out "$work/none"
 expect 3 'nosuchdevice' 'unknown device' "$b" run "$case" --device nosuchdevice --out "$work/none"
 ok 'nothing was created' test ! -e "$work/none"
+
+# --- not converged: 4; what did converge is there
+expect 4 'not converged within 860 steps each: wavelength 700 nm;' 'a sweep with a wavelength that does not converge' \
+    "$b" run "$root/data/cases/maxwell/selftest.toml" --reference --out "$work/sweep" --set stop.steps=860 \
+    --set light.wavelength=600e-9 --set light.until=700e-9 --set light.count=2 --set solver.epsilon=1e-4
+ok '... is named in sweep.csv' grep -Eq '^7e-07,860,.*,0$' "$work/sweep/sweep.csv"
+ok '... and leaves the other its row' grep -Eq '^6e-07,0?\.[0-9]+' "$work/sweep/spectrum.csv"
 
 # --- files: 6
 : >"$work/file"

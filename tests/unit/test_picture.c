@@ -385,6 +385,33 @@ START_TEST(test_picture_writes)
 }
 END_TEST
 
+/* A caption is a line of text more; a mark takes the colours of a line across the frame, one outside of it none. */
+START_TEST(test_picture_caption_and_marks)
+{
+    static double values[N * N];
+    static const bn_marked_line marks[] = { { false, 0.5, "PML" }, { true, 0.25, "side" }, { true, 1.25, "outside" } };
+    bn_picture p = make_picture(values);
+    ck_assert_int_eq(bn_picture_write(ctx, path, &p), BN_OK);
+    const png_facts plain = read_png();
+    p.marks = marks + 2;
+    p.mark_count = 1;
+    ck_assert_int_eq(bn_picture_write(ctx, path, &p), BN_OK);
+    ck_assert_uint_eq(read_png().coloured, plain.coloured);
+    p.marks = marks;
+    p.mark_count = 2;
+    ck_assert_int_eq(bn_picture_write(ctx, path, &p), BN_OK);
+    const png_facts marked = read_png();
+    ck_assert_uint_eq(marked.height, plain.height);
+    ck_assert_uint_gt(plain.coloured - marked.coloured, 760); /* dashes of 7 pixels in 12, two lines */
+    ck_assert_uint_lt(plain.coloured - marked.coloured, 2 * 760 * 6);
+    p.caption = "slice at y = 240 nm";
+    ck_assert_int_eq(bn_picture_write(ctx, path, &p), BN_OK);
+    const png_facts said = read_png();
+    ck_assert_uint_gt(said.height, plain.height + 15);
+    ck_assert_uint_eq(said.width, plain.width);
+}
+END_TEST
+
 START_TEST(test_picture_odd_data)
 {
     static double values[N * N], levels[3] = { (double)-INFINITY, 0.2, (double)NAN };
@@ -499,6 +526,7 @@ static void add(TCase *c)
     tcase_add_test(c, test_contour_nothing);
     tcase_add_test(c, test_raster_places_values);
     tcase_add_test(c, test_picture_writes);
+    tcase_add_test(c, test_picture_caption_and_marks);
     tcase_add_test(c, test_picture_odd_data);
     tcase_add_test(c, test_picture_refuses);
     tcase_add_test(c, test_chart_writes);

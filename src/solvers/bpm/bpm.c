@@ -439,7 +439,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(bpm_plan_space(c, p, s));
     BN_TRY(keep_memory(c, p, s));
     s->outline = 0.5 * (s->background + bpm_highest_index(s));
-    BN_TRY(s->space ? bpm_start_space(c, s) : bpm_make_start(c, s));
+    BN_TRY(s->space ? bpm_start_space(c, p, s) : bpm_make_start(c, s));
     s->pml_strength = bn_case_real(c, "walls.strength");
     if (s->pml_strength == 0) /* decay exp(-2 k sin(10 degrees) strength thickness / 3) there and back */
         s->pml_strength = 1.5 * log(1e6) / (bpm_k0(s, 0) * s->reference * sin(0.1745) * s->pml_thickness);
@@ -467,7 +467,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         BN_TRY(bn_plan_note(p, "reference index", s->reference, ""));
     if (isfinite(s->n_eff[0]))
         BN_TRY(bn_plan_note(p, "index of the mode", s->n_eff[0], ""));
-    bn_plan_effort(p, (double)(s->room - 1), 1);
+    bn_plan_steps(p, (double)(s->room - 1));
     return BN_OK;
 }
 

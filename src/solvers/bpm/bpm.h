@@ -226,7 +226,7 @@ BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
 void bpm_make_space_section(bpm *, size_t k);
 /* r and v of the lines [first, first + count) of direction d in this section; the reach grows with them. */
 void bpm_space_lines(bpm *, int d, uint32_t first, uint32_t count, double *r, double *v);
-BN_CHECKED bn_status bpm_start_space(const bn_case *, bpm *);
+BN_CHECKED bn_status bpm_start_space(const bn_case *, bn_plan *, bpm *);
 /* A step of the simulation while the mode is sought. */
 BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
 /* bpm_cross.c: the cross-section, row by row. A row of what enters, or of the guess at the mode. */

@@ -142,8 +142,9 @@ void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, d
     }
 }
 
-bn_status bpm_start_space(const bn_case *c, bpm *s)
+bn_status bpm_start_space(const bn_case *c, bn_plan *p, bpm *s)
 {
+    const bool counted = bn_plan_only_counts(p, (double)s->n * s->rows);
     const bool guess = s->launch == BPM_LAUNCH_MODE;
     const double middle_x = bn_case_real(c, "launch.centre_x");
     double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
@@ -155,14 +156,14 @@ bn_status bpm_start_space(const bn_case *c, bpm *s)
         s->spot[1] = s->centre = s->structure[0].centre;
         s->spot_waist = s->structure[0].width;
     }
-    for (uint32_t j = 0; j < s->rows; j++) {
+    for (uint32_t j = 0; j < s->rows && !counted; j++) {
         bpm_start_row(s, j, row);
         for (size_t i = 0; i < 2 * (size_t)s->n; i++)
             power += row[i] * row[i];
     }
     s->start_power[0] = power;
     s->n_eff[0] = s->theory[0] = s->relax_index = (double)NAN;
-    if (!(s->start_power[0] > 0))
+    if (!counted && !(s->start_power[0] > 0))
         return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
     s->relaxing = guess;
     s->relax_stage = 0;

@@ -513,9 +513,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
     BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
     const double stop = bn_case_real(c, "stop.time");
-    /* Waves of 3 m/s are usual. */
-    bn_plan_effort(p, stop > 0 ? ceil(stop / s->interval) : (double)bn_case_int(c, "stop.steps"),
-                   s->order * ceil(s->interval * 3 / s->k.reach));
+    if (stop > 0)
+        bn_plan_steps(p, ceil(stop / s->interval));
     return BN_OK;
 }
 

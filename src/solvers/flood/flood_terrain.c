@@ -231,6 +231,11 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     if (bn_case_problems(c)[0])
         return BN_OK;
     BN_TRY(read_file(c, p, s));
+    if (bn_plan_only_counts(p, (double)points)) {
+        s->quantum = 1;
+        s->special = s->special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0;
+        return BN_OK;
+    }
     BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
     BN_TRY(bn_plan_keep(p, points * sizeof *s->bed, (void **)&s->bed));
     if (s->bed_kind == FLOOD_MACDONALD) {

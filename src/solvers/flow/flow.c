@@ -289,7 +289,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
     bool stored[FLOW_SYSTEMS];
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         stored[i] = s->bits[i] && s->system[i].method == BN_LINEAR_CG;
-    const bool heat = s->a > 0, solid = s->solid != NULL;
+    const bool heat = s->a > 0, solid = s->solid || s->bodies > 0;
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
         bool wanted;
@@ -378,7 +378,7 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
     return bn_plan_picture(p, &picture);
 }
 
-static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
+static bn_status plan_notes(const flow *s, bn_plan *p)
 {
     static const char *const methods[] = { "CG in separate steps", "fused CG", "direct, by transforms",
                                            "CG with multigrid" };
@@ -407,12 +407,6 @@ static bn_status plan_notes(const bn_case *c, const flow *s, bn_plan *p)
             p, s->steady,
             "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
             "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
-    /* A guess for the estimate: a warm start of CG needs about an iteration per eight nodes across, multigrid four
-     * cycles of five passes, transforms some twenty. */
-    const double across = s->nx > s->ny ? s->nx : s->ny;
-    const double work[] = { 4 + 0.25 * across, 4 + 0.125 * across, 20, 40 };
-    bn_plan_effort(p, (double)bn_case_int(c, "stop.steps"),
-                   5 + work[s->system[FLOW_PSI].method] + (s->a > 0 ? 20 : 10));
     return BN_OK;
 }
 
@@ -477,7 +471,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flow_plan_results(s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(s, p));
-    return plan_notes(c, s, p);
+    return plan_notes(s, p);
 }
 
 static bn_status init(bn_sim *sim, void *state)

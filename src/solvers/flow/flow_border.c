@@ -119,11 +119,15 @@ static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
         }
 }
 
+static const char *const system_names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
+                                                        "the system for the temperature" };
+/* Methods in the order of the key's choices; the first, "auto", stands for the one that is meant where it suits. */
+static const bn_linear_method chosen[] = { BN_LINEAR_SPECTRAL, BN_LINEAR_CG, BN_LINEAR_FUSED, BN_LINEAR_SPECTRAL,
+                                           BN_LINEAR_MULTIGRID };
+
 /* Which method solves a system; explains what can't be. */
 static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_system system, const char *key)
 {
-    static const bn_linear_method methods[] = { BN_LINEAR_SPECTRAL, BN_LINEAR_CG, BN_LINEAR_FUSED, BN_LINEAR_SPECTRAL,
-                                                BN_LINEAR_MULTIGRID };
     const int choice = bn_case_choice(c, key);
     const char *why = NULL;
     const bool suits = bn_spectral_suits(&s->system[system].stencil, s->roundoff < 1e-10 ? 8 : 4, &why);
@@ -133,19 +137,34 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
             return BN_LINEAR_FUSED;
         return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_FUSED;
     }
-    if (methods[choice] == BN_LINEAR_SPECTRAL && !suits)
+    if (chosen[choice] == BN_LINEAR_SPECTRAL && !suits)
         (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
                              s->system[system].name, why);
-    return methods[choice];
+    return chosen[choice];
+}
+
+/* Of nodes that are only counted: methods that take any border and any obstacle, and more memory than the direct one.
+ */
+static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
+{
+    for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
+        const int choice = bn_case_choice(c, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+        BN_TRY(bn_plan_keep(p, 1, (void **)&s->bits[i])); /* there is such a system */
+        s->system[i] = (bn_linear_desc){ .name = system_names[i],
+                                         .method = choice > 0      ? chosen[choice]
+                                                   : i == FLOW_PSI ? BN_LINEAR_MULTIGRID
+                                                                   : BN_LINEAR_FUSED };
+    }
+    return BN_OK;
 }
 
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
 {
-    static const char *const names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
-                                                     "the system for the temperature" };
     const size_t points = (size_t)s->nx * s->ny;
     const flow_constants *k = &s->k;
     bn_status st = BN_OK;
+    if (bn_plan_only_counts(p, (double)points))
+        return count_systems(c, p, s);
     bool *flags = calloc((FLOW_SYSTEMS + 1) * points, sizeof *flags);
     if (!flags)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
@@ -163,7 +182,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
         BN_GO(bn_plan_keep(p, points, (void **)&s->bits[i]));
         bn_stencil_bits(s->nx, s->ny, unknown[i], cell, s->bits[i]);
-        s->system[i] = (bn_linear_desc){ .name = names[i],
+        s->system[i] = (bn_linear_desc){ .name = system_names[i],
                                          .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },
                                          .spmv = (bn_spmv)bn_case_choice(c, "solver.spmv"),
                                          .dot = (bn_dot)bn_case_choice(c, "solver.dot") };

@@ -164,6 +164,10 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     const int shape = bn_case_choice(c, "obstacle.shape");
     if (!masked && shape == SHAPE_NONE)
         return BN_OK;
+    if (bn_plan_only_counts(p, (double)points)) {
+        s->bodies = 1; /* each takes a field; one is likely */
+        return BN_OK;
+    }
     if (masked)
         BN_TRY(bn_plan_grey(p, c, "obstacle.mask", &width, &height, &grey));
     BN_TRY(bn_plan_keep(p, points * sizeof *s->solid, (void **)&s->solid));

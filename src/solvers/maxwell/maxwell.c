@@ -121,7 +121,7 @@ static const bn_key schema[] = {
     { .name = "output.slice_at", .type = BN_KEY_REAL, .def = 0.5, .min = 0, .max = 1,
       .help = "its place, as a share of the grid" },
     { .name = "stop.steps", .type = BN_KEY_INT, .def = 50000, .min = 1, .max = HUGE_VAL,
-      .help = "the run ends after this many steps" },
+      .help = "the run ends after this many steps; of a sweep each wavelength has so many" },
     { 0 },
 };
 /* clang-format on */
@@ -223,20 +223,41 @@ static bn_status plan_defines(const maxwell *s, bn_plan *p)
     return s->accelerate ? bn_plan_define_int(p, "DEPTH", s->depth) : BN_OK;
 }
 
-static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
+/* The plane of the pictures. */
+static void choose_slice(const bn_case *c, maxwell *s)
 {
     static const int across_of[4] = { -1, 0, 1, 2 }; /* auto, yz, xz, xy */
-    int across = across_of[bn_case_choice(c, "output.slice")];
-    if (across < 0)
-        across = s->n[0] >= s->n[1];
+    s->across = across_of[bn_case_choice(c, "output.slice")];
+    if (s->across < 0)
+        s->across = s->n[0] >= s->n[1];
+    const double place = bn_case_real(c, "output.slice_at") * s->n[s->across];
+    s->slice = place >= s->n[s->across] ? s->n[s->across] - 1 : (uint32_t)place;
+}
+
+/* Where the light comes from, and where the absorbing layers begin. */
+static size_t mark_places(maxwell *s)
+{
+    size_t count = 0;
+    if (!s->volume)
+        s->mark[count++] = (bn_picture_mark){ 2, s->source * s->h, "source" };
+    for (int d = 0; d < 3; d++) {
+        if (d == 2 ? s->pml_bottom : s->pml_sides)
+            s->mark[count++] = (bn_picture_mark){ d, s->pml * s->h, "PML" };
+        if (d == 2 || s->pml_sides)
+            s->mark[count++] = (bn_picture_mark){ d, (s->n[d] - (uint32_t)s->pml) * s->h, "PML" };
+    }
+    return count;
+}
+
+static bn_status plan_pictures(maxwell *s, bn_plan *p)
+{
     uint32_t points = 2;
     for (int d = 0; d < 3; d++)
-        if (d != across && s->n[d] < points)
+        if (d != s->across && s->n[d] < points)
             points = s->n[d];
     if (points < 2) /* a line: the profile tells more */
         return BN_OK;
     static double faces[] = { 1.2, 1.7, 2.4, 3.2 };
-    const double place = bn_case_real(c, "output.slice_at") * s->n[across];
     bn_picture_desc picture = { .name = "E",
                                 .field = "E_norm",
                                 .quantity = "|E|",
@@ -246,9 +267,12 @@ static bn_status plan_pictures(const bn_case *c, const maxwell *s, bn_plan *p)
                                 .contour_quantity = "refractive index n",
                                 .contour_levels = faces,
                                 .contour_count = sizeof faces / sizeof *faces,
-                                .across = across,
-                                .at = place >= s->n[across] ? s->n[across] - 1 : (uint32_t)place,
-                                .timeless = true };
+                                .across = s->across,
+                                .at = s->slice,
+                                .timeless = true,
+                                .caption = s->caption,
+                                .marks = s->mark,
+                                .mark_count = mark_places(s) };
     BN_TRY(bn_plan_picture(p, &picture));
     picture.name = "structure";
     picture.field = "n";
@@ -271,7 +295,7 @@ static bn_status plan_notes(const maxwell *s, bn_plan *p)
     if (!s->volume)
         BN_TRY(bn_plan_note(p, "source plane at z", s->source * s->h, "m"));
     bn_plan_wants_convergence(p, s->epsilon, NULL);
-    bn_plan_effort(p, 30.0 * s->n[2] * s->wavelengths, 2.1);
+    bn_plan_parts(p, s->wavelengths);
     return BN_OK;
 }
 
@@ -354,6 +378,7 @@ static void read_solver(const bn_case *c, const bn_device_info *device, maxwell 
     s->state_components = s->pml_sides ? 12 : 10;
     s->average = bn_case_choice(c, "structure.borders") == 0;
     s->double_precision = bn_case_double(c);
+    s->most_steps = bn_case_int(c, "stop.steps");
     if (s->form != MAXWELL_COMPACT && (s->pml_sides || s->volume || s->bloch))
         (void)bn_case_reject(
             c, "solver.form", "solver.form = \"compact\"",
@@ -401,17 +426,21 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(maxwell_build_structure(c, p, s));
     for (int i = s->wavelengths - 1; i >= 0; i--) { /* ends with the first */
         maxwell_set_wavelength(c, s, maxwell_wavelength(s, i));
+        if (!s->cell) /* only counted: what fills the cells is not known */
+            continue;
         check_resolution(c, s);
         check_half_spaces(c, s);
     }
     if (bn_case_problems(c)[0])
         return BN_OK;
-    if (s->imported)
+    if (s->imported && s->cell)
         BN_TRY(maxwell_read_folder(c, p, s));
     if (bn_case_problems(c)[0])
         return BN_OK;
-    BN_TRY(maxwell_find_classes(c, p, s));
+    if (s->cell)
+        BN_TRY(maxwell_find_classes(c, p, s));
     BN_TRY(maxwell_room_for_tables(p, s));
+    choose_slice(c, s);
     maxwell_set_tables(s);
     const bool around = !s->pml_sides;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 3,
@@ -424,7 +453,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(maxwell_plan_results(p, s));
     BN_TRY(bn_plan_series(p, "wavelength", "m"));
     BN_TRY(bn_plan_series(p, "E_max", "V m-1"));
-    BN_TRY(plan_pictures(c, s, p));
+    BN_TRY(plan_pictures(s, p));
     if (s->wavelengths > 1)
         BN_TRY(bn_plan_chart(
             p, &(bn_plan_chart_desc){ .table = "spectrum",
@@ -453,7 +482,6 @@ static bn_status init(bn_sim *sim, void *state)
     s->H = bn_sim_field(sim, "Z0H");
     s->norm = bn_sim_field(sim, "E_norm");
     s->index = bn_sim_field(sim, "n");
-    s->residual = (double)NAN; /* not looked at yet */
     BN_TRY(bn_field_set_parts(s->index, fill_index, s));
     if (s->form == MAXWELL_COMPACT) {
         s->part_E = bn_sim_field(sim, "part_E");
@@ -471,15 +499,8 @@ static bn_status init(bn_sim *sim, void *state)
     } else {
         s->record_E = bn_sim_field(sim, "record_E");
         s->record_H = bn_sim_field(sim, "record_H");
-        BN_TRY(maxwell_write_records(sim, s));
     }
-    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,      s->part_H,
-                               s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
-    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
-        if (dark[i])
-            BN_TRY(bn_field_zero(dark[i]));
-    if (s->start == MAXWELL_LAYERS)
-        BN_TRY(maxwell_start_from_layers(sim, s));
+    BN_TRY(maxwell_begin_wavelength(sim, s));
     if (bn_case_text(bn_sim_case(sim), "exchange.write")[0])
         BN_TRY(maxwell_write_folder(sim, s));
     return BN_OK;

@@ -24,7 +24,9 @@ enum {
     MAXWELL_NAME = 64,
     MAXWELL_RECORD = 20,
     MAXWELL_DEPTH = 16,
-    MAXWELL_COLUMNS = 4
+    MAXWELL_COLUMNS = 4,
+    MAXWELL_ENDS = 3,
+    MAXWELL_MARKS = 7
 };
 typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
 typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_ROWS, MAXWELL_FUSED } maxwell_sweep;
@@ -77,7 +79,7 @@ typedef struct maxwell {
     /* structure */
     maxwell_material material[MAXWELL_MATERIALS];
     int materials, above, below;
-    uint8_t *cell; /* nx * ny * nz: material of each cell */
+    uint8_t *cell; /* nx * ny * nz: material of each cell; NULL where the plan only counts */
     uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
@@ -96,8 +98,15 @@ typedef struct maxwell {
     unsigned long long since; /* steps at the present wavelength */
     double residual;
     double change, size; /* largest |change|^2 and |E|^2 of the last look */
-    double *spectrum;    /* a row per wavelength */
+    /* of the pictures: the slice, and what stands under it */
+    int across;
+    uint32_t slice;
+    char caption[96];
+    bn_picture_mark mark[MAXWELL_MARKS];
+    double *spectrum; /* a row per wavelength */
     int spectrum_columns, spectrum_rows;
+    double *ends;         /* of each wavelength: steps, residual, 1 where it converged */
+    long long most_steps; /* of each wavelength of a sweep */
     /* records read from a folder, by E and H and member */
     bool imported;
     bn_image_numbers image[2][MAXWELL_RECORD];
@@ -158,6 +167,9 @@ BN_CHECKED bn_status maxwell_measure(bn_sim *, void *state, bn_results *);
 /* The same for one wavelength, into a row of the spectrum. */
 BN_CHECKED bn_status maxwell_measure_row(bn_sim *, maxwell *, double *row);
 
+/* Wavelengths of a sweep that have come to their end without converging. */
+int maxwell_unconverged(const maxwell *);
+
 /* maxwell_accelerate.c: cycles that extrapolate. */
 typedef struct maxwell_cycle {
     bool begin, finish; /* the state begins a cycle; before that, it ends one */
@@ -170,6 +182,10 @@ maxwell_cycle maxwell_cycle_now(const maxwell *);
 void maxwell_weights(const maxwell *, const double *gram, double *factors);
 
 /* maxwell_step.c: what both engines do around a step. */
+/* The fields that the iteration at a wavelength begins with, dark or those of the layers. Of a sweep each wavelength
+ * begins anew: the field of the one before, which is lit at once, wakes standing waves that take thousands of steps to
+ * leave. */
+BN_CHECKED bn_status maxwell_begin_wavelength(bn_sim *, maxwell *);
 BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
 /* What a checkpoint needs beside the fields; coming back, the tables are those of the wavelength that is at work. */
 BN_CHECKED bn_status maxwell_keep(bn_sim *, void *state, bn_keeper *);

@@ -10,7 +10,7 @@
 /* Steps before the first cycle: the light must be full, for only then the map stays the same. */
 static unsigned long long dark_steps(const maxwell *s)
 {
-    return s->present > 0 || s->start == MAXWELL_LAYERS || s->t.ramp >= 1 ? 1 : (unsigned long long)(1 / s->t.ramp) + 1;
+    return s->start == MAXWELL_LAYERS || s->t.ramp >= 1 ? 1 : (unsigned long long)(1 / s->t.ramp) + 1;
 }
 
 maxwell_cycle maxwell_cycle_now(const maxwell *s)

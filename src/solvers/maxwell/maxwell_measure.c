@@ -127,8 +127,11 @@ static void take_edge(const view *v, int c, const size_t p[3], powers *out)
     }
 }
 
+/* Whether the sides of a dimension are periodic: then a box holds all of it, and has no faces there. */
+static bool around(const maxwell *s, int dim) { return dim < 2 && !s->pml_sides; }
+
 /* Adds the power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E
- * inside: lo + 1 ... hi, H inside: lo ... hi - 1). */
+ * inside: lo + 1 ... hi, H inside: lo ... hi - 1; around periodic sides: all of them). */
 static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], const size_t hi[3], double sign,
                               double *sum)
 {
@@ -137,7 +140,7 @@ static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], co
     double face = 0;
     for (int d = 0; d < 3; d++) {
         low[d] = d == dim ? p : lo[d];
-        high[d] = d == dim ? p : hi[d];
+        high[d] = d == dim ? p : hi[d] - around(v->s, d);
     }
     for (q[2] = low[2]; q[2] <= high[2]; q[2]++) {
         BN_TRY(need(v, q[2], q[2] + 1));
@@ -146,9 +149,9 @@ static bn_status add_flux_out(view *v, int dim, size_t p, const size_t lo[3], co
         for (q[1] = low[1]; q[1] <= high[1]; q[1]++)
             for (q[0] = low[0]; q[0] <= high[0]; q[0]++) {
                 const size_t here = at(v, q[0], q[1], q[2]);
-                if (q[a] < hi[a] && q[b] > lo[b])
+                if (q[a] < hi[a] && (q[b] > lo[b] || around(v->s, b)))
                     face += 0.5 * dot(ea[here], hb[here]);
-                if (q[a] > lo[a] && q[b] < hi[b])
+                if ((q[a] > lo[a] || around(v->s, a)) && q[b] < hi[b])
                     face -= 0.5 * dot(eb[here], ha[here]);
             }
     }
@@ -172,10 +175,10 @@ static bn_status take_volume(view *v, powers *out)
     const size_t d = (size_t)s->pml + 1;
     size_t lo[3], hi[3];
     for (int dim = 0; dim < 3; dim++) {
-        lo[dim] = d;
-        hi[dim] = s->n[dim] - d;
+        lo[dim] = around(s, dim) ? 0 : d;
+        hi[dim] = around(s, dim) ? s->n[dim] : s->n[dim] - d;
     }
-    for (int dim = 0; dim < 3; dim++) {
+    for (int dim = around(s, 0) ? 2 : 0; dim < 3; dim++) {
         BN_TRY(add_flux_out(v, dim, hi[dim], lo, hi, 1, &out->scattered));
         BN_TRY(add_flux_out(v, dim, lo[dim], lo, hi, -1, &out->scattered));
     }
@@ -351,6 +354,49 @@ static bn_status put_spectrum(bn_sim *sim, const maxwell *s, bn_results *results
     return st;
 }
 
+int maxwell_unconverged(const maxwell *s)
+{
+    int count = 0;
+    for (int i = 0; i < s->spectrum_rows; i++)
+        count += s->ends[i * MAXWELL_ENDS + 2] == 0;
+    return count;
+}
+
+/* How each wavelength ended, and the names of those that did not converge. */
+static bn_status put_ends(bn_sim *sim, const maxwell *s, bn_results *results)
+{
+    const size_t rows = (size_t)s->spectrum_rows;
+    double *values = malloc((MAXWELL_ENDS + 1) * rows * sizeof *values);
+    if (!values)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the ends of %zu wavelengths", rows);
+    char names[256] = "";
+    int told = 0;
+    for (size_t r = 0; r < rows; r++) {
+        const double nm = 1e9 * maxwell_wavelength(s, (int)r);
+        const size_t length = strlen(names);
+        values[r] = maxwell_wavelength(s, (int)r);
+        for (size_t i = 0; i < MAXWELL_ENDS; i++)
+            values[(i + 1) * rows + r] = s->ends[r * MAXWELL_ENDS + i];
+        if (s->ends[r * MAXWELL_ENDS + 2] == 0 && length + 64 < sizeof names) {
+            snprintf(names + length, sizeof names - length, "%s%.6g nm", told > 0 ? ", " : "wavelength ", nm);
+            told++;
+        }
+    }
+    const int rest = maxwell_unconverged(s) - told;
+    if (rest > 0)
+        snprintf(names + strlen(names), sizeof names - strlen(names), " and %d more (sweep.csv)", rest);
+    bn_status st = bn_result_table(results, "sweep",
+                                   (const bn_column[]){ { "wavelength", "m", values },
+                                                        { "steps", "", values + rows },
+                                                        { "residual", "", values + 2 * rows },
+                                                        { "converged", "", values + 3 * rows } },
+                                   MAXWELL_ENDS + 1, rows);
+    if (st == BN_OK && told > 0)
+        st = bn_result_unconverged(results, names);
+    free(values);
+    return st;
+}
+
 bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
 {
     const maxwell *s = state;
@@ -368,6 +414,8 @@ bn_status maxwell_measure(bn_sim *sim, void *state, bn_results *results)
         BN_GO(put_profile(sim, &v, &w, results));
     if (s->wavelengths > 1 && s->spectrum_rows > 0)
         BN_GO(put_spectrum(sim, s, results));
+    if (s->wavelengths > 1 && s->spectrum_rows > 0)
+        BN_GO(put_ends(sim, s, results));
 out:
     free(v.E);
     return st;
@@ -395,6 +443,7 @@ bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
         used += s->material[m].used;
     s->spectrum_columns = s->volume ? 4 : 3 + used;
     BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * s->spectrum_columns) * sizeof(double), (void **)&s->spectrum));
+    BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * MAXWELL_ENDS) * sizeof(double), (void **)&s->ends));
     BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
     BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
     if (s->imported)

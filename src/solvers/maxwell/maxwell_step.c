@@ -204,7 +204,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     BN_TRY(maxwell_report(sim, s, watched, out));
     if (s->present != present)
         BN_TRY(rewrite_tables(s));
-    return out->converged ? BN_OK : cycle(s);
+    return out->converged || out->complete ? BN_OK : cycle(s);
 }
 
 static bn_status present(bn_sim *sim, void *state)
@@ -225,21 +225,58 @@ static bn_status present(bn_sim *sim, void *state)
 
 bool maxwell_watches(const maxwell *s) { return (s->since + 1) % (unsigned long long)s->watch_every == 0; }
 
-/* Moves on to the next wavelength of a sweep: the present field is where its iteration begins. */
+/* Enters how the present wavelength ended and, if it converged, what its field gives; else that row stays empty. */
+static bn_status enter_wavelength(bn_sim *sim, maxwell *s, bool converged)
+{
+    double *row = s->spectrum + (size_t)s->present * (size_t)s->spectrum_columns;
+    double *end = s->ends + (size_t)s->present * MAXWELL_ENDS;
+    end[0] = (double)s->since;
+    end[1] = s->residual;
+    end[2] = converged;
+    s->spectrum_rows = s->present + 1;
+    for (int i = 0; i < s->spectrum_columns; i++)
+        row[i] = i == 0 ? s->t.wavelength : (double)NAN;
+    return converged ? maxwell_measure_row(sim, s, row) : BN_OK;
+}
+
+bn_status maxwell_begin_wavelength(bn_sim *sim, maxwell *s)
+{
+    bn_field *const dark[] = { s->E,      s->H,      s->norm,        s->part_E,      s->part_H,
+                               s->E_next, s->H_next, s->part_E_next, s->part_H_next, s->history };
+    s->since = 0;
+    s->change = s->size = 0;
+    s->residual = (double)NAN; /* not looked at yet */
+    for (size_t i = 0; i < sizeof dark / sizeof *dark; i++)
+        if (dark[i])
+            BN_TRY(bn_field_zero(dark[i]));
+    if (s->form != MAXWELL_COMPACT)
+        return maxwell_write_records(sim, s);
+    return s->start == MAXWELL_LAYERS ? maxwell_start_from_layers(sim, s) : BN_OK;
+}
+
+/* Moves on to the next wavelength of a sweep. */
 static bn_status next_wavelength(bn_sim *sim, maxwell *s)
 {
-    if (s->imported)
-        return BN_OK;
-    BN_TRY(maxwell_measure_row(sim, s, s->spectrum + (size_t)s->present * (size_t)s->spectrum_columns));
-    s->spectrum_rows = s->present + 1;
-    if (s->present + 1 >= s->wavelengths)
-        return BN_OK;
     s->present++;
     maxwell_set_wavelength(bn_sim_case(sim), s, maxwell_wavelength(s, s->present));
     maxwell_set_tables(s);
-    if (s->start == MAXWELL_LAYERS)
-        BN_TRY(maxwell_start_from_layers(sim, s));
-    return s->form == MAXWELL_COMPACT ? BN_OK : maxwell_write_records(sim, s);
+    return maxwell_begin_wavelength(sim, s);
+}
+
+/* What is due after a step: the wavelength ends when it has converged, or in a sweep when its steps are used up; after
+ * the last one so does the run. */
+static bn_status look_for_end(bn_sim *sim, maxwell *s, bool converged, bn_step *out)
+{
+    const bool sweep = s->wavelengths > 1, used_up = sweep && s->since >= (unsigned long long)s->most_steps;
+    if (!converged && !used_up)
+        return BN_OK;
+    if (!s->imported)
+        BN_TRY(enter_wavelength(sim, s, converged));
+    if (s->present + 1 < s->wavelengths)
+        return next_wavelength(sim, s);
+    out->converged = converged && maxwell_unconverged(s) == 0;
+    out->complete = !out->converged;
+    return BN_OK;
 }
 
 /* The first value of E that is too large or not finite. */
@@ -285,18 +322,11 @@ bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
     out->series[0] = s->t.wavelength;
     out->series[1] = s->size > 0 ? sqrt(s->size) : 0;
     if (!watched)
-        return BN_OK;
+        return look_for_end(sim, s, false, out);
     if (!isfinite(s->change) || !isfinite(s->size) || s->size > RUNAWAY * RUNAWAY * s->amplitude * s->amplitude)
         return diverged(sim, s);
     s->residual = out->residual = s->size > 0 ? sqrt(s->change / s->size) : 1;
-    if (full && out->residual < s->epsilon) {
-        const int present = s->present;
-        BN_TRY(next_wavelength(sim, s));
-        out->converged = s->present == present;
-        if (!out->converged)
-            s->since = 0;
-    }
-    return BN_OK;
+    return look_for_end(sim, s, full && out->residual < s->epsilon, out);
 }
 
 bn_status maxwell_keep(bn_sim *sim, void *state, bn_keeper *k)
@@ -307,6 +337,7 @@ bn_status maxwell_keep(bn_sim *sim, void *state, bn_keeper *k)
     BN_TRY(bn_keep_counts(k, "counts", counts, 3));
     BN_TRY(bn_keep_reals(k, "residual", reals, 3));
     BN_TRY(bn_keep_reals(k, "spectrum", s->spectrum, (size_t)(s->wavelengths * s->spectrum_columns)));
+    BN_TRY(bn_keep_reals(k, "ends", s->ends, (size_t)(s->wavelengths * MAXWELL_ENDS)));
     s->since = counts[1];
     s->spectrum_rows = (int)counts[2];
     s->residual = reals[0];

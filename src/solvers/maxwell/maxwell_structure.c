@@ -284,6 +284,27 @@ static bn_status fill(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
     return build_spheres(c, p, s, q);
 }
 
+/* Of cells that are only counted: all materials that the case names may be in them. */
+static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell *s)
+{
+    static const char *const lists[3][2] = { { "layer", "layer.material" },
+                                             { "box", "box.material" },
+                                             { "sphere", "sphere.material" } };
+    s->material[s->above].used = true;
+    for (int list = 0; list < 3; list++)
+        for (size_t item = 0; item < bn_case_items(c, lists[list][0]); item++) {
+            const char *name = bn_case_item_text(c, lists[list][1], item);
+            int material;
+            BN_TRY(maxwell_find_material(c, p, s, name, &material));
+            if (material < 0)
+                (void)bn_case_reject_item(c, lists[list][1], item, "name it in a [[material]]", "unknown material %s",
+                                          name);
+            else
+                s->material[material].used = true;
+        }
+    return BN_OK;
+}
+
 bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
 {
     static const char *const keys[2] = { "structure.above", "structure.below" };
@@ -297,6 +318,8 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
             *half = 0;
         }
     }
+    if (bn_plan_only_counts(p, (double)cells))
+        return name_materials(c, p, s);
     BN_TRY(bn_plan_keep(p, cells, (void **)&s->cell));
     BN_TRY(fill(c, p, s, &(sample){ { 0.5, 0.5, 0.5 }, s->cell }));
     if (!s->average && !bn_case_problems(c)[0]) {

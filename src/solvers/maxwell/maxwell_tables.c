@@ -3,6 +3,7 @@
 #include "maxwell.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,13 +227,15 @@ void maxwell_set_tables(maxwell *s)
     s->t.ramp = s->ramp_periods > 0 ? s->t.w * s->courant / sqrt(3.0) / (two_pi * s->ramp_periods) : 2;
     set_coefficients(s);
     set_wave(s);
+    snprintf(s->caption, sizeof s->caption, "slice at %c = %.4g nm, wavelength in vacuum %.6g nm", "xyz"[s->across],
+             1e9 * (s->slice + 0.5) * s -> h, 1e9 * s -> t.wavelength);
 }
 
 double maxwell_ramp(const maxwell *s)
 {
     const double x = s->t.ramp * (double)(s->since + 1);
     /* A field that is there already stays lit. */
-    return x >= 1 || s->present > 0 || s->start == MAXWELL_LAYERS ? 1 : x * x * x * (10 + x * (6 * x - 15));
+    return x >= 1 || s->start == MAXWELL_LAYERS ? 1 : x * x * x * (10 + x * (6 * x - 15));
 }
 
 /* ------------------------------------------------------------------------------------------------------- records */

@@ -270,7 +270,7 @@ static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
     s->traveller_room = (size_t)fmin((double)targets * s->layers, XRAY_TRAVELLERS);
     BN_TRY(bn_plan_table(p, XRAY_LIFE * sizeof(int64_t) * targets, 1));
     BN_TRY(bn_plan_table(p, bn_travellers_bytes(s->traveller_words, s->traveller_room), 1));
-    if (s->cut != 2)
+    if (s->cut != 2 && !s->counted)
         BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->turned, (void **)&s->turned));
     return bn_plan_skip_kernel(p, "xray_fly");
 }
@@ -382,7 +382,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     xray *s = state;
     read_case(c, s);
     BN_TRY(xray_plan_density(c, s, p));
-    if (!s->optical)
+    if (!s->optical && !s->counted)
         return BN_OK; /* rejected */
     for (size_t i = 0; i < 2; i++)
         s->pulse[i] = bn_case_real_at(c, "source.pulse", i);
@@ -406,7 +406,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(plan_defines(s, p));
     BN_TRY(xray_plan_results(s, p));
     BN_TRY(bn_plan_series(p, "photons", ""));
-    bn_plan_effort(p, ceil((double)s->photons / ((double)s->rounds * s->cells[0] * s->cells[1])), 2);
+    bn_plan_steps(p, ceil((double)s->photons / ((double)s->rounds * s->cells[0] * s->cells[1])));
     return BN_OK;
 }
 

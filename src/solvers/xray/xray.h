@@ -61,6 +61,7 @@ typedef struct xray {
     /* its box that is not empty, and the blocks of 2^bits cells with the largest value in each */
     uint32_t first[3], box[3], blocks[3];
     int bits[3];
+    bool counted; /* there are too many cells to look at: neither of the arrays here is made */
     double *optical, *majorant;
     bool slabs; /* every device has a slab of them, blocks that follow one another along axis `cut` */
     int cut;

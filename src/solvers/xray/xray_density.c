@@ -41,6 +41,26 @@ static bool within(const shape *s, double x, double y, double z)
     }
 }
 
+/* Of cells that are only counted: the box that holds the shape, a cell more on either side. */
+static void bound_shape(xray *s, const shape *a)
+{
+    const bool ball = a->kind == XRAY_SPHERE;
+    const double ripple = a->kind == XRAY_FOIL ? fabs(a->ripple) : 0;
+    const double z = a->height > 0 ? 0.5 * a->height : HUGE_VAL;
+    const double y = a->kind == XRAY_SINGLE_SLIT   ? 0.5 * a->width
+                     : a->kind == XRAY_DOUBLE_SLIT ? 0.5 * (a->pitch + a->width)
+                                                   : HUGE_VAL;
+    const double middle[3] = { a->start + 0.5 * a->depth, a->centre[0] + 0.5 * s->n[1] * s->h[1],
+                               a->centre[1] + 0.5 * s->n[2] * s->h[2] };
+    const double half[3] = { ball ? a->radius : 0.5 * a->depth + ripple, ball ? a->radius : y, ball ? a->radius : z };
+    for (int d = 0; d < 3; d++) {
+        const double low = fmax(floor((middle[d] - half[d]) / s->h[d]) - 1, 0);
+        const double high = fmin(ceil((middle[d] + half[d]) / s->h[d]) + 1, s->n[d]);
+        s->first[d] = (uint32_t)fmin(low, s->n[d] - 1);
+        s->box[d] = high > low ? (uint32_t)(high - low) : 1;
+    }
+}
+
 static void generate(xray *s, const shape *a, double depth)
 {
     size_t at = 0;
@@ -190,6 +210,10 @@ static bn_status plan_shape(const bn_case *c, xray *s)
     if (s->density == XRAY_DOUBLE_SLIT && a.width >= a.pitch)
         return bn_case_reject(c, "density.width", NULL, "slits of %g m at a distance of %g m are one", a.width,
                               a.pitch);
+    if (s->counted) {
+        bound_shape(s, &a);
+        return BN_OK;
+    }
     generate(s, &a, depth_of(c, s));
     double sum = 0;
     for (size_t i = 0; i < (size_t)s->n[0] * s->n[1] * s->n[2]; i++)
@@ -232,7 +256,7 @@ static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
 }
 
 /* A picture is a mask or a map across x: black is density.value, white is empty; its right is +y, its top +z. */
-static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+static bn_status read_picture(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
 {
     uint32_t width, height;
     const unsigned char *grey;
@@ -247,6 +271,8 @@ static bn_status read_picture(const bn_case *c, bn_plan *p, bn_volume_numbers *v
                                   bn_case_text(c, "density.file"), width, height);
     if ((double)v->n[0] * width * height > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
+    if ((s->counted = bn_plan_only_counts(p, (double)v->n[0] * width * height)))
+        return BN_OK;
     BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
     v->values = values;
     for (uint32_t k = 0; k < height; k++)
@@ -262,14 +288,14 @@ static bool is_picture(const char *name)
     return dot && strcmp(dot, ".png") == 0;
 }
 
-static bn_status read_file(const bn_case *c, bn_plan *p, bn_volume_numbers *v)
+static bn_status read_file(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
 {
     const char *array = bn_case_text(c, "density.array");
     const char *name = bn_case_text(c, "density.file");
     if (!name[0])
         return bn_case_reject(c, "density.file", NULL, "a density from a file needs its name");
     if (is_picture(name))
-        return read_picture(c, p, v);
+        return read_picture(c, s, p, v);
     BN_TRY(bn_plan_volume(p, c, name, array, v));
     return agree(c, v);
 }
@@ -367,6 +393,21 @@ void xray_density_at(xray *s, double time)
     find_majorants(s);
 }
 
+/* The most that the density may take: all of a picture's cells, the box around a shape. */
+static bn_status count_density(const bn_case *c, xray *s, bn_plan *p)
+{
+    enum { USUAL_BITS = 3 }; /* of blocks: they take next to nothing beside their cells */
+    const int wish = (int)bn_case_int(c, "flight.block");
+    memcpy(s->box, s->n, sizeof s->box);
+    if (s->density != XRAY_FILE)
+        BN_TRY(plan_shape(c, s));
+    for (int d = 0; d < 3; d++) {
+        s->bits[d] = bn_case_choice(c, "flight.method") == 1 ? 0 : wish > 0 ? wish : USUAL_BITS;
+        s->blocks[d] = ((s->box[d] - 1) >> s->bits[d]) + 1;
+    }
+    return bn_plan_note(p, "cells that photons visit, at most", (double)s->box[0] * s->box[1] * s->box[2], "");
+}
+
 bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
 {
     const int axis = bn_case_choice(c, "source.face") / 2;
@@ -374,8 +415,8 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
     s->density = (xray_density)bn_case_choice(c, "density.kind");
     const bool series = s->density == XRAY_SERIES, file = series || s->density == XRAY_FILE;
     if (file) {
-        BN_TRY(series ? read_frames(c, s, p, &v) : read_file(c, p, &v));
-        if (!v.values)
+        BN_TRY(series ? read_frames(c, s, p, &v) : read_file(c, s, p, &v));
+        if (!v.values && !s->counted)
             return BN_OK; /* rejected */
     }
     for (int d = 0; d < 3; d++) {
@@ -386,6 +427,10 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
     const double cells = (double)s->n[0] * s->n[1] * s->n[2];
     if (cells > 0x1p30)
         return bn_case_reject(c, "density.cells", NULL, "%g cells are more than 2^30", cells);
+    if (!file && bn_plan_only_counts(p, cells))
+        s->counted = true;
+    if (s->counted)
+        return count_density(c, s, p);
     BN_TRY(bn_plan_keep(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
     BN_TRY(series ? convert_frames(c, s, p, &v) : file ? convert(c, s, &v, s->whole) : plan_shape(c, s));
     BN_TRY(crop(s, p));

@@ -125,9 +125,12 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
         const double t = s->k.beam[d + 1] / s->k.beam[0];
         beam[d] = (s->k.equal_angles ? atan(t) : t) / s->cell_angle + (double)(s->cells[d] / 2);
     }
-    BN_TRY(bn_plan_keep(p, 4 * nx * ny * sizeof *s->toward, (void **)&s->toward));
-    BN_TRY(bn_plan_keep(p, nx * ny * sizeof *s->stopped, (void **)&s->stopped));
-    for (uint32_t j = 0; j < ny; j++)
+    const bool counted = bn_plan_only_counts(p, (double)nx * (double)ny);
+    if (!counted) {
+        BN_TRY(bn_plan_keep(p, 4 * nx * ny * sizeof *s->toward, (void **)&s->toward));
+        BN_TRY(bn_plan_keep(p, nx * ny * sizeof *s->stopped, (void **)&s->stopped));
+    }
+    for (uint32_t j = 0; j < ny && !counted; j++)
         for (uint32_t i = 0; i < nx; i++) {
             const double ty = tangent(s, i, 0), tz = tangent(s, j, 1), r = ty * ty + tz * tz, norm = sqrt(1 + r);
             const double stretch = s->k.equal_angles ? (1 + ty * ty) * (1 + tz * tz) : 1, di = i - beam[0],
