@@ -62,8 +62,8 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf'
-[ "$level" != test ] || libraries="$libraries check"
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos'
+[ "$level" != test ] || libraries="$libraries check netcdf" # netCDF-C reads what the program writes
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
 plain_flags()
@@ -228,12 +228,12 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos netcdf)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos)
 MPICC := $(command -v mpicc || true)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
-CHECK_CFLAGS := $(flags cflags check)
-CHECK_LIBS := $(flags libs check)
+CHECK_CFLAGS := $(flags cflags check netcdf)
+CHECK_LIBS := $(flags libs check netcdf)
 EOF
 if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
