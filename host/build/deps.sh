@@ -5,6 +5,7 @@
 #   build   compilers, libraries, and some OpenCL device
 #   run     also PoCL, the device that is always there
 #   test    also Check, and the tools that tests and lint use
+#   bundle  as build, and what packs a bundle
 #
 # FILE is rewritten only if it changes. This runs before there is any compiler, and costs a few milliseconds when all is
 # there.
@@ -42,6 +43,8 @@ rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa           
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
+patchelf       patchelf xz-utils   | patchelf xz        | patchelf xz            | patchelf xz
+font           fonts-dejavu-core   | dejavu-sans-fonts  | ttf-dejavu             | font-dejavu
 mpi            libopenmpi-dev openmpi-bin | openmpi-devel | openmpi          | open-mpi
 '
 
@@ -97,9 +100,11 @@ look()
         done
     fi
     case $level in
-    build) ls "$vendors"/*.icd >/dev/null 2>&1 || want="$want pocl" ;;
+    build | bundle) ls "$vendors"/*.icd >/dev/null 2>&1 || want="$want pocl" ;;
     *) ls "$vendors"/*pocl*.icd >/dev/null 2>&1 || want="$want pocl" ;;
     esac
+    [ "$level" != bundle ] || ! have fc-match || fc-match -f '%{file}' 'DejaVu Sans' | grep -q DejaVuSans.ttf || need="$need font"
+    [ "$level" != bundle ] || { have patchelf && have xz; } || need="$need patchelf"
     [ "$level" = test ] || return 0
     ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
     have oclgrind || want="$want oclgrind"
@@ -215,6 +220,14 @@ flags()
     done | tr '\n' ' '
 }
 
+# "cairo 1.16.0, zlib 1.2.13": all that tell theirs to pkg-config.
+versions()
+{
+    for library in $libraries; do
+        version=$($PKG_CONFIG --modversion "$library" 2>/dev/null) && printf '%s %s, ' "$library" "$version"
+    done | sed 's/, $//'
+}
+
 look
 if [ -n "$need$want" ]; then
     if [ "$DEPS" = skip ]; then
@@ -230,6 +243,7 @@ HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
 FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos)
 MPICC := $(command -v mpicc || true)
+DEP_VERSIONS := $(versions)
 DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
