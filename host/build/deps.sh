@@ -201,6 +201,21 @@ note_wanted()
     explain $want
 }
 
+# Intel's OpenCL for CPUs, which tests compare with the others, from Python's package index: no distribution has it. About 300 MB.
+fetch_intel()
+{
+    folder=$(dirname "$out")/intel-opencl
+    [ "$level" = test ] && [ "$(uname -m)" = x86_64 ] && [ ! -e "$folder/lib/libintelocl.so" ] || return 0
+    [ -z "${BINNACLE_TEST_INTEL:-}" ] && ! grep -qx intel "$tried" 2>/dev/null || return 0
+    have python3 && python3 -m pip --version >/dev/null 2>&1 || return 0
+    echo "Fetching Intel's OpenCL for CPUs with pip into $folder, for tests (DEPS=skip: without it)"
+    if ! python3 -m pip install -q --no-input --ignore-installed --prefix "$folder" intel-opencl-rt intel-cmplr-lib-rt >"$folder.log" 2>&1; then
+        echo "That did not work ($folder.log); tests on it are skipped" >&2
+        rm -rf "$folder"
+        echo intel >>"$tried"
+    fi
+}
+
 # ------------------------------------------------------------------------------------------------ flags for make
 # flags cflags|libs LIBRARY...
 flags()
@@ -236,6 +251,7 @@ if [ -n "$need$want" ]; then
         install
     fi
 fi
+[ "$DEPS" = skip ] || fetch_intel
 
 cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
