@@ -55,7 +55,7 @@ if [ -n "$grind" ]; then
     if grep -Eq "$reports" "$work/watch"; then passed=$((passed + 1))
     else echo 'FAILED: a write out of bounds went unnoticed'; cat "$work/watch"; failed=$((failed + 1)); fi
     # The other solvers under the same watch.
-    for case in maxwell/selftest xray/selftest flood/selftest flood/selftest-order-2 bpm/selftest; do
+    for case in maxwell/selftest xray/selftest flood/selftest flood/selftest-order-2 bpm/selftest bpm/selftest-space; do
         if timeout "$limit" "$BINNACLE" verify data/cases/$case.toml --device oclgrind --precision single >"$work/watch" 2>&1 &&
             ! grep -Eq "$reports" "$work/watch"; then passed=$((passed + 1))
         else echo "FAILED: $case on Oclgrind"; cat "$work/watch"; failed=$((failed + 1)); fi
