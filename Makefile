@@ -46,7 +46,8 @@ endif
 # The probe runs for every goal that compiles or runs something, never for `make -n`.
 QUIET_GOALS := clean help format uninstall
 GOALS := $(or $(MAKECMDGOALS),all)
-LEVEL := $(if $(filter test test-long lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,build))
+LEVEL := $(if $(filter test test-long lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
+         $(filter bundle,$(GOALS)),bundle,build)))
 ifdef DRY_RUN
 override DEPS := skip
 endif
@@ -76,7 +77,7 @@ $(CURDIR) $(VERSION)
 $(CC) $(C_FLAGS)
 $(CXX) $(CXX_FLAGS)
 $(LINK) $(LIBS)
-$(HOST_CFLAGS) | $(CASE_CFLAGS) | $(FILE_CFLAGS)
+$(HOST_CFLAGS) | $(CASE_CFLAGS) | $(FILE_CFLAGS) | $(DEP_VERSIONS)
 endef
 $(STAMP): FORCE
 	$(file >$@.new,$(STAMP_TEXT))
@@ -178,6 +179,7 @@ $(OBJ)/%_reference_double.o: %_reference.c $(STAMP) $(ROOMED)
 	@mkdir -p $(@D)
 	$(call say,CC,'$< (double)')$(CC) $(C_FLAGS) $(call room_flags,$<) -DBN_REFERENCE_BYTES=8 -c -o $@ $<
 
+$(OBJ)/src/cli/cli_version.o: DEFINES := -DBN_LIBRARIES='"$(DEP_VERSIONS)"'
 $(OBJ)/host/context.o: DEFINES := -DBN_VERSION_STRING='"$(VERSION)"'
 
 # Kernel texts and self-test cases inside the binary.
@@ -233,12 +235,23 @@ $(BENCH_BIN): %: %.o $(STATIC)
 bench: all $(BENCH_BIN) ## how far each solver is from the limit of this machine
 	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' BENCH='$(abspath $(BENCH_BIN))' sh tests/bench.sh
 
+# What the program says of itself, as a manual page and for the shell.
+PAGES := $(BUILD)/binnacle.1 $(BUILD)/binnacle.bash
+$(BUILD)/binnacle.1: packaging/man.sh $(BINNACLE)
+	$(Q)sh $< $(BINNACLE) > $@
+$(BUILD)/binnacle.bash: $(BINNACLE)
+	$(Q)$< completion bash > $@
+
 INSTALL_ENV = DESTDIR='$(DESTDIR)' PREFIX='$(abspath $(PREFIX))' BUILD='$(BUILD)' VERSION='$(VERSION)' \
               SOVERSION='$(SOVERSION)' LIBS='$(LIBS)'
-install: all ## to PREFIX (/usr/local), below DESTDIR if given
+install: all $(PAGES) ## to PREFIX (/usr/local), below DESTDIR if given
 	@$(INSTALL_ENV) sh host/build/install.sh install
 uninstall: ## removes exactly what install put there
 	@$(INSTALL_ENV) sh host/build/install.sh uninstall
+bundle: all $(PAGES) ## binnacle-VERSION-x86_64.tar.xz in build/: a program to carry to machines without any of this
+	@$(INSTALL_ENV) LINK='$(LINK)' OBJECTS='$(CLI_O) $(STATIC)' sh packaging/bundle.sh
+deb: all $(PAGES) ## a Debian package in build/
+	@$(INSTALL_ENV) sh packaging/deb.sh
 
 deps: ## everything that build, demo and tests need, installed
 	@echo 'All that Binnacle needs is here.'
@@ -255,6 +268,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long lint lint-kernels lint-tree demo bench install uninstall deps format clean help FORCE
+.PHONY: all test test-long lint lint-kernels lint-tree demo bench install uninstall bundle deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)

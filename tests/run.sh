@@ -31,7 +31,8 @@ mkdir -p "$work/claims" "$work/counts" "$logs" || exit 1
 
 # The same environment on every machine, and nothing of the user's: neither settings nor caches.
 unset BINNACLE_DEVICE BINNACLE_KERNEL_PATH BINNACLE_CACHE NO_COLOR
-unset OCL_ICD_FILENAMES POCL_DEVICES RUSTICL_ENABLE MAKEFLAGS MFLAGS MAKELEVEL
+unset OCL_ICD_FILENAMES POCL_DEVICES MAKEFLAGS MFLAGS MAKELEVEL
+[ -n "${BINNACLE_TEST_VENDORS:-}" ] || unset RUSTICL_ENABLE CL_CONFIG_CPU_VECTORIZER_MODE
 LC_ALL=C
 export LC_ALL
 if [ -n "${BINNACLE_TEST_VENDORS:-}" ]; then

@@ -5,6 +5,7 @@
 #   build   compilers, libraries, and some OpenCL device
 #   run     also PoCL, the device that is always there
 #   test    also Check, and the tools that tests and lint use
+#   bundle  as build, and what packs a bundle
 #
 # FILE is rewritten only if it changes. This runs before there is any compiler, and costs a few milliseconds when all is
 # there.
@@ -42,6 +43,8 @@ rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa           
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
+patchelf       patchelf xz-utils   | patchelf xz        | patchelf xz            | patchelf xz
+font           fonts-dejavu-core   | dejavu-sans-fonts  | ttf-dejavu             | font-dejavu
 mpi            libopenmpi-dev openmpi-bin | openmpi-devel | openmpi          | open-mpi
 '
 
@@ -62,8 +65,8 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf'
-[ "$level" != test ] || libraries="$libraries check"
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos'
+[ "$level" != test ] || libraries="$libraries check netcdf" # netCDF-C reads what the program writes
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
 plain_flags()
@@ -97,9 +100,11 @@ look()
         done
     fi
     case $level in
-    build) ls "$vendors"/*.icd >/dev/null 2>&1 || want="$want pocl" ;;
+    build | bundle) ls "$vendors"/*.icd >/dev/null 2>&1 || want="$want pocl" ;;
     *) ls "$vendors"/*pocl*.icd >/dev/null 2>&1 || want="$want pocl" ;;
     esac
+    [ "$level" != bundle ] || ! have fc-match || fc-match -f '%{file}' 'DejaVu Sans' | grep -q DejaVuSans.ttf || need="$need font"
+    [ "$level" != bundle ] || { have patchelf && have xz; } || need="$need patchelf"
     [ "$level" = test ] || return 0
     ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
     have oclgrind || want="$want oclgrind"
@@ -196,6 +201,21 @@ note_wanted()
     explain $want
 }
 
+# Intel's OpenCL for CPUs, which tests compare with the others, from Python's package index: no distribution has it. About 300 MB.
+fetch_intel()
+{
+    folder=$(dirname "$out")/intel-opencl
+    [ "$level" = test ] && [ "$(uname -m)" = x86_64 ] && [ ! -e "$folder/lib/libintelocl.so" ] || return 0
+    [ -z "${BINNACLE_TEST_INTEL:-}" ] && ! grep -qx intel "$tried" 2>/dev/null || return 0
+    have python3 && python3 -m pip --version >/dev/null 2>&1 || return 0
+    echo "Fetching Intel's OpenCL for CPUs with pip into $folder, for tests (DEPS=skip: without it)"
+    if ! python3 -m pip install -q --no-input --ignore-installed --prefix "$folder" intel-opencl-rt intel-cmplr-lib-rt >"$folder.log" 2>&1; then
+        echo "That did not work ($folder.log); tests on it are skipped" >&2
+        rm -rf "$folder"
+        echo intel >>"$tried"
+    fi
+}
+
 # ------------------------------------------------------------------------------------------------ flags for make
 # flags cflags|libs LIBRARY...
 flags()
@@ -215,6 +235,14 @@ flags()
     done | tr '\n' ' '
 }
 
+# "cairo 1.16.0, zlib 1.2.13": all that tell theirs to pkg-config.
+versions()
+{
+    for library in $libraries; do
+        version=$($PKG_CONFIG --modversion "$library" 2>/dev/null) && printf '%s %s, ' "$library" "$version"
+    done | sed 's/, $//'
+}
+
 look
 if [ -n "$need$want" ]; then
     if [ "$DEPS" = skip ]; then
@@ -223,17 +251,19 @@ if [ -n "$need$want" ]; then
         install
     fi
 fi
+[ "$DEPS" = skip ] || fetch_intel
 
 cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos netcdf)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos)
 MPICC := $(command -v mpicc || true)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos netcdf)
+DEP_VERSIONS := $(versions)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
-CHECK_CFLAGS := $(flags cflags check)
-CHECK_LIBS := $(flags libs check)
+CHECK_CFLAGS := $(flags cflags check netcdf)
+CHECK_LIBS := $(flags libs check netcdf)
 EOF
 if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi

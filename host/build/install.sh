@@ -57,11 +57,8 @@ install)
     find data/cases data/materials -type f | LC_ALL=C sort | while IFS= read -r file; do
         put 644 "$file" "share/binnacle/${file#data/}"
     done
-    for file in docs/man/*.1; do
-        [ ! -f "$file" ] || put 644 "$file" "share/man/man1/${file##*/}"
-    done
-    completion=data/completion/binnacle.bash
-    [ ! -f $completion ] || put 644 $completion share/bash-completion/completions/binnacle
+    put 644 "$BUILD/binnacle.1" share/man/man1/binnacle.1
+    put 644 "$BUILD/binnacle.bash" share/bash-completion/completions/binnacle
     echo "Installed $(wc -l <"$root/$list") files below $root"
     ;;
 uninstall)

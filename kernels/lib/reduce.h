@@ -60,9 +60,11 @@ static inline int partial_index(void)
     return ((Z0 + block_k()) * BLOCK_ROWS + (Y0 + block_top()) / SEGMENT_ROWS) * SEGMENTS + (X0 + block_first()) / SEGMENT;
 }
 
+/* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 19 in PoCL 6 dies of that ("Instruction
+ * Combining did not reach a fixpoint") in work-groups of more than one work-item. */
 static inline acc larger(acc a, acc b)
 {
-    return not_finite(a) ? a : (not_finite(b) || b > a ? b : a); /* a NaN must not get lost, as it would in fmax */
+    return (not_finite(a) | !(not_finite(b) | (b > a))) ? a : b;
 }
 
 /* Lanes from the power of two above the row's, or the totals', length on hold nothing but +0: left out, the tree gives the

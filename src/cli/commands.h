@@ -19,4 +19,11 @@ BN_CHECKED bn_status bn_cli_plot_csv(const bn_cli *, const char *path);
 /* "OUT/STEM-NAME.png" for a file to be plotted, beside it when there is no --out; free() it. */
 BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
 
+/* Version, compiler and libraries, on stdout. */
+void bn_cli_version(void);
+
+/* A program that was carried here has the database of units and a font beside it, below ../share/binnacle: libraries get
+ * to know them by the variables of their own, unless those are set. */
+void bn_cli_use_own_files(void);
+
 #endif

@@ -3,7 +3,6 @@
 #include "observe/json_text.h"
 #include "observe/run.h"
 
-#include <cairo.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 const bn_command bn_commands[] = {
     { "run", "CASE", "run a case",
@@ -119,19 +117,6 @@ static void log_line(void *user, int level, const char *text)
         fprintf(stderr, "binnacle: %s%s\n", level == BN_LOG_WARNING ? "warning: " : "", text);
 }
 
-static void print_version(void)
-{
-    char library[4096];
-    printf("binnacle %s\n", bn_version());
-    printf("with MPI: %s\n", bn_context_library(library, sizeof library) ? library : "no");
-#if defined(__clang__)
-    printf("compiled by clang %s\n", __clang_version__);
-#elif defined(__GNUC__)
-    printf("compiled by gcc %s\n", __VERSION__);
-#endif
-    printf("with cairo %s, jansson %s, zlib %s\n", cairo_version_string(), JANSSON_VERSION, zlibVersion());
-}
-
 /* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
 static bool ends_together(bn_status st) { return st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED; }
 
@@ -156,7 +141,7 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
                              bool *answered)
 {
     if (o->version) {
-        print_version();
+        bn_cli_version();
         return BN_OK;
     }
     if (o->help || !c) {
@@ -191,6 +176,7 @@ static void print_failure(bn_context *ctx, bn_status st, bool lines)
 int main(int argc, char **argv)
 {
     hold_streams();
+    bn_cli_use_own_files();
     const char *debug = getenv("BINNACLE_DEBUG");
     bool debugging = debug && strcmp(debug, "1") == 0;
     int level = debugging ? BN_LOG_DEBUG : BN_LOG_WARNING;

@@ -84,13 +84,17 @@ static void get_labels(hid_t at, char labels[4])
 
 /* --- reading --- */
 
+#if !H5_VERSION_GE(1, 12, 0)
+typedef H5O_info_t H5O_info1_t; /* HDF5 1.12 gave it this name, and another type the old one */
+#endif
+
 typedef struct search {
     char found[NAME_BYTES];
     int count, rank;
 } search;
 
 /* Datasets of three dimensions below a group: their number, and the first. */
-static herr_t visit(hid_t root, const char *name, const H5O_info_t *info, void *data)
+static herr_t visit(hid_t root, const char *name, const H5O_info1_t *info, void *data)
 {
     search *s = data;
     if (info->type != H5O_TYPE_DATASET)
@@ -136,7 +140,7 @@ static void find_set(hid_t file, const char *name, char path[2 * NAME_BYTES], in
     search s = { "", 0, 3 };
     const hid_t group = H5Gopen(file, path, H5P_DEFAULT);
     if (group >= 0) {
-        H5Ovisit(group, H5_INDEX_NAME, H5_ITER_INC, visit, &s);
+        H5Ovisit2(group, H5_INDEX_NAME, H5_ITER_INC, visit, &s, H5O_INFO_BASIC);
         H5Gclose(group);
     }
     *candidates = s.count;

@@ -1,5 +1,5 @@
 /* ugrid.h: one layer of cells with values over time as NetCDF after CF-1.8 and UGRID-1.0, which QGIS and others open as
- * a mesh; by netCDF-C. */
+ * a mesh. */
 #ifndef BN_UGRID_H
 #define BN_UGRID_H
 

@@ -1,23 +1,20 @@
 #!/bin/sh
 # all_devices.sh: `verify --device all` over every OpenCL implementation that can be had without a GPU, side by side:
-# PoCL, Mesa's rusticl on llvmpipe (no double, no 64-bit atomics) and Oclgrind, which watches for races and accesses out
-# of bounds. BN_TEST_LONG: the case as it is; else a smaller grid.
+# PoCL, Mesa's rusticl on llvmpipe (no double, no 64-bit atomics), Intel's runtime for CPUs, and Oclgrind, which watches for races
+# and accesses out of bounds. BN_TEST_LONG: the case as it is; else a smaller grid.
 set -u
 passed=0 failed=0 skipped=0
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT INT TERM
 mkdir "$work/vendors"
 cp "${OCL_ICD_VENDORS:-/etc/OpenCL/vendors}"/*.icd "$work/vendors" 2>/dev/null
+. tests/cli_vendors.subr
 have=
-for vendor in pocl rusticl; do
-    if cp /etc/OpenCL/vendors/$vendor.icd "$work/vendors" 2>/dev/null; then have="$have $vendor"; fi
+if cp /etc/OpenCL/vendors/pocl.icd "$work/vendors" 2>/dev/null; then have=pocl; fi
+for vendor in rusticl intel oclgrind; do
+    if only $vendor "$work/vendors"; then have="$have $vendor"; fi
 done
-grind=$(ldconfig -p 2>/dev/null | sed -n 's/.*=> \(.*liboclgrind-rt-icd\.so[^ ]*\)$/\1/p' | head -n 1)
-[ -n "$grind" ] || grind=$(find /usr/lib /usr/local/lib -name 'liboclgrind-rt-icd.so*' 2>/dev/null | head -n 1)
-if [ -n "$grind" ]; then
-    echo "$grind" >"$work/vendors/oclgrind.icd"
-    have="$have oclgrind"
-fi
+grind=$(library_of_oclgrind)
 OCL_ICD_VENDORS=$work/vendors RUSTICL_ENABLE=llvmpipe
 OCLGRIND_DATA_RACES=1 # reports go to standard error: a log file would be emptied by every child process
 export OCL_ICD_VENDORS RUSTICL_ENABLE OCLGRIND_DATA_RACES
@@ -31,9 +28,10 @@ timeout "$limit" "$BINNACLE" verify data/cases/flow/cavity-re100.toml --device a
 code=$?
 cat "$work/table"
 if [ "$code" = 0 ]; then passed=$((passed + 1)); else echo "FAILED: verify --device all, exit $code"; failed=$((failed + 1)); fi
-for vendor in pocl rusticl oclgrind; do
+for vendor in pocl rusticl intel oclgrind; do
     name=$vendor
     [ "$vendor" != rusticl ] || name=llvmpipe
+    [ "$vendor" != intel ] || name='Intel(R) OpenCL'
     case "$have" in
         *$vendor*)
             if grep -qi "$name.*ok" "$work/table"; then passed=$((passed + 1))
@@ -57,7 +55,7 @@ if [ -n "$grind" ]; then
     if grep -Eq "$reports" "$work/watch"; then passed=$((passed + 1))
     else echo 'FAILED: a write out of bounds went unnoticed'; cat "$work/watch"; failed=$((failed + 1)); fi
     # The other solvers under the same watch.
-    for case in maxwell/selftest xray/selftest flood/selftest flood/selftest-order-2 bpm/selftest; do
+    for case in maxwell/selftest xray/selftest flood/selftest flood/selftest-order-2 bpm/selftest bpm/selftest-space; do
         if timeout "$limit" "$BINNACLE" verify data/cases/$case.toml --device oclgrind --precision single >"$work/watch" 2>&1 &&
             ! grep -Eq "$reports" "$work/watch"; then passed=$((passed + 1))
         else echo "FAILED: $case on Oclgrind"; cat "$work/watch"; failed=$((failed + 1)); fi
