@@ -47,7 +47,7 @@ endif
 QUIET_GOALS := clean help format uninstall
 GOALS := $(or $(MAKECMDGOALS),all)
 LEVEL := $(if $(filter test test-long lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
-         $(filter bundle,$(GOALS)),bundle,build)))
+         $(filter bundle,$(GOALS)),bundle,$(if $(filter vendors,$(GOALS)),vendors,build))))
 ifdef DRY_RUN
 override DEPS := skip
 endif
@@ -223,6 +223,9 @@ lint-kernels: ## compiles the kernels without a device, in both precisions
 lint-tree: ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh
 
+vendors: all ## compiles all kernels for GPUs of AMD and Intel, without the hardware: registers, spills, local memory
+	+@$(DRY_RUN) env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' sh tests/vendors/run.sh
+
 # ----------------------------------------------------------------------------------------------------------------- use
 DEMO := flow/cavity-re1000 flow/mixing maxwell/solar-cell xray/double-slit-expected flood/house bpm/mmi bpm/splitter
 demo: all ## a case of every solver, with pictures
@@ -268,6 +271,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long lint lint-kernels lint-tree demo bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long vendors lint lint-kernels lint-tree demo bench install uninstall bundle deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)

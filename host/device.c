@@ -131,7 +131,7 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
         if (info->max_work_item[i] < 1)
             info->max_work_item[i] = 1;
     limit_memory(info);
-    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, extensions, least_sub_group(id, extensions)),
+    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, least_sub_group(id, extensions)),
                                        align_bits / 8 };
     entry->quirks.exact_division_flag = info->exact_division;
     info->bandwidth = bn_bandwidth_known(ctx, info);

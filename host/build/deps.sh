@@ -4,6 +4,7 @@
 #
 #   build   compilers, libraries, and some OpenCL device
 #   run     also PoCL, the device that is always there
+#   vendors also the compilers of `make vendors`
 #   test    also Check, and the tools that tests and lint use
 #   bundle  as build, and what packs a bundle
 #
@@ -43,6 +44,8 @@ rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa           
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
+ocloc          intel-opencl-icd    | intel-ocloc        | intel-compute-runtime  | -
+amd-libraries  rocm-device-libs clang-15 | rocm-device-libs | rocm-device-libs | -
 patchelf       patchelf xz-utils   | patchelf xz        | patchelf xz            | patchelf xz
 font           fonts-dejavu-core   | dejavu-sans-fonts  | ttf-dejavu             | font-dejavu
 mpi            libopenmpi-dev openmpi-bin | openmpi-devel | openmpi          | open-mpi
@@ -105,6 +108,11 @@ look()
     esac
     [ "$level" != bundle ] || ! have fc-match || fc-match -f '%{file}' 'DejaVu Sans' | grep -q DejaVuSans.ttf || need="$need font"
     [ "$level" != bundle ] || { have patchelf && have xz; } || need="$need patchelf"
+    if [ "$level" = vendors ]; then
+        have ocloc || want="$want ocloc"
+        ls /usr/lib/*/amdgcn/bitcode/ocml.bc /usr/lib/llvm-*/lib/clang/*/amdgcn/bitcode/ocml.bc >/dev/null 2>&1 ||
+            want="$want amd-libraries"
+    fi
     [ "$level" = test ] || return 0
     ls "$vendors"/*rusticl*.icd >/dev/null 2>&1 || want="$want rusticl"
     have oclgrind || want="$want oclgrind"

@@ -88,6 +88,6 @@ BN_CHECKED bn_status bn_kernel_text(bn_context *, const char *file, const bn_def
 
 /* The quirks of a device, from its platform's and its own description. `least_sub_group`: the smallest number of
  * work-items that its compiler can let run together, 0 where the device does not say. */
-bn_quirks bn_quirks_find(const bn_device_info *, const char *device_extensions, size_t least_sub_group);
+bn_quirks bn_quirks_find(const bn_device_info *, size_t least_sub_group);
 
 #endif

@@ -1,0 +1,53 @@
+/* test_quirks.c: what devices that are not here would be given, from what they say of themselves. */
+#include "support.h"
+
+#include "internal/opencl.h"
+
+static bn_device_info device(const char *platform, const char *version, const char *extensions)
+{
+    return (bn_device_info){ .platform = platform, .version = version, .extensions = extensions };
+}
+
+START_TEST(gpus_with_sub_groups_of_16_at_least_are_told_to_take_16)
+{
+    const char *extensions = "cl_khr_fp64 cl_intel_required_subgroup_size cl_intel_subgroups";
+    const bn_device_info info = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", extensions);
+    ck_assert_int_eq(bn_quirks_find(&info, 16).sub_group, 16);
+    ck_assert_int_eq(bn_quirks_find(&info, 8).sub_group, 0);
+    ck_assert_int_eq(bn_quirks_find(&info, 0).sub_group, 0);
+    const bn_device_info other = device("AMD Accelerated Parallel Processing", "OpenCL 2.0", "cl_khr_fp64");
+    ck_assert_int_eq(bn_quirks_find(&other, 16).sub_group, 0);
+}
+END_TEST
+
+START_TEST(caches_are_ours_where_the_driver_has_none)
+{
+    const bn_device_info amd = device("AMD Accelerated Parallel Processing", "OpenCL 2.0 AMD-APP", "cl_khr_fp64");
+    const bn_device_info intel = device("Intel(R) OpenCL Graphics", "OpenCL 3.0 NEO", "");
+    const bn_device_info nvidia = device("NVIDIA CUDA", "OpenCL 3.0 CUDA", "cl_nv_compiler_options");
+    ck_assert_int_eq(bn_quirks_find(&amd, 0).cache, BN_CACHE_OURS);
+    ck_assert_int_eq(bn_quirks_find(&intel, 8).cache, BN_CACHE_OURS);
+    ck_assert_int_eq(bn_quirks_find(&nvidia, 0).cache, BN_CACHE_PLATFORM);
+    ck_assert(bn_quirks_find(&nvidia, 0).register_option);
+    ck_assert(!bn_quirks_find(&amd, 0).register_option);
+}
+END_TEST
+
+START_TEST(what_is_too_old_is_not_offered)
+{
+    const bn_device_info old = device("Some Platform", "OpenCL 1.1 of 2011", ""),
+                         new = device("It", "OpenCL 1.2", NULL);
+    ck_assert(bn_quirks_find(&old, 0).excluded);
+    ck_assert_str_ne(bn_quirks_find(&old, 0).why_excluded, "");
+    ck_assert(!bn_quirks_find(&new, 0).excluded);
+}
+END_TEST
+
+static void add(TCase *t)
+{
+    tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
+    tcase_add_test(t, caches_are_ours_where_the_driver_has_none);
+    tcase_add_test(t, what_is_too_old_is_not_offered);
+}
+
+int main(void) { return bn_test_main("quirks", add); }
