@@ -20,14 +20,16 @@ typedef struct setting {
  * iteration, a step along z. */
 static double seconds(const setting *s, unsigned steps, unsigned launches, double *sweeps)
 {
-    char text[2048];
+    char text[2048], iteration[64] = "";
     double best = 1e30;
     const double dz = s->dz > 0 ? s->dz : 10e-6 / s->cells / 3.14159265358979323846;
+    if (strcmp(s->method, "iteration") == 0)
+        snprintf(iteration, sizeof iteration, "tau = \"%s\"\ntolerance = 1e-8\n", s->tau);
     snprintf(text, sizeof text,
              "[case]\nsolver = \"bpm\"\nprecision = \"%s\"\n[grid]\ncells = %u\ncells_x = %u\n[batch]\ncount = %u\n"
              "[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n[march]\nlength = %.17g\ndz = %.17g\nrecords = %u\n"
-             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\ntolerance = 1e-8\n[output]\nmap = false\n",
-             s->precision, s->cells, s->cells_x, s->beams, dz * steps, dz, launches, s->method, s->tau);
+             "[solver]\nmethod = \"%s\"\n%s[output]\nmap = false\n",
+             s->precision, s->cells, s->cells_x, s->beams, dz * steps, dz, launches, s->method, iteration);
     for (int i = 0; i < 4; i++) { /* the first warms up */
         bn_case *c;
         bn_sim *sim;
