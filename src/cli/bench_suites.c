@@ -62,7 +62,7 @@ static void prepare_beam(const bn_suite *s, bn_bench_case *of, const char *metho
     snprintf(with[0], sizeof with[0], "solver.method=%s", method);
     snprintf(with[1], sizeof with[1], "solver.tau=%s", tau);
     of->sets[0] = with[0];
-    of->sets[1] = with[1];
+    of->sets[1] = direct ? NULL : with[1]; /* of the iteration alone */
     of->sets[2] = direct ? NULL : "solver.tolerance=1e-8";
     of->sets[3] = NULL;
     of->what = direct ? "step along z, elimination" : "step along z, iteration";

@@ -25,15 +25,16 @@ static double step_length(const setting *s) { return s->dz > 0 ? s->dz : 10e-6 /
 /* A simulation of `records` records, `steps` along z each. */
 static marching begin(const setting *s, unsigned steps, unsigned records)
 {
-    char text[2048];
+    char text[2048], iteration[64] = "";
     marching m;
     const double dz = step_length(s);
+    if (strcmp(s->method, "iteration") == 0)
+        snprintf(iteration, sizeof iteration, "tau = \"%s\"\ntolerance = 1e-8\n", s->tau);
     snprintf(text, sizeof text,
              "[case]\nsolver = \"bpm\"\nprecision = \"%s\"\n[grid]\ncells = %u\ncells_x = %u\n[batch]\ncount = %u\n"
              "[launch]\nkind = \"gaussian\"\nwaist = 1e-6\n[march]\nlength = %.17g\ndz = %.17g\nrecords = %u\n"
-             "[solver]\nmethod = \"%s\"\ntau = \"%s\"\n%s[output]\nmap = false\n",
-             s->precision, s->cells, s->cells_x, s->beams, dz * steps * records, dz, records, s->method, s->tau,
-             strcmp(s->method, "iteration") == 0 ? "tolerance = 1e-8\n" : "");
+             "[solver]\nmethod = \"%s\"\n%s[output]\nmap = false\n",
+             s->precision, s->cells, s->cells_x, s->beams, dz * steps * records, dz, records, s->method, iteration);
     need(bn_case_parse(ctx, "bench", text, NULL, 0, &m.c));
     need(bn_sim_create(ctx, m.c, &(bn_sim_desc){ .device = device }, &m.sim));
     return m;

@@ -4,6 +4,9 @@
 #include "xray_runs.h"
 
 #include <complex.h>
+#ifndef CMPLX /* glibc has it for gcc alone */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 
