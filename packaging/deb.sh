@@ -1,6 +1,6 @@
 #!/bin/sh
 # deb.sh: a Debian package of what `make install` puts below /usr.
-#   BUILD= VERSION= MAKE= sh deb.sh
+#   BUILD= VERSION= SOVERSION= LIBS= sh deb.sh
 set -eu
 command -v dpkg-shlibdeps >/dev/null || { echo 'make deb needs dpkg-shlibdeps (package dpkg-dev)' >&2; exit 1; }
 architecture=$(dpkg --print-architecture)
@@ -8,8 +8,7 @@ work=$BUILD/deb
 root=$work/root
 rm -rf "$work"
 mkdir -p "$root/DEBIAN" "$work/debian"
-# shellcheck disable=SC2086 # MAKE may have options
-DESTDIR=$PWD/$root PREFIX=/usr sh host/build/install.sh install >/dev/null
+DESTDIR=$(cd "$root" && pwd) PREFIX=/usr sh host/build/install.sh install >/dev/null
 rm -f "$root/usr/share/binnacle/installed.txt" # dpkg keeps the list
 find "$root/usr/share/man" -name '*.1' -exec gzip -9n {} +
 mkdir -p "$root/usr/share/doc/binnacle"
@@ -25,7 +24,7 @@ depends()
 }
 libraries=$(depends root/usr/bin/binnacle root/usr/lib/libbinnacle.so."$VERSION")
 mpi=
-[ ! -f "$root/usr/lib/binnacle/binnacle-mpi.so" ] || mpi=$(depends root/usr/lib/binnacle/binnacle-mpi.so)
+[ ! -f "$root/usr/lib/binnacle/binnacle-mpi.so" ] || mpi=$(depends root/usr/lib/binnacle/binnacle-mpi.so | sed 's/libc6 [^,]*, *//')
 [ -n "$libraries" ] || { cat "$work/shlibdeps.log" >&2; exit 1; }
 cat >"$root/DEBIAN/control" <<END
 Package: binnacle

@@ -60,7 +60,7 @@ static inline int partial_index(void)
     return ((Z0 + block_k()) * BLOCK_ROWS + (Y0 + block_top()) / SEGMENT_ROWS) * SEGMENTS + (X0 + block_first()) / SEGMENT;
 }
 
-/* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 19 in PoCL 6 dies of that ("Instruction
+/* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that ("Instruction
  * Combining did not reach a fixpoint") in work-groups of more than one work-item. */
 static inline acc larger(acc a, acc b)
 {

@@ -36,6 +36,7 @@ expect 0 '' 'without HOME' env -u HOME -u XDG_CACHE_HOME "$b" run "$case" --out 
 expect 0 'psi.png' 'plot' sh -c 'exec "$0" plot "$1"/fields/*.vti "$1"/series.csv --out "$1/plots"' "$b" "$work/json"
 ok '... draws' sh -c 'ls "$0"/plots/*.png' "$work/json"
 expect 0 '0 failed' 'verify' "$b" verify "$case" --precision single
+expect 0 'HDF5 [0-9].*GEOS [0-9]' 'the version tells all libraries' "$b" --version
 expect 0 'complete' 'completion' "$b" completion bash
 ok '... is a script' sh -c '"$0" completion bash >"$1" && { ! command -v bash >/dev/null || bash -n "$1"; }' \
     "$b" "$work/complete"
