@@ -23,6 +23,9 @@ import tempfile
 SPILLS_SINGLE = 0
 SPILLS_DOUBLE = 32
 LOCAL_BYTES = 64 * 1024  # of a work-group, on every target
+# Where more is known and borne: the walk from slab to slab of xray keeps 8 tallies of 64 bits and a photon's 13 numbers,
+# more than the 128 registers that Gen9 has for 8 work-items in double precision; it serves several devices alone.
+KNOWN_SPILLS = {("intel-skl", "xray_cross", "double"): 64}
 
 
 class Kernel:
@@ -149,11 +152,12 @@ def precision_of(options):
     return "double" if "-DREAL_BYTES=8" in options.split() else "single"
 
 
-def findings(kernels, precision):
+def findings(target, kernels, precision):
     """What is wrong with these kernels, one text each."""
-    allowed = SPILLS_DOUBLE if precision == "double" else SPILLS_SINGLE
+    most = SPILLS_DOUBLE if precision == "double" else SPILLS_SINGLE
     wrong = []
     for k in kernels:
+        allowed = KNOWN_SPILLS.get((target.name, k.name, precision), most)
         if k.spills > allowed:
             wrong.append("%s spills %d registers, %d are allowed in %s precision" % (k.name, k.spills, allowed, precision))
         if k.local > LOCAL_BYTES:
@@ -214,7 +218,7 @@ def main():
             results = pool.map(lambda job, on=target: compile_one(on, *job), jobs)
             for (source, options), (kernels, text) in zip(jobs, results):
                 precision, solver = precision_of(options), os.path.basename(source).rsplit("-", 1)[0]
-                wrong = ["does not compile:\n" + text] if not kernels else findings(kernels, precision)
+                wrong = ["does not compile:\n" + text] if not kernels else findings(target, kernels, precision)
                 rows += [(solver, precision, k) for k in kernels or []]
                 passed, failed = passed + (not wrong), failed + bool(wrong)
                 for finding in wrong:
