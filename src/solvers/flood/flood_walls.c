@@ -59,6 +59,8 @@ bn_status flood_find_thin_walls(bn_plan *p, const flood *s, size_t storey, flood
     const int32_t *cell = s->cell + storey * layer;
     double(*ends)[4] = NULL;
     *out = (flood_thin_walls){ NULL, 0 };
+    if (bn_plan_only_counts(p, (double)layer * s->storeys))
+        return BN_OK;
     for (int pass = 0; pass < 2; pass++) { /* they are counted first */
         size_t count = 0;
         for (size_t at = 0; at < layer; at++)

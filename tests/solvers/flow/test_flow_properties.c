@@ -54,11 +54,13 @@ static void write_case(const turnable *c, int turns, char *text, size_t room)
                                    rising ? p->from : length - p->to, rising ? p->to : length - p->from);
         else
             at += (size_t)snprintf(text + at, room - at, "[boundary.%s]\n", side_names[side]);
-        at += (size_t)snprintf(text + at, room - at, "kind = \"%s\"\nspeed = %.17g\n", p->kind,
-                               wall && !rising ? -p->speed : p->speed);
+        const bool inflow = strncmp(p->kind, "inflow", 6) == 0; /* a second key may stand behind it */
+        at += (size_t)snprintf(text + at, room - at, "kind = \"%s\"\n", p->kind);
+        if (wall || inflow)
+            at += (size_t)snprintf(text + at, room - at, "speed = %.17g\n", wall && !rising ? -p->speed : p->speed);
         if (p->heated)
-            at += (size_t)snprintf(text + at, room - at, "%stemperature = %.17g\n",
-                                   strcmp(p->kind, "inflow") == 0 ? "" : "heat = \"given\"\n", p->temperature);
+            at += (size_t)snprintf(text + at, room - at, "%stemperature = %.17g\n", inflow ? "" : "heat = \"given\"\n",
+                                   p->temperature);
     }
     ck_assert(at < room);
 }
