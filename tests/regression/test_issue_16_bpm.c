@@ -26,7 +26,7 @@ static double *envelope(run *r, size_t *points)
 static const char plane[] =
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 120\nwidth = 12e-6\n[light]\nwavelength = 1e-6\n"
     "[material]\nindex = 1.5\n[[structure]]\nindex = 2.5\ncentre = 5e-6\nwidth = 1e-6\n[march]\nlength = 1e-13\n"
-    "dz = 1e-13\n[output]\nmap = false\n[walls]\nthickness = 2e-6\n";
+    "dz = 1e-13\n[output]\nmap = false\n";
 
 START_TEST(a_table_reaches_nodes_that_its_ends_were_rounded_past)
 {
@@ -58,7 +58,8 @@ START_TEST(fields_are_not_divided_by_a_scaling)
     /* What was launched, after a step of no length: across the guide in TM, and within the absorbing layers. */
     static const char *const kinds[] = { "light.polarisation=te", "light.polarisation=tm" };
     for (int k = 0; k < 2; k++) {
-        run r = RUN(plane, NULL, kinds[k], "launch.kind=gaussian", "launch.waist=4e-6", "walls.kind=pml");
+        run r = RUN(plane, NULL, kinds[k], "launch.kind=gaussian", "launch.waist=4e-6", "walls.kind=pml",
+                    "walls.thickness=2e-6");
         size_t points;
         double *e = envelope(&r, &points);
         for (size_t i = 0; i < points; i++)
@@ -67,7 +68,7 @@ START_TEST(fields_are_not_divided_by_a_scaling)
         end_run(&r);
     }
     run r = RUN(plane, NULL, "grid.cells_x=60", "grid.width_x=12e-6", "launch.kind=gaussian", "launch.waist=4e-6",
-                "walls.kind=pml");
+                "walls.kind=pml", "walls.thickness=2e-6");
     size_t points;
     double *e = envelope(&r, &points);
     for (size_t i = 0; i < points; i++)

@@ -5,7 +5,7 @@
 
 /* Photons of the first launch, when it is not known how long it takes, and how many times as many the next may have. */
 enum { XRAY_FIRST_LAUNCH = 1 << 14, XRAY_LAUNCH_GROWTH = 16 };
-static const double XRAY_LAUNCH_SECONDS = 0.1;
+static const double XRAY_LAUNCH_SECONDS = 0.25;
 
 /* Numbers of n[0] * n[1] * n[2] cells or blocks with the axis of the cuts as the slowest: kernels/xray.cl, PLACE_IN. */
 static const double *turned(const xray *s, const double *values, const uint32_t n[3])
