@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     need(bn_device_open(ctx, argc > 1 ? argv[1] : "auto", false, &device));
     need(bn_device_bandwidth(device, &bandwidth));
     const bool cpu = bn_device_describe(device)->cpu;
-    const double at_least = cpu ? 0.1 : 0.03; /* [s] a round */
+    const double at_least = 0.1; /* [s] a round */
     char list[256];
     snprintf(list, sizeof list, "%s", sizes ? sizes : cpu ? "256,1024" : "1024,4096,10000");
     bench_begin(argc, argv, bandwidth);

@@ -10,7 +10,7 @@
 #include "sim/solver.h"
 
 static double bandwidth;
-static const double ROUND_SECONDS = 0.03;
+static const double ROUND_SECONDS = 0.1;
 
 /* Poisson's equation on n x n nodes of the unit square, zero at the border, a smooth right-hand side with noise. */
 typedef struct problem {
