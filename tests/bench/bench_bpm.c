@@ -1,9 +1,9 @@
 /* bench_bpm.c: times of steps along z of the solver bpm on one device. Never part of the tests.
  *   bench_bpm [DEVICE [single|double]]                  DEVICE: "auto", a number, "gpu", ...
  * A round is one record of the simulation: so many steps along z that the look at the field behind them, which is part
- * of it, does not count. What a step must do is counted too: in a plane points a second stand alone, since the device's
- * peak is not known here; for beams in space the bytes that must move, 28 a point in single precision, over the
- * measured copy bandwidth. */
+ * of it, takes less than a fortieth. What a step must do is counted too: in a plane points a second stand alone, since
+ * the device's peak is not known here; for beams in space the bytes that must move, 28 a point in single precision,
+ * over the measured copy bandwidth. */
 #include "bench.h"
 
 static double bandwidth;
@@ -55,22 +55,27 @@ static double records(marching *m, unsigned count)
     return now() - start;
 }
 
-/* Of a step along z. `sweeps`: of the iteration, a step, or NULL. */
+/* Seconds of the second of two records of so many steps; the first one warms up. */
+static double record_time(const setting *s, unsigned steps)
+{
+    marching m = begin(s, steps, 2);
+    (void)records(&m, 1);
+    const double took = records(&m, 1);
+    end(&m);
+    return took;
+}
+
+/* Of a step along z. A record ends with a look at the field, which is read and summed on the host: of a large field
+ * that takes longer than many steps, so a record takes LOOKS times as long as one of two steps. `sweeps`: of the
+ * iteration, a step, or NULL. */
 static bench_time step_time(const setting *s, double at_least, double *sweeps)
 {
-    double rounds[BENCH_ROUNDS], estimate = 0;
-    unsigned steps = 2;
-    for (;;) { /* more steps a record until one takes long enough */
-        marching m = begin(s, steps, 2);
-        (void)records(&m, 1); /* warms up */
-        estimate = records(&m, 1);
-        end(&m);
-        if (estimate >= 0.2 * at_least || steps >= 1u << 22)
-            break;
-        steps = estimate > 0.01 * at_least ? (unsigned)(0.4 * at_least / estimate * steps) : 16 * steps;
-    }
-    if (estimate < at_least)
-        steps = (unsigned)ceil(at_least / estimate * steps);
+    enum { LOOKS = 40, GROWTH = 16, STEPS_MOST = 1 << 22 };
+    double rounds[BENCH_ROUNDS];
+    const double wanted = fmax(at_least, LOOKS * record_time(s, 2));
+    unsigned steps = 16;
+    for (double took; (took = record_time(s, steps)) < 0.8 * wanted && steps < STEPS_MOST;)
+        steps = (unsigned)(steps * fmin(GROWTH, ceil(wanted / took)));
     marching m = begin(s, steps, BENCH_ROUNDS + 1);
     (void)records(&m, 1);
     for (int i = 0; i < BENCH_ROUNDS; i++)
@@ -169,7 +174,7 @@ int main(int argc, char **argv)
     need(bn_device_bandwidth(device, &bandwidth));
     const bn_device_info *info = bn_device_describe(device);
     const bool fast = !info->cpu;
-    const double at_least = 0.05; /* [s] a round: a look at the field takes some 0.1 ms of it */
+    const double at_least = 0.2; /* [s] a round */
     bench_begin(argc, argv, bandwidth);
     for (int d = 0; d < (info->fp64 ? 2 : 1); d++) {
         const char *precision = d ? "double" : "single";
