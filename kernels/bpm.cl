@@ -237,7 +237,7 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
     local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
     local real2 low[CHUNKS + 1], high[CHUNKS + 1], stage[STAGED ? NX : 1]
 
-/* Not on CPUs, whose work-groups are of one unless asked for: Intel's compiler for them (2026.2) makes wrong code of chunks that stay
+/* Not on CPUs, whose work-groups are of one unless asked for: Intel's compiler for them (2026.2) gives other results by chunks that stay
  * in registers across barriers, in subgroups of any width. */
 #define MARCH(factor)                                                                                              \
     if (!IS_CPU && get_local_size(0) >= CHUNKS)                                                                    \
