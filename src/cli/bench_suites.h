@@ -14,7 +14,7 @@ typedef struct bn_suite {
 } bn_suite;
 enum { BN_SUITE_WHY = 160 };
 
-/* A row; NaN: that side has no such figure. Why ours has none is told by `why` of the last job. */
+/* A row; NaN: that side has no such figure. `why` of the last job gives the reason for ours. */
 BN_CHECKED bn_status bn_suite_add(const bn_suite *, double published, double ours, const char *unit, const char *format,
                                   ...) BN_PRINTF(5, 6);
 /* A row that has no figure of ours, and the reason. */

@@ -141,7 +141,7 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     snprintf(cells[3], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
              raised[json_integer_value(json_object_get(row, "dims"))]);
     if (trouble) {
-        snprintf(cells[4], BN_TABLE_CELL, "not measured"); /* why is told below the table */
+        snprintf(cells[4], BN_TABLE_CELL, "not measured"); /* the reason stands below the table */
         return;
     }
     snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));

@@ -1,5 +1,6 @@
-/* cli_report.c: what somebody with a device that nobody here has can attach to an issue. Every part is measured in a
- * child process, since such a device may crash or hang; paths and the user's name are taken out of what drivers say. */
+/* cli_report.c: what the owner of a device on which Binnacle has not been tried can attach to an issue. Every part is
+ * measured in a child process, since such a device may crash or hang; paths and the user's name are taken out of what
+ * drivers say. */
 #include "cli/cli_report.h"
 
 #include "cli/cli_child.h"

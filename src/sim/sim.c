@@ -36,7 +36,7 @@ struct bn_sim {
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
     bn_balance balance;
-    bool (*asked_to_end)(void *); /* NULL: nobody is asked */
+    bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
     bn_checkpoint *resumed; /* what it went on from */
     char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */

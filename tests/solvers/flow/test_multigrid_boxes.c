@@ -151,7 +151,8 @@ static void add(TCase *tests)
     tcase_add_test(tests, two_devices);
     tcase_add_test(tests, four_boxes_of_two_devices);
     tcase_add_test(tests, halo_of_one);
-    tcase_add_test(tests, three_boxes_of_two_devices);
+    if (long_tests())
+        tcase_add_test(tests, three_boxes_of_two_devices);
 }
 
 int main(void) { return bn_test_main("multigrid_boxes", add); }
