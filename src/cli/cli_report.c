@@ -190,6 +190,17 @@ static void print_outcome(const json_t *devices, const char *path)
     printf("%s can be attached to an issue: it holds no paths and no user's name.\n", path);
 }
 
+/* Measuring takes a minute or more: whether the file can be made there is asked before. */
+static bn_status check_place(bn_context *ctx, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    if (slash &&
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path) >= (int)sizeof folder)
+        return bn_fail(ctx, BN_IO, "%s: the path is too long", path);
+    return access(folder, W_OK) == 0 ? BN_OK : bn_fail(ctx, BN_IO, "%s: %s", path, strerror(errno));
+}
+
 bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size_t *indices, size_t count)
 {
     const char *temporary = getenv("TMPDIR"), *path = cli->options->report;
@@ -199,7 +210,9 @@ bn_status bn_cli_report(const bn_cli *cli, const bn_device_info *all, const size
     struct tm utc;
     char *text = NULL;
     bn_status st = BN_OK;
-    json_t *devices = json_array(), *document = NULL;
+    json_t *devices = NULL, *document = NULL;
+    BN_TRY(check_place(cli->ctx, path));
+    devices = json_array();
     if (snprintf(folder, sizeof folder, "%s/binnacle-report-XXXXXX", temporary && temporary[0] ? temporary : "/tmp") >=
             (int)sizeof folder ||
         !mkdtemp(folder)) {

@@ -25,7 +25,7 @@ SPILLS_DOUBLE = 32
 LOCAL_BYTES = 64 * 1024  # of a work-group, on every target
 # Where more is known and borne: the walk from slab to slab of xray keeps 8 tallies of 64 bits and a photon's 13 numbers,
 # more than the 128 registers that Gen9 has for 8 work-items in double precision; it serves several devices alone.
-KNOWN_SPILLS = {("intel-skl", "xray_cross", "double"): 64}
+KNOWN_SPILLS = {("intel-skl", "xray_cross", "double"): 80}
 
 
 class Kernel:
@@ -67,7 +67,8 @@ class Intel:
                   re.finditer(r"kernel (\S+)\s+compiled SIMD\d+ allocated \d+ regs and spilled around (\d+)", text)}
         with open(binaries[0], "rb") as f:
             description = f.read().decode("latin-1")
-        return self.kernels(description[description.find("\nkernels:"):], spills), text
+        # Kernels are named once more behind, with what their arguments are called.
+        return self.kernels(description[description.find("\nkernels:"):].split("\nkernels_misc_info:")[0], spills), text
 
     def kernels(self, description, spills):
         found = []
