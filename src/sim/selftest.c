@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BN_SELFTEST_SECONDS = 120 };
+enum { BN_SELFTEST_SECONDS = 300 };
 
 bool bn_selftest_is_of(const char *name, const char *solver)
 {
