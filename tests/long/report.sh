@@ -27,6 +27,6 @@ assert device["limits"]["copy"] > 0, device
 assert any("flow.h" in text for text in device["compiler_logs"].values()), device["compiler_logs"]' "$work/report.json"
 ok 'no paths' sh -c '! grep -E "/home|/tmp|$1" "$2"' sh "$work" "$work/report.json"
 ok 'no name' sh -c '! grep mortimer "$1"' sh "$work/report.json"
-expect 1 'FILE' 'a report needs a file' "$BINNACLE" devices --report
+expect 1 'needs a value' 'a report needs a file' "$BINNACLE" devices --report
 expect 6 'No such file' 'a folder that is not there' "$BINNACLE" devices --report "$work/none/report.json" --quiet
 finish
