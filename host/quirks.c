@@ -6,7 +6,6 @@
 
 /* What a row may look at. */
 typedef struct bn_quirk_facts {
-    const bn_device_info *info;
     const char *extensions; /* words with a space between them */
     size_t least_sub_group; /* 0: the device does not say */
 } bn_quirk_facts;
@@ -66,7 +65,7 @@ static const bn_quirk rows[] = {
 
 bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 {
-    const bn_quirk_facts facts = { info, info->extensions ? info->extensions : "", least_sub_group };
+    const bn_quirk_facts facts = { info->extensions ? info->extensions : "", least_sub_group };
     /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
      * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };

@@ -123,7 +123,7 @@ kernel void flow_source(global const real *restrict omega, global const real *re
 #define THROUGH(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
 /* Velocity everywhere and vorticity at the border and on bodies from the new psi; the sums of squares of what the steady
- * equations leave over for omega, and of omega, the largest |u| + |v|, and the sum for T. What is left over is told as the
+ * equations leave over for omega, and of omega, the largest |u| + |v|, and the sum for T. What is left over is given as the
  * change that an explicit step would make of it: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, at walls
  * and on bodies dt nu / h^2 (formula - omega), as it spreads to the node beside; see docs/flow.md. */
 kernel void flow_walls(global const real *restrict psi, global const real *restrict next,

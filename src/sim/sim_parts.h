@@ -25,7 +25,7 @@ const bn_tuning *bn_sim_tuning(const bn_sim *);
 /* How its devices share the work; `on` is false where they can't be made to share it otherwise. */
 const bn_balance *bn_sim_balance(const bn_sim *);
 
-/* Whom bn_sim_asked_to_end asks; nobody at the beginning. A step that was asked to end returns BN_OK and may have left
+/* What bn_sim_asked_to_end asks; nothing at the beginning. A step that was asked to end returns BN_OK and may have left
  * the number of the step as it was. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
