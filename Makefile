@@ -86,12 +86,12 @@ $(STAMP): FORCE
 
 # ------------------------------------------------------------------------------------------------------------- sources
 # MPI is known to one file, which becomes a library of its own where mpicc is: the program loads it when mpirun started it.
-MPI_C   := host/comm_mpi.c
-LIB_C   := $(sort $(filter-out $(MPI_C),$(wildcard host/*.c) $(wildcard $(foreach d,case io numerics sim observe,src/$d/*.c) src/solvers/*/*.c)))
-LIB_CXX := $(sort $(wildcard host/*.cpp src/case/*.cpp))
+MPI_C   := host/comm/comm_mpi.c
+LIB_C   := $(sort $(filter-out $(MPI_C),$(wildcard host/*/*.c) $(wildcard $(foreach d,case io plot numerics sim output run studies,src/$d/*.c) src/solvers/*/*.c)))
+LIB_CXX := $(sort $(wildcard host/*/*.cpp src/case/*.cpp))
 REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
-EMBED   := $(sort $(wildcard kernels/*.cl kernels/lib/*.h))
+EMBED   := $(sort $(wildcard kernels/*.cl kernels/studies/*.cl kernels/lib/*.h))
 CASES   := $(sort $(wildcard data/cases/*/selftest.toml data/cases/*/selftest-*.toml data/materials/*.csv) \
            $(wildcard data/tuning/*.json data/published/seed-*.csv data/published/flow-seed-times.csv data/published/xray-double-slit.csv))
 
@@ -118,7 +118,7 @@ $(SHARED): $(SHARED).$(VERSION)
 $(SHARED).$(VERSION): $(LIB_O) $(BUILD)/objects.list
 	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,$(notdir $(SHARED)).$(SOVERSION) -o $@ $(LIB_O) $(LIBS)
 
-$(BUILD)/binnacle-mpi.so: $(MPI_C) host/internal/comm.h include/binnacle/context.h $(STAMP) $(ROOMED)
+$(BUILD)/binnacle-mpi.so: $(MPI_C) host/device/comm.h include/binnacle/context.h $(STAMP) $(ROOMED)
 	$(call say,MPI,$@)$(MPICC) $(filter-out -MMD -MP -Wpedantic,$(C_FLAGS)) -I$(BUILD)/rooms/host -Iinclude -shared -o $@ $< \
 	  $(LDFLAGS)
 
@@ -132,15 +132,18 @@ $(BUILD)/objects.list $(BUILD)/embedded.list: $(BUILD)/%.list: FORCE
 # --------------------------------------------------------------------------------------------------------------- rooms
 # A room compiles with the include paths it may use and no others (docs/architecture.md): $(BUILD)/rooms/ROOM holds
 # links to exactly those headers. An entry is LINK=TARGET. What stands in a file's own folder is found by itself.
-ROOM_host     := api=host/api internal=host/internal
+ROOM_host     := $(foreach d,api device grid comm launch parallel,$d=host/$d)
 ROOM_case     := case=src/case
 ROOM_io       := io=src/io
+ROOM_plot     := io=src/io plot=src/plot
 ROOM_numerics := api=host/api numerics=src/numerics
 ROOM_sim      := api=host/api case=src/case io=src/io sim=src/sim
-ROOM_observe  := $(ROOM_sim) observe=src/observe
+ROOM_output   := $(ROOM_sim) plot=src/plot output=src/output
+ROOM_run      := $(ROOM_output) run=src/run
 ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/reference.h case/schema.h,$h=src/$h)
-ROOM_cli      := $(ROOM_observe) numerics=src/numerics solvers=src/solvers cli=src/cli
-ROOMS         := host case io numerics sim observe solver cli
+ROOM_studies  := $(ROOM_solver) solvers=src/solvers studies=src/studies
+ROOM_cli      := $(ROOM_run) numerics=src/numerics solvers=src/solvers studies=src/studies cli=src/cli
+ROOMS         := host case io plot numerics sim output run solver studies cli
 
 ROOMED := $(BUILD)/rooms/.made
 link    = mkdir -p $(dir $(@D)/$1); ln -s '$(CURDIR)/$2' $(@D)/$1;
@@ -157,10 +160,13 @@ LIBFLAGS_host    = $(HOST_CFLAGS)
 LIBFLAGS_case    = $(no_cl) $(CASE_CFLAGS)
 LIBFLAGS_io      = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_sim     = $(no_cl) $(FILE_CFLAGS)
-LIBFLAGS_observe = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_plot    = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_output  = $(no_cl) $(FILE_CFLAGS)
+LIBFLAGS_run     = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_cli     = $(no_cl) $(FILE_CFLAGS)
 LIBFLAGS_numerics := $(no_cl)
 LIBFLAGS_solver   := $(no_cl)
+LIBFLAGS_studies  := $(no_cl)
 room_flags = -Iinclude -I$(BUILD)/rooms/$(room) $(LIBFLAGS_$(room))
 
 $(OBJ)/%.o: %.c $(STAMP) $(ROOMED)
@@ -180,7 +186,7 @@ $(OBJ)/%_reference_double.o: %_reference.c $(STAMP) $(ROOMED)
 	$(call say,CC,'$< (double)')$(CC) $(C_FLAGS) $(call room_flags,$<) -DBN_REFERENCE_BYTES=8 -c -o $@ $<
 
 $(OBJ)/src/cli/cli_version.o: DEFINES := -DBN_LIBRARIES='"$(DEP_VERSIONS)"'
-$(OBJ)/host/context.o: DEFINES := -DBN_VERSION_STRING='"$(VERSION)"'
+$(OBJ)/host/device/context.o: DEFINES := -DBN_VERSION_STRING='"$(VERSION)"'
 
 # Kernel texts and self-test cases inside the binary.
 $(BUILD)/embedded.c: host/build/embed.awk $(BUILD)/embedded.list $(EMBED) $(CASES)

@@ -5,8 +5,8 @@
 
 #include "api/program.h"
 #include "api/reduce.h"
-#include "api/table.h"
-#include "api/travel.h"
+#include "api/device_array.h"
+#include "api/migrate.h"
 
 typedef enum bn_access {
     BN_A_SCALAR,
@@ -107,7 +107,7 @@ typedef struct bn_arg {
     {                                                 \
         .access = BN_A_PLANE, .table = (t), .side = 1 \
     }
-/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/travel.h).
+/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/migrate.h).
  */
 #define BN_TRAVELLERS(t)                             \
     {                                                \

@@ -31,7 +31,7 @@ function end_table()
 
 BEGIN {
     print "/* Made by host/build/embed.awk from the files it names. */"
-    print "#include \"internal/embedded.h\"\n#include <stddef.h>"
+    print "#include \"device/embedded.h\"\n#include <stddef.h>"
     for (i = 1; i < ARGC; i++) {
         if (ARGV[i] ~ /^table=/) {
             end_table()

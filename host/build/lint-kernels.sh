@@ -29,7 +29,7 @@ single='-DREAL_BYTES=4 -DINDEX_BITS=32 -DHAS_FP64=0 -DHAS_INT64_ATOMICS=0 -DIS_C
 double='-DREAL_BYTES=8 -DINDEX_BITS=64 -DHAS_FP64=1 -DHAS_INT64_ATOMICS=1 -DIS_CPU=1'
 # The single build is for the least device there is: no fp64, no 64-bit atomics.
 least='-Xclang -cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics,-cl_khr_fp16'
-prelude=$(sed -n 's/^BN_PRELUDE("\(.*\)").*/-include \1/p' host/internal/prelude.def)
+prelude=$(sed -n 's/^BN_PRELUDE("\(.*\)").*/-include \1/p' host/device/prelude.def)
 
 real='([-+]?[0-9]+[.][0-9e+-]*|[-+]?0x[0-9a-f.]+p[-+]?[0-9]+)'
 

@@ -2,8 +2,8 @@
 #ifndef BN_CASE_PARTS_H
 #define BN_CASE_PARTS_H
 
-#include "builder.h"
-#include "problems.h"
+#include "string_buffer.h"
+#include "case_diagnostics.h"
 #include "schema.h"
 #include "toml_shim.h"
 #include "units.h"

@@ -1,5 +1,5 @@
 /* read.c: from a file or text to a checked case (bn_case_load in schema.h). */
-#include "walk.h"
+#include "validate.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* schema.c: keys as a list in the order of the starter case, and what they allow in words. */
 #include "case_parts.h"
-#include "nearest.h"
+#include "suggest.h"
 
 #include <assert.h>
 #include <math.h>

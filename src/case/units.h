@@ -3,7 +3,7 @@
 #define BN_UNITS_H
 
 #include "binnacle/context.h"
-#include "builder.h"
+#include "string_buffer.h"
 
 typedef struct bn_units bn_units;
 

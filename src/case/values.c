@@ -1,6 +1,6 @@
 /* values.c: checks one value of a case against its key. */
 #include "case_parts.h"
-#include "nearest.h"
+#include "suggest.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cli/bench.h"
 
 #include "numerics/linear.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 
 #include <math.h>
 #include <stdlib.h>

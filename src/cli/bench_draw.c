@@ -3,7 +3,7 @@
 
 #include "cli/cli_text.h"
 #include "io/file.h"
-#include "io/picture.h"
+#include "plot/picture.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * cache. The clock runs without profiling, which slows launches down. */
 #include "cli/bench.h"
 
-#include "observe/progress.h"
-#include "sim/selftest.h"
+#include "output/progress.h"
+#include "run/selftest.h"
 #include "sim/solver.h"
 
 #include <math.h>

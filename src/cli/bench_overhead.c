@@ -6,7 +6,7 @@
 #include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -2,7 +2,7 @@
  * time. */
 #include "cli/bench_suites.h"
 
-#include "observe/progress.h"
+#include "output/progress.h"
 #include "sim/solver.h"
 
 #include <math.h>

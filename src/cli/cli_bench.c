@@ -3,7 +3,7 @@
 
 #include "cli/cli_text.h"
 #include "io/file.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 #include "sim/sim_parts.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "cli/cli_child.h"
 #include "cli/cli_text.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 #include "sim/sim_parts.h"
 
 #include <math.h>

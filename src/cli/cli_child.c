@@ -1,7 +1,7 @@
 /* cli_child.c: fork, exec, listen, and an end in any case. */
 #include "cli/cli_child.h"
 
-#include "observe/progress.h"
+#include "output/progress.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 
 #include "io/file.h"
-#include "io/picture.h"
+#include "plot/picture.h"
 #include "io/vtk.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 
 #include "io/decimal.h"
 #include "io/file.h"
-#include "io/picture.h"
+#include "plot/picture.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 
 #include "binnacle/case.h"
-#include "observe/run.h"
+#include "run/run.h"
 
 bn_status bn_cli_run(const bn_cli *cli)
 {

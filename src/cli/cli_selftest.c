@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 
 #include "cli/cli_text.h"
-#include "sim/selftest.h"
+#include "run/selftest.h"
 
 #include <stdio.h>
 

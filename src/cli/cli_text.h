@@ -4,7 +4,7 @@
 
 #include "binnacle/device.h"
 #include "cli/options.h"
-#include "observe/json_text.h"
+#include "output/json_text.h"
 #include <stdint.h>
 
 enum { BN_TABLE_COLUMNS = 16, BN_TABLE_CELL = 128 };

@@ -6,8 +6,8 @@
 #include "cli/cli_child.h"
 #include "cli/commands.h"
 #include "io/file.h"
-#include "observe/folder.h"
-#include "observe/progress.h"
+#include "output/output_dir.h"
+#include "output/progress.h"
 #include "sim/tuning.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
 #include "cli/cli_tune.h"
 
 #include "api/embedded_files.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 #include "sim/sim_parts.h"
-#include "sim/verify.h"
+#include "run/verify.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "cli/cli_tune.h"
 
 #include "api/embedded_files.h"
-#include "observe/progress.h"
+#include "output/progress.h"
 #include "sim/solver.h"
 
 #include <math.h>

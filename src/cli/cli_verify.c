@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 
 #include "binnacle/case.h"
-#include "sim/verify.h"
+#include "run/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

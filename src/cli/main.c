@@ -1,7 +1,7 @@
 /* main.c: the program: its commands, signals, and how an outcome becomes messages and an exit code. */
 #include "cli/commands.h"
-#include "observe/json_text.h"
-#include "observe/run.h"
+#include "output/json_text.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  */
 #include "numerics/multigrid_plan.h"
 
-#include "numerics/bands.h"
+#include "numerics/parallel_rows.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef BN_CHECKPOINT_H
 #define BN_CHECKPOINT_H
 
-#include "sim/keeper.h"
+#include "sim/checkpoint_state.h"
 
 #define BN_MANIFEST "manifest.json"
 #define BN_MANIFEST_BEFORE "manifest-before.json"

@@ -2,7 +2,7 @@
 #ifndef BN_SIM_PARTS_H
 #define BN_SIM_PARTS_H
 
-#include "sim/balance.h"
+#include "sim/load_balance.h"
 #include "sim/checkpoint.h"
 #include "sim/plan.h"
 #include "sim/solver.h"

@@ -2,7 +2,7 @@
 #ifndef BN_SOLVER_H
 #define BN_SOLVER_H
 
-#include "api/recut.h"
+#include "api/repartition.h"
 #include "api/field.h"
 #include "api/launch.h"
 #include "api/program.h"

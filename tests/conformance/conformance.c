@@ -7,7 +7,7 @@
 #include "api/embedded_files.h"
 #include "api/launch.h"
 #include "binnacle/binnacle.h"
-#include "sim/selftest.h"
+#include "run/selftest.h"
 #include "sim/solver.h"
 
 #include <stdio.h>

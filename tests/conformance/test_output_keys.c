@@ -7,8 +7,8 @@
 #include "api/embedded_files.h"
 #include "binnacle/binnacle.h"
 #include "case/schema.h"
-#include "observe/run.h"
-#include "sim/selftest.h"
+#include "run/run.h"
+#include "run/selftest.h"
 #include "sim/solver.h"
 
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #include "api/embedded_files.h"
 #include "binnacle/binnacle.h"
 #include "sim/checkpoint.h"
-#include "sim/selftest.h"
+#include "run/selftest.h"
 #include "sim/sim_parts.h"
 
 #include <stdio.h>

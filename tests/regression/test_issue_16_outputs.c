@@ -5,7 +5,7 @@
 
 #include "binnacle/binnacle.h"
 #include "io/file.h"
-#include "observe/run.h"
+#include "run/run.h"
 
 #include <hdf5.h>
 #include <jansson.h>

@@ -6,10 +6,10 @@
 
 #include "api/embedded_files.h"
 #include "binnacle/binnacle.h"
-#include "io/colour_maps.h"
-#include "io/labels.h"
-#include "io/picture.h"
-#include "io/png_animation.h"
+#include "plot/colour_maps.h"
+#include "plot/labels.h"
+#include "plot/picture.h"
+#include "plot/png_animation.h"
 #include "io/png_read.h"
 #include "sim/sim_parts.h"
 

@@ -1,7 +1,7 @@
 /* test_cache.c: the binary cache gives back what was put in, whole and private, or nothing. */
 #include "support.h"
 
-#include "internal/binary_cache.h"
+#include "device/binary_cache.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "binnacle/binnacle.h"
-#include "internal/opencl.h"
+#include "device/opencl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

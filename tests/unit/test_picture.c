@@ -1,10 +1,10 @@
 /* test_picture.c: labels and ticks, colour maps, contour lines, and pictures that are opened again with libpng. What a
  * picture looks like is for eyes; here stands what can be counted. */
-#include "io/colour_maps.h"
-#include "io/contour.h"
-#include "io/labels.h"
-#include "io/picture.h"
-#include "io/raster.h"
+#include "plot/colour_maps.h"
+#include "plot/contour.h"
+#include "plot/labels.h"
+#include "plot/picture.h"
+#include "plot/raster.h"
 #include "support.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* test_png_animation.c: animations taken apart chunk by chunk; their first picture read with libpng; frames that do not
  * fit or are damaged; pictures of one kind that keep their size whatever they show; a run that leaves animations. */
 #include "io/file.h"
-#include "io/picture.h"
-#include "io/png_animation.h"
+#include "plot/picture.h"
+#include "plot/png_animation.h"
 #include "io/png_file.h"
 #include "io/png_read.h"
-#include "observe/run.h"
+#include "run/run.h"
 #include "support.h"
 
 #include <dirent.h>

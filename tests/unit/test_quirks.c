@@ -1,7 +1,7 @@
 /* test_quirks.c: what devices that are not here would be given, from what they say of themselves. */
 #include "support.h"
 
-#include "internal/opencl.h"
+#include "device/opencl.h"
 
 static bn_device_info device(const char *platform, const char *version, const char *extensions)
 {

@@ -1,5 +1,5 @@
 /* test_verify.c: what the comparison of device and reference lets pass, and what never. */
-#include "sim/verify.h"
+#include "run/verify.h"
 #include "support.h"
 
 #include <string.h>

@@ -56,7 +56,7 @@ class Intel:
         return None if self.device in text else "this ocloc does not know it"
 
     def compile(self, source, options, folder):
-        if self.sub_group:  # as host/quirks.c asks for on such a device
+        if self.sub_group:  # as host/device/quirks.c asks for on such a device
             options += " -DSUB_GROUP=%d" % self.sub_group
         code, text = run(["ocloc", "compile", "-file", source, "-device", self.device, "-options", options,
                           "-internal_options", "-ze-allow-zebin", "-out_dir", folder, "-output", "program"])

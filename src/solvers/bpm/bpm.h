@@ -4,7 +4,7 @@
 #define BN_BPM_H
 
 #include "api/fft.h"
-#include "api/rows.h"
+#include "api/row_bands.h"
 #include "sim/solver.h"
 
 #include <complex.h>

@@ -1,0 +1,218 @@
+/* allreduce.c: what is no field has a copy on every device: partial sums of all blocks, scalars, counters. Here the
+ * copies are made one again after devices have changed their own parts. All of it is exact: every partial sum has one
+ * owner, scalars that differ follow a rule that knows no order, counters are integers. */
+#include "device/context.h"
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The blocks of a box among those of the grid, first and count along x, y, z. */
+static void blocks_of(const bn_box *box, size_t first[3], size_t n[3])
+{
+    const size_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+    for (int k = 0; k < 3; k++) {
+        first[k] = box->offset[k] / unit[k];
+        n[k] = (box->n[k] + unit[k] - 1) / unit[k];
+    }
+}
+
+/* Every value of `fresh` that is not as before takes its place in `values`; where several have changed, the largest in
+ * the order of their bits, which for numbers that are not negative is their own. */
+static void take_changes(const bn_scalars *s, const unsigned char *fresh, unsigned char *values, size_t real)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        uint64_t was = 0, is = 0, best = 0;
+        memcpy(&was, (const unsigned char *)s->before + i * real, real);
+        memcpy(&is, fresh + i * real, real);
+        memcpy(&best, values + i * real, real);
+        if (is != was && (best == was || is > best))
+            memcpy(values + i * real, fresh + i * real, real);
+    }
+}
+
+/* A round: parts are read into pinned memory, devices (or the host, where it has to look at them) wait until all are
+ * there, and the whole goes back to them while they go on. */
+typedef struct bn_round {
+    bn_domain *d;
+    char *room;
+    size_t at;
+} bn_round;
+
+static size_t partial_bytes(const bn_partials *p)
+{
+    return p->domain->partials * (size_t)p->components * bn_domain_real_bytes(p->domain);
+}
+
+static bool has_changed(const bn_partials *p, int component)
+{
+    return component >= 64 || (p->changed >> component & 1);
+}
+
+static bn_status read_partials(bn_round *r, const bn_partials *p)
+{
+    const bn_domain *d = r->d;
+    char *room = r->room + r->at;
+    const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+    const size_t row = d->segments * real, slice = row * rows;
+    for (size_t b = 0; b < d->box_count; b++) {
+        const bn_box *box = &d->boxes[b];
+        if (!box->device)
+            continue;
+        const bn_buffer *from = p->buffer[box->member];
+        size_t first[3], n[3];
+        blocks_of(box, first, n);
+        for (int c = 0; c < p->components; c++) {
+            const size_t at[3] = { first[0] * real, first[1], (size_t)c * d->desc.grid.n[2] + first[2] };
+            const size_t begin = at[2] * slice + at[1] * row;
+            if (!has_changed(p, c))
+                continue;
+            if (n[0] == d->segments && (n[1] == rows || n[2] == 1)) /* one piece */
+                BN_CL(box->device, from->name, clEnqueueReadBuffer, box->device->queue, from->mem, CL_FALSE, begin,
+                      n[2] * n[1] * row, room + begin, 0, NULL, NULL);
+            else
+                BN_CL(box->device, from->name, clEnqueueReadBufferRect, box->device->queue, from->mem, CL_FALSE, at, at,
+                      (const size_t[]){ n[0] * real, n[1], n[2] }, row, slice, row, slice, room, 0, NULL, NULL);
+        }
+    }
+    return BN_OK;
+}
+
+/* To every member what it does not have: the components that have changed. */
+static bn_status write_partials(bn_round *r, bn_partials *p)
+{
+    bn_domain *d = r->d;
+    const bn_comm_ops *ops = d->ctx->comm.ops;
+    const size_t bytes = partial_bytes(p), part = bytes / (size_t)p->components;
+    for (int c = 0; c < p->components; c++) {
+        char *values = r->room + r->at + (size_t)c * part;
+        if (!has_changed(p, c))
+            continue;
+        if (ops)
+            ops->all_or(values, part);
+        for (size_t m = 0; m < d->members; m++)
+            BN_CL(bn_member_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
+                  p->buffer[m]->mem, CL_FALSE, (size_t)c * part, part, values, 0, NULL, NULL);
+    }
+    p->apart = false;
+    p->changed = 0;
+    return BN_OK;
+}
+
+static bn_status read_scalars(bn_round *r, const bn_scalars *s)
+{
+    const size_t bytes = s->buffer[0]->bytes;
+    for (size_t m = 0; m < r->d->members; m++)
+        BN_CL(bn_member_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, bn_member_device(r->d, m)->queue,
+              s->buffer[m]->mem, CL_FALSE, 0, bytes, r->room + r->at + m * bytes, 0, NULL, NULL);
+    return BN_OK;
+}
+
+static bn_status write_scalars(bn_round *r, bn_scalars *s)
+{
+    bn_domain *d = r->d;
+    const bn_comm *comm = &d->ctx->comm;
+    const size_t real = bn_domain_real_bytes(d), bytes = s->buffer[0]->bytes;
+    unsigned char *fresh = (unsigned char *)r->room + r->at, *values = fresh + d->members * bytes;
+    memcpy(values, s->before, bytes);
+    for (size_t m = 0; m < d->members; m++)
+        take_changes(s, fresh + m * bytes, values, real);
+    if (comm->ops) {
+        unsigned char *all = malloc(bytes * (size_t)comm->ranks);
+        if (!all)
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
+        comm->ops->gather(values, bytes, all);
+        memcpy(values, s->before, bytes);
+        for (int k = 0; k < comm->ranks; k++)
+            take_changes(s, all + (size_t)k * bytes, values, real);
+        free(all);
+    }
+    memcpy(s->before, values, bytes);
+    s->apart = false;
+    return bn_copies_write(d, s->buffer, values, bytes, false);
+}
+
+static bool needs(const bn_scalars *s) { return s->shared && s->apart; }
+
+static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t partial_count,
+                            bn_scalars *const *scalars, size_t scalar_count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < partial_count; i++)
+        bytes += partials[i]->apart ? padded(partial_bytes(partials[i])) : 0;
+    bool looks = false; /* the host does */
+    for (size_t i = 0; i < scalar_count; i++) {
+        looks = looks || needs(scalars[i]);
+        bytes += needs(scalars[i]) ? padded((d->members + 1) * scalars[i]->buffer[0]->bytes) : 0;
+    }
+    if (!d->spread || bytes == 0)
+        return BN_OK;
+    void *begin;
+    BN_TRY(bn_rooms_next(d, &d->gathered, "bringing sums together", bytes, &begin));
+    bn_round r = { d, begin, 0 };
+    if (d->ctx->comm.ops)
+        memset(r.room, 0, bytes);
+    for (int back = 0; back < 2; back++) {
+        r.at = 0;
+        for (size_t i = 0; i < partial_count; i++) {
+            if (!partials[i]->apart)
+                continue;
+            const size_t room = padded(partial_bytes(partials[i]));
+            BN_TRY(back ? write_partials(&r, partials[i]) : read_partials(&r, partials[i]));
+            r.at += room;
+        }
+        for (size_t i = 0; i < scalar_count; i++) {
+            if (!needs(scalars[i]))
+                continue;
+            BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
+            r.at += padded((d->members + 1) * scalars[i]->buffer[0]->bytes);
+        }
+        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "bringing sums together"));
+    }
+    return BN_OK;
+}
+
+bn_status bn_counters_merge(bn_table *t)
+{
+    bn_domain *d = t->domain;
+    const bn_comm_ops *ops = d->ctx->comm.ops;
+    if (!d->spread)
+        return BN_OK;
+    const size_t bytes = t->buffer[0]->bytes, count = bytes / sizeof(int64_t);
+    bn_status st = BN_OK;
+    int64_t *sum = calloc(count, sizeof *sum), *part = malloc(bytes);
+    if (!sum || !part) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", t->buffer[0]->name);
+        goto out;
+    }
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = bn_member_device(d, m);
+        const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,
+                                                  NULL);
+        if (status != CL_SUCCESS) {
+            st = bn_cl_fail(device, status, "clEnqueueReadBuffer", t->buffer[m]->name);
+            goto out;
+        }
+        for (size_t i = 0; i < count; i++)
+            sum[i] += part[i];
+    }
+    if (ops)
+        ops->all_sum(sum, count);
+    st = bn_copies_write(d, t->buffer, sum, bytes, true);
+out:
+    free(sum);
+    free(part);
+    return st;
+}
+
+bn_status bn_counters_clear(bn_table *t)
+{
+    bn_domain *d = t->domain;
+    const cl_uint zero = 0;
+    for (size_t m = 0; d->spread && m < d->members; m++)
+        BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_member_device(d, m)->queue,
+              t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
+    return BN_OK;
+}

@@ -1,0 +1,209 @@
+/* channel.c: messages between boxes of different devices, through pinned host memory (channel.h). */
+#include "comm/channel.h"
+
+#include "device/context.h"
+
+#include <stdlib.h>
+
+bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
+
+bool bn_link_exists(const bn_box *from, const bn_box *to)
+{
+    return (from->device || to->device) && !bn_same_device(from, to);
+}
+
+int bn_link_tag(size_t number)
+{
+    enum { TAGS = 32768 }; /* what every MPI allows; order tells apart what shares one */
+    return (int)(number % TAGS);
+}
+
+void bn_link_event(cl_event *kept, cl_event fresh)
+{
+    if (*kept)
+        clReleaseEvent(*kept);
+    *kept = fresh;
+}
+
+bn_status bn_link_mark(const bn_device *device, cl_event *mark, cl_event *kept)
+{
+    if (*mark)
+        BN_CL(device, "messages between devices", clRetainEvent, *mark);
+    else
+        BN_CL(device, "messages between devices", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, mark);
+    bn_link_event(kept, *mark);
+    return BN_OK;
+}
+
+cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2])
+{
+    cl_uint n = 0;
+    if (a)
+        out[n++] = a;
+    if (b)
+        out[n++] = b;
+    return n;
+}
+
+void bn_link_release(bn_link *l)
+{
+    bn_link_event(&l->packed, NULL);
+    bn_link_event(&l->read, NULL);
+    bn_link_event(&l->written, NULL);
+    bn_link_event(&l->unpacked, NULL);
+    bn_pinned_free(&l->host);
+    free(l->pieces);
+}
+
+void bn_link_empty(bn_link *l)
+{
+    l->piece_count = 0;
+    l->bytes = 0;
+}
+
+bn_status bn_link_add(bn_context *ctx, bn_link *l, const bn_link_piece *piece)
+{
+    if (l->piece_count == l->piece_room) {
+        const size_t room = 2 * l->piece_room + 4;
+        bn_link_piece *more = realloc(l->pieces, room * sizeof *more);
+        if (!more)
+            return bn_fail(ctx, BN_MEMORY, "no memory for %zu pieces of a message", room);
+        l->pieces = more;
+        l->piece_room = room;
+    }
+    l->pieces[l->piece_count++] = *piece;
+    return BN_OK;
+}
+
+static bn_status flush(const bn_device *device, cl_command_queue queue)
+{
+    BN_CL(device, "messages between devices", clFlush, queue);
+    return BN_OK;
+}
+
+static bn_status wait_for(const bn_device *device, cl_event event)
+{
+    if (event)
+        BN_CL(device, "messages between devices", clWaitForEvents, 1, &event);
+    return BN_OK;
+}
+
+/* A piece between its device and the host. Calls for rectangles take the host twice as long as others. */
+static bn_status move_piece(const bn_link_piece *p, bool out, void *data, cl_uint waits, const cl_event *wait,
+                            cl_event *done)
+{
+    const bn_rect *r = out ? &p->source : &p->target;
+    const bn_device *device = r->box->device;
+    const char *name = r->buffer->name;
+    const bool one = p->region[1] == 1 && p->region[2] == 1;
+    const size_t start = r->at[2] * r->slice + r->at[1] * r->row + r->at[0], origin[3] = { 0, 0, 0 };
+    if (out && one)
+        BN_CL(device, name, clEnqueueReadBuffer, device->outgoing, r->buffer->mem, CL_FALSE, start, p->region[0], data,
+              waits, wait, done);
+    else if (out)
+        BN_CL(device, name, clEnqueueReadBufferRect, device->outgoing, r->buffer->mem, CL_FALSE, r->at, origin,
+              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
+    else if (one)
+        BN_CL(device, name, clEnqueueWriteBuffer, device->incoming, r->buffer->mem, CL_FALSE, start, p->region[0], data,
+              waits, wait, done);
+    else
+        BN_CL(device, name, clEnqueueWriteBufferRect, device->incoming, r->buffer->mem, CL_FALSE, r->at, origin,
+              p->region, r->row, r->slice, 0, 0, data, waits, wait, done);
+    return BN_OK;
+}
+
+/* All pieces; the first one waits, and the queue is in order. */
+static bn_status move_pieces(const bn_link *l, bool out, cl_uint waits, const cl_event *wait, cl_event *done)
+{
+    for (size_t i = 0; i < l->piece_count; i++)
+        BN_TRY(move_piece(&l->pieces[i], out, (char *)l->host.data + l->pieces[i].at, i == 0 ? waits : 0,
+                          i == 0 && waits ? wait : NULL, i + 1 == l->piece_count ? done : NULL));
+    return BN_OK;
+}
+
+/* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
+static bn_status read_out(bn_link *l, bool together)
+{
+    const bn_device *device = l->source->device;
+    cl_event waits[2], read;
+    const cl_uint n = bn_events_of(l->packed, together ? l->written : NULL, waits);
+    if (l->piece_count > 0)
+        BN_TRY(move_pieces(l, true, n, waits, &read));
+    else
+        BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
+              l->bytes, l->host.data, n, n ? waits : NULL, &read);
+    bn_link_event(&l->read, read);
+    return flush(device, device->outgoing);
+}
+
+static bn_status write_in(bn_link *l, cl_event after)
+{
+    const bn_device *device = l->target->device;
+    cl_event waits[2], written;
+    const cl_uint n = bn_events_of(after, l->unpacked, waits);
+    if (l->piece_count > 0)
+        BN_TRY(move_pieces(l, false, n, waits, &written));
+    else
+        BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
+              l->host.data, n, n ? waits : NULL, &written);
+    bn_link_event(&l->written, written);
+    return flush(device, device->incoming);
+}
+
+/* Both devices are here and share a context. */
+static bool in_one_context(const bn_link *l)
+{
+    const bn_device *from = l->source->device, *to = l->target->device;
+    return from && to && from->cl == to->cl;
+}
+
+bn_status bn_links_expect(bn_domain *d, bn_link *links, size_t count)
+{
+    const bn_comm_ops *ops = d->ctx->comm.ops;
+    for (size_t i = 0; i < count; i++) {
+        bn_link *l = &links[i];
+        if (l->source->device || l->bytes == 0)
+            continue;
+        BN_TRY(wait_for(l->target->device, l->written)); /* the memory may still be on its way to the device */
+        const bn_message m = { l->source->rank, l->tag, l->host.data, l->bytes };
+        ops->receive(&m);
+    }
+    return BN_OK;
+}
+
+bn_status bn_links_send(bn_link *links, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (links[i].source->device && links[i].bytes > 0)
+            BN_TRY(read_out(&links[i], in_one_context(&links[i])));
+    for (size_t i = 0; i < count; i++)
+        if (in_one_context(&links[i]) && links[i].bytes > 0)
+            BN_TRY(write_in(&links[i], links[i].read));
+    return BN_OK;
+}
+
+bn_status bn_links_deliver(bn_domain *d, bn_link *links, size_t count)
+{
+    const bn_comm_ops *ops = d->ctx->comm.ops;
+    for (size_t i = 0; i < count; i++) {
+        bn_link *l = &links[i];
+        const bn_device *from = l->source->device, *to = l->target->device;
+        if (!from || l->bytes == 0 || in_one_context(l))
+            continue;
+        BN_TRY(wait_for(from, l->read));
+        if (to) {
+            BN_TRY(wait_for(to, l->unpacked)); /* events of another context can't be given to the write */
+            BN_TRY(write_in(l, NULL));
+            BN_TRY(wait_for(to, l->written)); /* the next message goes through the same memory */
+        } else {
+            const bn_message m = { l->target->rank, l->tag, l->host.data, l->bytes };
+            ops->send(&m);
+        }
+    }
+    if (ops)
+        ops->wait();
+    for (size_t i = 0; i < count; i++)
+        if (!links[i].source->device && links[i].bytes > 0)
+            BN_TRY(write_in(&links[i], NULL));
+    return BN_OK;
+}

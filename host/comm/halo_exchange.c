@@ -1,0 +1,310 @@
+/* halo_exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
+ * corners included, is one message (channel.h), packed by kernels on the sender's device and unpacked by kernels
+ * on the receiver's; where it is made of whole rows of a plane, they go straight from field to field. Corners come
+ * straight from the box across, not in a second round: a round that follows another could not begin before the kernels
+ * launched in between are done. */
+#include "device/context.h"
+#include "comm/channel.h"
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct bn_exchange {
+    bn_link *links; /* by sender, then receiver: ranks go through them in the same order */
+    size_t count;
+    cl_event *events; /* room for two of each */
+};
+
+enum { BN_DIRECTIONS = 27 };
+
+/* Direction number v as steps of -1, 0, 1; false for the middle. */
+static bool direction(int v, int step[3])
+{
+    step[0] = v % 3 - 1;
+    step[1] = v / 3 % 3 - 1;
+    step[2] = v / 9 - 1;
+    return v != BN_DIRECTIONS / 2;
+}
+
+/* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there.
+ */
+static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
+{
+    for (int k = 0; k < 3; k++)
+        if ((r->wraps && step[k] != 0 && d->lattice[k] == 1) || (r->side != 0 && step[k] == -r->side))
+            return true;
+    return false;
+}
+
+static void find_far(bn_domain *d, bn_box *box)
+{
+    for (int v = 0; v < BN_DIRECTIONS; v++) {
+        int step[3];
+        const long other = direction(v, step) ? bn_box_at(d, box, step) : -1;
+        for (int k = 0; other >= 0 && !bn_same_device(box, &d->boxes[other]) && k < 3; k++)
+            if (step[k] != 0)
+                box->far[k][step[k] > 0] = true;
+    }
+}
+
+/* The cells that `to` needs of `from`, a step away. */
+static void block_of(const bn_domain *d, size_t from, size_t to, const int step[3], int reach, long source[3],
+                     long target[3], long n[3])
+{
+    for (int k = 0; k < 3; k++) {
+        n[k] = step[k] == 0 ? (long)d->boxes[to].n[k] : reach;
+        source[k] = step[k] < 0 ? (long)d->boxes[from].n[k] - reach : 0;
+        target[k] = step[k] < 0 ? -reach : step[k] > 0 ? (long)d->boxes[to].n[k] : 0;
+    }
+}
+
+/* Whether messages from one box to another exist, and concern this rank. */
+static bool linked(const bn_domain *d, size_t from, size_t to)
+{
+    const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
+    if (!bn_link_exists(a, b))
+        return false;
+    for (int v = 0; v < BN_DIRECTIONS; v++) {
+        int step[3];
+        if (direction(v, step) && bn_box_at(d, b, step) == (long)from)
+            return true;
+    }
+    return false;
+}
+
+static bn_status find_links(bn_domain *d)
+{
+    if (d->exchange)
+        return BN_OK;
+    bn_exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
+    d->exchange = x;
+    for (size_t b = 0; b < d->box_count; b++)
+        find_far(d, &d->boxes[b]);
+    for (int pass = 0; pass < 2; pass++) {
+        size_t count = 0;
+        for (size_t from = 0; from < d->box_count; from++)
+            for (size_t to = 0; to < d->box_count; to++) {
+                if (!linked(d, from, to))
+                    continue;
+                if (pass == 1)
+                    x->links[count] = (bn_link){ .from = from,
+                                                 .to = to,
+                                                 .source = &d->boxes[from],
+                                                 .target = &d->boxes[to],
+                                                 .tag = bn_link_tag(from * d->box_count + to) };
+                count++;
+            }
+        if (pass == 0 && (!(x->links = calloc(count + 1, sizeof *x->links)) ||
+                          !(x->events = calloc(2 * count + 1, sizeof(cl_event)))))
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
+        x->count = pass == 1 ? count : 0;
+    }
+    return BN_OK;
+}
+
+bn_status bn_exchange_at_once(bn_domain *d, const bn_halo_request *request)
+{
+    BN_TRY(bn_exchange_begin(d, request, 1));
+    BN_TRY(bn_exchange_carry(d));
+    return bn_exchange_end(d, request, 1);
+}
+
+void bn_exchange_destroy(bn_domain *d)
+{
+    for (size_t i = 0; d->exchange && i < d->exchange->count; i++) {
+        bn_link *l = &d->exchange->links[i];
+        bn_buffer_destroy(d, &l->send);
+        bn_buffer_destroy(d, &l->receive);
+        bn_link_release(l);
+    }
+    if (d->exchange) {
+        free(d->exchange->links);
+        free(d->exchange->events);
+    }
+    free(d->exchange);
+    d->exchange = NULL;
+}
+
+/* Whether messages are whole rows, which a device copies as fast as what lies together. */
+static bool goes_straight(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
+
+/* Gives the bytes of the piece in the message. */
+static bn_status add_piece(bn_domain *d, bn_link *l, const bn_field *f, const long source[3], const long target[3],
+                           const long n[3], size_t at, size_t *bytes)
+{
+    int first = 0, count = f->desc.components;
+    const size_t eb = bn_field_unit(f, &first, &count);
+    bn_link_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
+                            .target = bn_rect_in(f, l->to, 0, target, eb),
+                            .at = at,
+                            .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
+    /* With what lies between rows, of which nothing is read where x is not periodic, they are one, and cheaper. */
+    if (count == 1 && !d->desc.grid.periodic[0]) {
+        piece.region[0] = piece.source.row * piece.region[1];
+        piece.region[1] = 1;
+        piece.source.at[0] = piece.target.at[0] = 0;
+    }
+    *bytes = bn_block_end(piece.region[0] * piece.region[1] * piece.region[2]);
+    return bn_link_add(d->ctx, l, &piece);
+}
+
+/* Goes through the blocks of a message: lists them as they are, packs them, unpacks them. The first one waits. */
+typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
+static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *requests, size_t count, bn_pass pass,
+                            cl_event wait, cl_event *done)
+{
+    size_t at = 0;
+    bool first = true;
+    for (size_t r = 0; r < count; r++)
+        for (int v = 0; v < BN_DIRECTIONS; v++) {
+            int step[3];
+            long source[3], target[3], n[3];
+            if (!direction(v, step) || bn_box_at(d, &d->boxes[l->to], step) != (long)l->from ||
+                unwanted(d, &requests[r], step))
+                continue;
+            block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
+            size_t bytes = bn_halo_block_bytes(requests[r].field, n);
+            if (pass == BN_PASS_LIST) {
+                if (goes_straight(d))
+                    BN_TRY(add_piece(d, l, requests[r].field, source, target, n, at, &bytes));
+            } else {
+                const bool last = at + bytes == l->bytes, unpack = pass == BN_PASS_UNPACK;
+                BN_TRY(bn_halo_pack(requests[r].field, unpack ? l->to : l->from, unpack ? target : source, n,
+                                    unpack ? l->receive : l->send, at, unpack, first && wait ? 1 : 0, &wait,
+                                    last ? done : NULL));
+                first = false;
+            }
+            at += bytes;
+        }
+    l->bytes = at;
+    return BN_OK;
+}
+
+/* Memory for the message: on the devices of this rank, and between them. */
+static bn_status make_room(bn_domain *d, bn_link *l)
+{
+    bn_device *from = l->source->device, *to = l->target->device;
+    if (l->host.bytes >= l->bytes)
+        return BN_OK;
+    BN_TRY(bn_finish_all(d, "exchanging halos"));
+    bn_buffer_destroy(d, &l->send);
+    bn_buffer_destroy(d, &l->receive);
+    if (from && l->piece_count == 0)
+        BN_TRY(bn_buffer_create(d, from, "halos that go out", l->bytes, &l->send));
+    if (to && l->piece_count == 0)
+        BN_TRY(bn_buffer_create(d, to, "halos that come in", l->bytes, &l->receive));
+    return bn_pinned_need(d, from ? from : to, &l->host, l->bytes);
+}
+
+/* What was launched so far, as far as messages that go straight must wait for it: what they read is written there, and
+ * what they write is read. */
+static bn_status mark_launches(bn_domain *d, size_t member)
+{
+    const bn_device *device = bn_member_device(d, member);
+    cl_event mark = NULL;
+    for (size_t i = 0; i < d->exchange->count; i++) {
+        bn_link *l = &d->exchange->links[i];
+        for (int end = 0; end < 2; end++) {
+            if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
+                continue;
+            BN_TRY(bn_link_mark(device, &mark, end ? &l->unpacked : &l->packed));
+        }
+    }
+    return BN_OK;
+}
+
+/* And what is launched from now on: it may read what has come, and write to what has gone. */
+static bn_status hold_launches(bn_domain *d, size_t member)
+{
+    const bn_device *device = bn_member_device(d, member);
+    bn_exchange *x = d->exchange;
+    cl_uint waits = 0;
+    for (size_t i = 0; i < x->count; i++) {
+        const bn_link *l = &x->links[i];
+        if (l->piece_count > 0 && l->source->device == device)
+            x->events[waits++] = l->read;
+        if (l->piece_count > 0 && l->target->device == device)
+            x->events[waits++] = l->written;
+    }
+    if (waits > 0)
+        BN_CL(device, "exchanging halos", clEnqueueBarrierWithWaitList, device->queue, waits, x->events, NULL);
+    return BN_OK;
+}
+
+bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
+{
+    BN_TRY(find_links(d));
+    bn_exchange *x = d->exchange;
+    d->device->counts.exchanges++;
+    for (size_t i = 0; i < x->count; i++) {
+        bn_link *l = &x->links[i];
+        bn_link_empty(l);
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL, NULL));
+        BN_TRY(make_room(d, l));
+    }
+    for (size_t m = 0; m < d->members; m++)
+        BN_TRY(mark_launches(d, m));
+    for (size_t i = 0; i < x->count; i++) {
+        bn_link *l = &x->links[i];
+        const bn_device *from = l->source->device;
+        if (!from || l->bytes == 0 || l->piece_count > 0)
+            continue;
+        cl_event packed = NULL;
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
+        bn_link_event(&l->packed, packed);
+    }
+    /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
+    for (size_t b = 0; b < d->box_count; b++)
+        for (int v = 0; v < BN_DIRECTIONS; v++) {
+            int step[3];
+            const long other = direction(v, step) ? bn_box_at(d, &d->boxes[b], step) : -1;
+            if (other < 0 || !bn_same_device(&d->boxes[b], &d->boxes[other]))
+                continue;
+            for (size_t r = 0; r < count; r++) {
+                long source[3], target[3], n[3];
+                if (unwanted(d, &requests[r], step))
+                    continue;
+                block_of(d, (size_t)other, b, step, requests[r].reach, source, target, n);
+                BN_TRY(bn_halo_copy(requests[r].field, (size_t)other, source, b, target, n));
+            }
+        }
+    return BN_OK;
+}
+
+/* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
+bn_status bn_exchange_carry(bn_domain *d)
+{
+    BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */
+    BN_TRY(bn_links_expect(d, d->exchange->links, d->exchange->count));
+    return bn_links_send(d->exchange->links, d->exchange->count);
+}
+
+bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
+{
+    bn_exchange *x = d->exchange;
+    BN_TRY(bn_links_deliver(d, x->links, x->count));
+    for (size_t i = 0; i < x->count; i++) {
+        bn_link *l = &x->links[i];
+        if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
+            continue;
+        cl_event unpacked = NULL;
+        BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
+        bn_link_event(&l->unpacked, unpacked);
+    }
+    for (size_t m = 0; m < d->members; m++)
+        BN_TRY(hold_launches(d, m));
+    for (size_t r = 0; r < count; r++) {
+        bn_field *f = requests[r].field;
+        for (int side = 0; side < 2; side++)
+            if (requests[r].side != (side ? -1 : 1))
+                f->halo_side[side] = requests[r].reach;
+        if (requests[r].side == 0)
+            f->halo_unwrapped = requests[r].reach;
+        if (requests[r].side == 0 && !requests[r].wraps)
+            f->halo_valid = requests[r].reach;
+    }
+    return BN_OK;
+}

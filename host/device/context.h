@@ -1,0 +1,35 @@
+/* context.h: the insides of a context, shared by the files of host/ alone. */
+#ifndef BN_INTERNAL_CONTEXT_H
+#define BN_INTERNAL_CONTEXT_H
+
+#include "binnacle/context.h"
+#include "device/comm.h"
+#include <pthread.h>
+
+typedef struct bn_device_list bn_device_list;
+
+enum { BN_STORY_BYTES = 65536 };
+
+struct bn_context {
+    void (*log)(void *user, int level, const char *text);
+    void *user;
+    bool debug;
+    pthread_mutex_t lock; /* story and log: the writer's thread may log too */
+    bn_status status;     /* of the first failure */
+    char *story;          /* BN_STORY_BYTES, so that lack of memory can still be told */
+    bn_error_item *items; /* mistakes that the failure consists of; texts are the context's own */
+    size_t item_count;
+    char *cache_dir; /* as wished; checked when first asked for */
+    enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
+    char *kernel_dir;
+    bn_device_list *devices; /* found once */
+    bn_comm comm;            /* the only rank, unless it has joined others */
+};
+
+/* context.c: seconds of the monotonic clock. */
+double bn_host_seconds(void);
+
+/* device.c */
+void bn_device_list_destroy(bn_device_list **);
+
+#endif

@@ -1,0 +1,77 @@
+/* quirks.c: what implementations of OpenCL do differently, one row each: test, remedy, reason, source, date. No
+ * vendor's name stands anywhere else in the program. */
+#include "device/opencl.h"
+
+#include <string.h>
+
+/* What a row may look at. */
+typedef struct bn_quirk_facts {
+    const char *extensions; /* words with a space between them */
+    size_t least_sub_group; /* 0: the device does not say */
+} bn_quirk_facts;
+
+typedef struct bn_quirk {
+    const char *platform;                    /* part of CL_PLATFORM_NAME */
+    const char *version;                     /* beginning of CL_DEVICE_VERSION; NULL: any */
+    bool (*applies)(const bn_quirk_facts *); /* NULL: always */
+    void (*remedy)(bn_quirks *);
+    const char *reason, *source, *date;
+} bn_quirk;
+
+static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
+static void one_thread(bn_quirks *q) { q->single_threaded = true; }
+static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
+static void registers(bn_quirks *q) { q->register_option = true; }
+static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
+
+static void exclude_old(bn_quirks *q)
+{
+    q->excluded = true;
+    q->why_excluded = "it offers OpenCL 1.1 only";
+}
+
+static bool has_compiler_options(const bn_quirk_facts *f)
+{
+    return strstr(f->extensions, "cl_nv_compiler_options") != NULL;
+}
+
+/* Where 8 can be had the compiler chooses by itself, and well. */
+static bool has_wide_sub_groups(const bn_quirk_facts *f)
+{
+    return f->least_sub_group == 16 && strstr(f->extensions, "cl_intel_required_subgroup_size") != NULL;
+}
+
+static const bn_quirk rows[] = {
+    { "Portable Computing Language", NULL, NULL, platform_cache,
+      "its own cache serves work-group sizes too; fetching a binary costs a second compile",
+      "measured: 3.25 s against 0.03 s", "2025-11" },
+    { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
+      "2026-11" },
+    { "", NULL, has_compiler_options, registers, "a program may limit the registers of a work-item",
+      "cl_nv_compiler_options", "2026-11" },
+    { "", NULL, has_wide_sub_groups, sub_groups_of_16,
+      "with 32 work-items a thread the compiler spills up to 470 registers, with 16 at most 30 (docs/devices.md)",
+      "measured: make vendors, ocloc 22.43 for pvc", "2026-11" },
+    { "Oclgrind", NULL, NULL, one_thread, "the simulator asserts when two threads call it", "jrprice/Oclgrind issue 28",
+      "2026-11" },
+    { "Oclgrind", NULL, NULL, gpu_kernels, "it watches for races: those that work-groups of many work-items could have",
+      "Oclgrind's documentation: a simulator of devices", "2026-11" },
+    { "Clover", NULL, NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
+    { "", "OpenCL 1.0", NULL, exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification",
+      "2026-11" },
+    { "", "OpenCL 1.1", NULL, exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification",
+      "2026-11" },
+};
+
+bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
+{
+    const bn_quirk_facts facts = { info->extensions ? info->extensions : "", least_sub_group };
+    /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
+     * sooner than others (photons). */
+    bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(info->platform, rows[i].platform) && (!rows[i].applies || rows[i].applies(&facts)) &&
+            (!rows[i].version || strncmp(info->version, rows[i].version, strlen(rows[i].version)) == 0))
+            rows[i].remedy(&q);
+    return q;
+}

@@ -1,0 +1,149 @@
+/* device_array.c: arrays on a device that belong to no grid. */
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+
+void bn_table_planes(const bn_table *t, size_t member, size_t *first, size_t *end)
+{
+    const int parts = bn_domain_shares(t->domain), part = bn_member_part(t->domain, member);
+    const uint32_t units = (uint32_t)((t->planes + t->unit - 1) / t->unit);
+    *first = bn_piece_start(units, parts, part) * t->unit;
+    *end = bn_piece_start(units, parts, part + 1) * t->unit;
+    *first = *first < t->planes ? *first : t->planes;
+    *end = *end < t->planes ? *end : t->planes;
+}
+
+/* To every member the planes that it has; waits. */
+static bn_status write_slabs(const bn_table *t, const void *values)
+{
+    const bn_domain *d = t->domain;
+    const size_t plane = t->each * bn_domain_real_bytes(d);
+    for (size_t m = 0; m < d->members; m++) {
+        size_t first, end;
+        bn_table_planes(t, m, &first, &end);
+        if (first < end)
+            BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
+                  t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL,
+                  NULL);
+    }
+    d->device->counts.waits++;
+    return BN_OK;
+}
+
+static bn_status create(bn_domain *d, const char *name, const void *values, size_t bytes, bn_table **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    bn_table *t = calloc(1, sizeof *t);
+    if (!t)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+    t->domain = d;
+    BN_GO(bn_copies_create(d, name, bytes, &t->buffer));
+    BN_GO(bn_copies_write(d, t->buffer, values, bytes, true));
+    *out = t;
+    t = NULL;
+out:
+    bn_table_destroy(&t);
+    return st;
+}
+
+/* The values rounded to single precision; NULL when memory is out. */
+static float *rounded(const double *values, size_t count)
+{
+    float *single = calloc(count + 1, sizeof *single);
+    for (size_t i = 0; single && i < count; i++)
+        single[i] = (float)values[i];
+    return single;
+}
+
+bn_status bn_table_reals(bn_domain *d, const char *name, const double *values, size_t count, bn_table **out)
+{
+    *out = NULL;
+    if (d->desc.precision == BN_DOUBLE)
+        return create(d, name, values, count * sizeof *values, out);
+    float *single = rounded(values, count);
+    if (!single)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+    const bn_status st = create(d, name, single, count * sizeof *single, out);
+    free(single);
+    return st;
+}
+
+static size_t bytes_of(const bn_table *t)
+{
+    return t->planes ? t->planes * t->each * bn_domain_real_bytes(t->domain) : t->buffer[0]->bytes;
+}
+
+bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
+{
+    bn_domain *d = t->domain;
+    const bool is_double = d->desc.precision == BN_DOUBLE;
+    const size_t bytes = count * bn_domain_real_bytes(d);
+    const char *name = t->buffer[0]->name;
+    if (bytes != bytes_of(t))
+        return bn_fail(d->ctx, BN_USAGE, "the table %s has %zu bytes, not %zu", name, bytes_of(t), bytes);
+    float *single = is_double ? NULL : rounded(values, count);
+    if (!is_double && !single)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+    const void *own = is_double ? (const void *)values : single;
+    const bn_status st = t->planes ? write_slabs(t, own) : bn_copies_write(d, t->buffer, own, bytes, true);
+    free(single);
+    return st;
+}
+
+bn_status bn_table_slabs(bn_domain *d, const char *name, const double *values, size_t planes, size_t each, size_t unit,
+                         bn_table **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    size_t bytes;
+    if (planes == 0 || each == 0 || unit == 0 || planes > INT32_MAX || __builtin_mul_overflow(planes * 8, each, &bytes))
+        return bn_fail(d->ctx, BN_USAGE, "the table %s of %zu planes of %zu reals can't be cut", name, planes, each);
+    bn_table *t = calloc(1, sizeof *t);
+    if (!t || !(t->buffer = calloc(d->members, sizeof(bn_buffer *)))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+        goto out;
+    }
+    t->domain = d;
+    t->planes = planes;
+    t->each = each;
+    t->unit = unit;
+    for (size_t m = 0; m < d->members; m++) {
+        size_t first, end;
+        bn_table_planes(t, m, &first, &end);
+        const size_t count = (end - first) * each; /* a device without planes has one real: no buffer is empty */
+        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, (count ? count : 1) * bn_domain_real_bytes(d),
+                               &t->buffer[m]));
+    }
+    BN_GO(bn_table_rewrite(t, values, planes * each));
+    *out = t;
+    t = NULL;
+out:
+    bn_table_destroy(&t);
+    return st;
+}
+
+bn_status bn_table_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_table **out)
+{
+    return create(d, name, values, count * sizeof *values, out);
+}
+
+bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_table **out)
+{
+    *out = NULL;
+    int64_t *zeros = calloc(count, sizeof *zeros);
+    if (!zeros)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", name);
+    const bn_status st = create(d, name, zeros, count * sizeof *zeros, out);
+    free(zeros);
+    return st;
+}
+
+void bn_table_destroy(bn_table **table)
+{
+    if (!table || !*table)
+        return;
+    bn_copies_destroy((*table)->domain, &(*table)->buffer);
+    free(*table);
+    *table = NULL;
+}

@@ -1,0 +1,618 @@
+/* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
+#include "api/repartition.h"
+#include "device/context.h"
+#include "grid/runtime.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_ullong domains; /* that this process has made */
+
+static size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
+
+/* Layout of one component of a box; false when a product overflows. */
+static bool layout_of(const uint32_t n[3], int dims, int halo, bn_layout *out)
+{
+    bn_layout l = { .halo = { halo, dims > 1 ? halo : 0, dims > 2 ? halo : 0 } };
+    /* 16 elements: 64 bytes in single precision, a cache line or a coalesced half-warp. */
+    l.left = round_up((size_t)l.halo[0], 4);
+    l.pitch = round_up(l.left + n[0] + (size_t)l.halo[0], 16);
+    size_t rows = (size_t)n[1] + 2 * (size_t)l.halo[1];
+    l.layers = (size_t)n[2] + 2 * (size_t)l.halo[2];
+    if (__builtin_mul_overflow(l.pitch, rows, &l.slice) || __builtin_mul_overflow(l.slice, l.layers, &l.plane))
+        return false;
+    l.first = (size_t)l.halo[2] * l.slice + (size_t)l.halo[1] * l.pitch + l.left;
+    *out = l;
+    return true;
+}
+
+uint32_t bn_piece_start(uint32_t units, int pieces, int p)
+{
+    uint32_t base = units / (uint32_t)pieces, rest = units % (uint32_t)pieces;
+    return (uint32_t)p * base + ((uint32_t)p < rest ? (uint32_t)p : rest);
+}
+
+/* Cells that a cut along dimension `dim` keeps together, so that no sum is split. */
+static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+
+uint32_t bn_cut_unit(int dim) { return unit[dim]; }
+
+uint32_t bn_least_thick(const bn_domain_desc *desc)
+{
+    return desc->halo > desc->margin ? (uint32_t)(desc->halo - desc->margin) : 1;
+}
+
+static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
+
+/* The cells that so many pieces keep together: as many as asked for, if each piece then has enough of these units. */
+static uint32_t cut_unit(const bn_domain *d, int dim, int pieces)
+{
+    enum { FAIR = 16 };
+    uint32_t u = unit[dim];
+    while (2 * (uint64_t)u <= (uint64_t)d->desc.align && d->desc.grid.n[dim] / (2 * u) >= FAIR * (uint32_t)pieces)
+        u *= 2;
+    return u;
+}
+
+/* Points of the thinnest of so many pieces; the last unit may be short. 0: there are not enough units. */
+static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
+{
+    const uint32_t n = d->desc.grid.n[dim], u = cut_unit(d, dim, pieces), units = (n + u - 1) / u;
+    const uint32_t whole = units / (uint32_t)pieces;
+    if (pieces == 1 || whole == 0)
+        return pieces == 1 ? n : 0;
+    uint32_t last = (whole - 1) * u + (n - (units - 1) * u); /* the last piece has the fewest units */
+    return last;
+}
+
+/* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. A cut across the
+ * slowest dimension is the cheapest: its cells lie together; each faster dimension counts twice the one before. */
+static bn_status choose_lattice(bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    int boxes = d->desc.boxes;
+    double best = HUGE_VAL;
+    for (int bx = 1; bx <= boxes; bx++) {
+        if (boxes % bx != 0 || (uint32_t)bx > d->segments || (bx > 1 && d->desc.whole_rows))
+            continue;
+        for (int by = 1; by <= boxes / bx; by++) {
+            if ((boxes / bx) % by != 0)
+                continue;
+            int bz = boxes / bx / by;
+            if ((by > 1 && g->dims < 2) || (bz > 1 && g->dims < 3))
+                continue;
+            int b[3] = { bx, by, bz };
+            bool thick = true;
+            for (int k = 0; k < 3; k++) {
+                uint32_t points = thinnest(d, k, b[k]);
+                thick = thick && points >= 1 && (b[k] == 1 || points >= bn_least_thick(&d->desc));
+            }
+            const double y_cost = g->dims > 2 ? 2 : 1, x_cost = g->dims > 1 ? 2 * y_cost : 1;
+            double surface = (bx - 1) * x_cost * g->n[1] * g->n[2] + (by - 1) * y_cost * g->n[0] * g->n[2] +
+                             (bz - 1) * (double)g->n[0] * g->n[1];
+            if (thick && surface < best) {
+                best = surface;
+                memcpy(d->lattice, b, sizeof b);
+            }
+        }
+    }
+    if (isinf(best))
+        return bn_fail(d->ctx, BN_USAGE,
+                       "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
+                       "and cuts lie at multiples of %d along x%s and %d along y; ask for fewer boxes",
+                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thick(&d->desc), (int)BN_SEGMENT,
+                       d->desc.whole_rows ? " (here not at all)" : "", (int)BN_SEGMENT_ROWS);
+    return BN_OK;
+}
+
+/* Devices that differ get pieces in a row along the slowest dimension, each as long as its weight says. */
+static const double *weights_of(const bn_domain *d)
+{
+    return d->spread && (size_t)d->desc.boxes == d->device->slots ? d->device->weights : NULL;
+}
+
+static bn_status cut_by_weights(bn_domain *d, const double *weights)
+{
+    const int dim = d->desc.grid.dims - 1, boxes = d->desc.boxes;
+    const uint32_t u = cut_unit(d, dim, boxes), units = (d->desc.grid.n[dim] + u - 1) / u;
+    const uint32_t least = (bn_least_thick(&d->desc) + u - 1) / u;
+    /* The last unit may be short: there must be one more where it could be thinner than the halo. */
+    if ((uint64_t)units < (uint64_t)least * (uint64_t)boxes + 1)
+        return bn_fail(d->ctx, BN_USAGE, "%u points along the slowest dimension can't be shared out among %d devices",
+                       d->desc.grid.n[dim], boxes);
+    double sum = 0, before = 0;
+    for (int p = 0; p < boxes; p++)
+        sum += weights[p];
+    uint32_t at = 0;
+    for (int p = 0; p < boxes; p++) {
+        d->cuts[dim][p] = at * u;
+        before += weights[p];
+        const uint32_t most = units - least * (uint32_t)(boxes - 1 - p) - (p + 1 < boxes);
+        uint32_t next = (uint32_t)(units * (before / sum) + 0.5);
+        next = next < at + least ? at + least : next;
+        at = next > most ? most : next;
+    }
+    return BN_OK;
+}
+
+/* Where pieces begin, and behind them the end: chosen, given, or those of a finer domain. */
+static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3], const bn_cuts *given)
+{
+    const double *weights = fine || given ? NULL : weights_of(d);
+    if (weights || given)
+        for (int k = 0; k < 3; k++)
+            d->lattice[k] = k == (given ? given->along : d->desc.grid.dims - 1) ? d->desc.boxes : 1;
+    else if (!fine)
+        BN_TRY(choose_lattice(d));
+    else
+        memcpy(d->lattice, fine->lattice, sizeof d->lattice);
+    for (int k = 0; k < 3; k++) {
+        const uint32_t n = d->desc.grid.n[k], u = cut_unit(d, k, d->lattice[k]);
+        if (!(d->cuts[k] = calloc((size_t)d->lattice[k] + 1, sizeof *d->cuts[k])))
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+        for (int p = 0; p < d->lattice[k]; p++)
+            d->cuts[k][p] = fine                         ? fine->cuts[k][p] / (uint32_t)step[k]
+                            : given && k == given->along ? given->begin[p]
+                                                         : bn_piece_start((n + u - 1) / u, d->lattice[k], p) * u;
+        d->cuts[k][d->lattice[k]] = n;
+    }
+    return weights ? cut_by_weights(d, weights) : BN_OK;
+}
+
+/* Layers that a tile goes through: few enough that there are some dozens of work-groups for every compute unit. */
+static uint32_t tile_layers(const bn_domain_desc *desc)
+{
+    enum { LEAST = 32, GROUPS = 32 };
+    const uint32_t *n = desc->grid.n;
+    const double tiles = ceil((double)n[0] / (BN_TILE_X - 1)) * ceil((double)n[1] / (BN_TILE_Y - 1));
+    const double units = desc->device ? desc->device->info.compute_units : 1;
+    const double layers = n[2] * tiles / (GROUPS * units);
+    return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
+}
+
+/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours together.
+ */
+static bn_status place_boxes(bn_domain *d)
+{
+    const bn_comm *comm = &d->ctx->comm;
+    uint64_t first = d->device ? d->device->first_slot : 0, *starts = NULL;
+    d->members = d->spread ? d->device->team_count : d->device ? 1 : 0;
+    if (d->members && !(d->lead = calloc(d->members, sizeof *d->lead)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+    for (size_t b = 0; b < d->box_count; b++) {
+        d->boxes[b].device = d->device;
+        d->boxes[b].rank = comm->rank;
+    }
+    if (!d->spread)
+        return BN_OK;
+    if (!(starts = calloc((size_t)comm->ranks, sizeof *starts)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
+    starts[0] = 0;
+    if (comm->ops)
+        comm->ops->gather(&first, sizeof first, starts);
+    for (size_t b = d->box_count; b-- > 0;) {
+        const size_t slot = b * d->device->slots / d->box_count;
+        bn_box *box = &d->boxes[b];
+        box->rank = comm->ranks - 1;
+        while (starts[box->rank] > slot)
+            box->rank--;
+        box->device = NULL;
+        if (box->rank == comm->rank) {
+            box->member = slot - first;
+            box->device = d->device->team[box->member];
+            d->lead[box->member] = b;
+        }
+    }
+    free(starts);
+    return BN_OK;
+}
+
+/* Rows that occupy any of the devices: so many at least make a strip, which travels while the next one is computed. The
+ * same on all ranks, since a strip is a message. */
+static uint32_t rows_of_strips(const bn_domain *d)
+{
+    enum { ROWS_PER_UNIT = 2 };
+    double units = 1;
+    if (!d->spread || !d->desc.whole_rows)
+        return UINT32_MAX;
+    for (size_t m = 0; m < d->members; m++)
+        units = fmax(units, bn_member_device(d, m)->info.compute_units);
+    bn_context_agree(d->ctx, &units, 1);
+    return ROWS_PER_UNIT * (uint32_t)units;
+}
+
+/* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by
+ * strip. */
+static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
+{
+    bn_layout l = { 0 };
+    if (d->box_count == 1 && layout_of((const uint32_t[3]){ n[1], n[0], n[2] }, d->desc.grid.dims, d->desc.halo, &l))
+        return (bn_turned){ l.first, l.pitch, n[1] };
+    enum { MANY = 256 }; /* boxes: each exchanges messages with all others, which soon are small enough */
+    const uint32_t parts = n[1] / least, most = d->box_count > MANY ? 1 : BN_TURN_STRIPS;
+    const uint32_t strips = parts < 1 ? 1 : parts < most ? parts : most;
+    const uint32_t strip = (uint32_t)round_up((n[1] + strips - 1) / strips, 16);
+    return (bn_turned){ 0, strip, strip };
+}
+
+static bn_status cut_boxes(bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    d->reach = d->desc.halo;
+    d->box_count = (size_t)d->desc.boxes;
+    d->boxes = calloc(d->box_count, sizeof *d->boxes);
+    d->shapes = calloc(d->box_count, sizeof *d->shapes);
+    if (!d->boxes || !d->shapes)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for %zu boxes", d->box_count);
+    BN_TRY(place_boxes(d));
+    const uint32_t strips = rows_of_strips(d);
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_box *box = &d->boxes[b];
+        box->place[0] = (int)(b % (size_t)d->lattice[0]);
+        box->place[1] = (int)(b / (size_t)d->lattice[0] % (size_t)d->lattice[1]);
+        box->place[2] = (int)(b / (size_t)d->lattice[0] / (size_t)d->lattice[1]);
+        for (int k = 0; k < 3; k++) {
+            box->offset[k] = d->cuts[k][box->place[k]];
+            box->n[k] = d->cuts[k][box->place[k] + 1] - box->offset[k];
+            if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->reach)
+                d->reach = (int)box->n[k];
+        }
+        /* A program of its own where it knows the box's place, or the layout of a finer domain's box. */
+        size_t s = d->spread || d->coarsened ? b : 0;
+        while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
+            s++;
+        if (s == d->shape_count) {
+            memcpy(d->shapes[s].n, box->n, sizeof box->n);
+            if (!layout_of(box->n, g->dims, d->desc.halo, &d->shapes[s].layout))
+                return bn_fail(d->ctx, BN_MEMORY, "a box of %u x %u x %u cells is too large to address", box->n[0],
+                               box->n[1], box->n[2]);
+            d->shape_count++;
+        }
+        box->shape = s;
+        if (d->desc.whole_rows)
+            d->shapes[s].turned = turned_of(d, box->n, strips);
+        if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
+            d->index_bits = 64;
+    }
+    return BN_OK;
+}
+
+/* Checks the grid; everything later relies on it. */
+static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
+{
+    const bn_grid *g = &desc->grid;
+    if (g->dims < 1 || g->dims > 3)
+        return bn_fail(ctx, BN_USAGE, "a grid has 1 to 3 dimensions, not %d", g->dims);
+    uint64_t points = 1;
+    for (int k = 0; k < 3; k++) {
+        if (g->n[k] < 1 || g->n[k] > INT32_MAX / 2 || (k >= g->dims && g->n[k] != 1))
+            return bn_fail(ctx, BN_USAGE, "%u points along dimension %d of a %d-dimensional grid", g->n[k], k, g->dims);
+        if (__builtin_mul_overflow(points, (uint64_t)g->n[k], &points))
+            return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to address", g->n[0], g->n[1],
+                           g->n[2]);
+        if (g->periodic[k] && k < g->dims && g->n[k] < (uint32_t)desc->halo)
+            return bn_fail(ctx, BN_USAGE, "%u periodic points along dimension %d are fewer than the halo of %d",
+                           g->n[k], k, desc->halo);
+    }
+    if (desc->halo < 0 || desc->halo > 64 || desc->margin < 0 || desc->margin > desc->halo)
+        return bn_fail(ctx, BN_USAGE, "a halo of %d cells, %d of them a margin; 0 to 64 are possible", desc->halo,
+                       desc->margin);
+    if (desc->boxes < 0 || desc->boxes > 4096)
+        return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
+    if (desc->whole_rows && g->dims < 2)
+        return bn_fail(ctx, BN_USAGE, "a grid of one dimension is one row, which can't stay whole");
+    if (desc->align < 0 || (desc->align & (desc->align - 1)) != 0)
+        return bn_fail(ctx, BN_USAGE, "cuts at multiples of %d cells; powers of two are possible", desc->align);
+    return BN_OK;
+}
+
+/* fine: the domain whose cuts it takes, NULL: its own, or those given. */
+static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
+                        const bn_cuts *given, bn_domain **out)
+{
+    *out = NULL;
+    BN_TRY(check_grid(ctx, desc));
+    bn_status st = BN_OK;
+    bn_domain *d = calloc(1, sizeof *d);
+    if (!d)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a domain");
+    pthread_mutex_init(&d->lock, NULL);
+    d->holders = 1;
+    d->ctx = ctx;
+    d->number = 1 + atomic_fetch_add(&domains, 1);
+    d->device = desc->device;
+    d->desc = *desc;
+    d->index_bits = 32;
+    d->coarsened = fine != NULL;
+    d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
+    d->spread = d->desc.boxes > 1 && desc->device->slots > 1;
+    if (d->spread && (size_t)d->desc.boxes < desc->device->slots) {
+        st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
+                     desc->device->slots);
+        goto out;
+    }
+    d->segments = units_along(d, 0);
+    d->tile_layers = tile_layers(desc);
+    d->partials = (size_t)d->segments * units_along(d, 1) * desc->grid.n[2];
+    d->totals = d->partials <= BN_TOTALS_MAX ? d->partials : (d->partials + BN_PACKED - 1) / BN_PACKED;
+    if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
+        st = bn_fail(ctx, BN_DEVICE,
+                     "%s has no double precision; choose another device, or set case.precision = \"single\"",
+                     desc->device->info.name);
+        goto out;
+    }
+    if (d->partials > INT32_MAX / 16) {
+        st = bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to sum over", desc->grid.n[0],
+                     desc->grid.n[1], desc->grid.n[2]);
+        goto out;
+    }
+    BN_GO(find_cuts(d, fine, step, given));
+    BN_GO(cut_boxes(d));
+    *out = d;
+    d = NULL;
+out:
+    bn_domain_destroy(&d);
+    return st;
+}
+
+bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domain **out)
+{
+    return create(ctx, desc, NULL, NULL, NULL, out);
+}
+
+bool bn_domain_divides(const bn_domain *d, const int step[3])
+{
+    for (int k = 0; k < 3; k++)
+        for (int p = 0; p < d->lattice[k]; p++)
+            if (step[k] < 1 || d->cuts[k][p] % (uint32_t)step[k] != 0)
+                return false;
+    return true;
+}
+
+int bn_domain_reach(const bn_domain *d) { return d->reach; }
+
+bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
+{
+    *out = NULL;
+    bn_domain_desc desc = fine->desc;
+    desc.halo = halo;
+    desc.align = 0;
+    desc.groups = NULL; /* they are of kernels on the finer grid, which may live shorter */
+    desc.group_count = 0;
+    if (!bn_domain_divides(fine, step))
+        return bn_fail(fine->ctx, BN_USAGE, "the cuts between %zu boxes are no multiples of %d x %d x %d points",
+                       fine->box_count, step[0], step[1], step[2]);
+    for (int k = 0; k < 3; k++) {
+        desc.grid.n[k] = (desc.grid.n[k] - 1) / (uint32_t)step[k] + 1;
+        desc.grid.h[k] *= step[k];
+    }
+    return create(fine->ctx, &desc, fine, step, NULL, out);
+}
+
+bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
+{
+    *out = NULL;
+    const bn_domain_desc *desc = &old->desc;
+    bool sound = cuts->begin && cuts->count == old->box_count && cuts->along >= 0 && cuts->along < desc->grid.dims &&
+                 !old->coarsened && cuts->begin[0] == 0;
+    for (size_t p = 0; sound && p < cuts->count; p++) {
+        const uint32_t end = p + 1 < cuts->count ? cuts->begin[p + 1] : desc->grid.n[cuts->along];
+        sound = cuts->begin[p] % unit[cuts->along] == 0 && end > cuts->begin[p] &&
+                end - cuts->begin[p] >= bn_least_thick(desc);
+    }
+    if (!sound)
+        return bn_fail(old->ctx, BN_USAGE,
+                       "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
+                       "halo, and cuts lie between blocks of sums",
+                       old->box_count);
+    BN_TRY(create(old->ctx, desc, NULL, NULL, cuts, out));
+    const bn_status st = bn_domain_go_on(old, *out);
+    if (st != BN_OK)
+        bn_domain_destroy(out);
+    return st;
+}
+
+bn_status bn_domain_turned(const bn_domain *d, bn_domain **out)
+{
+    *out = NULL;
+    bn_domain_desc desc = d->desc;
+    bn_grid *g = &desc.grid;
+    if (!d->desc.whole_rows || d->desc.grid.dims != 2)
+        return bn_fail(d->ctx, BN_USAGE, "a grid is turned in two dimensions, from whole rows to whole rows");
+    for (int k = 0; k < 2; k++) {
+        g->n[k] = d->desc.grid.n[!k];
+        g->h[k] = d->desc.grid.h[!k];
+        g->origin[k] = d->desc.grid.origin[!k];
+        g->periodic[k] = d->desc.grid.periodic[!k];
+    }
+    desc.align = 0;
+    desc.groups = NULL; /* lent to the other domain */
+    desc.group_count = 0;
+    const size_t least = d->spread ? d->device->slots : 1, units = (g->n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+    const size_t boxes = d->box_count < units ? d->box_count : units;
+    desc.boxes = (int)(boxes < least ? least : boxes);
+    return bn_domain_create(d->ctx, &desc, out);
+}
+
+/* Before things go: what they were waiting for has been told already. */
+static void finish_quietly(bn_domain *d)
+{
+    if (bn_finish_all(d, "ending") != BN_OK)
+        bn_log(d->ctx, BN_LOG_DEBUG, "a domain ends with work that failed");
+}
+
+void bn_domain_hold(bn_domain *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->holders++;
+    pthread_mutex_unlock(&d->lock);
+}
+
+void bn_domain_let_go(bn_domain *d)
+{
+    pthread_mutex_lock(&d->lock);
+    const size_t left = --d->holders;
+    pthread_mutex_unlock(&d->lock);
+    if (left > 0)
+        return;
+    bn_staging_free_all(d);
+    pthread_mutex_destroy(&d->lock);
+    for (int k = 0; k < 3; k++)
+        free(d->cuts[k]);
+    free(d->lead);
+    free(d->boxes);
+    free(d->shapes);
+    free(d->past);
+    free(d);
+}
+
+void bn_domain_destroy(bn_domain **domain)
+{
+    if (!domain || !*domain)
+        return;
+    bn_domain *d = *domain;
+    finish_quietly(d);
+    bn_exchange_destroy(d);
+    bn_turn_destroy(d);
+    bn_pinned_free(&d->gathered.pinned);
+    bn_pinned_free(&d->copied.pinned);
+    bn_program_destroy(&d->services);
+    bn_program_destroy(&d->reductions);
+    bn_partials_destroy(&d->reduce_partials[0]);
+    bn_partials_destroy(&d->reduce_partials[1]);
+    bn_scalars_destroy(&d->reduce_scalars);
+    if (d->buffers)
+        bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
+    bn_domain_let_go(d);
+    *domain = NULL;
+}
+
+const bn_grid *bn_domain_grid(const bn_domain *d) { return &d->desc.grid; }
+bn_precision bn_domain_precision(const bn_domain *d) { return d->desc.precision; }
+bn_context *bn_domain_context(const bn_domain *d) { return d->ctx; }
+bn_device *bn_domain_device(const bn_domain *d) { return d->device; }
+size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
+size_t bn_domain_real_bytes(const bn_domain *d) { return d->desc.precision == BN_DOUBLE ? 8 : 4; }
+bn_build_stats bn_domain_build_stats(const bn_domain *d) { return d->build; }
+
+size_t bn_domain_points(const bn_domain *d)
+{
+    const bn_grid *g = &d->desc.grid;
+    return (size_t)g->n[0] * g->n[1] * g->n[2];
+}
+
+bn_place bn_domain_place(const bn_domain *d)
+{
+    const bn_layout *l = &d->shapes[0].layout;
+    return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
+}
+
+bn_device *bn_member_device(const bn_domain *d, size_t member)
+{
+    return d->spread ? d->device->team[member] : d->device;
+}
+
+int bn_domain_shares(const bn_domain *d) { return d->spread ? (int)d->device->slots : 1; }
+int bn_member_part(const bn_domain *d, size_t member) { return d->spread ? (int)(d->device->first_slot + member) : 0; }
+
+bn_status bn_flush_all(bn_domain *d, const char *what)
+{
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->members; m++)
+        BN_CL(bn_member_device(d, m), what, clFlush, bn_member_device(d, m)->queue);
+    return BN_OK;
+}
+
+bn_status bn_wait_for_launches(bn_domain *d, const char *what)
+{
+    /* So that all work at the same time. One device needs none, and must have none: in Mesa 22.3 clFinish does not wait
+     * for what was flushed before. */
+    if (d->members > 1)
+        BN_TRY(bn_flush_all(d, what));
+    for (size_t m = 0; m < d->members; m++)
+        BN_CL(bn_member_device(d, m), what, clFinish, bn_member_device(d, m)->queue);
+    return BN_OK;
+}
+
+/* What commands of one member have done, others can wait for on their queues. */
+static bool events_order(const bn_domain *d)
+{
+    for (size_t m = 1; m < d->members; m++)
+        if (bn_member_device(d, m)->cl != bn_member_device(d, 0)->cl)
+            return false;
+    return !bn_domain_dealt(d);
+}
+
+static bn_status mark(const bn_device *device, const char *what, cl_event *event)
+{
+    BN_CL(device, what, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, event);
+    BN_CL(device, what, clFlush, device->queue);
+    return BN_OK;
+}
+
+static bn_status wait_on_queue(const bn_device *device, const char *what, cl_uint count, const cl_event *events)
+{
+    BN_CL(device, what, clEnqueueBarrierWithWaitList, device->queue, count, events, NULL);
+    return BN_OK;
+}
+
+bn_status bn_queues_meet(bn_domain *d, const char *what)
+{
+    if (!events_order(d)) {
+        d->device->counts.waits++;
+        return bn_wait_for_launches(d, what);
+    }
+    if (d->members < 2)
+        return BN_OK;
+    cl_event *events = calloc(d->members, sizeof(cl_event));
+    bn_status st = BN_OK;
+    if (!events)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->members);
+    for (size_t m = 0; m < d->members; m++)
+        BN_GO(mark(bn_member_device(d, m), what, &events[m]));
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->members; m++)
+        BN_GO(wait_on_queue(bn_member_device(d, m), what, (cl_uint)d->members, events));
+out:
+    for (size_t m = 0; m < d->members; m++)
+        if (events[m])
+            clReleaseEvent(events[m]);
+    free(events);
+    return st;
+}
+
+bn_status bn_finish_all(bn_domain *d, const char *what)
+{
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = bn_member_device(d, m);
+        const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
+        for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
+            if (queues[q])
+                BN_CL(device, what, clFinish, queues[q]);
+    }
+    return BN_OK;
+}
+
+bn_status bn_domain_finish(bn_domain *d)
+{
+    if (d->device)
+        d->device->counts.waits++;
+    return bn_finish_all(d, "waiting for the steps launched so far");
+}
+
+uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int components, uint64_t *largest_buffer)
+{
+    /* One box: more boxes add only halos. */
+    bn_layout l;
+    uint64_t bytes;
+    if (!layout_of(desc->grid.n, desc->grid.dims, desc->halo, &l) ||
+        __builtin_mul_overflow((uint64_t)l.plane, (uint64_t)element_bytes * (uint64_t)(components > 0 ? components : 1),
+                               &bytes))
+        return 0;
+    if (largest_buffer && bytes > *largest_buffer)
+        *largest_buffer = bytes;
+    return bytes;
+}

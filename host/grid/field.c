@@ -1,0 +1,362 @@
+/* field.c: values on a grid: creation, conversion, filling. Where they lie is a matter of the domain's boxes. */
+#include "grid/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t type_bytes(bn_type type, const bn_domain *d)
+{
+    switch (type) {
+    case BN_T_REAL: return bn_domain_real_bytes(d);
+    case BN_T_REAL2: return 2 * bn_domain_real_bytes(d);
+    case BN_T_I32: return 4;
+    case BN_T_I64: return 8;
+    case BN_T_U8: return 1;
+    }
+    return 0;
+}
+
+bn_status bn_field_create(bn_domain *d, const bn_field_desc *desc, bn_field **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    bn_field *f = calloc(1, sizeof *f);
+    if (!f)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name);
+    f->domain = d;
+    f->desc = *desc;
+    f->desc.components = desc->components > 0 ? desc->components : 1;
+    f->desc.name = strdup(desc->name);
+    f->desc.unit = strdup(desc->unit ? desc->unit : "");
+    f->element_bytes = type_bytes(desc->type, d);
+    if (!f->desc.name || !f->desc.unit) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name);
+        goto out;
+    }
+    size_t per_point = f->element_bytes * (size_t)f->desc.components;
+    if (!d->device) {
+        size_t bytes;
+        if (__builtin_mul_overflow(bn_domain_points(d), per_point, &bytes) || !(f->host = calloc(1, bytes))) {
+            st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s of the reference (%.2f GiB)", desc->name,
+                         (double)bn_domain_points(d) * (double)per_point / 0x1p30);
+            goto out;
+        }
+    } else {
+        f->buffers = calloc(d->box_count, sizeof *f->buffers);
+        if (!f->buffers) {
+            st = bn_fail(d->ctx, BN_MEMORY, "no memory for field %s", desc->name);
+            goto out;
+        }
+        for (size_t b = 0; b < d->box_count; b++) {
+            size_t bytes;
+            if (!d->boxes[b].device)
+                continue;
+            if (__builtin_mul_overflow(d->shapes[d->boxes[b].shape].layout.plane, per_point, &bytes)) {
+                st = bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name);
+                goto out;
+            }
+            BN_GO(bn_buffer_create(d, d->boxes[b].device, desc->name, bytes, &f->buffers[b]));
+        }
+        if (bn_context_debug(d->ctx)) /* the paint stays in padding and halo */
+            BN_GO(bn_field_clear(f));
+    }
+    *out = f;
+    f = NULL;
+out:
+    bn_field_destroy(&f);
+    return st;
+}
+
+void bn_field_destroy(bn_field **field)
+{
+    if (!field || !*field)
+        return;
+    bn_field *f = *field;
+    for (size_t b = 0; f->buffers && b < f->domain->box_count; b++)
+        bn_buffer_destroy(f->domain, &f->buffers[b]);
+    free(f->buffers);
+    free(f->host);
+    free((char *)f->desc.name);
+    free((char *)f->desc.unit);
+    free(f);
+    *field = NULL;
+}
+
+const bn_field_desc *bn_field_describe(const bn_field *f) { return &f->desc; }
+bn_domain *bn_field_domain(const bn_field *f) { return f->domain; }
+size_t bn_field_element_bytes(const bn_field *f) { return f->element_bytes; }
+void *bn_field_host(bn_field *f) { return f->host; }
+
+size_t bn_field_bytes(const bn_field *f)
+{
+    return bn_domain_points(f->domain) * f->element_bytes * (size_t)f->desc.components;
+}
+
+void bn_field_swap(bn_field *a, bn_field *b)
+{
+    bn_buffer **buffers = a->buffers;
+    void *host = a->host;
+    int valid = a->halo_valid, unwrapped = a->halo_unwrapped;
+    a->buffers = b->buffers;
+    a->host = b->host;
+    a->halo_valid = b->halo_valid;
+    a->halo_unwrapped = b->halo_unwrapped;
+    for (int i = 0; i < 2; i++) {
+        const int side = a->halo_side[i];
+        a->halo_side[i] = b->halo_side[i];
+        b->halo_side[i] = side;
+    }
+    b->buffers = buffers;
+    b->host = host;
+    b->halo_valid = valid;
+    b->halo_unwrapped = unwrapped;
+}
+
+/* Reals per point of one component; 0 for integers. */
+static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
+
+void bn_reals_narrow(const bn_domain *d, const double *from, void *to, size_t count)
+{
+    if (d->desc.precision == BN_DOUBLE)
+        memcpy(to, from, count * sizeof(double));
+    else
+        for (size_t i = 0; i < count; i++)
+            ((float *)to)[i] = (float)from[i];
+}
+
+void bn_reals_widen(const bn_domain *d, double *values, size_t count)
+{
+    for (size_t i = d->desc.precision == BN_SINGLE ? count : 0; i-- > 0;) {
+        float x;
+        memcpy(&x, (const char *)values + i * sizeof x, sizeof x);
+        values[i] = (double)x;
+    }
+}
+
+static bn_status check_size(const bn_field *f, size_t given, size_t wanted, const char *what)
+{
+    if (given != wanted)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has %zu %s, not %zu", f->desc.name, wanted, what, given);
+    return BN_OK;
+}
+
+bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
+{
+    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
+    const bn_region whole = bn_domain_whole(f->domain);
+    return bn_field_transfer(f, 0, f->desc.components, &whole, values, false, true);
+}
+
+bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
+{
+    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
+    const bn_region whole = bn_domain_whole(f->domain);
+    return bn_field_transfer(f, 0, f->desc.components, &whole, (void *)values, true, true);
+}
+
+static size_t region_bytes(const bn_field *f, const bn_region *r, int components)
+{
+    return bn_region_points(r) * f->element_bytes * (size_t)components;
+}
+
+bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region *r, void *values, size_t bytes)
+{
+    const uint32_t *n = f->domain->desc.grid.n;
+    bool inside = first >= 0 && count > 0 && first + count <= f->desc.components;
+    for (int k = 0; k < 3; k++)
+        inside = inside && r->n[k] > 0 && r->first[k] < n[k] && r->n[k] <= n[k] - r->first[k];
+    if (!inside || ((f->desc.role & BN_INTERLEAVED) && count != f->desc.components))
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no such part", f->desc.name);
+    BN_TRY(check_size(f, bytes, region_bytes(f, r, count), "bytes there"));
+    return bn_field_transfer(f, first, count, r, values, false, true);
+}
+
+/* Band after band of each component (of all, if they are interleaved) to one of the two; reals as doubles to the
+ * second. */
+static bn_status go_through(bn_field *f, bn_field_visitor *visit, bn_field_look *look, void *user)
+{
+    enum { BAND_BYTES = 1 << 24 };
+    const int count = f->desc.role & BN_INTERLEAVED ? f->desc.components : 1;
+    const size_t point = (size_t)count * (look ? reals(f) * sizeof(double) : f->element_bytes);
+    const size_t points = BAND_BYTES / point;
+    const size_t room = points > f->domain->desc.grid.n[0] ? points : f->domain->desc.grid.n[0];
+    void *values = malloc(room * point);
+    bn_status st = BN_OK;
+    if (!values)
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for a band of field %s", f->desc.name);
+    for (int c = 0; c < f->desc.components; c += count)
+        for (bn_region r = { .n = { 0 } }; bn_domain_next_band(f->domain, points, &r);) {
+            const size_t bytes = region_bytes(f, &r, count);
+            BN_GO(look ? bn_field_get_part(f, c, count, &r, values)
+                       : bn_field_read_part(f, c, count, &r, values, bytes));
+            BN_GO(look ? look(user, c, &r, values) : visit(user, c, &r, values, bytes));
+        }
+out:
+    free(values);
+    return st;
+}
+
+bn_status bn_field_visit(bn_field *f, bn_field_visitor *visit, void *user) { return go_through(f, visit, NULL, user); }
+
+bn_status bn_field_visit_reals(bn_field *f, bn_field_look *look, void *user)
+{
+    if (reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    return go_through(f, NULL, look, user);
+}
+
+bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
+                          void *user)
+{
+    for (size_t i = 0; i < bn_domain_parts(f->domain); i++) {
+        bn_region part;
+        (void)bn_domain_part(f->domain, i, &part);
+        const size_t bytes = region_bytes(f, &part, f->desc.components);
+        void *values = malloc(bytes);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for %zu bytes of field %s", bytes, f->desc.name);
+        bn_status st = fill(user, &part, values, bytes);
+        if (st == BN_OK)
+            st = bn_field_transfer(f, 0, f->desc.components, &part, values, true, true);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+/* Between fields of one domain: their memory as it is, halos included; enqueued. */
+static bn_status copy_boxes(bn_field *from, bn_field *to)
+{
+    const bn_domain *d = from->domain;
+    if (from->host)
+        memcpy(to->host, from->host, bn_field_bytes(from));
+    for (size_t b = 0; from->buffers && b < d->box_count; b++)
+        if (from->buffers[b])
+            BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
+                  from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
+    to->halo_valid = from->halo_valid;
+    to->halo_unwrapped = from->halo_unwrapped;
+    memcpy(to->halo_side, from->halo_side, sizeof to->halo_side);
+    return BN_OK;
+}
+
+bn_status bn_field_copy(bn_field *from, bn_field *to)
+{
+    const bn_domain *a = from->domain, *b = to->domain;
+    const bool alike = from->element_bytes == to->element_bytes && from->desc.type == to->desc.type &&
+                       from->desc.components == to->desc.components &&
+                       !((from->desc.role ^ to->desc.role) & BN_INTERLEAVED);
+    if (alike && a == b)
+        return copy_boxes(from, to);
+    if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
+        return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
+                       to->desc.name);
+    /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
+    bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
+    void *room;
+    BN_TRY(bn_rooms_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
+    const bn_region whole = bn_domain_whole(d);
+    const bool dealt = bn_domain_dealt(d); /* ranks tell each other what they have read */
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, room, false, dealt));
+    if (!dealt)
+        BN_TRY(bn_queues_meet(d, from->desc.name));
+    BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, room, true, dealt));
+    return dealt ? BN_OK : bn_flush_all(d, to->desc.name);
+}
+
+bn_status bn_field_get_part(bn_field *f, int first, int components, const bn_region *r, double *values)
+{
+    if (reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    BN_TRY(bn_field_read_part(f, first, components, r, values, region_bytes(f, r, components)));
+    bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)components);
+    return BN_OK;
+}
+
+bn_status bn_field_get(bn_field *f, double *values, size_t count)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
+    return bn_field_get_part(f, 0, f->desc.components, &whole, values);
+}
+
+/* Writes components [first, first + components) of a region from doubles. */
+static bn_status set_part(bn_field *f, int first, int components, const bn_region *r, const double *values)
+{
+    size_t count = bn_region_points(r) * reals(f) * (size_t)components;
+    void *own = malloc(count * bn_domain_real_bytes(f->domain));
+    if (!own)
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
+    bn_reals_narrow(f->domain, values, own, count);
+    bn_status st = bn_field_transfer(f, first, components, r, own, true, true);
+    free(own);
+    return st;
+}
+
+bn_status bn_field_set(bn_field *f, const double *values, size_t count)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
+    BN_TRY(check_size(f, count, have, "reals"));
+    return set_part(f, 0, f->desc.components, &whole, values);
+}
+
+/* Components [first, first + components), part by part. */
+static bn_status fill_parts(bn_field *f, int first, int components, bn_field_filler *fill, const void *user)
+{
+    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
+        bn_region r;
+        (void)bn_domain_part(f->domain, part, &r);
+        double *values = malloc(bn_region_points(&r) * reals(f) * (size_t)components * sizeof *values);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
+        fill(user, &r, values);
+        const bn_status st = set_part(f, first, components, &r, values);
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+bn_status bn_field_set_parts(bn_field *f, bn_field_filler *fill, const void *user)
+{
+    return fill_parts(f, 0, f->desc.components, fill, user);
+}
+
+/* A number for each place. */
+typedef struct by_place {
+    const bn_grid *grid;
+    double (*value)(const double x[3], const void *user);
+    const void *user;
+} by_place;
+
+static void fill_by_place(const void *user, const bn_region *r, double *values)
+{
+    const by_place *w = user;
+    for (size_t at = 0; at < bn_region_points(r); at++) {
+        size_t place[3];
+        double x[3];
+        bn_region_place(r, at, place);
+        for (int k = 0; k < 3; k++)
+            x[k] = w->grid->origin[k] + (double)place[k] * w->grid->h[k];
+        values[at] = w->value(x, w->user);
+    }
+}
+
+bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),
+                        const void *user)
+{
+    if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no real component %d", f->desc.name, component);
+    return fill_parts(f, component, 1, fill_by_place, &(by_place){ &f->domain->desc.grid, value, user });
+}
+
+bn_status bn_field_zero(bn_field *f)
+{
+    if (f->host) {
+        memset(f->host, 0, bn_field_bytes(f));
+        return BN_OK;
+    }
+    return bn_field_clear(f);
+}

@@ -1,0 +1,328 @@
+/* program.c: a kernel file built for every box shape of a domain, and the kernels in it. */
+#include "device/context.h"
+#include "grid/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool runs_cpu_kernels(const bn_device *d) { return d->info.cpu && !d->quirks.runs_gpu_kernels; }
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const bn_define *)a)->name, ((const bn_define *)b)->name);
+}
+
+/* The sizes that kernels/lib/index.h lists, for one shape. */
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES + BN_SUB_GROUP_DEFINES };
+
+/* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
+ * many there are. */
+static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
+{
+    const uint32_t *g = d->desc.grid.n;
+    const bn_device_info *info = &box->device->info;
+    const struct {
+        const char *name;
+        long long value;
+    } rows[BN_OWN_DEFINES] = {
+        { "NX", s->n[0] },
+        { "NY", s->n[1] },
+        { "NZ", s->n[2] },
+        { "GNX", g[0] },
+        { "GNY", g[1] },
+        { "GNZ", g[2] },
+        { "DIMS", d->desc.grid.dims },
+        { "HALO", d->desc.halo },
+        { "PITCH", (long long)s->layout.pitch },
+        { "SLICE", (long long)s->layout.slice },
+        { "PLANE", (long long)s->layout.plane },
+        { "FIRST", (long long)s->layout.first },
+        { "SEGMENTS", d->segments },
+        { "PARTIALS", (long long)d->partials },
+        { "BLOCK_ROWS", (d->desc.grid.n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS },
+        { "TOTALS", (long long)d->totals },
+        { "REAL_BYTES", (long long)bn_domain_real_bytes(d) },
+        { "INDEX_BITS", d->index_bits },
+        { "HAS_FP64", info->fp64 },
+        { "HAS_INT64_ATOMICS", info->int64_atomics },
+        { "IS_CPU", runs_cpu_kernels(box->device) },
+        { "PERIODIC_X", d->desc.grid.periodic[0] },
+        { "PERIODIC_Y", d->desc.grid.periodic[1] },
+        { "TILE_X", BN_TILE_X },
+        { "TILE_Y", BN_TILE_Y },
+        { "TILE_LAYERS", d->tile_layers },
+    };
+    for (size_t i = 0; i < BN_OWN_DEFINES; i++)
+        out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
+    static const char *const places[BN_PLACE_DEFINES] = { "OFFSET_X", "OFFSET_Y", "OFFSET_Z" };
+    for (size_t i = 0; d->spread && i < BN_PLACE_DEFINES; i++)
+        out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
+    size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    if (box->device->quirks.sub_group)
+        out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
+    if (!d->desc.whole_rows)
+        return count;
+    out[count] = (bn_define){ .name = "TURN_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
+    out[count + 1] = (bn_define){ .name = "TURN_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
+    out[count + 2] = (bn_define){ .name = "TURN_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
+    return count + BN_TURNED_DEFINES;
+}
+
+/* What a define of the kind BN_DEF_PLACE is for one box. */
+static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *given)
+{
+    const bn_domain *of = given->u.place.of;
+    const bn_layout *l = &of->shapes[of->boxes[box - d->boxes].shape].layout;
+    const size_t parts[] = { [BN_PLACE_FIRST] = l->first, [BN_PLACE_PITCH] = l->pitch, [BN_PLACE_PLANE] = l->plane };
+    return (bn_define){ .name = given->name, .kind = BN_DEF_INT, .u.i = (long long)parts[given->u.place.part] };
+}
+
+/* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
+static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given,
+                             size_t *count_of, bn_define **out)
+{
+    const size_t count = *count_of;
+    bn_define *all = calloc(BN_ALL_DEFINES + count, sizeof *all);
+    if (!all)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
+    const size_t own = own_defines(d, s, box, all);
+    for (size_t i = 0; i < count; i++) {
+        const bool place = given[i].kind == BN_DEF_PLACE;
+        if (place && given[i].u.place.of->box_count != d->box_count) {
+            free(all);
+            return bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is of a domain of %zu boxes, not %zu",
+                           given[i].name, given[i].u.place.of->box_count, d->box_count);
+        }
+        all[own + i] = place ? placed(d, box, &given[i]) : given[i];
+    }
+    *count_of = own + count;
+    qsort(all, *count_of, sizeof *all, by_name);
+    for (size_t i = 1; i < *count_of; i++)
+        if (strcmp(all[i - 1].name, all[i].name) == 0) {
+            bn_fail(d->ctx, BN_USAGE, "the kernel constant %s is defined twice", all[i].name);
+            free(all);
+            return BN_USAGE;
+        }
+    *out = all;
+    return BN_OK;
+}
+
+/* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
+ * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is
+ * none. */
+static cl_program built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
+{
+    for (const bn_program *p = d->programs; p; p = p->next)
+        if (strcmp(p->file, now->file) == 0 && strcmp(p->options[shape], options) == 0)
+            return p->cl[shape];
+    for (size_t s = 0; !d->spread && s < shape; s++) /* else every box has its place among them */
+        if (now->options[s] && strcmp(now->options[s], options) == 0)
+            return now->cl[s];
+    return NULL;
+}
+
+bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defines, size_t count, bn_program **out)
+{
+    *out = NULL;
+    if (!d->device)
+        return bn_fail(d->ctx, BN_USAGE, "kernels/%s.cl can't be built for the CPU reference", file);
+    bn_status st = BN_OK;
+    char *text = NULL, *options = NULL;
+    bn_define *all = NULL;
+    const double start = bn_host_seconds();
+    bn_program *p = calloc(1, sizeof *p);
+    if (!p || !(p->file = strdup(file)) || !(p->cl = calloc(d->shape_count, sizeof *p->cl)) ||
+        !(p->options = calloc(d->shape_count, sizeof *p->options))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file);
+        goto out;
+    }
+    p->domain = d;
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_box *box = &d->boxes[b];
+        size_t all_count = count;
+        if (p->cl[box->shape] || !box->device)
+            continue;
+        BN_GO(all_defines(d, &d->shapes[box->shape], box, defines, &all_count, &all));
+        BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
+        cl_program same = built_before(d, p, box->shape, options);
+        if (same && clRetainProgram(same) == CL_SUCCESS) {
+            p->cl[box->shape] = same;
+        } else {
+            bool cached = false;
+            BN_GO(bn_cl_build(box->device, file, text, options, &p->cl[box->shape], &cached));
+            d->build.built++;
+            d->build.cached += cached;
+        }
+        p->options[box->shape] = options;
+        free(text);
+        free(all);
+        text = options = NULL;
+        all = NULL;
+    }
+    d->build.seconds += bn_host_seconds() - start;
+    d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
+    p->next = d->programs;
+    d->programs = p;
+    *out = p;
+    p = NULL;
+out:
+    free(text);
+    free(options);
+    free(all);
+    bn_program_destroy(&p);
+    return st;
+}
+
+static void kernel_destroy(bn_kernel *k)
+{
+    for (size_t i = 0; i < k->pending_count; i++)
+        clReleaseEvent(k->pending[i]);
+    for (size_t b = 0; k->cl && b < k->program->domain->box_count; b++)
+        if (k->cl[b])
+            clReleaseKernel(k->cl[b]);
+    free(k->cl);
+    free(k->set);
+    free(k);
+}
+
+void bn_program_destroy(bn_program **program)
+{
+    if (!program || !*program)
+        return;
+    bn_program *p = *program;
+    bn_domain *d = p->domain;
+    for (bn_program **at = d ? &d->programs : NULL; at && *at; at = &(*at)->next)
+        if (*at == p) {
+            *at = p->next;
+            break;
+        }
+    while (p->kernels) {
+        bn_kernel *next = p->kernels->next;
+        kernel_destroy(p->kernels);
+        p->kernels = next;
+    }
+    for (size_t s = 0; p->cl && d && s < d->shape_count; s++)
+        if (p->cl[s])
+            clReleaseProgram(p->cl[s]);
+    for (size_t s = 0; p->options && d && s < d->shape_count; s++)
+        free(p->options[s]);
+    free(p->options);
+    free(p->cl);
+    free(p->file);
+    free(p);
+    *program = NULL;
+}
+
+/* Local size of a kernel: the caller's wish for it, or for all, or the default for its range, cut down to what the
+ * device and the kernel allow. */
+static void choose_group(bn_kernel *k)
+{
+    const bn_domain *d = k->program->domain;
+    const bn_device_info *info = &d->device->info;
+    const size_t *wish = d->desc.work_group;
+    for (size_t i = 0; i < d->desc.group_count; i++)
+        if (strcmp(d->desc.groups[i].kernel, k->desc->name) == 0)
+            wish = d->desc.groups[i].shape;
+    size_t wished = wish[0] * (wish[1] ? wish[1] : 1) * (wish[2] ? wish[2] : 1);
+    size_t g[3] = { 1, 1, 1 };
+    if (k->desc->range == BN_PER_CELL) {
+        for (int i = 0; i < 3; i++)
+            g[i] = wished ? (wish[i] ? wish[i] : 1) : 1;
+        if (!wished) {
+            size_t room = d->device->quirks.preferred_work_group ? d->device->quirks.preferred_work_group : 256;
+            g[0] = d->desc.grid.dims > 1 ? 64 : room;
+            g[1] = d->desc.grid.dims > 1 && room > 64 ? room / 64 : 1;
+        }
+        for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
+            g[0] *= g[i], g[i] = 1;
+    } else if (k->desc->range == BN_PER_TRAVELLER) {
+        g[0] = wished ? wished : 64;
+    } else if (k->desc->range == BN_PER_TILE) {
+        g[0] = BN_TILE_X; /* part of the kernel */
+        g[1] = BN_TILE_Y;
+    } else {
+        /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
+        g[0] = wished ? wished : runs_cpu_kernels(d->device) ? 1 : 256;
+        /* Rows shorter than a block leave the other work-items idle. */
+        while (!wished && k->desc->range == BN_PER_SEGMENT && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
+            g[0] /= 2;
+    }
+    size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;
+    for (int i = 0; i < 3; i++)
+        if (g[i] > info->max_work_item[i])
+            g[i] = info->max_work_item[i];
+    while (g[0] * g[1] * g[2] > limit) {
+        int largest = g[2] > 1 ? 2 : g[1] > 1 ? 1 : 0;
+        g[largest] = (g[largest] + 1) / 2;
+    }
+    k->fits = k->local_bytes <= info->local_bytes &&
+              (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
+    memcpy(k->group, g, sizeof g);
+}
+
+bool bn_kernel_fits(const bn_kernel *k) { return k->fits; }
+
+bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **lent)
+{
+    *lent = NULL;
+    bn_domain *d = p->domain;
+    for (bn_kernel *k = p->kernels; k; k = k->next)
+        if (strcmp(k->desc->name, desc->name) == 0) {
+            *lent = k;
+            return BN_OK;
+        }
+    bn_kernel *k = calloc(1, sizeof *k);
+    if (!k || !(k->cl = calloc(d->box_count, sizeof *k->cl))) {
+        free(k ? k->cl : NULL);
+        free(k);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
+    }
+    k->program = p;
+    k->desc = desc;
+    k->max_group = SIZE_MAX;
+    k->next = p->kernels;
+    p->kernels = k; /* from here on the program frees it */
+    for (size_t b = 0; b < d->box_count; b++) {
+        cl_int status;
+        bn_device *device = d->boxes[b].device;
+        if (!device)
+            continue;
+        k->cl[b] = clCreateKernel(p->cl[d->boxes[b].shape], desc->name, &status);
+        if (status != CL_SUCCESS) {
+            k->cl[b] = NULL;
+            bn_cl_fail(device, status, "clCreateKernel", desc->name);
+            bn_note(d->ctx, "while looking for kernel %s in kernels/%s.cl", desc->name, p->file);
+            return bn_error_status(d->ctx);
+        }
+        size_t group = 0, multiple = 0;
+        cl_ulong local = 0;
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id, CL_KERNEL_WORK_GROUP_SIZE,
+              sizeof group, &group, NULL);
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+              sizeof local, &local, NULL);
+        BN_CL(device, desc->name, clGetKernelWorkGroupInfo, k->cl[b], device->id,
+              CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple, &multiple, NULL);
+        BN_CL(device, desc->name, clGetKernelInfo, k->cl[b], CL_KERNEL_NUM_ARGS, sizeof k->argument_count,
+              &k->argument_count, NULL);
+        if (group < 1)
+            group = 1;
+        if (group < k->max_group)
+            k->max_group = group;
+        k->multiple = multiple > 0 ? multiple : 1;
+        if (local > k->local_bytes)
+            k->local_bytes = local;
+        /* Some implementations abort at the launch instead. Where times are taken, kernels are looked at that are never
+         * launched: bn_launch refuses it then. */
+        if (local > device->info.local_bytes && !device->profile)
+            return bn_fail(d->ctx, BN_DEVICE, "kernel %s needs %llu bytes of local memory, %s has %llu", desc->name,
+                           (unsigned long long)local, device->info.name, (unsigned long long)device->info.local_bytes);
+    }
+    k->set = calloc(d->box_count * (k->argument_count + 1), sizeof *k->set);
+    if (!k->set)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
+    choose_group(k);
+    *lent = k;
+    return BN_OK;
+}

@@ -1,0 +1,220 @@
+/* transfer.c: between host memory in C order and the own cells of the boxes, padding left out. */
+#include "device/context.h"
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool bn_box_common(const bn_box *box, const bn_region *of, bn_region *out)
+{
+    for (int k = 0; k < 3; k++) {
+        const uint32_t low = box->offset[k] > of->first[k] ? box->offset[k] : of->first[k];
+        const uint32_t box_end = box->offset[k] + box->n[k], end = of->first[k] + of->n[k];
+        const uint32_t high = box_end < end ? box_end : end;
+        if (low >= high)
+            return false;
+        out->first[k] = low;
+        out->n[k] = high - low;
+    }
+    return true;
+}
+
+size_t bn_field_unit(const bn_field *f, int *first, int *count)
+{
+    if (!(f->desc.role & BN_INTERLEAVED))
+        return f->element_bytes;
+    *first = 0;
+    *count = 1;
+    return f->element_bytes * (size_t)f->desc.components;
+}
+
+/* Between `values`, which hold the region `room`, and a dense block of the points of `part`. */
+static void move_part(const bn_region *room, const bn_region *part, size_t eb, int count, char *values, char *block,
+                      bool to_block)
+{
+    const size_t row = part->n[0] * eb;
+    for (int c = 0; c < count; c++)
+        for (uint32_t k = 0; k < part->n[2]; k++)
+            for (uint32_t j = 0; j < part->n[1]; j++, block += row) {
+                const size_t slice = (size_t)c * room->n[2] + part->first[2] + k - room->first[2];
+                char *at = values + ((slice * room->n[1] + part->first[1] + j - room->first[1]) * room->n[0] +
+                                     part->first[0] - room->first[0]) *
+                                        eb;
+                memcpy(to_block ? block : at, to_block ? at : block, row);
+            }
+}
+
+/* The parts of other ranks: everyone gets the whole region. */
+static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *region, char *values)
+{
+    bn_domain *d = f->domain;
+    const bn_comm *comm = &d->ctx->comm;
+    bn_region part;
+    size_t most = 0;
+    if (!bn_domain_dealt(d))
+        return BN_OK;
+    for (size_t b = 0; b < d->box_count; b++)
+        if (bn_box_common(&d->boxes[b], region, &part)) {
+            const size_t bytes = bn_region_points(&part) * eb * (size_t)count;
+            most = bytes > most ? bytes : most;
+        }
+    char *block = malloc(most + 1);
+    if (!block)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to bring field %s together", f->desc.name);
+    for (size_t b = 0; b < d->box_count; b++) {
+        const bn_box *box = &d->boxes[b];
+        if (!bn_box_common(box, region, &part))
+            continue;
+        if (box->rank == comm->rank)
+            move_part(region, &part, eb, count, values, block, true);
+        comm->ops->broadcast(box->rank, block, bn_region_points(&part) * eb * (size_t)count);
+        if (box->rank != comm->rank)
+            move_part(region, &part, eb, count, values, block, false);
+    }
+    free(block);
+    return BN_OK;
+}
+
+bn_rect bn_rect_in(const bn_field *f, size_t b, int component, const long first[3], size_t eb)
+{
+    const bn_box *box = &f->domain->boxes[b];
+    const bn_layout *l = &f->domain->shapes[box->shape].layout;
+    return (bn_rect){ box,
+                      f->buffers[b],
+                      { (size_t)((long)l->left + first[0]) * eb, (size_t)(l->halo[1] + first[1]),
+                        (size_t)component * l->layers + (size_t)(l->halo[2] + first[2]) },
+                      l->pitch * eb,
+                      l->slice * eb };
+}
+
+bn_rect bn_rect_of(const bn_field *f, size_t b, int component, const uint32_t first[3], size_t eb)
+{
+    const uint32_t *box = f->domain->boxes[b].offset;
+    const long own[3] = { (long)first[0] - (long)box[0], (long)first[1] - (long)box[1], (long)first[2] - (long)box[2] };
+    return bn_rect_in(f, b, component, own, eb);
+}
+
+/* Points `part` of a box, which may lie in its halo, from or to `values`, which hold the region `room`. */
+static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb, const bn_region *room,
+                         const bn_region *part, void *values, bool write)
+{
+    const bn_domain *d = f->domain;
+    const bn_box *box = &d->boxes[b];
+    const size_t host_row = room->n[0] * eb, host_slice = host_row * room->n[1];
+    const size_t region[3] = { part->n[0] * eb, part->n[1], part->n[2] };
+    for (int c = 0; c < count; c++) {
+        const bn_rect r = bn_rect_of(f, b, first + c, part->first, eb);
+        const size_t in_host[3] = { (part->first[0] - room->first[0]) * eb, part->first[1] - room->first[1],
+                                    (size_t)c * room->n[2] + part->first[2] - room->first[2] };
+        const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
+                                                               in_host, region, r.row, r.slice, host_row, host_slice,
+                                                               values, 0, NULL, NULL)
+                                    : clEnqueueReadBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
+                                                              in_host, region, r.row, r.slice, host_row, host_slice,
+                                                              values, 0, NULL, NULL);
+        if (status != CL_SUCCESS) {
+            bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
+                       f->desc.name);
+            for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
+                clFinish(bn_member_device(d, m)->queue);
+            return bn_error_status(d->ctx);
+        }
+    }
+    return BN_OK;
+}
+
+bn_region bn_domain_whole(const bn_domain *d)
+{
+    const uint32_t *n = d->desc.grid.n;
+    return (bn_region){ { 0, 0, 0 }, { n[0], n[1], n[2] } };
+}
+
+bool bn_domain_dealt(const bn_domain *d) { return d->spread && d->ctx->comm.ops; }
+
+size_t bn_domain_parts(const bn_domain *d)
+{
+    size_t count = 0;
+    if (!bn_domain_dealt(d))
+        return 1;
+    for (size_t b = 0; b < d->box_count; b++)
+        count += d->boxes[b].device != NULL;
+    return count;
+}
+
+void bn_domain_box(const bn_domain *d, size_t box, bn_region *out)
+{
+    for (int k = 0; k < 3; k++) {
+        out->first[k] = d->boxes[box].offset[k];
+        out->n[k] = d->boxes[box].n[k];
+    }
+}
+
+size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
+{
+    *out = bn_domain_whole(d);
+    if (!bn_domain_dealt(d))
+        return 0;
+    size_t b = 0;
+    for (;; b++)
+        if (d->boxes[b].device && part-- == 0)
+            break;
+    bn_domain_box(d, b, out);
+    return b;
+}
+
+bool bn_domain_next_band(const bn_domain *d, size_t points, bn_region *band)
+{
+    const uint32_t *n = d->desc.grid.n;
+    const size_t fit = points / n[0] > 0 ? points / n[0] : 1; /* rows */
+    uint32_t *first = band->first;
+    if (band->n[0] > 0) {
+        first[1] += band->n[1];
+        if (first[1] >= n[1]) {
+            first[1] = 0;
+            first[2] += band->n[2];
+        }
+    }
+    if (first[2] >= n[2])
+        return false;
+    const uint32_t layers = fit / n[1] < n[2] - first[2] ? (uint32_t)(fit / n[1]) : n[2] - first[2];
+    band->n[0] = n[0];
+    band->n[2] = layers > 0 ? layers : 1;
+    band->n[1] = layers > 0 ? n[1] : fit < n[1] - first[1] ? (uint32_t)fit : n[1] - first[1];
+    return true;
+}
+
+bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region, void *values)
+{
+    int first = 0, count = f->desc.components;
+    const size_t eb = bn_field_unit(f, &first, &count);
+    return enqueue(f, box, first, count, eb, region, region, values, false);
+}
+
+bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *region, void *values, bool write,
+                            bool wait)
+{
+    bn_domain *d = f->domain;
+    const size_t eb = bn_field_unit(f, &first, &count);
+    if (f->host) {
+        const bn_region whole = bn_domain_whole(d);
+        move_part(&whole, region, eb, count, (char *)f->host + bn_domain_points(d) * eb * (size_t)first, values,
+                  !write);
+        return BN_OK;
+    }
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_region part;
+        if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
+    }
+    if (wait)
+        BN_TRY(bn_wait_for_launches(d, f->desc.name));
+    d->device->counts.waits += wait;
+    if (wait && !write)
+        BN_TRY(complete(f, count, eb, region, values));
+    if (write) {
+        bn_halo_set(f, 0);
+        if (bn_context_debug(d->ctx))
+            BN_TRY(bn_halo_poison(f, 0));
+    }
+    return BN_OK;
+}

@@ -1,0 +1,264 @@
+/* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides.
+ */
+#include "api/repartition.h"
+#include "grid/runtime.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BN_SUM_REAL float
+#define BN_SUM_NAME(name) single_##name
+#include "api/ordered_sum.h"
+#define BN_SUM_REAL double
+#define BN_SUM_NAME(name) double_##name
+#include "api/ordered_sum.h"
+
+bn_status bn_partials_create(bn_domain *d, const char *name, int components, unsigned maxima, bn_partials **out)
+{
+    *out = NULL;
+    bn_partials *p = calloc(1, sizeof *p);
+    if (!p)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums %s", name);
+    p->domain = d;
+    p->components = components;
+    p->maxima = maxima;
+    p->stale = true;
+    const size_t bytes = (size_t)components * bn_domain_real_bytes(d);
+    bn_status st = bn_copies_create(d, name, d->partials * bytes, &p->buffer);
+    if (st == BN_OK && d->totals != d->partials)
+        st = bn_copies_create(d, name, d->totals * bytes, &p->packed);
+    if (st != BN_OK)
+        bn_partials_destroy(&p);
+    *out = p;
+    return st;
+}
+
+void bn_partials_destroy(bn_partials **partials)
+{
+    if (!partials || !*partials)
+        return;
+    bn_copies_destroy((*partials)->domain, &(*partials)->buffer);
+    bn_copies_destroy((*partials)->domain, &(*partials)->packed);
+    free(*partials);
+    *partials = NULL;
+}
+
+bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t count)
+{
+    bn_domain *d = p->domain;
+    const size_t real = bn_domain_real_bytes(d);
+    if (count != d->partials || component < 0 || component >= p->components)
+        return bn_fail(d->ctx, BN_USAGE, "%s: %zu sums of component %d were asked for; there are %zu of %d components",
+                       p->buffer[0]->name, count, component, d->partials, p->components);
+    BN_TRY(bn_bring_together(d, &p, 1, NULL, 0));
+    BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
+          (size_t)component * count * real, count * real, values, 0, NULL, NULL);
+    d->device->counts.waits++;
+    d->unflushed = 0;
+    bn_reals_widen(d, values, count);
+    return BN_OK;
+}
+
+static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };
+
+static bn_status find_reductions(bn_domain *d)
+{
+    return d->reductions ? BN_OK : bn_program_build(d, "reduce", NULL, 0, &d->reductions);
+}
+
+bn_status bn_partials_pack(bn_partials *p)
+{
+    bn_domain *d = p->domain;
+    bn_kernel *k;
+    if (!p->packed || !p->stale)
+        return BN_OK;
+    BN_TRY(find_reductions(d));
+    BN_TRY(bn_kernel_find(d->reductions, &pack_kernel, &k));
+    const cl_int maxima = (cl_int)p->maxima;
+    const size_t none[3] = { 0, 0, 0 }, global[3] = { d->totals * k->group[0], (size_t)p->components, 1 };
+    for (size_t m = 0; m < d->members; m++) {
+        const size_t box = d->lead[m];
+        BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &p->buffer[m]->mem));
+        BN_TRY(bn_set_arg(k, box, 1, sizeof maxima, &maxima));
+        BN_TRY(bn_set_arg(k, box, 2, sizeof(cl_mem), &p->packed[m]->mem));
+        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }));
+    }
+    k->calls++;
+    p->stale = false;
+    return BN_OK;
+}
+
+bn_status bn_scalars_create(bn_domain *d, const char *name, size_t count, bn_scalars **out)
+{
+    *out = NULL;
+    bn_scalars *s = calloc(1, sizeof *s);
+    if (!s)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
+    s->domain = d;
+    s->count = count;
+    bn_status st = bn_copies_create(d, name, count * bn_domain_real_bytes(d), &s->buffer);
+    double *zero = st == BN_OK ? calloc(count, sizeof *zero) : NULL;
+    if (st == BN_OK)
+        st = zero ? bn_scalars_write(s, zero, count) : bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
+    free(zero);
+    if (st != BN_OK)
+        bn_scalars_destroy(&s);
+    *out = s;
+    return st;
+}
+
+void bn_scalars_destroy(bn_scalars **scalars)
+{
+    if (!scalars || !*scalars)
+        return;
+    bn_copies_destroy((*scalars)->domain, &(*scalars)->buffer);
+    free((*scalars)->before);
+    free(*scalars);
+    *scalars = NULL;
+}
+
+/* Scalars are few: their conversion needs no heap. */
+enum { BN_SCALARS_MAX = 512 };
+
+enum { BN_REQUESTS_MAX = 8 };
+
+bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
+{
+    float single[BN_REQUESTS_MAX][BN_SCALARS_MAX];
+    bn_domain *d = count > 0 ? requests[0].scalars->domain : NULL;
+    if (count == 0)
+        return BN_OK;
+    if (count > BN_REQUESTS_MAX)
+        return bn_fail(d->ctx, BN_USAGE, "%zu reads of scalars at once, %d are possible", count, (int)BN_REQUESTS_MAX);
+    const bool is_double = d->desc.precision == BN_DOUBLE;
+    for (size_t r = 0; r < count; r++) {
+        const bn_scalars_request *q = &requests[r];
+        if (q->scalars->domain != d || q->count > q->scalars->count || q->count > BN_SCALARS_MAX)
+            return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer[0]->name,
+                           q->scalars->count, q->count);
+        BN_TRY(bn_bring_together(d, NULL, 0, &q->scalars, 1));
+        /* The queue is in order: the last read waits for all. */
+        BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
+              r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
+              is_double ? (void *)q->values : single[r], 0, NULL, NULL);
+    }
+    d->device->counts.waits++;
+    for (size_t r = 0; r < count; r++)
+        for (size_t i = 0; !is_double && i < requests[r].count; i++)
+            requests[r].values[i] = (double)single[r][i];
+    d->unflushed = 0;
+    return BN_OK;
+}
+
+bn_status bn_scalars_read(bn_scalars *s, double *values, size_t count)
+{
+    return bn_scalars_read_all(&(bn_scalars_request){ s, values, count }, 1);
+}
+
+bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
+{
+    bn_domain *d = s->domain;
+    float single[BN_SCALARS_MAX];
+    bool is_double = d->desc.precision == BN_DOUBLE;
+    if (count > s->count || count > BN_SCALARS_MAX)
+        return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", s->buffer[0]->name, s->count, count);
+    for (size_t i = 0; i < count; i++)
+        single[i] = (float)values[i];
+    const void *own = is_double ? (const void *)values : single;
+    const size_t bytes = count * bn_domain_real_bytes(d);
+    BN_TRY(bn_bring_together(d, NULL, 0, &s, 1));
+    if (s->before)
+        memcpy(s->before, own, bytes);
+    return bn_copies_write(d, s->buffer, own, bytes, true);
+}
+
+bn_status bn_scalars_share(bn_scalars *s)
+{
+    bn_domain *d = s->domain;
+    if (!d->spread || s->before)
+        return BN_OK;
+    const size_t bytes = s->count * bn_domain_real_bytes(d);
+    if (!(s->before = malloc(bytes)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", s->buffer[0]->name);
+    s->shared = true;
+    BN_CL(d->device, s->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, s->buffer[0]->mem, CL_TRUE, 0, bytes,
+          s->before, 0, NULL, NULL);
+    return BN_OK;
+}
+
+void bn_partials_share(bn_partials *p) { p->shared = true; }
+
+static const bn_kernel_desc partial_kernels[] = {
+    [BN_SUM] = { "reduce_sum", BN_PER_SEGMENT, { 1, 0, 1 } },
+    [BN_SUM_SQUARES] = { "reduce_squares", BN_PER_SEGMENT, { 1, 0, 2 } },
+    [BN_MAX_ABS] = { "reduce_max_abs", BN_PER_SEGMENT, { 1, 0, 1 } },
+};
+static const bn_kernel_desc total_kernels[] = {
+    [BN_SUM] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
+    [BN_SUM_SQUARES] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },
+    [BN_MAX_ABS] = { "reduce_total_max", BN_ONCE, { 0, 0, 0 } },
+};
+
+bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
+{
+    bn_domain *d = f->domain;
+    bn_kernel *partial, *total;
+    BN_TRY(find_reductions(d));
+    bn_partials **partials = &d->reduce_partials[op == BN_MAX_ABS];
+    if (!*partials)
+        BN_TRY(bn_partials_create(d, "reduce partials", 1, op == BN_MAX_ABS, partials));
+    if (!d->reduce_scalars)
+        BN_TRY(bn_scalars_create(d, "reduce result", 1, &d->reduce_scalars));
+    BN_TRY(bn_kernel_find(d->reductions, &partial_kernels[op], &partial));
+    BN_TRY(bn_kernel_find(d->reductions, &total_kernels[op], &total));
+    BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
+    *lent = d->reduce_scalars;
+    return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(d->reduce_scalars));
+}
+
+static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double *result)
+{
+    bn_scalars *scalars;
+    BN_TRY(bn_reduce_launch(f, component, op, &scalars));
+    return bn_scalars_read(scalars, result, 1);
+}
+
+/* The largest magnitude; not finite as soon as one value is. */
+static double largest(const bn_field *f, const void *values, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        double x = f->domain->desc.precision == BN_DOUBLE ? ((const double *)values)[i]
+                                                          : (double)((const float *)values)[i];
+        if (!isfinite(x))
+            return x;
+        if (fabs(x) > most)
+            most = fabs(x);
+    }
+    return most;
+}
+
+bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
+{
+    bn_domain *d = f->domain;
+    if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
+        return bn_fail(d->ctx, BN_USAGE, "field %s has no real component %d to reduce", f->desc.name, component);
+    if (d->device)
+        return reduce_on_device(f, component, op, result);
+    const size_t points = bn_domain_points(d);
+    const size_t n[3] = { d->desc.grid.n[0], d->desc.grid.n[1], d->desc.grid.n[2] };
+    const void *own = (const char *)f->host + points * f->element_bytes * (size_t)component;
+    if (op == BN_MAX_ABS) {
+        *result = largest(f, own, points);
+        return BN_OK;
+    }
+    void *partials = malloc(d->partials * f->element_bytes);
+    if (!partials)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %s", f->desc.name);
+    bool squares = op == BN_SUM_SQUARES;
+    *result = d->desc.precision == BN_DOUBLE ? double_ordered_dot(own, squares ? own : NULL, n, partials)
+                                             : (double)single_ordered_dot(own, squares ? own : NULL, n, partials);
+    free(partials);
+    return BN_OK;
+}

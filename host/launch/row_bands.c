@@ -1,0 +1,88 @@
+/* row_bands.c: some rows of fields between devices and the host's memory, one band of them after the other. */
+#include "api/row_bands.h"
+
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+
+enum { BAND_BYTES = 1 << 21 }; /* of a field: long enough that the transfers' latency does not count */
+
+static size_t reals_of(const bn_field *f) { return f->desc.type == BN_T_REAL2 ? 2 : 1; }
+
+static bn_status check(const bn_rows *rows, size_t count, bool all)
+{
+    const bn_domain *d = rows[0].field->domain;
+    if (count < 1 || count > BN_ROWS_FIELDS || d->lattice[0] > 1 || d->desc.grid.n[2] > 1)
+        return bn_fail(d->ctx, BN_USAGE,
+                       "rows of %zu fields on %zu boxes: at most %d fields, in whole rows of two dimensions", count,
+                       d->box_count, (int)BN_ROWS_FIELDS);
+    for (size_t i = 0; i < count; i++) {
+        const bn_field *f = rows[i].field;
+        if (f->domain != d || f->desc.components != 1 || (f->desc.type != BN_T_REAL && f->desc.type != BN_T_REAL2) ||
+            (all && rows[i].writes))
+            return bn_fail(d->ctx, BN_USAGE,
+                           "rows of field %s: it must be real, of one component, of the same domain as the "
+                           "others, and is not written where all rows are looked at",
+                           f->desc.name);
+    }
+    return BN_OK;
+}
+
+static bn_status read_band(const bn_rows *r, size_t box, const bn_region *band, bool all, double *values)
+{
+    const bn_domain *d = r->field->domain;
+    if (!r->reads)
+        return BN_OK;
+    if (all || !bn_domain_dealt(d))
+        return bn_field_get_part(r->field, 0, 1, band, values);
+    BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
+    BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
+    bn_reals_widen(d, values, bn_region_points(band) * reals_of(r->field));
+    return BN_OK;
+}
+
+/* `dense`: room for as many values of the field's own type. */
+static bn_status write_band(const bn_rows *r, const bn_region *band, void *dense, const double *values)
+{
+    if (!r->writes)
+        return BN_OK;
+    bn_reals_narrow(r->field->domain, values, dense, bn_region_points(band) * reals_of(r->field));
+    return bn_field_transfer(r->field, 0, 1, band, dense, true, true);
+}
+
+bn_status bn_field_rows(const bn_rows *rows, size_t count, bool all, bn_rows_function *function, void *user)
+{
+    BN_TRY(check(rows, count, all));
+    const bn_domain *d = rows[0].field->domain;
+    const size_t row = (size_t)d->desc.grid.n[0] * 2 * bn_domain_real_bytes(d);
+    const uint32_t most = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1;
+    bn_status st = BN_OK;
+    double *values[BN_ROWS_FIELDS] = { NULL };
+    void *dense = malloc(most * row);
+    for (size_t i = 0; i < count; i++)
+        values[i] = calloc((size_t)most * d->desc.grid.n[0] * reals_of(rows[i].field), sizeof(double));
+    for (size_t i = 0; i < count; i++)
+        if (!dense || !values[i]) {
+            st = bn_fail(d->ctx, BN_MEMORY, "no memory for some rows of field %s", rows[i].field->desc.name);
+            goto out;
+        }
+    for (size_t p = 0; p < (all ? 1 : bn_domain_parts(d)); p++) {
+        bn_region part = bn_domain_whole(d);
+        const size_t box = all ? 0 : bn_domain_part(d, p, &part);
+        for (uint32_t first = 0; first < part.n[1]; first += most) {
+            bn_region band = part;
+            band.first[1] += first;
+            band.n[1] = part.n[1] - first < most ? part.n[1] - first : most;
+            for (size_t i = 0; i < count; i++)
+                BN_GO(read_band(&rows[i], box, &band, all, values[i]));
+            BN_GO(function(user, band.first[1], band.n[1], values));
+            for (size_t i = 0; i < count; i++)
+                BN_GO(write_band(&rows[i], &band, dense, values[i]));
+        }
+    }
+out:
+    for (size_t i = 0; i < count; i++)
+        free(values[i]);
+    free(dense);
+    return st;
+}

@@ -1,0 +1,302 @@
+/* migrate.c: travellers from device to device. In each round the host writes those who have come to every device,
+ * launches the kernel, reads how many leave and who they are, and hands them to the device that they name, through
+ * messages where that is another rank's. All ranks go through the same rounds: they agree on who is still on the way.
+ */
+#include "device/context.h"
+#include "grid/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The array on the device, in words; the same as in kernels/lib/migrate.h. */
+enum { ITEMS, WORDS, DEVICE, COME, HOLD, LEAVE, HEAD = 16 };
+
+/* Travellers in host memory, one after the other. */
+typedef struct crowd {
+    cl_uint *words;
+    size_t count, room;
+} crowd;
+
+struct bn_travellers {
+    bn_domain *domain;
+    char *name;
+    size_t words, capacity;
+    bn_buffer **buffer; /* one per member */
+    bn_pinned *pinned;  /* one per member: head and travellers on their way to the device and back */
+    crowd *waiting;     /* one per member */
+    crowd *leaving;     /* one per rank; NULL where there is only one */
+    uint64_t *starts;   /* the first part of each rank, and behind them the number of parts */
+    bn_travel_counts counts;
+};
+
+static size_t buffer_words(size_t words, size_t capacity) { return HEAD + capacity + 2 * capacity * words; }
+
+uint64_t bn_travellers_bytes(size_t words, size_t capacity)
+{
+    return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity);
+}
+
+static int ranks_of(const bn_domain *d) { return bn_domain_dealt(d) ? d->ctx->comm.ranks : 1; }
+
+static bn_status find_ranks(bn_travellers *t)
+{
+    const bn_domain *d = t->domain;
+    const size_t ranks = (size_t)ranks_of(d);
+    const uint64_t first = (uint64_t)bn_member_part(d, 0);
+    t->starts = calloc(ranks + 1, sizeof *t->starts);
+    t->leaving = ranks > 1 ? calloc(ranks, sizeof *t->leaving) : NULL;
+    if (!t->starts || (ranks > 1 && !t->leaving))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", t->name);
+    if (ranks > 1)
+        d->ctx->comm.ops->gather(&first, sizeof first, t->starts);
+    t->starts[ranks] = (uint64_t)bn_domain_shares(d);
+    return BN_OK;
+}
+
+bn_status bn_travellers_create(bn_domain *d, const char *name, size_t words, size_t capacity, bn_travellers **out)
+{
+    *out = NULL;
+    bn_status st = BN_OK;
+    bn_travellers *t = NULL;
+    if (!d->device || words < 1 || words > 4096 || capacity < 1 || capacity > INT32_MAX / 4)
+        return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name,
+                       words);
+    if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) ||
+        !(t->pinned = calloc(d->members, sizeof *t->pinned)) ||
+        !(t->waiting = calloc(d->members, sizeof *t->waiting))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", name);
+        goto out;
+    }
+    t->domain = d;
+    t->words = words;
+    t->capacity = capacity;
+    BN_GO(find_ranks(t));
+    BN_GO(bn_copies_create(d, name, sizeof(cl_uint) * buffer_words(words, capacity), &t->buffer));
+    for (size_t m = 0; m < d->members; m++)
+        BN_GO(bn_pinned_need(d, bn_member_device(d, m), &t->pinned[m], sizeof(cl_uint) * (HEAD + capacity * words)));
+    *out = t;
+    t = NULL;
+out:
+    bn_travellers_destroy(&t);
+    return st;
+}
+
+void bn_travellers_destroy(bn_travellers **travellers)
+{
+    if (!travellers || !*travellers)
+        return;
+    bn_travellers *t = *travellers;
+    for (size_t m = 0; t->domain && m < t->domain->members; m++) {
+        bn_pinned_free(&t->pinned[m]);
+        free(t->waiting[m].words);
+    }
+    for (size_t r = 0; t->leaving && r < (size_t)ranks_of(t->domain); r++)
+        free(t->leaving[r].words);
+    if (t->buffer)
+        bn_copies_destroy(t->domain, &t->buffer);
+    free(t->pinned);
+    free(t->waiting);
+    free(t->leaving);
+    free(t->starts);
+    free(t->name);
+    free(t);
+    *travellers = NULL;
+}
+
+bn_domain *bn_travellers_domain(const bn_travellers *t) { return t->domain; }
+size_t bn_travellers_capacity(const bn_travellers *t) { return t->capacity; }
+const bn_buffer *bn_travellers_buffer(const bn_travellers *t, size_t member) { return t->buffer[member]; }
+bn_travel_counts bn_travellers_counts(const bn_travellers *t) { return t->counts; }
+
+/* Room for so many more; they are the caller's to fill in. NULL: there is no memory. */
+static cl_uint *join(const bn_travellers *t, crowd *c, size_t more)
+{
+    if (c->count + more > c->room) {
+        const size_t room = 2 * (c->count + more);
+        cl_uint *words = realloc(c->words, room * t->words * sizeof *words);
+        if (!words) {
+            bn_fail(t->domain->ctx, BN_MEMORY, "no memory for %zu travellers %s that wait", room, t->name);
+            return NULL;
+        }
+        c->words = words;
+        c->room = room;
+    }
+    c->count += more;
+    return c->words + (c->count - more) * t->words;
+}
+
+/* To those who wait for a device here, or who leave for another rank. */
+static bn_status hand_over(bn_travellers *t, const cl_uint *one)
+{
+    const bn_domain *d = t->domain;
+    const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_member_part(d, 0);
+    if (one[0] >= t->starts[ranks])
+        return bn_fail(d->ctx, BN_MISMATCH, "one of the travellers %s wants to go to device %u of %d", t->name, one[0],
+                       bn_domain_shares(d));
+    crowd *to = NULL;
+    if (one[0] >= mine && one[0] < mine + d->members)
+        to = &t->waiting[one[0] - mine];
+    for (size_t r = 0; !to; r++)
+        if (one[0] < t->starts[r + 1])
+            to = &t->leaving[r];
+    cl_uint *place = join(t, to, 1);
+    if (!place)
+        return bn_error_status(d->ctx);
+    memcpy(place, one, t->words * sizeof *one);
+    return BN_OK;
+}
+
+/* The head, and as many of those who wait as there is room for. */
+static bn_status send_in(bn_travellers *t, size_t m, bool hold)
+{
+    const bn_domain *d = t->domain;
+    const bn_device *device = bn_member_device(d, m);
+    crowd *w = &t->waiting[m];
+    cl_uint *head = t->pinned[m].data;
+    const size_t come = w->count < t->capacity ? w->count : t->capacity, bytes = come * t->words * sizeof *head;
+    w->count -= come;
+    memset(head, 0, HEAD * sizeof *head);
+    head[ITEMS] = (cl_uint)t->capacity;
+    head[WORDS] = (cl_uint)t->words;
+    head[DEVICE] = (cl_uint)bn_member_part(d, m);
+    head[COME] = (cl_uint)come;
+    head[HOLD] = hold;
+    BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head,
+          head, 0, NULL, NULL);
+    if (come > 0) {
+        memcpy(head + HEAD, w->words + w->count * t->words, bytes);
+        BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE,
+              (HEAD + t->capacity) * sizeof *head, bytes, head + HEAD, 0, NULL, NULL);
+    }
+    return BN_OK;
+}
+
+/* Reads every member's head into its pinned memory, or, behind it, those `who` leave by that head. */
+static bn_status read_out(bn_travellers *t, bool who)
+{
+    const bn_domain *d = t->domain;
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = bn_member_device(d, m);
+        cl_uint *head = t->pinned[m].data;
+        const size_t at = who ? HEAD + t->capacity + t->capacity * t->words : 0;
+        const size_t words = who ? head[LEAVE] * t->words : HEAD;
+        if (words > 0)
+            BN_CL(device, t->name, clEnqueueReadBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, at * sizeof *head,
+                  words * sizeof *head, head + (who ? HEAD : 0), 0, NULL, NULL);
+    }
+    BN_TRY(bn_wait_for_launches(t->domain, t->name));
+    d->device->counts.waits++;
+    return BN_OK;
+}
+
+/* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more
+ * waiting than it can take. */
+static bn_status meet_ranks(bn_travellers *t, bool *on_the_way, bool *hold)
+{
+    const bn_domain *d = t->domain;
+    const bn_comm *comm = &d->ctx->comm;
+    const size_t ranks = (size_t)ranks_of(d), me = (size_t)comm->rank, row = ranks + 2;
+    size_t come = 0, waits = 0;
+    bool crowded = false;
+    for (size_t m = 0; m < d->members; m++) {
+        waits += t->waiting[m].count;
+        crowded = crowded || t->waiting[m].count > t->capacity;
+    }
+    *on_the_way = waits > 0;
+    *hold = crowded;
+    if (ranks == 1)
+        return BN_OK;
+    cl_uint *all = calloc((ranks + 1) * row, sizeof *all), *mine = all + ranks * row;
+    if (!all)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to exchange travellers among %zu ranks", ranks);
+    for (size_t r = 0; r < ranks; r++)
+        mine[r] = (cl_uint)t->leaving[r].count;
+    mine[ranks] = waits > 0;
+    mine[ranks + 1] = crowded;
+    comm->ops->gather(mine, row * sizeof *all, all);
+    for (size_t r = 0; r < ranks; r++) {
+        come += all[r * row + me];
+        for (size_t to = 0; to < ranks + 1; to++)
+            *on_the_way = *on_the_way || all[r * row + to] > 0;
+        *hold = *hold || all[r * row + ranks + 1] > 0;
+    }
+    bn_status st = BN_OK;
+    crowd arrived = { 0 };
+    cl_uint *at = come > 0 ? join(t, &arrived, come) : NULL;
+    if (come > 0 && !at) {
+        st = bn_error_status(d->ctx);
+        goto out;
+    }
+    for (size_t r = 0; r < ranks; r++) {
+        const size_t count = all[r * row + me];
+        const bn_message m = { (int)r, 0, at, count * t->words * sizeof *at };
+        if (count > 0) {
+            comm->ops->receive(&m);
+            at += count * t->words;
+        }
+    }
+    for (size_t r = 0; r < ranks; r++) {
+        const bn_message m = { (int)r, 0, t->leaving[r].words, t->leaving[r].count * t->words * sizeof *at };
+        if (m.bytes > 0)
+            comm->ops->send(&m);
+    }
+    comm->ops->wait();
+    for (size_t r = 0; r < ranks; r++)
+        t->leaving[r].count = 0;
+    for (size_t i = 0; i < come; i++)
+        BN_GO(hand_over(t, arrived.words + i * t->words));
+out:
+    free(arrived.words);
+    free(all);
+    return st;
+}
+
+/* One launch on every device; who leaves is handed over. */
+static bn_status go_round(bn_travellers *t, bn_kernel *k, const bn_arg *args, size_t count, bool hold)
+{
+    const bn_domain *d = t->domain;
+    for (size_t m = 0; m < d->members; m++)
+        BN_TRY(send_in(t, m, hold));
+    BN_TRY(bn_launch(k, args, count));
+    t->counts.launches++;
+    BN_TRY(read_out(t, false));
+    for (size_t m = 0; m < d->members; m++) {
+        const cl_uint *head = t->pinned[m].data;
+        if (head[LEAVE] > t->capacity)
+            return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u travellers away, for %zu there is room",
+                           k->desc->name, head[LEAVE], t->capacity);
+        t->counts.travellers += head[LEAVE];
+    }
+    BN_TRY(read_out(t, true));
+    for (size_t m = 0; m < d->members; m++) {
+        const cl_uint *head = t->pinned[m].data;
+        for (size_t i = 0; i < head[LEAVE]; i++)
+            BN_TRY(hand_over(t, head + HEAD + i * t->words));
+    }
+    return BN_OK;
+}
+
+bn_status bn_travel(bn_kernel *k, const bn_arg *args, size_t count)
+{
+    bn_domain *d = k->program->domain;
+    bn_travellers *t = NULL;
+    const cl_uint zero = 0;
+    for (size_t i = 0; i < count; i++)
+        t = args[i].travellers ? args[i].travellers : t;
+    if (!t || t->domain != d)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s has no travellers, or those of another domain", k->desc->name);
+    for (size_t m = 0; m < d->members; m++) {
+        const bn_device *device = bn_member_device(d, m);
+        t->waiting[m].count = 0;
+        BN_CL(device, t->name, clEnqueueFillBuffer, device->queue, t->buffer[m]->mem, &zero, sizeof zero,
+              HEAD * sizeof zero, t->capacity * sizeof zero, 0, NULL, NULL);
+    }
+    bool on_the_way = true, hold = false;
+    while (on_the_way) {
+        const bool held = hold;
+        BN_TRY(go_round(t, k, args, count, held));
+        BN_TRY(meet_ranks(t, &on_the_way, &hold));
+        on_the_way = on_the_way || held; /* there may be work that has not been begun */
+    }
+    return BN_OK;
+}

@@ -1,0 +1,59 @@
+/* case_diagnostics.h: what is wrong with a case, collected, and printed with the lines it stands in. */
+#ifndef BN_PROBLEMS_H
+#define BN_PROBLEMS_H
+
+#include "string_buffer.h"
+#include "toml_shim.h"
+
+#include "binnacle/context.h"
+
+#include <stdarg.h>
+
+enum {
+    BN_PROBLEMS_LISTED = 50, /* printed one by one; the rest is counted */
+    BN_PROBLEMS_KEPT = 1000  /* kept for sorting; beyond it only counted */
+};
+
+typedef struct bn_problem {
+    bn_place place;
+    size_t override; /* 0: in the file; else the number of the override from 1 */
+    char *key;       /* full name, "grid.nodes"; NULL: it is about none, or there was no memory */
+    char *text;
+    size_t order; /* as found */
+} bn_problem;
+
+/* Zeroed memory is an empty list. */
+typedef struct bn_problems {
+    bn_problem *items;
+    size_t count, room;
+    size_t total; /* with those not kept */
+    bool failed;  /* out of memory */
+} bn_problems;
+
+/* The text that places refer to, and what the last line points at. */
+typedef struct bn_source {
+    const char *name; /* of the file */
+    const char *text;
+    size_t bytes;
+    const char *const *overrides;
+    const char *solver; /* NULL: not known */
+} bn_source;
+
+/* Copies `key` (NULL: none), takes `text` over (NULL: no memory). */
+void bn_problems_add(bn_problems *, bn_place place, size_t override, const char *key, char *text);
+
+/* True when a further problem would only be counted, so that finding words for it is wasted. */
+bool bn_problems_full(const bn_problems *);
+
+/* All problems in the order of lines, then of overrides, and the line that counts them; free() it. NULL: no memory. */
+char *bn_problems_text(bn_problems *, const bn_source *);
+void bn_problems_clear(bn_problems *);
+
+/* Fails with that text as BN_CASE, and adds each problem that it lists to those of the failure. */
+bn_status bn_problems_fail(bn_context *, bn_problems *, const bn_source *);
+
+/* The bytes of the text from column `place.column`, `place.width` characters of them, in line `place.line`: sets
+ * `*bytes`; NULL when the place is nowhere or covers several lines. */
+const char *bn_source_slice(const bn_source *, bn_place place, size_t *bytes);
+
+#endif

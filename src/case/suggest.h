@@ -1,0 +1,15 @@
+/* suggest.h: the one comparison behind every "did you mean"; lists end in bn_nearest (schema.h). */
+#ifndef BN_NEAREST_H
+#define BN_NEAREST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BN_NEAR_NONE SIZE_MAX
+
+/* Whether `name` is near `word`, and nearer than `*best` (at first BN_NEAR_NONE), which then becomes its distance. Case
+ * does not count. */
+bool bn_nearer(const char *word, const char *name, size_t name_bytes, size_t *best);
+
+#endif

@@ -1,0 +1,256 @@
+/* validate.c: goes through the tables of a case: known keys are read, unknown ones reported with the nearest name, missing
+ * ones too. */
+#include "validate.h"
+
+#include "suggest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SHOWN = 60, PATH_BYTES = 160 }; /* a known name has less than 64 bytes */
+
+static bn_value *find_value(const bn_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->values[i].key->name, name) == 0)
+            return &c->values[i];
+    return NULL;
+}
+
+/* Whether `name` is a list of tables. */
+static bool is_list(const bn_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(name) &&
+            bn_key_within(c->values[i].key->name, name))
+            return true;
+    return false;
+}
+
+static bool is_table(const bn_case *c, const char *name)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (bn_key_within(c->values[i].key->name, name))
+            return true;
+    return false;
+}
+
+/* The nearest key or table right below `path`: its name in `*bytes` bytes, and whether it is a table. NULL: none is
+ * near. */
+static const char *nearest_below(const bn_case *c, const char *path, const char *word, size_t *bytes, bool *table)
+{
+    const char *near = NULL;
+    size_t best = BN_NEAR_NONE, skip = *path ? strlen(path) + 1 : 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const char *name = c->values[i].key->name;
+        if (!bn_key_within(name, path))
+            continue;
+        size_t count = strcspn(name + skip, ".");
+        if (bn_nearer(word, name + skip, count, &best)) {
+            near = name + skip;
+            *bytes = count;
+            *table = near[count] == '.';
+        }
+    }
+    return near;
+}
+
+static void add_bracketed(bn_builder *b, const char *path, const char *name, size_t bytes)
+{
+    bn_builder_add(b, "[%s%s", path, *path ? "." : "");
+    bn_builder_add_shown(b, name, bytes, NAME_SHOWN);
+    bn_builder_add(b, "]");
+}
+
+/* The last help when no name is near: another table that has the key, or all keys of this one. */
+static void add_other_place(bn_builder *b, const bn_case *c, const char *path, const char *word)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const char *name = c->values[i].key->name;
+        if (strcmp(bn_key_leaf(name), word) == 0) {
+            bn_builder_add(b, "; it belongs in [%.*s]", (int)bn_key_table(name), name);
+            return;
+        }
+    }
+    bool first = true;
+    size_t bytes = strlen(path);
+    for (size_t i = 0; bytes && i < c->count; i++) {
+        const char *name = c->values[i].key->name;
+        if (!bn_key_within(name, path) || bn_key_table(name) != bytes)
+            continue;
+        bn_builder_add(b, "%s %s", first ? "; known keys:" : ",", bn_key_leaf(name));
+        first = false;
+    }
+}
+
+static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
+{
+    bn_problems *problems = &r->c->reports->problems;
+    char *text = NULL, key[PATH_BYTES] = "";
+    if (!bn_problems_full(problems)) {
+        bn_builder b = { 0 };
+        size_t bytes = 0;
+        bool table = false;
+        const char *near = nearest_below(r->c, path, node->name, &bytes, &table);
+        if (node->type == BN_TOML_TABLE) {
+            bn_builder_add(&b, "unknown table ");
+            add_bracketed(&b, path, node->name, strlen(node->name));
+        } else {
+            bn_builder_add(&b, "unknown key `");
+            bn_builder_add_shown(&b, node->name, strlen(node->name), NAME_SHOWN);
+            bn_builder_add(&b, *path ? "` in [%s]" : "` outside of any table%s", path);
+        }
+        if (near && table) {
+            bn_builder_add(&b, "; did you mean ");
+            add_bracketed(&b, path, near, bytes);
+            bn_builder_add(&b, "?");
+        } else if (near) {
+            bn_builder_add(&b, "; did you mean `%.*s`?", (int)bytes, near);
+        } else if (node->type != BN_TOML_TABLE) {
+            add_other_place(&b, r->c, path, node->name);
+        }
+        text = bn_builder_take(&b);
+    }
+    snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", node->name);
+    bn_problems_add(problems, node->key, r->override, key, text);
+}
+
+static void report_no_table(bn_reader *r, const bn_toml *node, const char *name)
+{
+    bn_builder b = { 0 };
+    bn_builder_add(&b, "`%s` is a table: write [%s] in a line of its own and its keys below", name, name);
+    bn_problems_add(&r->c->reports->problems, node->key, r->override, name, bn_builder_take(&b));
+}
+
+/* Whether an unknown name is worth a message. When the solver is not known, its tables aren't either: then only keys
+ * outside of any table, and slips in names of common tables. */
+static bool surely_wrong(const bn_case *c, const bn_toml *node, const char *path, bool complete)
+{
+    size_t bytes = 0;
+    bool table = false;
+    if (complete || strcmp(path, "case") == 0)
+        return true;
+    return !*path && (node->type != BN_TOML_TABLE || nearest_below(c, path, node->name, &bytes, &table));
+}
+
+/* Adds the values of one more item of `list`, copies of its patterns; returns the first, NULL without memory. */
+static bn_value *add_item(bn_reader *r, const char *list, size_t number, size_t *count)
+{
+    bn_case *c = r->c;
+    *count = 0;
+    for (size_t i = 0; i < c->count; i++)
+        *count += c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
+                  bn_key_within(c->values[i].key->name, list);
+    bn_value *items = realloc(c->items, (c->item_count + *count) * sizeof *items);
+    if (!items) {
+        r->status = bn_fail(c->ctx, BN_MEMORY, "no memory for the list %s", list);
+        return NULL;
+    }
+    c->items = items;
+    bn_value *first = items + c->item_count;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
+            bn_key_within(c->values[i].key->name, list))
+            items[c->item_count++] = (bn_value){ .key = c->values[i].key, .item = number };
+    return first;
+}
+
+/* One item: its keys, what is missing, defaults. */
+static void read_item(bn_reader *r, const bn_toml *table, const char *list, size_t number)
+{
+    size_t count;
+    bn_value *values = add_item(r, list, number, &count);
+    for (const bn_toml *node = values ? table->child : NULL; node && r->status == BN_OK; node = node->next) {
+        bn_value *v = NULL;
+        for (size_t i = 0; i < count && node->bare; i++)
+            if (strcmp(bn_key_leaf(values[i].key->name), node->name) == 0)
+                v = &values[i];
+        if (v)
+            bn_value_read(r, v, node);
+        else
+            report_unknown(r, node, list);
+    }
+    for (size_t i = 0; values && i < count && r->status == BN_OK; i++) {
+        const bn_key *key = values[i].key;
+        if (key->required && !values[i].given) {
+            bn_builder b = { 0 };
+            bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
+                           key->help);
+            bn_problems_add(&r->c->reports->problems, table->value, r->override, key->name, bn_builder_take(&b));
+        }
+        if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
+            r->status = bn_fail(r->c->ctx, BN_MEMORY, "no memory for the list %s", list);
+    }
+}
+
+static void read_list(bn_reader *r, const bn_toml *node, const char *list)
+{
+    bn_problems *problems = &r->c->reports->problems;
+    bn_builder b = { 0 };
+    size_t number = 0;
+    bool tables = node->type == BN_TOML_ARRAY;
+    for (const bn_toml *item = node->child; tables && item; item = item->next)
+        tables = item->type == BN_TOML_TABLE;
+    if (r->override)
+        bn_builder_add(&b, "`%s` is a list: its items can only be given in the file", list);
+    else if (!tables)
+        bn_builder_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
+                       list);
+    else if (node->count > BN_LIST_MAX)
+        bn_builder_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
+    if (b.bytes) {
+        bn_problems_add(problems, node->key, r->override, list, bn_builder_take(&b));
+        return;
+    }
+    for (const bn_toml *item = node->child; item && r->status == BN_OK; item = item->next)
+        read_item(r, item, list, ++number);
+}
+
+static void walk(bn_reader *r, const bn_toml *table, const char *path, bool complete)
+{
+    for (const bn_toml *node = table->child; node && r->status == BN_OK; node = node->next) {
+        char name[PATH_BYTES];
+        int bytes = snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", node->name);
+        bool fits = node->bare && bytes > 0 && (size_t)bytes < sizeof name;
+        bn_value *v = fits ? find_value(r->c, name) : NULL;
+        if (fits && is_list(r->c, name))
+            read_list(r, node, name);
+        else if (v && !v->given)
+            bn_value_read(r, v, node);
+        else if (!v && fits && is_table(r->c, name) && node->type == BN_TOML_TABLE)
+            walk(r, node, name, complete); /* no deeper than the names of keys */
+        else if (!v && fits && is_table(r->c, name))
+            report_no_table(r, node, name);
+        else if (!v && surely_wrong(r->c, node, path, complete))
+            report_unknown(r, node, path);
+    }
+}
+
+void bn_walk(bn_reader *r, const bn_toml *root, bool complete) { walk(r, root, "", complete); }
+
+const bn_toml *bn_toml_find(const bn_toml *root, const char *name, size_t bytes)
+{
+    size_t count = 0;
+    while (count < bytes && name[count] != '.')
+        count++;
+    for (const bn_toml *node = root->child; node; node = node->next)
+        if (node->bare && strlen(node->name) == count && memcmp(node->name, name, count) == 0)
+            return count == bytes ? node : bn_toml_find(node, name + count + 1, bytes - count - 1);
+    return NULL;
+}
+
+void bn_walk_missing(bn_reader *r, const bn_toml *root)
+{
+    for (size_t i = 0; i < r->c->count; i++) {
+        const bn_key *key = r->c->values[i].key;
+        if (!key->required || key->list || r->c->values[i].given)
+            continue;
+        size_t bytes = bn_key_table(key->name);
+        const bn_toml *table = root ? bn_toml_find(root, key->name, bytes) : NULL;
+        bn_builder b = { 0 };
+        bn_builder_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
+        bn_problems_add(&r->c->reports->problems, table ? table->key : (bn_place){ 0 }, 0, key->name,
+                        bn_builder_take(&b));
+    }
+}

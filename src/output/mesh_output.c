@@ -1,0 +1,318 @@
+/* mesh_output.c: meshes and outlines of layers (layers.h). A mesh grows under a temporary name and is there when the run
+ * ends; an outline is there at once, and outlines.csv tells its time. */
+#include "output/mesh_output.h"
+
+#include "io/decimal.h"
+#include "io/file.h"
+#include "io/ugrid.h"
+#include "sim/sim_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIST_BYTES = 1 << 28 };
+
+/* One line of outlines.csv. */
+typedef struct entry {
+    double time, area;
+    size_t layer, polygons;
+    unsigned long long step;
+} entry;
+
+struct bn_layers {
+    bn_context *ctx;
+    bn_folder *folder;
+    const bn_plan *plan;
+    bn_cells cells;
+    size_t count;                              /* layers */
+    bn_ugrid **mesh;                           /* NULL: no meshes */
+    size_t field[BN_PLAN_FIELDS], field_count; /* of the meshes: indices of the plan's fields */
+    entry *entries;
+    size_t entry_count;
+};
+
+static bool wanted(const bn_field_desc *d)
+{
+    return d->type == BN_T_REAL && (d->role & BN_OUTPUT) && !(d->role & BN_INTERLEAVED) && d->components <= 2;
+}
+
+static bool named(const char *const *names, const char *name)
+{
+    while (names && *names)
+        if (strcmp(*names++, name) == 0)
+            return true;
+    return false;
+}
+
+static bn_status create_meshes(bn_layers *l, const char *title)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    bn_ugrid_field fields[BN_PLAN_FIELDS];
+    char source[64];
+    for (size_t i = 0; i < l->plan->field_count; i++) {
+        const bn_field_desc *f = &l->plan->fields[i];
+        if (!wanted(f))
+            continue;
+        fields[l->field_count] = (bn_ugrid_field){ f->name, f->unit, f->components > 1 ? f->components : 1,
+                                                   !named(d->fields, f->name) };
+        l->field[l->field_count++] = i;
+    }
+    snprintf(source, sizeof source, "binnacle %s", bn_version());
+    if (!(l->mesh = calloc(l->count, sizeof *l->mesh)))
+        return bn_fail(l->ctx, BN_MEMORY, "no memory for the meshes");
+    for (size_t k = 0; k < l->count; k++) {
+        char *path = NULL;
+        const bn_ugrid_desc mesh = { .cells = l->cells,
+                                     .hidden = d->hidden ? d->hidden + k * l->cells.n[0] * l->cells.n[1] : NULL,
+                                     .title = title,
+                                     .source = source,
+                                     .epsg = l->plan->epsg,
+                                     .fields = fields,
+                                     .count = l->field_count };
+        BN_TRY(bn_folder_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));
+        const bn_status st = bn_ugrid_create(l->ctx, path, &mesh, &l->mesh[k]);
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_layers **out)
+{
+    const bn_plan *p = bn_sim_plan(sim);
+    const bn_grid *g = &p->grid;
+    bn_status st = BN_OK;
+    *out = NULL;
+    if (!p->layers.name)
+        return BN_OK;
+    bn_layers *l = calloc(1, sizeof *l);
+    if (!l)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the layers");
+    *l = (bn_layers){ .ctx = ctx, .folder = folder, .plan = p, .count = g->dims > 2 ? g->n[2] : 1 };
+    l->cells = (bn_cells){
+        { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
+    };
+    if (p->layers.outlined) {
+        char *path = NULL;
+        BN_GO(bn_folder_name(folder, &path, "outlines"));
+        st = bn_folder_create(ctx, path);
+        free(path);
+    }
+    if (st == BN_OK && p->layers.mesh)
+        st = create_meshes(l, bn_case_text(bn_sim_case(sim), "case.title"));
+    if (st == BN_OK) {
+        *out = l;
+        l = NULL;
+    }
+out:
+    bn_layers_destroy(&l);
+    return st;
+}
+
+/* What the fields of an output time hold in one layer, component after component; NULL: it is not asked for. */
+typedef struct source {
+    const bn_layers *layers;
+    double *values[BN_PLAN_FIELDS]; /* by the plan's index */
+} source;
+
+static double value(const void *data, size_t field, int component, size_t cell)
+{
+    const source *s = data;
+    return s->values[s->layers->field[field]][(size_t)component * s->layers->cells.n[0] * s->layers->cells.n[1] + cell];
+}
+
+static void free_values(source *s)
+{
+    for (size_t i = 0; i < BN_PLAN_FIELDS; i++) {
+        free(s->values[i]);
+        s->values[i] = NULL;
+    }
+}
+
+/* The fields that meshes or outlines ask for. Does not look at the layers: ranks that write none read alike. */
+static bn_status read_layer(bn_context *ctx, const bn_export *e, uint32_t layer, source *s)
+{
+    const bn_plan *p = e->plan;
+    const uint32_t *n = p->grid.n;
+    const size_t cells = (size_t)n[0] * n[1];
+    const bn_region r = { { 0, 0, layer }, { n[0], n[1], 1 } };
+    for (size_t which = 0; which < e->count; which++) {
+        const bn_field_desc *d = &p->fields[e->field[which]];
+        const bool outlined = p->layers.outlined && strcmp(d->name, p->layers.outlined) == 0;
+        const int components = d->components > 1 ? d->components : 1;
+        if (!outlined && !(p->layers.mesh && wanted(d)))
+            continue;
+        double *values = malloc(cells * (size_t)components * sizeof *values);
+        if (!(s->values[e->field[which]] = values))
+            return bn_fail(ctx, BN_MEMORY, "no memory for a layer of %s", d->name);
+        for (int c = 0; c < components; c++)
+            BN_TRY(bn_export_values(ctx, e, which, c, &r, values + (size_t)c * cells));
+    }
+    return BN_OK;
+}
+
+static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
+{
+    entry *grown = realloc(l->entries, (l->entry_count + 1) * sizeof *grown);
+    if (!grown)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the list of outlines");
+    l->entries = grown;
+    l->entries[l->entry_count++] = *next;
+    return BN_OK;
+}
+
+static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, const double *values, size_t layer,
+                               bool *in)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
+    bn_outline o;
+    char *path = NULL;
+    for (size_t at = 0; at < cells; at++)
+        in[at] = values[at] > d->above;
+    BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
+    bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
+                                  e->step);
+    if (st == BN_OK)
+        st = bn_file_write(ctx, path, o.text, strlen(o.text));
+    if (st == BN_OK)
+        st = note(ctx, l,
+                  &(entry){ e->time, (double)o.cells * l->cells.h[0] * l->cells.h[1], layer + 1, o.polygons, e->step });
+    free(path);
+    free(o.text);
+    return st;
+}
+
+/* outlines.csv: which outline is of what time. */
+static bn_status write_list(bn_context *ctx, bn_layers *l)
+{
+    const bn_plan_layers_desc *d = &l->plan->layers;
+    char *path = NULL, time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
+    bn_file *file = NULL;
+    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    const bn_status st = bn_file_begin(ctx, path, &file);
+    free(path);
+    BN_TRY(st);
+    fprintf(bn_file_stream(file), "time [s],%s,polygons,area [m2],file\n", d->name);
+    for (size_t i = 0; i < l->entry_count; i++) {
+        const entry *at = &l->entries[i];
+        bn_decimal_format(time, at->time);
+        bn_decimal_format(area, at->area);
+        fprintf(bn_file_stream(file), "%s,%zu,%zu,%s,outlines/%s-%s%zu-%06llu.wkt\n", time, at->layer, at->polygons,
+                area, d->outline, d->name, at->layer, at->step);
+    }
+    return bn_file_commit(&file);
+}
+
+/* The entry of a line of outlines.csv; false: it is none. */
+static bool read_entry(char *line, entry *out)
+{
+    double number[4];
+    char *rest = line;
+    for (int k = 0; k < 4; k++) {
+        char *comma = strchr(rest, ',');
+        if (!comma)
+            return false;
+        *comma = '\0';
+        if (!bn_decimal_parse(rest, &number[k]))
+            return false;
+        rest = comma + 1;
+    }
+    const char *dash = strrchr(rest, '-');
+    *out = (entry){ .time = number[0], .layer = (size_t)number[1], .polygons = (size_t)number[2], .area = number[3] };
+    return dash && sscanf(dash, "-%llu.wkt", &out->step) == 1;
+}
+
+static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == step)
+            return true;
+    return false;
+}
+
+static bn_status take_up_list(bn_layers *l, const unsigned long long *steps, size_t count)
+{
+    char *path = NULL, *text = NULL;
+    size_t bytes;
+    bn_status st = BN_OK;
+    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    if (access(path, F_OK) == 0)
+        st = bn_file_read(l->ctx, path, LIST_BYTES, &text, &bytes);
+    free(path);
+    for (char *line = text; st == BN_OK && line && *line;) {
+        entry e;
+        char *end = line + strcspn(line, "\n"), *next = *end ? end + 1 : end;
+        *end = '\0';
+        if (read_entry(line, &e) && listed(e.step, steps, count))
+            st = note(l->ctx, l, &e);
+        line = next;
+    }
+    free(text);
+    return st == BN_OK && l->entry_count > 0 ? write_list(l->ctx, l) : st;
+}
+
+bn_status bn_layers_take_up(bn_layers *l, const unsigned long long *steps, size_t count)
+{
+    if (l->plan->layers.outlined)
+        BN_TRY(take_up_list(l, steps, count));
+    for (size_t k = 0; l->mesh && k < l->count; k++) {
+        BN_TRY(bn_ugrid_take_up(l->ctx, l->mesh[k], steps, count));
+        if (bn_ugrid_times(l->mesh[k]) < count)
+            bn_log(
+                l->ctx, BN_LOG_WARNING,
+                "%s%zu.nc will lack %zu of the times before: the run that found them was cut off and could not end it",
+                l->plan->layers.name, k + 1, count - bn_ugrid_times(l->mesh[k]));
+    }
+    return BN_OK;
+}
+
+bn_status bn_layers_write(bn_context *ctx, bn_layers *l, const bn_export *e)
+{
+    const bn_plan *p = e->plan;
+    source s = { .layers = l };
+    bn_status st = BN_OK;
+    size_t outlined = 0;
+    while (p->layers.outlined && strcmp(p->fields[outlined].name, p->layers.outlined) != 0)
+        outlined++;
+    bool *in = malloc((size_t)p->grid.n[0] * p->grid.n[1] * sizeof *in);
+    if (!in)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the outlines");
+    for (uint32_t k = 0; k < (p->grid.dims > 2 ? p->grid.n[2] : 1); k++) {
+        free_values(&s);
+        BN_GO(read_layer(ctx, e, k, &s));
+        if (l && p->layers.outlined)
+            BN_GO(write_outline(ctx, l, e, s.values[outlined], k, in));
+        if (l && l->mesh)
+            BN_GO(bn_ugrid_add(ctx, l->mesh[k], e->time, e->step, value, &s));
+    }
+    if (l && p->layers.outlined)
+        st = write_list(ctx, l);
+out:
+    free_values(&s);
+    free(in);
+    return st;
+}
+
+bn_status bn_layers_finish(bn_layers *l)
+{
+    for (size_t k = 0; l->mesh && k < l->count; k++)
+        if (l->mesh[k])
+            BN_TRY(bn_ugrid_close(l->ctx, &l->mesh[k]));
+    return BN_OK;
+}
+
+void bn_layers_destroy(bn_layers **layers)
+{
+    if (!*layers)
+        return;
+    for (size_t k = 0; (*layers)->mesh && k < (*layers)->count; k++)
+        bn_ugrid_abort(&(*layers)->mesh[k]);
+    free((*layers)->mesh);
+    free((*layers)->entries);
+    free(*layers);
+    *layers = NULL;
+}

@@ -1,0 +1,349 @@
+/* output_dir.c: the output folder. Ours is one whose case.toml begins with our mark. */
+#include "output/output_dir.h"
+
+#include "io/file.h"
+#include "plot/png_animation.h"
+#include "sim/checkpoint.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char mark[] = "# binnacle: the case of this run with every default resolved\n";
+static const char lock_name[] = ".binnacle-lock";
+
+struct bn_folder {
+    bn_context *ctx;
+    char *path, *lock;
+};
+
+const char *bn_folder_path(const bn_folder *f) { return f->path; }
+
+bn_status bn_folder_name(bn_folder *f, char **out, const char *format, ...)
+{
+    char name[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    *out = n < 0 || n >= (int)sizeof name ? NULL : bn_path_join(f->path, name);
+    return *out ? BN_OK : bn_fail(f->ctx, BN_MEMORY, "no memory for a file's name in %s", f->path);
+}
+
+/* Whether the folder's case.toml is ours; whether anything is in it; whether a run has finished there. */
+static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours, bool *finished)
+{
+    *empty = true;
+    *ours = *finished = false;
+    DIR *dir = opendir(path);
+    if (!dir)
+        return errno == ENOENT ? BN_OK : bn_fail(ctx, BN_IO, "output folder %s: %s", path, strerror(errno));
+    for (struct dirent *e; (e = readdir(dir)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, "STOP") != 0) {
+            *empty = *empty && strcmp(e->d_name, lock_name) == 0;
+            *finished = *finished || strcmp(e->d_name, "summary.json") == 0;
+        }
+    closedir(dir);
+    char *file = bn_path_join(path, "case.toml"), head[sizeof mark] = "";
+    FILE *f = file ? fopen(file, "r") : NULL;
+    if (f) {
+        *ours = fgets(head, sizeof head, f) && strcmp(head, mark) == 0;
+        fclose(f);
+    }
+    free(file);
+    return BN_OK;
+}
+
+/* The process that wrote the lock, or 0 when it can't be told, or when it is on another host. */
+static long lock_holder(const char *lock, char *host, size_t room)
+{
+    long pid = 0;
+    FILE *f = fopen(lock, "r");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%ld ", &pid) != 1 || !fgets(host, (int)room, f))
+        pid = 0;
+    host[strcspn(host, "\n")] = '\0';
+    fclose(f);
+    return pid;
+}
+
+static bn_status take_lock(bn_folder *f)
+{
+    char here[256] = "", host[256] = "", text[300];
+    gethostname(here, sizeof here - 1);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        int fd = open(f->lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (fd >= 0) {
+            int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), here);
+            bool ok = write(fd, text, (size_t)n) == n;
+            if (close(fd) == 0 && ok)
+                return BN_OK;
+            (void)unlink(f->lock);
+            return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock, strerror(errno));
+        }
+        if (errno != EEXIST)
+            return bn_fail(f->ctx, BN_IO, "output folder %s can't be written: %s; choose another with --out", f->path,
+                           strerror(errno));
+        long pid = lock_holder(f->lock, host, sizeof host);
+        bool gone = pid > 0 && strcmp(host, here) == 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+        if (!gone)
+            return bn_fail(f->ctx, BN_IO, "another run (process %ld on %s) is writing to %s; if it is not, remove %s",
+                           pid, host[0] ? host : "an unknown host", f->path, f->lock);
+        bn_log(f->ctx, BN_LOG_INFO, "removing the lock of process %ld, which is gone", pid);
+        (void)unlink(f->lock);
+    }
+    return bn_fail(f->ctx, BN_IO, "another run has just begun in %s", f->path);
+}
+
+static void remove_file(bn_folder *f, const char *folder, const char *name)
+{
+    char *path = NULL;
+    if (bn_folder_name(f, &path, "%s%s%s", folder, folder[0] ? "/" : "", name) == BN_OK && unlink(path) != 0 &&
+        errno != ENOENT)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
+    free(path);
+}
+
+/* Whether a run gave the file its name: NAME-000120.vti, that is a number before the ending. */
+static bool numbered(const char *name, const char *ending)
+{
+    const size_t n = strlen(name), m = strlen(ending);
+    size_t digits = 0;
+    if (n <= m || strcmp(name + n - m, ending) != 0)
+        return false;
+    while (digits < n - m && name[n - m - 1 - digits] >= '0' && name[n - m - 1 - digits] <= '9')
+        digits++;
+    return digits >= 6 && digits < n - m && name[n - m - 1 - digits] == '-';
+}
+
+/* Removes the animation that pictures/NAME-000120.png was joined to, pictures/NAME.png, once it is known to be one: the
+ * user may have a picture of that name. */
+static void remove_animation(bn_folder *f, const char *picture)
+{
+    char *path = NULL;
+    if (bn_folder_name(f, &path, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture) == BN_OK &&
+        bn_png_animated(path) && unlink(path) != 0)
+        bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
+    free(path);
+}
+
+/* The number before the ending of NAME-000120.vti, and of its piece NAME-000120.p3.vti; of an HDF5 file it has no zeros
+ * before it. False: there is none. */
+static bool step_of(const char *name, unsigned long long *step)
+{
+    static const char *const endings[] = { ".vti", ".vtu", ".pvti", ".pvtu", ".tif", ".png", ".wkt" };
+    const char *dash = strrchr(name, '-'), *dot = strrchr(name, '.');
+    if (!dash || !dot || dash[1] < '0' || dash[1] > '9')
+        return false;
+    char *end;
+    *step = strtoull(dash + 1, &end, 10);
+    bool ours = strncmp(name, "fields-", 7) == 0 && strcmp(dot, ".h5") == 0;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        ours = ours || (strcmp(dot, endings[i]) == 0 && end - dash > 6);
+    if (end != dot && end[0] == '.' && end[1] == 'p')
+        end += 2 + strspn(end + 2, "0123456789");
+    return ours && end == dot;
+}
+
+static bool listed(unsigned long long step, const unsigned long long *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (steps[i] == step)
+            return true;
+    return false;
+}
+
+/* A file that a run was about to write when it was killed. The lock is ours: nobody else's are here. */
+static bool temporary(const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(name, ".binnacle-", 10) == 0 && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
+}
+
+/* Removes the files of a folder below ("": the folder itself) that `unwanted` picks. */
+static void remove_where(bn_folder *f, const char *below, bool (*unwanted)(const char *name))
+{
+    char *path = below[0] ? bn_path_join(f->path, below) : strdup(f->path);
+    DIR *dir = path ? opendir(path) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (unwanted(e->d_name))
+            remove_file(f, below, e->d_name);
+    if (dir)
+        closedir(dir);
+    free(path);
+}
+
+static void remove_temporaries(bn_folder *f)
+{
+    static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++)
+        remove_where(f, below[i], temporary);
+}
+
+void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size_t count)
+{
+    static const char *const below[] = { "fields", "pictures", "outlines" };
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        char *path = bn_path_join(f->path, below[i]);
+        DIR *dir = path ? opendir(path) : NULL;
+        unsigned long long step;
+        for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+            if (step_of(e->d_name, &step) && !listed(step, steps, count))
+                remove_file(f, below[i], e->d_name);
+        if (dir)
+            closedir(dir);
+        free(path);
+    }
+}
+
+/* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
+static void remove_old_run(bn_folder *f)
+{
+    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png",
+                                         "outlines.csv" };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        remove_file(f, "", known[i]);
+    char *path = bn_path_join(f->path, "pictures");
+    DIR *dir = path ? opendir(path) : NULL;
+    for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        if (numbered(e->d_name, ".png"))
+            remove_animation(f, e->d_name);
+    if (dir)
+        closedir(dir);
+    free(path);
+    bn_folder_remove_others(f, NULL, 0);
+    remove_temporaries(f);
+    if (bn_folder_name(f, &path, "checkpoint") == BN_OK)
+        bn_checkpoint_remove(f->ctx, path);
+    free(path);
+}
+
+static bn_status write_case(bn_folder *f, const bn_case *c)
+{
+    char *resolved = NULL, *text = NULL, *path = NULL;
+    bn_status st = BN_OK;
+    BN_GO(bn_case_resolved(c, &resolved));
+    size_t bytes = sizeof mark + strlen(resolved);
+    if (!(text = malloc(bytes))) {
+        st = bn_fail(f->ctx, BN_MEMORY, "no memory for case.toml");
+        goto out;
+    }
+    snprintf(text, bytes, "%s%s", mark, resolved);
+    BN_GO(bn_folder_name(f, &path, "case.toml"));
+    BN_GO(bn_file_write(f->ctx, path, text, strlen(text)));
+out:
+    free(resolved);
+    free(text);
+    free(path);
+    return st;
+}
+
+bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn_folder_use use, bn_folder **out)
+{
+    *out = NULL;
+    bool empty, ours, finished;
+    BN_TRY(look(ctx, path, &empty, &ours, &finished));
+    if (!empty && !ours)
+        return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
+                       path);
+    if (use == BN_FOLDER_NEW && !finished && bn_checkpoint_exists(path))
+        return bn_fail(
+            ctx, BN_IO,
+            "%s holds a checkpoint of a run that was stopped; --resume goes on from it, --force begins anew, "
+            "--out takes another folder",
+            path);
+    if (use == BN_FOLDER_NEW && finished)
+        return bn_fail(ctx, BN_IO,
+                       "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
+                       path);
+    BN_TRY(bn_folder_create(ctx, path));
+    bn_status st = BN_OK;
+    bn_folder *f = calloc(1, sizeof *f);
+    if (!f || !(f->path = strdup(path)) || !(f->lock = bn_path_join(path, lock_name))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
+        goto out;
+    }
+    f->ctx = ctx;
+    st = take_lock(f);
+    if (st != BN_OK) { /* not ours to remove */
+        free(f->lock);
+        f->lock = NULL;
+        goto out;
+    }
+    if (ours && use == BN_FOLDER_FORCE)
+        remove_old_run(f);
+    else if (ours)
+        remove_temporaries(f);
+    if (ours && use == BN_FOLDER_GO_ON)
+        remove_file(f, "", "summary.json");
+    BN_GO(write_case(f, c));
+    *out = f;
+    f = NULL;
+out:
+    bn_folder_close(&f);
+    return st;
+}
+
+bn_status bn_folder_follow(bn_context *ctx, const char *path, bn_folder **out)
+{
+    bn_status st = BN_OK;
+    bool empty, ours, finished;
+    *out = NULL;
+    BN_TRY(look(ctx, path, &empty, &ours, &finished));
+    bn_folder *f = calloc(1, sizeof *f);
+    if (!f || !(f->path = strdup(path)))
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
+    else if (!ours)
+        st = bn_fail(
+            ctx, BN_IO,
+            "rank %d does not see the output folder %s, which rank 0 has made: choose one that all machines share",
+            bn_context_rank(ctx), path);
+    if (st == BN_OK) {
+        f->ctx = ctx;
+        *out = f;
+        f = NULL;
+    }
+    bn_folder_close(&f);
+    return st;
+}
+
+void bn_folder_close(bn_folder **folder)
+{
+    if (!folder || !*folder)
+        return;
+    if ((*folder)->lock)
+        (void)unlink((*folder)->lock);
+    free((*folder)->lock);
+    free((*folder)->path);
+    free(*folder);
+    *folder = NULL;
+}
+
+bool bn_folder_stop_wanted(bn_folder *f)
+{
+    char *path = bn_path_join(f->path, "STOP");
+    bool wanted = path && unlink(path) == 0;
+    free(path);
+    return wanted;
+}
+
+char *bn_folder_default(const char *case_path, const char *ending)
+{
+    const char *slash = strrchr(case_path, '/'), *name = slash ? slash + 1 : case_path;
+    size_t n = strlen(name);
+    if (n > 5 && strcmp(name + n - 5, ".toml") == 0)
+        n -= 5;
+    const size_t bytes = n + strlen(ending) + 1;
+    char *out = malloc(bytes);
+    if (out)
+        snprintf(out, bytes, "%.*s%s", (int)n, name, ending);
+    return out;
+}

@@ -1,0 +1,246 @@
+/* summary.c: the summary as JSON. Numbers that are not finite become null: JSON has no others. */
+#include "output/summary.h"
+
+#include "api/embedded_files.h"
+#include "io/file.h"
+#include "output/json_text.h"
+#include "output/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An object being filled: the first entry that memory has no room for is remembered, and asked for once at the end. */
+typedef struct builder {
+    json_t *json;
+    bool *failed;
+} builder;
+
+static void put(builder b, const char *key, json_t *value)
+{
+    if (json_object_set_new(b.json, key, value) != 0)
+        *b.failed = true;
+}
+
+static builder put_object(builder b, const char *key)
+{
+    builder inner = { json_object(), b.failed };
+    put(b, key, inner.json);
+    return inner;
+}
+
+static json_t *number(double x) { return bn_json_real(x); }
+static json_t *text(const char *s) { return s ? bn_json_text(s) : json_null(); }
+static json_t *count(unsigned long long n) { return json_integer((json_int_t)n); }
+
+static json_t *triple(unsigned long long x, unsigned long long y, unsigned long long z)
+{
+    return json_pack("[I,I,I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
+}
+
+static bn_status add_to_hash(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+{
+    uint64_t *hash = user;
+    (void)component, (void)r;
+    *hash = bn_hash(*hash, values, bytes);
+    return BN_OK;
+}
+
+/* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
+static bn_status hash_fields(bn_sim *sim, builder out)
+{
+    BN_TRY(bn_sim_present(sim));
+    for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
+        const bn_sim_field_info *f = bn_sim_field_at(sim, i);
+        if (!f->output && !f->compare)
+            continue;
+        bn_field *values = bn_sim_field(sim, f->name);
+        uint64_t hash = BN_HASH_START;
+        char hex[17];
+        BN_TRY(bn_field_visit(values, add_to_hash, &hash));
+        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
+        builder field = put_object(out, f->name);
+        put(field, "bytes", count(bn_field_bytes(values)));
+        put(field, "hash", text(hex));
+    }
+    return BN_OK;
+}
+
+static void add_profile(builder o, bn_sim *sim, double bandwidth)
+{
+    bn_profile_row rows[BN_PROFILE_ROWS];
+    const size_t found = bn_profile_rows(sim, rows);
+    json_t *list = json_array();
+    for (size_t i = 0; i < found; i++) {
+        builder row = { json_object(), o.failed };
+        put(row, "kernel", text(rows[i].kernel));
+        put(row, "calls", count(rows[i].calls));
+        put(row, "seconds", number(rows[i].seconds));
+        put(row, "bytes", number(rows[i].bytes));
+        put(row, "flops", number(rows[i].flops));
+        put(row, "share", number(rows[i].bytes / rows[i].seconds / bandwidth)); /* of what a copy reaches */
+        if (json_array_append_new(list, row.json) != 0)
+            *o.failed = true;
+    }
+    put(o, "profile", list);
+}
+
+static void add_device(builder o, const bn_summary *s)
+{
+    if (!s->device) {
+        put(o, "device", json_null());
+        return;
+    }
+    builder d = put_object(o, "device");
+    put(d, "index", count(s->device->index));
+    put(d, "name", text(s->device->name));
+    put(d, "platform", text(s->device->platform));
+    put(d, "driver", text(s->device->driver));
+    put(d, "version", text(s->device->version));
+    put(d, "selected_because", text(s->selected_because));
+    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* like this one, or named beside it */
+    put(d, "ranks", count((size_t)s->ranks));
+    json_t *names = json_array();
+    for (size_t i = 0; s->devices && i < bn_device_team(s->devices); i++)
+        if (json_array_append_new(names, text(bn_device_member(s->devices, i)->name)) != 0)
+            *d.failed = true;
+    put(d, "names", names);
+}
+
+static void add_run(builder o, bn_sim *sim, const bn_summary *s)
+{
+    const bn_case *c = bn_sim_case(sim);
+    const bn_plan *p = bn_sim_plan(sim);
+    const size_t *group = s->work_group;
+    put(o, "binnacle", text(bn_version()));
+    put(o, "solver", text(bn_case_solver(c)));
+    put(o, "case", text(bn_case_path(c)));
+    put(o, "title", text(bn_case_text(c, "case.title")));
+    put(o, "engine", text(bn_sim_engine_name(sim)));
+    add_device(o, s);
+    put(o, "precision", text(p->precision == BN_DOUBLE ? "double" : "single"));
+    put(o, "grid", triple(p->grid.n[0], p->grid.n[1], p->grid.n[2]));
+    put(o, "boxes", count(bn_domain_boxes(bn_sim_domain(sim))));
+    put(o, "work_group", group[0] ? triple(group[0], group[1], group[2]) : text("default"));
+    put(o, "tuning", text(bn_sim_tuning_source(sim)));
+    const bn_tuning *t = bn_sim_tuning(sim);
+    builder shapes = t->count ? put_object(o, "tuned_work_groups") : o;
+    for (size_t i = 0; i < t->count; i++)
+        put(shapes, t->groups[i].kernel, triple(t->groups[i].shape[0], t->groups[i].shape[1], t->groups[i].shape[2]));
+    builder choices = t->choice_count ? put_object(o, "tuned_choices") : o;
+    for (size_t i = 0; i < t->choice_count; i++)
+        put(choices, t->choices[i].key, text(t->choices[i].value));
+    put(o, "selftest", text(s->selftest));
+}
+
+json_t *bn_summary_converged(bn_sim *sim)
+{
+    return bn_sim_plan(sim)->tolerance > 0 ? json_boolean(bn_sim_now(sim).converged) : json_null();
+}
+
+static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
+{
+    const bn_sim_state now = bn_sim_now(sim);
+    put(o, "steps", count(now.step));
+    put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
+    put(o, bn_solver_coordinate(bn_sim_plan(sim)->solver).name, number(now.time));
+    put(o, "residual", number(now.residual));
+    put(o, "converged", bn_summary_converged(sim));
+    put(o, "status", text(bn_status_text(s->status)));
+    put(o, "exit_code", json_integer(bn_exit_code(s->status)));
+    put(o, "interrupted", json_boolean(s->status == BN_INTERRUPTED || s->status == BN_TERMINATED));
+    put(o, "stopped_by", text(s->stopped_by));
+    put(o, "error", text(s->error));
+}
+
+static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
+{
+    const bn_build_stats build = bn_domain_build_stats(bn_sim_domain(sim));
+    const double bytes = bn_declared_bytes(sim);
+    builder t = put_object(o, "timings");
+    put(t, "total", number(s->total));
+    put(t, "setup", number(s->setup));
+    put(t, "build", number(build.seconds));
+    put(t, "steps", number(s->steps));
+    put(t, "output", number(s->output));
+    const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
+    builder r = put_object(o, "rate");
+    put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
+    put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
+    put(r, "bandwidth_bytes_per_second", number(limit));
+    builder b = put_object(o, "build");
+    put(b, "programs", count(build.built));
+    put(b, "cached", count(build.cached));
+    put(b, "cache", text(build.cache));
+    add_profile(o, sim, limit);
+}
+
+/* How the devices share the work, where it can be moved. */
+static void add_balance(builder o, bn_sim *sim)
+{
+    const bn_balance *b = bn_sim_balance(sim);
+    const bn_domain *d = bn_sim_domain(sim);
+    if (!b->on)
+        return;
+    builder to = put_object(o, "balance");
+    put(to, "looks", count(b->looks));
+    put(to, "moves", count(b->moves));
+    put(to, "seconds", number(b->seconds));
+    builder busiest = put_object(to, "busiest"); /* device: its work over the mean of all */
+    put(busiest, "highest", number(b->looks > 0 ? b->highest : (double)NAN));
+    put(busiest, "mean", number(b->looks > 0 ? b->sum / (double)b->looks : (double)NAN));
+    put(busiest, "last", number(b->looks > 0 ? b->busiest : (double)NAN));
+    json_t *shares = json_array();
+    for (size_t i = 0; i < bn_domain_boxes(d); i++)
+        if (json_array_append_new(shares, number(bn_domain_share(d, i))) != 0)
+            *to.failed = true;
+    put(to, "shares", shares); /* of the cells */
+}
+
+static void add_findings(builder o, bn_sim *sim)
+{
+    const bn_plan *p = bn_sim_plan(sim);
+    const bn_results *r = bn_sim_results(sim);
+    builder notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
+    for (size_t i = 0; i < p->note_count; i++) {
+        put(notes, p->notes[i].name, p->notes[i].help[0] ? text(p->notes[i].help) : number(p->notes[i].value));
+        put(units, p->notes[i].name, text(p->notes[i].unit));
+    }
+    for (size_t i = 0; i < bn_results_count(r); i++) {
+        const bn_result_info *info = bn_results_at(r, i);
+        put(results, info->name, number(info->value));
+        put(units, info->name, text(info->unit));
+    }
+}
+
+bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, const bn_summary *s)
+{
+    bool failed = false;
+    char *dump = NULL, *path = NULL;
+    builder o = { json_object(), &failed };
+    add_run(o, sim, s);
+    add_outcome(o, sim, s);
+    add_speed(o, sim, s);
+    add_balance(o, sim);
+    add_findings(o, sim);
+    builder fields = put_object(o, "fields");
+    bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(sim, fields); /* a lost device can't be read */
+    bn_status st = BN_OK;
+    if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
+        goto out;
+    }
+    if (!folder) { /* another rank writes; this one has brought its part of the fields */
+        st = read;
+        goto out;
+    }
+    BN_GO(bn_folder_name(folder, &path, "summary.json"));
+    BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
+    st = read;
+out:
+    json_decref(o.json);
+    free(dump);
+    free(path);
+    return st;
+}

@@ -1,0 +1,20 @@
+/* report.h: what a run says at its beginning and end, to people on stderr, to scripts on stdout. */
+#ifndef BN_REPORT_H
+#define BN_REPORT_H
+
+#include "output/progress.h"
+#include "output/summary.h"
+
+/* What runs, where, how large. `folder`: where the output goes. */
+void bn_report_begin(bn_sim *, const bn_summary *, const char *folder);
+
+/* Steps, seconds, the results, and where the files are. */
+void bn_report_end(bn_sim *, const bn_summary *, const char *folder);
+
+/* Time of each kernel. `limit`: copy bandwidth of the device [B/s]; 0: unknown. */
+void bn_report_profile(bn_sim *, double limit);
+
+/* The last JSON line. Simulation and folder are NULL when the run failed before they were there. */
+void bn_report_json_end(bn_context *, bn_sim *, bn_folder *, bn_status);
+
+#endif

@@ -1,0 +1,391 @@
+/* run.c: the sequence of a run. Nothing is created before case, device, self-test, memory and kernels are in order;
+ * whatever happens afterwards, what was written stays, and the summary says how it ended. */
+#include "run/run.h"
+
+#include "output/output.h"
+#include "run/report.h"
+#include "run/selftest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Signals that a program may have handlers for. */
+static const int watched[] = { SIGINT, SIGTERM, SIGUSR1 };
+enum { BN_WATCHED = sizeof watched / sizeof *watched };
+
+typedef struct run {
+    bn_context *ctx;
+    bn_case *config;
+    const bn_run_desc *desc;
+    bn_device *device;
+    bn_sim *sim;
+    bn_folder *folder; /* of the rank that leads; others have: */
+    bn_folder *followed;
+    bn_output *output;
+    bn_progress progress;
+    bn_summary summary;
+    double begin, output_before;           /* [s]: when the run began; what output.first took */
+    long long save_every;                  /* steps between checkpoints, 0: none */
+    double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
+    struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
+    int asked;                             /* to end: BN_GO_ON, ... */
+    double looked;                         /* [s] when the file STOP was last looked for */
+    char *out;
+} run;
+
+enum { BN_DEVICES_MOST = 256 };
+
+/* Keeps the first failure; the story of a later one is in the log by bn_fail. */
+static void then(run *r, bn_status *st, bn_status next)
+{
+    if (next != BN_OK && *st == BN_OK)
+        *st = next;
+    else if (next != BN_OK)
+        bn_log(r->ctx, BN_LOG_WARNING, "while ending the run after a failure: %s", bn_status_text(next));
+}
+
+/* Turns a recorded failure that the run can go on without into a warning. */
+static void forgive(bn_context *ctx, const char *why)
+{
+    bn_log(ctx, BN_LOG_WARNING, "%s\n  %s", bn_error_text(ctx), why);
+    bn_error_clear(ctx);
+}
+
+static bn_status weigh(run *r, const char *text)
+{
+    double weights[BN_DEVICES_MOST];
+    size_t count = 0;
+    for (const char *at = text; *at && count < BN_DEVICES_MOST;) {
+        char *end;
+        weights[count++] = strtod(at, &end);
+        if (end == at || (*end != '\0' && *end != ','))
+            return bn_fail(r->ctx, BN_USAGE, "--weights %s: expected numbers with commas between, like 3,1", text);
+        at = *end ? end + 1 : end;
+    }
+    return bn_device_weigh(r->device, weights, count);
+}
+
+/* The device, after it has passed its self-test. */
+static bn_status open_device(run *r)
+{
+    bn_context *ctx = r->ctx;
+    bn_summary *s = &r->summary;
+    size_t indices[BN_DEVICES_MOST], chosen;
+    bn_selftest_outcome outcome = 0;
+    BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
+    BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
+    if (r->desc->weights)
+        BN_TRY(weigh(r, r->desc->weights));
+    s->device = bn_device_describe(r->device);
+    s->devices = r->device;
+    s->ranks = bn_context_ranks(ctx);
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && i < bn_device_team(r->device); i++)
+        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config),
+                                bn_case_double(r->config), r->desc->program, &outcome);
+    s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
+    if (st == BN_MISMATCH && r->desc->force)
+        forgive(ctx, "going on all the same, as --force asks");
+    else if (st != BN_OK)
+        return st;
+    if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
+        s->bandwidth *= (double)bn_device_slots(r->device); /* of like devices; of others the first stands for all */
+    } else {                                                /* not to know the limit is no reason not to run */
+        s->bandwidth = 0;
+        forgive(ctx, "going on without the device's copy bandwidth");
+    }
+    return BN_OK;
+}
+
+static void keep_handlers(run *r)
+{
+    for (size_t i = 0; i < BN_WATCHED; i++)
+        (void)sigaction(watched[i], NULL, &r->handlers[i]); /* fails for wrong numbers only */
+}
+
+/* A driver with LLVM inside takes these signals over while it builds kernels, which may be as late as their first
+ * launch, and swallows SIGUSR1: the program's handlers are put back. Not after a signal came: the program may have let
+ * go of it. */
+static void put_handlers_back(run *r)
+{
+    for (size_t i = 0; r->device && i < BN_WATCHED; i++)
+        if (watched[i] == SIGUSR1 ? r->desc->status_wanted != NULL : r->desc->stop && !*r->desc->stop)
+            (void)sigaction(watched[i], &r->handlers[i], NULL);
+}
+
+/* Looks for the user's file STOP, at most four times a second. */
+static bool stop_file(run *r)
+{
+    const double now = bn_seconds_now();
+    if (now - r->looked < 0.25)
+        return false;
+    r->looked = now;
+    put_handlers_back(r);
+    return bn_folder_stop_wanted(r->folder);
+}
+
+/* What has ended the run after the last step; NULL: nothing yet. */
+static const char *ended_by(run *r)
+{
+    const bn_sim_state now = bn_sim_now(r->sim);
+    const long long limit = r->desc->steps;
+    if (now.converged)
+        return "converged";
+    if (now.complete)
+        return "complete";
+    if (bn_sim_done(r->sim))
+        return (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config)
+                   ? "steps"
+                   : bn_solver_coordinate(bn_sim_plan(r->sim)->solver).name;
+    if (limit >= 0 && now.step >= (unsigned long long)limit)
+        return "steps";
+    return NULL;
+}
+
+/* What a run may be asked to do, by whoever runs it. */
+enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
+
+/* Once asked, always asked. */
+static int asked_to_end(run *r)
+{
+    if (r->desc->stop && *r->desc->stop)
+        r->asked = BN_SIGNAL;
+    else if (r->asked == BN_GO_ON && r->folder && stop_file(r))
+        r->asked = BN_STOP_FILE;
+    return r->asked;
+}
+
+static bool step_is_to_end(void *user) { return asked_to_end(user) != BN_GO_ON; }
+
+/* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how
+ * far their files are. Alone nothing has to be agreed. */
+static bn_status agree(run *r, int *end, bool *save)
+{
+    double said[2 + BN_OUTPUT_SAID] = { *end, *save };
+    if (bn_context_ranks(r->ctx) == 1)
+        return BN_OK;
+    bn_output_say(r->output, said + 2);
+    bn_context_agree(r->ctx, said, 2 + BN_OUTPUT_SAID);
+    *end = (int)said[0];
+    *save = said[1] > 0;
+    return bn_output_hear(r->output, said + 2);
+}
+
+static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
+
+/* Where to go on from, if the job is ended from outside. */
+static void note_last_words(run *r)
+{
+    bn_last_words *w = r->desc->last_words;
+    const unsigned long long saved = bn_output_saved(r->output);
+    if (!w || !r->folder || bn_context_ranks(r->ctx) == 1 || bn_output_saving(r->output))
+        return;
+    char *next = w->text[!w->which];
+    if (saved > 0)
+        snprintf(
+            next, sizeof w->text[0],
+            "binnacle: told to end, perhaps since another rank has died; the last checkpoint is that of step %llu in "
+            "%s/checkpoint, --resume goes on from there\n",
+            saved, r->out);
+    else
+        snprintf(next, sizeof w->text[0],
+                 "binnacle: told to end, perhaps since another rank has died; there is no checkpoint "
+                 "(--checkpoint-every)\n");
+    w->which = !w->which;
+}
+
+/* By the clock of the rank that writes. */
+static bool save_is_due(const run *r)
+{
+    const unsigned long long step = bn_sim_now(r->sim).step;
+    const double now = bn_seconds_now();
+    const bool by_steps = r->save_every > 0 && step % (unsigned long long)r->save_every == 0;
+    const bool by_clock = r->save_after > 0 && now - r->saved >= r->save_after && !bn_output_saving(r->output);
+    return by_steps || (r->folder && by_clock);
+}
+
+/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says
+ * so. */
+static bool saves_at_end(const run *r, const char *why)
+{
+    return strcmp(why, "signal") == 0 || strcmp(why, "STOP file") == 0 || saves(r) ||
+           bn_case_bool(r->config, "output.checkpoint");
+}
+
+/* Steps until something ends the run; says what in summary.stopped_by. */
+static bn_status loop(run *r)
+{
+    static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
+    const char *why;
+    int end = asked_to_end(r);
+    bool save = false;
+    bn_sim_watch(r->sim, step_is_to_end, r);
+    BN_TRY(agree(r, &end, &save));
+    while (!(why = ended_by(r)) && end == BN_GO_ON) {
+        const unsigned long long before = bn_sim_now(r->sim).step;
+        BN_TRY(bn_sim_step(r->sim));
+        const bool whole = bn_sim_now(r->sim).step > before;
+        if (whole)
+            BN_TRY(bn_output_after_step(r->output));
+        note_last_words(r);
+        save = whole && save_is_due(r);
+        end = asked_to_end(r);
+        BN_TRY(agree(r, &end, &save));
+        if (save) {
+            r->saved = bn_seconds_now();
+            BN_TRY(bn_output_checkpoint(r->output));
+        }
+        const bool wanted = r->desc->status_wanted && *r->desc->status_wanted;
+        if (wanted)
+            *r->desc->status_wanted = 0;
+        bn_progress_show(&r->progress, r->sim, wanted);
+    }
+    BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
+    why = why ? why : asked[end];
+    r->summary.stopped_by = why;
+    /* Before the end adds fields and a row that an undisturbed run would not have here. */
+    return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
+}
+
+/* The failure that a run is which did every step well, but not what was asked for. */
+static bn_status verdict(run *r)
+{
+    const bn_sim_state now = bn_sim_now(r->sim);
+    const double tolerance = bn_sim_plan(r->sim)->tolerance;
+    const char *advice = bn_sim_plan(r->sim)->advice;
+    const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
+    if (strcmp(r->summary.stopped_by, "signal") == 0)
+        return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
+                       "%s after step %llu; everything so far is in %s, and --resume goes on from there",
+                       term ? "terminated" : "interrupted", now.step, r->out);
+    const char *unconverged = bn_results_unconverged(bn_sim_results(r->sim));
+    if (unconverged)
+        return bn_fail(r->ctx, BN_DIVERGED,
+                       "not converged within %lld steps each: %s; what converged is in the results; raise stop.steps, "
+                       "or see in series.csv whether the residual still falls",
+                       bn_case_int(r->config, "stop.steps"), unconverged);
+    const bool by_case = (double)now.step >= bn_plan_most_steps(bn_sim_plan(r->sim), r->config);
+    if (tolerance > 0 && by_case && strcmp(r->summary.stopped_by, "steps") == 0)
+        return bn_fail(r->ctx, BN_DIVERGED,
+                       "not converged after %llu steps: residual %.3g, above the tolerance %.3g; raise stop.steps, or "
+                       "see in series.csv whether the residual still falls%s%s",
+                       now.step, now.residual, tolerance, advice ? "; if it does not, " : "", advice ? advice : "");
+    return BN_OK;
+}
+
+static void tell_last_checkpoint(run *r)
+{
+    if (bn_output_saved(r->output) > 0)
+        bn_note(r->ctx, "the last checkpoint, of step %llu, is in %s: --resume goes on from it",
+                bn_output_saved(r->output), r->out);
+}
+
+/* Whether the failure is one of this rank that the others do not know of: they wait for it somewhere else, and the end
+ * of this process ends theirs. Values that are not finite are seen by all of them. */
+static bool alone_in_it(const run *r, bn_status st)
+{
+    return bn_context_ranks(r->ctx) > 1 && st != BN_OK && st != BN_DIVERGED;
+}
+
+/* What is written at the end of every run that has begun, also of one that failed. */
+static void finish(run *r, bn_status *st)
+{
+    bn_summary *s = &r->summary;
+    if (alone_in_it(r, *st)) {
+        bn_progress_end(&r->progress);
+        tell_last_checkpoint(r);
+        return;
+    }
+    const bool readable = *st != BN_DEVICE, stepped = *st == BN_OK;
+    s->steps = bn_seconds_now() - r->progress.start - (bn_output_seconds(r->output) - r->output_before);
+    bn_progress_end(&r->progress);
+    if (readable && *st != BN_DIVERGED)
+        then(r, st, bn_sim_measure(r->sim));
+    if (readable)
+        then(r, st, bn_output_fields(r->output));
+    then(r, st, bn_output_finish(r->output, stepped));
+    if (*st == BN_OK)
+        *st = verdict(r);
+    if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED)
+        tell_last_checkpoint(r);
+    s->output = bn_output_seconds(r->output);
+    s->total = bn_seconds_now() - r->begin;
+    s->status = *st;
+    s->error = *st == BN_OK ? NULL : bn_error_text(r->ctx);
+    then(r, st, bn_summary_write(r->ctx, r->sim, r->folder, s));
+}
+
+/* Everything up to the first step. */
+static bn_status prepare(run *r)
+{
+    const bn_run_desc *d = r->desc;
+    if (!(r->out = d->out ? strdup(d->out) : bn_folder_default(bn_case_path(r->config), ".out")))
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
+    if (!d->reference)
+        BN_TRY(open_device(r));
+    const char *from = d->resume && d->resume[0] ? d->resume : NULL;
+    if (d->resume && !from && bn_checkpoint_exists(r->out))
+        from = r->out;
+    else if (d->resume && !from)
+        bn_log(r->ctx, BN_LOG_WARNING, "there is no checkpoint in %s: the run starts from the beginning", r->out);
+    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true, .resume = from };
+    memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
+    memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
+    BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
+    const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
+    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder)
+                                                    : BN_OK;
+    double said = opened;
+    bn_context_agree(r->ctx, &said, 1);
+    if (opened == BN_OK && said > 0)
+        return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
+    BN_TRY(opened);
+    if (!r->folder)
+        BN_TRY(bn_folder_follow(r->ctx, r->out, &r->followed));
+    r->summary.resumed_from = bn_sim_now(r->sim).step;
+    r->summary.items_before = bn_sim_now(r->sim).items;
+    const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
+    r->save_every = told ? d->checkpoint_steps : bn_case_int(r->config, "output.checkpoint_steps");
+    r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
+    r->saved = bn_seconds_now();
+    const bool synchronous = !r->device || bn_device_single_threaded(r->device);
+    BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous,
+                            &r->output));
+    r->output_before = bn_output_seconds(r->output);
+    r->summary.setup = bn_seconds_now() - r->begin - r->output_before;
+    return BN_OK;
+}
+
+bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
+{
+    run r = { .ctx = ctx, .config = config, .desc = desc, .begin = bn_seconds_now() };
+    r.summary = (bn_summary){ .selftest = "not needed", .stopped_by = "failure" };
+    keep_handlers(&r);
+    bn_status st = prepare(&r);
+    if (st == BN_OK) {
+        const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
+        const double known = bn_sim_plan(r.sim)->known_steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
+        const double most = known > 0 && known < stop ? known : stop; /* the solver may know its end */
+        if (talk)
+            bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
+        bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
+                          desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
+        bn_progress_resume(&r.progress, r.sim);
+        st = loop(&r);
+        finish(&r, &st);
+        if (desc->profile && r.device && first)
+            bn_report_profile(r.sim, r.summary.bandwidth);
+        if (talk)
+            bn_report_end(r.sim, &r.summary, bn_folder_path(r.folder));
+    }
+    if (desc->json && bn_context_rank(ctx) == 0)
+        bn_report_json_end(ctx, r.sim, r.folder, st);
+    bn_output_destroy(&r.output);
+    bn_folder_close(&r.folder);
+    bn_folder_close(&r.followed);
+    bn_sim_destroy(&r.sim);
+    bn_device_close(&r.device);
+    free(r.out);
+    return st;
+}

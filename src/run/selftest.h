@@ -1,0 +1,41 @@
+/* selftest.h: before a device computes for the user, every kernel of the solver is run on a small case with known
+ * answers, in a child process (a driver may crash or hang), once per device, driver, precision and kernel text. */
+#ifndef BN_SELFTEST_H
+#define BN_SELFTEST_H
+
+#include "run/verify.h"
+
+typedef enum bn_selftest_outcome {
+    BN_SELFTEST_PASSED, /* just now */
+    BN_SELFTEST_KNOWN,  /* passed earlier on this device and driver */
+    BN_SELFTEST_SKIPPED /* BINNACLE_SELFTEST=off */
+} bn_selftest_outcome;
+
+/* Whether an embedded file is a self-test case of the solver. */
+bool bn_selftest_is_of(const char *embedded_name, const char *solver);
+
+/* Every `count`th case of a solver, from the one with number `index` on; { 0, 1 } is all of them. */
+typedef struct bn_selftest_part {
+    size_t index, count;
+} bn_selftest_part;
+
+/* Who wants to know the outcome of each case, "flow/selftest.toml". */
+typedef struct bn_selftest_watch {
+    void (*result)(void *user, const char *name, const bn_verify_report *);
+    void *user;
+} bn_selftest_watch;
+
+/* The test itself, in this process: BN_MISMATCH when a field differs from the reference. With somebody to tell it to it
+ * goes on with the other cases then. */
+BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision,
+                                      bn_selftest_part, const bn_selftest_watch *);
+
+/* Makes sure that the device has passed. `program`: path of the binary; child processes run its hidden command
+ * `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed (over
+ * a compiler that aborts, say), hung, or could not compute. */
+BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
+                                        const char *program, bn_selftest_outcome *outcome);
+
+const char *bn_selftest_outcome_text(bn_selftest_outcome);
+
+#endif

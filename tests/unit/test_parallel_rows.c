@@ -1,0 +1,91 @@
+/* test_parallel_rows.c: rows worked on by several threads: each once, and matrices of coarser grids that do not depend on it.
+ */
+#include "support.h"
+
+#include "numerics/parallel_rows.h"
+#include "numerics/multigrid_plan.h"
+
+#include <stdlib.h>
+
+static void count_rows(void *user, size_t first, size_t end)
+{
+    unsigned *rows = user;
+    for (size_t r = first; r < end; r++)
+        rows[r]++;
+}
+
+START_TEST(every_row_once)
+{
+    static const size_t counts[] = { 0, 1, 127, 128, 129, 255, 257, 1000, 5001 };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        unsigned *rows = calloc(counts[c] + 1, sizeof *rows);
+        ck_assert_ptr_nonnull(rows);
+        bn_in_bands(counts[c], count_rows, rows);
+        for (size_t r = 0; r < counts[c]; r++)
+            ck_assert_msg(rows[r] == 1, "row %zu of %zu: %u times", r, counts[c], rows[r]);
+        ck_assert_uint_eq(rows[counts[c]], 0);
+        free(rows);
+    }
+}
+END_TEST
+
+enum { LONG = 1027, SHORT = 40 };
+
+/* A channel along x or, turned, along y, with a body. */
+static bn_multigrid_plan plan_of(bool turned)
+{
+    const uint32_t nx = turned ? SHORT : LONG, ny = turned ? LONG : SHORT;
+    bool *unknown = calloc(LONG * SHORT, sizeof *unknown), *cell = calloc(LONG * SHORT, sizeof *cell);
+    uint8_t *bits = calloc(LONG * SHORT, 1);
+    ck_assert(unknown && cell && bits);
+    for (uint32_t j = 0; j < ny; j++)
+        for (uint32_t i = 0; i < nx; i++) {
+            const uint32_t x = turned ? j : i, y = turned ? i : j;
+            unknown[j * nx + i] = x > 0 && y > 0 && x + 1 < LONG && y + 1 < SHORT && !(x > 500 && x < 530 && y > 15);
+            cell[j * (size_t)nx + i] = true;
+        }
+    for (size_t at = (size_t)(nx - 1) * (ny - 1); at < (size_t)LONG * SHORT; at++)
+        cell[at] = false;
+    bn_stencil_bits(nx, ny, unknown, cell, bits);
+    const bn_stencil s = { nx, ny, 0, turned ? 1.5 : 1, turned ? 1 : 1.5, bits };
+    bn_multigrid_plan plan;
+    ck_assert(bn_multigrid_plan_create(&s, &plan));
+    free(unknown);
+    free(cell);
+    free(bits);
+    return plan;
+}
+
+/* Long rows are one band, many short rows several. */
+START_TEST(matrices_do_not_depend_on_bands)
+{
+    static const int turned[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };
+    bn_multigrid_plan a = plan_of(false), b = plan_of(true);
+    ck_assert_int_eq(a.levels, b.levels);
+    ck_assert_int_gt(a.levels, 2);
+    for (int l = 1; l < a.levels; l++) {
+        const bn_grid_level *p = &a.level[l], *q = &b.level[l];
+        const size_t points = (size_t)p->nx * p->ny;
+        double most = 0;
+        ck_assert(p->nx == q->ny && p->ny == q->nx);
+        for (size_t at = 0; at < points; at++)
+            most = fmax(most, fabs(p->A[at]));
+        ck_assert(most > 0);
+        for (int c = 0; c < 9; c++)
+            for (uint32_t j = 0; j < p->ny; j++)
+                for (uint32_t i = 0; i < p->nx; i++)
+                    near(q->A[(size_t)turned[c] * points + (size_t)i * q->nx + j],
+                         p->A[(size_t)c * points + (size_t)j * p->nx + i], 1e-13 * most, "the grid turned");
+    }
+    bn_multigrid_plan_destroy(&a);
+    bn_multigrid_plan_destroy(&b);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, every_row_once);
+    tcase_add_test(tests, matrices_do_not_depend_on_bands);
+}
+
+int main(void) { return bn_test_main("bands", add); }

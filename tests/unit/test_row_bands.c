@@ -1,0 +1,170 @@
+/* test_row_bands.c: fields made and looked at a few rows at a time, whatever the boxes and devices, and in the reference. */
+#include "support.h"
+
+#include "api/row_bands.h"
+#include "binnacle/binnacle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A row is 160 kB in double precision: several blocks of rows for each box. */
+enum { WIDE = 10000, HIGH = 61 };
+
+#define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
+#define REFUSED(call, text)                                                                                  \
+    do {                                                                                                     \
+        ck_assert_int_eq((call), BN_USAGE);                                                                  \
+        ck_assert_msg(strstr(bn_error_text(ctx), (text)), "%s does not say %s", bn_error_text(ctx), (text)); \
+        bn_error_clear(ctx);                                                                                 \
+    } while (0)
+
+typedef struct course {
+    uint32_t next, calls;
+    double sum;
+} course;
+
+static double number_at(uint32_t j, size_t i) { return (double)(j * WIDE + i) / 7; }
+
+/* Pairs (number, -number) and numbers. */
+static bn_status make(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    course *c = user;
+    ck_assert_uint_eq(first, c->next);
+    ck_assert_uint_ge(count, 1);
+    for (uint32_t j = 0; j < count; j++)
+        for (size_t i = 0; i < WIDE; i++) {
+            const size_t at = j * WIDE + i;
+            values[0][2 * at] = number_at(first + j, i);
+            values[0][2 * at + 1] = -number_at(first + j, i);
+            values[1][at] = number_at(first + j, i);
+        }
+    c->next = first + count;
+    c->calls++;
+    return BN_OK;
+}
+
+/* The second becomes the double of the first's imaginary part. */
+static bn_status change(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    size_t *wrong = user;
+    for (size_t at = 0; at < (size_t)count * WIDE; at++) {
+        *wrong += values[1][at] != -values[0][2 * at + 1];
+        values[1][at] = 2 * values[0][2 * at + 1];
+    }
+    return first < HIGH ? BN_OK : BN_MISMATCH;
+}
+
+static bn_status add_up(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    course *c = user;
+    ck_assert_uint_eq(first, c->next);
+    for (size_t at = 0; at < (size_t)count * WIDE; at++)
+        c->sum += values[0][at];
+    c->next = first + count;
+    c->calls++;
+    return BN_OK;
+}
+
+static bn_status stop(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    (void)count;
+    (void)values;
+    return first == 0 ? BN_OK : bn_fail(user, BN_DIVERGED, "enough of it at row %u", first);
+}
+
+static void try_layout(int devices, int boxes, bn_precision precision)
+{
+    static double values[2 * WIDE * HIGH];
+    bn_context *ctx;
+    bn_device *device = NULL;
+    bn_domain *domain;
+    bn_field *pairs, *numbers;
+    course c = { 0 };
+    size_t wrong = 0;
+    ck_assert_int_eq(setenv("BINNACLE_PARTITION", devices == 2 ? "2" : "1", 1), 0);
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    if (devices > 0)
+        OK(bn_device_open(ctx, devices > 1 ? "all" : "auto", false, &device));
+    const bn_domain_desc desc = { .grid = { .dims = 2, .n = { WIDE, HIGH, 1 }, .h = { 1, 1, 1 } },
+                                  .precision = precision,
+                                  .halo = 1,
+                                  .boxes = boxes,
+                                  .whole_rows = true,
+                                  .device = device };
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "pairs", "", BN_T_REAL2, 1, 0 }, &pairs));
+    OK(bn_field_create(domain, &(bn_field_desc){ "numbers", "", BN_T_REAL, 1, 0 }, &numbers));
+    const bn_rows both[] = { { pairs, false, true }, { numbers, false, true } };
+    OK(bn_field_rows(both, 2, false, make, &c));
+    ck_assert_uint_eq(c.next, HIGH);
+    ck_assert_uint_ge(c.calls, 3); /* not all of them at once */
+    OK(bn_field_get(pairs, values, 2 * WIDE * HIGH));
+    for (size_t at = 0; at < WIDE * HIGH; at++) {
+        const double exact = number_at((uint32_t)(at / WIDE), at % WIDE);
+        const double here = precision == BN_DOUBLE ? exact : (double)(float)exact;
+        wrong += values[2 * at] != here || values[2 * at + 1] != -here;
+    }
+    OK(bn_field_rows((const bn_rows[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change, &wrong));
+    ck_assert_uint_eq(wrong, 0);
+    OK(bn_field_get(numbers, values, WIDE * HIGH));
+    double sum = 0;
+    for (size_t at = 0; at < WIDE * HIGH; at++)
+        sum += values[at];
+    c = (course){ 0 };
+    OK(bn_field_rows(&(const bn_rows){ numbers, true, false }, 1, true, add_up, &c));
+    ck_assert(c.sum == sum && c.next == HIGH);
+    ck_assert_double_lt(sum, -1e10);
+    ck_assert_int_eq(bn_field_rows(&(const bn_rows){ numbers, true, false }, 1, true, stop, ctx), BN_DIVERGED);
+    bn_error_clear(ctx);
+    REFUSED(bn_field_rows(&(const bn_rows){ numbers, true, true }, 1, true, add_up, &c),
+            "is not written where all rows");
+    bn_field_destroy(&pairs);
+    bn_field_destroy(&numbers);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+
+START_TEST(rows_of_any_layout)
+{
+    for (int precision = 0; precision < 2; precision++) {
+        try_layout(0, 1, precision ? BN_DOUBLE : BN_SINGLE);
+        try_layout(1, 1, precision ? BN_DOUBLE : BN_SINGLE);
+        try_layout(1, 3, precision ? BN_DOUBLE : BN_SINGLE);
+        try_layout(2, 3, precision ? BN_DOUBLE : BN_SINGLE);
+    }
+}
+END_TEST
+
+START_TEST(what_has_no_rows_is_refused)
+{
+    bn_context *ctx;
+    bn_device *device;
+    bn_domain *domain;
+    bn_field *integers, *cut;
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    OK(bn_device_open(ctx, "auto", false, &device));
+    bn_domain_desc desc = { .grid = { .dims = 2, .n = { 600, 4, 1 }, .h = { 1, 1, 1 } }, .device = device, .boxes = 1 };
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "integers", "", BN_T_I32, 1, 0 }, &integers));
+    REFUSED(bn_field_rows(&(const bn_rows){ integers, true, false }, 1, false, stop, NULL), "it must be real");
+    bn_field_destroy(&integers);
+    bn_domain_destroy(&domain);
+    desc.boxes = 2;
+    OK(bn_domain_create(ctx, &desc, &domain));
+    OK(bn_field_create(domain, &(bn_field_desc){ "cut", "", BN_T_REAL, 1, 0 }, &cut));
+    REFUSED(bn_field_rows(&(const bn_rows){ cut, true, false }, 1, false, stop, NULL), "in whole rows");
+    bn_field_destroy(&cut);
+    bn_domain_destroy(&domain);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
+}
+END_TEST
+
+static void add(TCase *tests)
+{
+    tcase_add_test(tests, rows_of_any_layout);
+    tcase_add_test(tests, what_has_no_rows_is_refused);
+}
+
+int main(void) { return bn_test_main("rows", add); }
