@@ -72,6 +72,7 @@ LIBS      := $(DEP_LIBS) $(LDLIBS) -lm
 
 # Rebuild everything when any of this changes; the folder counts too, since the rooms are links into it.
 STAMP := $(BUILD)/flags.txt
+ROOMED := $(BUILD)/rooms/.made
 define STAMP_TEXT
 $(CURDIR) $(VERSION)
 $(CC) $(C_FLAGS)
@@ -92,7 +93,7 @@ LIB_CXX := $(sort $(wildcard host/*/*.cpp src/case/*.cpp))
 REF_C   := $(filter %_reference.c,$(LIB_C))
 CLI_C   := $(sort $(wildcard src/cli/*.c))
 EMBED   := $(sort $(wildcard kernels/*.cl kernels/studies/*.cl kernels/lib/*.h))
-CASES   := $(sort $(wildcard data/cases/*/selftest.toml data/cases/*/selftest-*.toml data/materials/*.csv) \
+CASES   := $(sort $(wildcard $(foreach d,cases studies,data/$d/*/selftest.toml data/$d/*/selftest-*.toml) data/materials/*.csv) \
            $(wildcard data/tuning/*.json data/published/seed-*.csv data/published/flow-seed-times.csv data/published/xray-double-slit.csv))
 
 OBJ     := $(BUILD)/obj
@@ -145,7 +146,6 @@ ROOM_studies  := $(ROOM_solver) solvers=src/solvers studies=src/studies
 ROOM_cli      := $(ROOM_run) numerics=src/numerics solvers=src/solvers studies=src/studies cli=src/cli
 ROOMS         := host case io plot numerics sim output run solver studies cli
 
-ROOMED := $(BUILD)/rooms/.made
 link    = mkdir -p $(dir $(@D)/$1); ln -s '$(CURDIR)/$2' $(@D)/$1;
 $(ROOMED): Makefile $(STAMP)
 	$(Q)rm -rf $(@D)
@@ -224,8 +224,8 @@ test-long: all $(TEST_BIN) ## the same with finer grids and more cases
 	+@$(DRY_RUN) env BN_TEST_LONG=1 $(RUN_TESTS) $(LONG_SH)
 
 lint: lint-kernels lint-tree ## both of the next two
-lint-kernels: ## compiles the kernels without a device, in both precisions
-	@sh host/build/lint-kernels.sh
+lint-kernels: all ## compiles the kernels without a device, in both precisions
+	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-kernels.sh
 lint-tree: ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh
 

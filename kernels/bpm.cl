@@ -1,11 +1,6 @@
 /* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse
  * coordinate y of the beam), or a beam in space, whose cross-section is the grid.
  * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=0
- * lint: -DCHUNK=7 -DCHUNKS=43 -DLOSSY=1 -DMETHOD=0
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=0 -DMETHOD=1
- * lint: -DCHUNK=3 -DCHUNKS=100 -DLOSSY=1 -DMETHOD=2 -DTURN_FIRST=0 -DTURN_PITCH=16 -DTURN_STRIP=16
- * lint: -DLOSSY=0 -DMETHOD=3
  *
  * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
  * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
@@ -274,8 +269,8 @@ kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, 
     const index_t first = AT(0, row);
     target to;
     to.values = turn ? other : psi;
-    to.first = turn ? AT_TURNED(0, row) : first;
-    to.stride = turn ? (index_t)TURN_PITCH : 1;
+    to.first = turn ? AT_TRANSPOSED(0, row) : first;
+    to.stride = turn ? (index_t)TRANSPOSE_PITCH : 1;
     to.both = turn == 2;
     MARCH((real2)(factor_x, factor_y))
 }

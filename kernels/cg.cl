@@ -1,12 +1,6 @@
 /* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on a five-point matrix, in two kernels per iteration, with or
  * without a preconditioner; and the same iteration in separate steps on a matrix stored by diagonals, as it was written
  * for the first programmable GPUs, in the variants of its product and its dot product.
- * lint: -DSPMV=0 -DDOT=0
- * lint: -DSPMV=1 -DDOT=1
- * lint: -DSPMV=2 -DDOT=2
- * lint: -DSPMV=0 -DDOT=3
- * lint: -DSPMV=0 -DDOT=4
- * lint: -DSPMV=0 -DDOT=5
  *
  * What decides stays on the device, in the scalars s (src/numerics/cg.c has the same list): the host may launch more
  * iterations than are needed, they do nothing once the state is no longer CG_RUN, and read the scalars when it
@@ -288,8 +282,8 @@ static inline void fold_dot(local acc *lanes)
     local acc lanes[LANES];                                                                              \
     FOR_LANES(lane, LANES) {                                                                             \
         acc sum = 0;                                                                                     \
-        for (int c = lane * SEGMENT_ROWS; c < (lane + 1) * SEGMENT_ROWS; c++) {                          \
-            const int i = block_first() + c % SEGMENT, j = block_top() + c / SEGMENT;                    \
+        for (int c = lane * BLOCK_NY; c < (lane + 1) * BLOCK_NY; c++) {                          \
+            const int i = block_first() + c % BLOCK_NX, j = block_top() + c / BLOCK_NX;                    \
             if (i < NX && j < NY) {                                                                      \
                 const index_t at = AT(i, j);                                                             \
                 sum += (value);                                                                          \

@@ -1,5 +1,4 @@
 /* fft.cl: between a field and the dense complex array that a Fourier transform works on.
- * lint: -DFN0=8 -DFN1=6 -DFN2=1 -DM0=18 -DM1=14 -DM2=1 -DODD=1
  *
  *   FN0 FN1 FN2   points of the field           M0 M1 M2   points of the dense array, x fastest, no padding
  *   ODD           the extension is odd (sine) rather than even (cosine)

@@ -1,12 +1,5 @@
 /* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch (docs/flood.md).
  *   h_t + div(h c) = q,   (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=4 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
- * lint: -DORDER=2 -DPACKED=0 -DNUMBERED=0 -DSHARED=0 -DCOMPENSATED=0 -DEDGES=6 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=0 -DSHARED=1 -DCOMPENSATED=1 -DEDGES=6 -DFRICTION=0 -DSPECIALS=0 -DLINKS=0 -DRECORD=0 -DALL_BLOCKS=0 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.0 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=1 -DITEM_VALUES=8
- * lint: -DORDER=1 -DPACKED=1 -DNUMBERED=1 -DSHARED=0 -DCOMPENSATED=1 -DEDGES=4 -DFRICTION=1 -DSPECIALS=1 -DLINKS=1 -DRECORD=1 -DALL_BLOCKS=1 -DG=9.81 -DDRY=0.000001 -DEDGE=0.666 -DREACH=0.36 -DDT_MAX=0.5 -DGN2=0.001 -DWET=0.001 -DWEIR=1.7049 -DCLOSED=1 -DSPECIAL=128 -DOUTER=256 -DDOWN=16384 -DUP=65536 -DSIDE=262144 -DITEM=1048576 -DDRAIN=268435456 -DLONGER=29 -DJAGGED=0 -DITEM_VALUES=8
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise; a cell owns the first half of its edges. An edge's flux is always computed from its west (south)
@@ -43,13 +36,13 @@
 #define MOST(a, b) fmax(a, b)
 #endif
 
-#define BLOCK_CELLS (SEGMENT * SEGMENT_ROWS)
+#define BLOCK_CELLS (BLOCK_NX * BLOCK_NY)
 
 /* FOR_CELLS without hurry: not unrolled. */
 #define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
-    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX); i < end_; \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX); i < end_; \
          lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
-        for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)
+        for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)
 
 /* Runs `body` for the lanes below `count`. PoCL's compiler makes vectors of them only where it sees at once that one
  * work-item has all lanes. */
@@ -513,13 +506,13 @@ static inline real step_of(global const real *clock, int slot, real refill, real
 /* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
 static inline int block_beside(int dx, int dy)
 {
-    int x = (X0 + block_first()) / SEGMENT + dx, y = (Y0 + block_top()) / SEGMENT_ROWS + dy;
+    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + block_top()) / BLOCK_NY + dy;
     if (PERIODIC_X)
-        x = x < 0 ? x + SEGMENTS : x >= SEGMENTS ? x - SEGMENTS : x;
+        x = x < 0 ? x + SUM_BLOCKS_X : x >= SUM_BLOCKS_X ? x - SUM_BLOCKS_X : x;
     if (PERIODIC_Y)
-        y = y < 0 ? y + BLOCK_ROWS : y >= BLOCK_ROWS ? y - BLOCK_ROWS : y;
-    return x < 0 || x >= SEGMENTS || y < 0 || y >= BLOCK_ROWS ? -1
-                                                               : ((Z0 + block_k()) * BLOCK_ROWS + y) * SEGMENTS + x;
+        y = y < 0 ? y + SUM_BLOCKS_Y : y >= SUM_BLOCKS_Y ? y - SUM_BLOCKS_Y : y;
+    return x < 0 || x >= SUM_BLOCKS_X || y < 0 || y >= SUM_BLOCKS_Y ? -1
+                                                               : ((Z0 + block_k()) * SUM_BLOCKS_Y + y) * SUM_BLOCKS_X + x;
 }
 
 /* What all work-items of a step need to know, found by a few of them: the clock's times, and in which blocks around
@@ -660,8 +653,8 @@ kernel void flood_predict(global const real *restrict depth, global const real *
     local real now[NOW];
     find_now(now, blocks, clock, (int)slot, refill);
     const real dt = now[NOW_DT];
-    const int k = block_k(), first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
-    const int rows = block_active(now) && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
+    const int rows = block_active(now) && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
         const place_t at = AT3(first, top + row, k);
         if (row & 1) {
@@ -759,10 +752,10 @@ FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place
 /* The edges between the block and the cells in the west and east of it that those own: into the rows 0 to 3 from the
  * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from
  * below goes where it looks for it. */
-#define RIM (EDGES == 6 ? 2 * SEGMENT_ROWS : SEGMENT_ROWS)
+#define RIM (EDGES == 6 ? 2 * BLOCK_NY : BLOCK_NY)
 FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width, int rows, int k)
 {
-    const int row = q % SEGMENT_ROWS, from_below = q / SEGMENT_ROWS, shifted = from_below ? 1 - (row & 1) : row & 1;
+    const int row = q % BLOCK_NY, from_below = q / BLOCK_NY, shifted = from_below ? 1 - (row & 1) : row & 1;
     /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
     const int axis = from_below ? 1 + (row & 1) : 0, lane = axis == 2 ? width : -1, to = axis == 2 ? width - 1 : 0;
     const int i = block_first(), j = block_top() + row;
@@ -774,7 +767,7 @@ FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width
     rim[q * 3] = f.mass;
     rim[q * 3 + 1] = f.right;
     rim[q * 3 + 2] = f.along;
-    if (EDGES == 6 && q == SEGMENT_ROWS)
+    if (EDGES == 6 && q == BLOCK_NY)
         keep_flux(kept, MOVE(1, 0), &f);
 }
 
@@ -783,8 +776,8 @@ FOLDED void place_rim(local real *kept, local const real *rim, int row, int widt
 {
     for (int c = 0; c < 3; c++) {
         kept[EAST(row & 1, c)] = rim[row * 3 + c];
-        if (EDGES == 6 && row + 1 < SEGMENT_ROWS)
-            kept[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(SEGMENT_ROWS + row + 1) * 3 + c];
+        if (EDGES == 6 && row + 1 < BLOCK_NY)
+            kept[row & 1 ? MOVE(1, c) : MOVE(0, c) + width - 1] = rim[(BLOCK_NY + row + 1) * 3 + c];
     }
 }
 #endif
@@ -957,9 +950,9 @@ kernel void flood_advance(
     if (get_local_id(0) == 0)
         listed = 0;
 #endif
-    const int first = block_first(), top = block_top(), width = min(SEGMENT, NX - first);
+    const int first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
 #if SHARED
-    const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : -2;
+    const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : -2;
     for (int row = -1; row <= ROWS_OF_ITEM(rows); row++) {
         const place_t at = AT3(first, top + row, k);
         const lane_t from = EAST(1 - (row & 1), 0);
@@ -982,7 +975,7 @@ kernel void flood_advance(
         END_OF_ROW
     }
 #else
-    const int rows = active && dt > 0 ? min(SEGMENT_ROWS, NY - top) : 0;
+    const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
         const place_t at = AT3(first, top + row, k);
         if (row & 1) {
@@ -1011,12 +1004,12 @@ kernel void flood_advance(
 #endif
     FOR_FEW_CELLS(special, i, j, lane)
         if (cell[AT3(i, j, k)] & SPECIAL)
-            list[atomic_inc(&listed)] = (j - block_top()) * SEGMENT + lane;
+            list[atomic_inc(&listed)] = (j - block_top()) * BLOCK_NX + lane;
     barrier(CLK_LOCAL_MEM_FENCE);
     const int count = special ? listed : 0;
     for (int n = (int)get_local_id(0); n < count; n += (int)get_local_size(0)) {
-        const int j = block_top() + list[n] / SEGMENT;
-        const place_t at = AT3(block_first() + list[n] % SEGMENT, j, k);
+        const int j = block_top() + list[n] / BLOCK_NX;
+        const place_t at = AT3(block_first() + list[n] % BLOCK_NX, j, k);
         const int code = cell[at];
         cell_state next = { NEXT_H(at), NEXT_U(at), NEXT_V(at), 0, 0 };
 #if COMPENSATED

@@ -1,8 +1,6 @@
 /* flow.cl: one time step of temperature, vorticity and stream function on the nodes of a rectangle, border included
  * (docs/flow.md):
  *   u = psi_y, v = -psi_x, omega = v_x - u_y
- * lint: -DUPWIND=0 -DHEAT=0 -DBODIES=0 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DAX=0.1 -DAY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.0 -DSLIP_X=256.0 -DSLIP_Y=256.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DBUOYANCY=0.0 -DBODY_X=1.0 -DBODY_Y=1.0 -DBODY_PSI_X=1.0 -DBODY_PSI_Y=1.0 -DBODY_HEAT=0.0 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_WALL=4 -DNODE_FREE=8 -DNODE_OUT=16 -DNODE_BODY=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096 -DHEAT_FIXED=65536 -DBODY_NUMBER=1048576
- * lint: -DUPWIND=1 -DHEAT=1 -DBODIES=2 -DDT=0.001 -DIX2=64.0 -DIY2=64.0 -DNUX=0.1 -DNUY=0.1 -DAX=0.1 -DAY=0.1 -DCX=16384.0 -DCY=16384.0 -DTHETA=1.0 -DWALL_X=32768.0 -DWALL_Y=32768.0 -DWALL_OMEGA=0.5 -DSLIP_X=256.0 -DSLIP_Y=256.0 -DCONVECT_X=0.1 -DCONVECT_Y=0.1 -DBUOYANCY=1.0 -DBODY_X=1.0 -DBODY_Y=1.0 -DBODY_PSI_X=1.0 -DBODY_PSI_Y=1.0 -DBODY_HEAT=1.0 -DNODE_OMEGA=1 -DNODE_PSI=2 -DNODE_WALL=4 -DNODE_FREE=8 -DNODE_OUT=16 -DNODE_BODY=32 -DNODE_SIDE=64 -DPSI_FIXED=256 -DOMEGA_FIXED=4096 -DHEAT_FIXED=65536 -DBODY_NUMBER=1048576
  *
  * node: what a node is, in bits (src/solvers/flow/flow.h): vorticity unknown, stream function unknown, kind and side of
  * the border, for each neighbour (west, east, south, north: four bits from PSI_FIXED, OMEGA_FIXED and HEAT_FIXED) whether

@@ -1,10 +1,5 @@
 /* maxwell.cl: the time-harmonic iteration on a staggered grid (docs/maxwell.md): complex E and H, leapfrog, split fields in
  * the absorbing layers (PML). Lengths in cells, H times the impedance of vacuum.
- * lint: -DFORM=0 -DFUSED=1 -DDEPTH=8 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
- * lint: -DFORM=0 -DFUSED=1 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=1 -DBLOCH=0 -DVOLUME=1 -DSOURCE=-1
- * lint: -DFORM=0 -DFUSED=1 -DPML_CELLS=10 -DLOW_Z=0 -DPML_SIDES=0 -DBLOCH=1 -DVOLUME=0 -DSOURCE=40
- * lint: -DFORM=1 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
- * lint: -DFORM=2 -DPML_CELLS=10 -DLOW_Z=1 -DPML_SIDES=0 -DBLOCH=0 -DVOLUME=0 -DSOURCE=40
  *
  * Of cell (i, j, k): E_x stands at (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ... Sides are periodic, or absorbing
  * with a metal wall behind (PML_SIDES); at the top lies an absorbing layer, at the bottom too (LOW_Z) or a metal wall.
@@ -268,7 +263,7 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
 
 /* Cells along x that may go in loops: neither at an end of the box's rows nor in an absorbing side. */
 #define PLAIN_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
-#define PLAIN_TO min(min(block_first() + SEGMENT, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
+#define PLAIN_TO min(min(block_first() + BLOCK_NX, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
 
 /* new = t old + c (first + second); `first` and `second` are of one real, at 2 i and 2 i + 1. */
 #define ROW_LOOP(old, FIRST, SECOND)                                                          \
@@ -328,8 +323,8 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
 kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
                            global real2 *restrict H, global real2 *restrict part LIGHT_H_ARGUMENTS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
-    const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
+    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_H(Y0 + j, GNY, PML_SIDES, PML_SIDES);
         const int special = layer == GNZ - 1 || layer == SOURCE || dy > 0 || j == NY - 1;
@@ -401,8 +396,8 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
                            global const real2 *restrict coefficients, global real2 *restrict E,
                            global real2 *restrict part LIGHT_E_ARGUMENTS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, LOW_Z, 1), end = min(block_first() + SEGMENT, NX);
-    const int rows = get_local_id(0) == 0 ? min(block_top() + SEGMENT_ROWS, NY) : 0;
+    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_E(Y0 + j, GNY, PML_SIDES, PML_SIDES);
         int special = layer == 0 || layer == SOURCE || dy > 0 || j == 0;
@@ -542,7 +537,7 @@ static inline real2 state_of(global const real2 *E, global const real2 *H, globa
 }
 
 /* The state becomes the last one, its difference to the one before goes to `slot`, if that is one. */
-kernel void maxwell_keep(global const real2 *restrict E, global const real2 *restrict H,
+kernel void maxwell_serialize(global const real2 *restrict E, global const real2 *restrict H,
                          global const real2 *restrict part_E, global const real2 *restrict part_H,
                          global real2 *restrict history, int slot)
 {

@@ -2,11 +2,6 @@
  * gradients: damped Jacobi (two sweeps down from zero, two sweeps up: symmetric), bilinear interpolation, its transpose
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
- * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DFUSED=1 -DSEPARATE=0 -DFINER_SEPARATE=0 -DFINEST=0 -DCOARSEST=1 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=1 -DSTEP_Y=1 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=1 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
- * lint: -DFUSED=0 -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=1 -DCOARSEST=0 -DFINER_FINEST=0 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=1 -DFINER_STEP_Y=1 -DFINER_NX=1 -DFINER_NY=1 -DFINER_FIRST=0 -DFINER_PITCH=1 -DFINER_PLANE=1
- * lint: -DFUSED=0 -DSEPARATE=1 -DFINER_SEPARATE=1 -DFINEST=0 -DCOARSEST=0 -DFINER_FINEST=1 -DLAST_X=0.5 -DLAST_Y=1.0 -DFINER_LAST_X=1.0 -DFINER_LAST_Y=0.5 -DSTEP_X=2 -DSTEP_Y=2 -DCOARSE_NX=9 -DCOARSE_NY=9 -DCOARSE_FIRST=20 -DCOARSE_PITCH=16 -DFINER_STEP_X=2 -DFINER_STEP_Y=2 -DFINER_NX=33 -DFINER_NY=33 -DFINER_FIRST=52 -DFINER_PITCH=48 -DFINER_PLANE=1680
  *
  * A program is built for every level. A grid may be cut into several boxes, at even places, so that places in a
  * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
@@ -56,7 +51,7 @@ static inline int has_above(int i, int step, int coarse_n) { return step == 2 &&
 /* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
 kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x, int margin)
 {
-    CELL_AND_MARGIN(i, j, margin);
+    CELL_AND_GHOSTS(i, j, margin);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -79,7 +74,7 @@ kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global rea
 kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
                       global real *restrict y, int margin)
 {
-    CELL_AND_MARGIN(i, j, margin);
+    CELL_AND_GHOSTS(i, j, margin);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -149,7 +144,7 @@ kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, g
 /* x += P e. */
 kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int margin)
 {
-    CELL_AND_MARGIN(i, j, margin);
+    CELL_AND_GHOSTS(i, j, margin);
     const index_t at = AT(i, j);
     if (UNKNOWN(at))
         x[at] = x[at] + interpolated(e, i, j);

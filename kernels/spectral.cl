@@ -1,7 +1,6 @@
 /* spectral.cl: a fast direct solver for the matrix of lib/stencil.h on a rectangle: transforms along x, along y, a
  * division by the eigenvalues, and back, in three launches (Hockney 1965; the sums are sine and cosine transforms, one
  * kind for each pair of ends).
- * lint: -DLOG_X=6 -DLENGTH_X=64 -DCHIRP_X=0 -DCOUNT_X=31 -DFIRST_X=1 -DODD_X=1 -DTWICE_LOW_X=0 -DTWICE_HIGH_X=0 -DLOG_Y=8 -DLENGTH_Y=66 -DCHIRP_Y=1 -DCOUNT_Y=34 -DFIRST_Y=0 -DODD_Y=0 -DTWICE_LOW_Y=1 -DTWICE_HIGH_Y=1 -DTURNED_FIRST=0 -DTURNED_PITCH=48
  *
  * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. That makes it
  * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
@@ -201,8 +200,8 @@ static inline void store_lines(global real *values, lines l, local const real2 *
 }
 
 /* Between the transforms along x and along y the values lie in lines along y, one after the other: line number `column`
- * begins at TURNED(column). What crosses over is written scattered, so that everything is read in order. */
-#define TURNED(column) (TURNED_FIRST + (index_t)(column)*TURNED_PITCH)
+ * begins at TRANSPOSED(column). What crosses over is written scattered, so that everything is read in order. */
+#define TRANSPOSED(column) (TRANSPOSED_FIRST + (index_t)(column)*TRANSPOSED_PITCH)
 
 /* Rows of the unknowns, from the grid to turned lines or (`back`) from what spectral_columns left in the grid's order to
  * the grid. On the way there rows and columns on a mirrored border count twice, because the stencil halves them. */
@@ -226,9 +225,9 @@ kernel void spectral_rows(global const real *restrict in, global real *restrict 
     l.twice_high = !back && TWICE_HIGH_X;
     transform_lines(in, l, LOG_X, LENGTH_X, CHIRP_X, twiddle, load, chirp, spectrum, z);
     if (!back) {
-        l.first = TURNED(0) + row;
+        l.first = TRANSPOSED(0) + row;
         l.second = l.first + 1;
-        l.stride = TURNED_PITCH;
+        l.stride = TRANSPOSED_PITCH;
     }
     store_lines(out, l, z, ODD_X, CHIRP_X, pick, chirp, 0, 0, 0, 0);
 }
@@ -244,8 +243,8 @@ kernel void spectral_columns(global real *turned, global real *restrict out, glo
     local real2 z[1 << LOG_Y];
     const int column = 2 * (int)get_group_id(0);
     lines l;
-    l.first = TURNED(column);
-    l.second = TURNED(column + 1);
+    l.first = TRANSPOSED(column);
+    l.second = TRANSPOSED(column + 1);
     l.stride = 1;
     l.count = COUNT_Y;
     l.has_first = column < COUNT_X;

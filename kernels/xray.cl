@@ -13,10 +13,6 @@
  * Where the density is too large for one device (SLABS), each has a slab of it, blocks that follow one another along the axis
  * CUT, and a photon that comes to another slab goes on on that device (kernels/lib/migrate.h). Its life does not notice.
  *
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=0 -DCUT=2
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=0 -DMOST=1 -DPOLARISED=0 -DPROFILE=0 -DPLACED=0 -DEQUAL_ANGLES=1 -DEXPECTED=0 -DHALVINGS=2 -DREACH=1.5 -DGAIN=1.0 -DTHINNED=0 -DABSORBING=0 -DABSORPTION=0.0 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=1 -DCUT=0
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=0 -DCUT=2
- * lint: -DBOX_X=8 -DBOX_Y=16 -DBOX_Z=16 -DBLOCK_X=0 -DBLOCK_Y=1 -DBLOCK_Z=1 -DBLOCKS_X=8 -DBLOCKS_Y=8 -DBLOCKS_Z=8 -DFIXED_BITS=22 -DPATH_BITS=12 -DANGLE_BITS=12 -DMOST=1000 -DPOLARISED=1 -DPROFILE=1 -DPLACED=1 -DEQUAL_ANGLES=0 -DEXPECTED=1 -DHALVINGS=0 -DREACH=0.1 -DGAIN=1.0 -DTHINNED=1 -DABSORBING=1 -DABSORPTION=0.1 -DKEY0=1 -DKEY1=0 -DSTART_X=-2.5 -DCENTRE_Y=1.5 -DCENTRE_Z=1.5 -DUNIT_Y=0.01 -DUNIT_Z=0.01 -DPER_Y=1.0 -DPER_Z=1.0 -DPATH_SCALE=163840.0 -DAPERTURE_Y=1000000 -DAPERTURE_Z=1000000 -DSHIFT_Y=0 -DSHIFT_Z=0 -DPLACES_Y=8 -DPLACES_Z=8 -DPLACE_Y=65536 -DPLACE_Z=65536 -DDEFICIT=0.005 -DBEAM_U=1.0 -DBEAM_V=0.0 -DBEAM_W=0.0 -DBEAM_ID=0 -DBEAM_IV=0 -DBEAM_IW=0 -DE_U=0.0 -DE_V=1.0 -DE_W=0.0 -DFAR_Y=0.0001 -DFAR_Z=0.0001 -DPER_CELL_Y=1000.0 -DPER_CELL_Z=1000.0 -DSAMPLES=4 -DSTRIDE=7 -DEXPECTATION=1.0 -DSLABS=1 -DCUT=2
  */
 #define CELLS ((uint)GNX * (uint)GNY)
 #define KEY ((uint2)(KEY0, KEY1))
@@ -614,17 +610,17 @@ static inline void pack(const photon *p, uint device, global uint *to)
     to[7] = (uint)p->a.block;
     to[8] = (uint)p->b.block;
     to[9] = (uint)p->c.block;
-    to = travel_put_long(to + 10, p->k.missing);
-    to = travel_put_long(to, p->k.x);
-    to = travel_put_long(to, p->k.y);
-    to = travel_put_long(to, p->k.z);
+    to = migrate_put_long(to + 10, p->k.missing);
+    to = migrate_put_long(to, p->k.x);
+    to = migrate_put_long(to, p->k.y);
+    to = migrate_put_long(to, p->k.z);
     const real reals[] = { p->x, p->y, p->z, p->t, p->depth, p->weight, p->d.u, p->d.v, p->d.w,
 #if POLARISED
                            p->d.eu, p->d.ev, p->d.ew
 #endif
     };
     for (int n = 0; n < 9 + 3 * POLARISED; n++)
-        to = travel_put(to, reals[n]);
+        to = migrate_put(to, reals[n]);
 }
 
 static inline void unpack(photon *p, global const uint *from)
@@ -634,24 +630,24 @@ static inline void unpack(photon *p, global const uint *from)
     p->scatterings = (int)from[4];
     p->k.y0 = (int)from[5];
     p->k.z0 = (int)from[6];
-    p->k.missing = travel_long(from + 10);
-    p->k.x = travel_long(from + 12);
-    p->k.y = travel_long(from + 14);
-    p->k.z = travel_long(from + 16);
+    p->k.missing = migrate_long(from + 10);
+    p->k.x = migrate_long(from + 12);
+    p->k.y = migrate_long(from + 14);
+    p->k.z = migrate_long(from + 16);
     global const uint *reals = from + 18;
-    p->x = travel_real(reals);
-    p->y = travel_real(reals + TRAVEL_REAL);
-    p->z = travel_real(reals + 2 * TRAVEL_REAL);
-    p->t = travel_real(reals + 3 * TRAVEL_REAL);
-    p->depth = travel_real(reals + 4 * TRAVEL_REAL);
-    p->weight = travel_real(reals + 5 * TRAVEL_REAL);
-    p->d.u = travel_real(reals + 6 * TRAVEL_REAL);
-    p->d.v = travel_real(reals + 7 * TRAVEL_REAL);
-    p->d.w = travel_real(reals + 8 * TRAVEL_REAL);
+    p->x = migrate_real(reals);
+    p->y = migrate_real(reals + MIGRATE_REAL);
+    p->z = migrate_real(reals + 2 * MIGRATE_REAL);
+    p->t = migrate_real(reals + 3 * MIGRATE_REAL);
+    p->depth = migrate_real(reals + 4 * MIGRATE_REAL);
+    p->weight = migrate_real(reals + 5 * MIGRATE_REAL);
+    p->d.u = migrate_real(reals + 6 * MIGRATE_REAL);
+    p->d.v = migrate_real(reals + 7 * MIGRATE_REAL);
+    p->d.w = migrate_real(reals + 8 * MIGRATE_REAL);
 #if POLARISED
-    p->d.eu = travel_real(reals + 9 * TRAVEL_REAL);
-    p->d.ev = travel_real(reals + 10 * TRAVEL_REAL);
-    p->d.ew = travel_real(reals + 11 * TRAVEL_REAL);
+    p->d.eu = migrate_real(reals + 9 * MIGRATE_REAL);
+    p->d.ev = migrate_real(reals + 10 * MIGRATE_REAL);
+    p->d.ew = migrate_real(reals + 11 * MIGRATE_REAL);
 #endif
     if (p->scatterings > 0)
         set_integers(&p->d);
@@ -701,8 +697,8 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
                        volatile global long *lives, global uint *travel, int first_block, int end_block, uint first0,
                        uint first1, uint begin0, uint begin1, uint end0, uint end1, uint rounds, uint layers)
 {
-    const uint item = (uint)get_global_id(0), items = travel_items(travel), here = travel_device(travel);
-    const int begins = !travel_hold(travel);
+    const uint item = (uint)get_global_id(0), items = migrate_items(travel), here = migrate_device(travel);
+    const int begins = !migrate_hold(travel);
     if (item >= items)
         return;
     const ulong first = (ulong)first1 << 32 | first0, begin = (ulong)begin1 << 32 | begin0,
@@ -711,10 +707,10 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
     const life nothing = { 0, 0, 0, 0, 0, 0, 0, 0 };
     life count = nothing;
     photon p;
-    uint at = *travel_memory(travel, item), cell = 0, told = 0, landed = 0;
-    int flying = 0, crosses = 0, has = item < travel_come(travel);
+    uint at = *migrate_memory(travel, item), cell = 0, told = 0, landed = 0;
+    int flying = 0, crosses = 0, has = item < migrate_come(travel);
     if (has) {
-        unpack(&p, travel_arrival(travel, item));
+        unpack(&p, migrate_arrival(travel, item));
         cell = (uint)(((ulong)p.number.s1 << 32 | p.number.s0) % CELLS);
         flying = 1;
     }
@@ -748,8 +744,8 @@ kernel void xray_cross(global const real *restrict optical, global const real *r
         }
     }
     if (crosses)
-        pack(&p, block_of(&p) < own.first ? here - 1 : here + 1, travel_departure(travel));
-    *travel_memory(travel, item) = at;
+        pack(&p, block_of(&p) < own.first ? here - 1 : here + 1, migrate_departure(travel));
+    *migrate_memory(travel, item) = at;
     tell(lives + told, CELLS, &count);
 }
 

@@ -26,7 +26,7 @@ typedef struct bn_domain_desc {
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
     int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_reach */
-    int boxes;  /* 0 means 1. Cuts only at multiples of BN_SEGMENT cells along x, BN_SEGMENT_ROWS along y */
+    int boxes;  /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW need it, and so does turning */
@@ -41,7 +41,7 @@ typedef struct bn_domain_desc {
 
 /* Cells that are summed together: a segment of a row, in so many rows. Sums are formed over these blocks, so that their
  * order depends on the grid alone. */
-enum { BN_SEGMENT = 256, BN_SEGMENT_ROWS = 4 };
+enum { BN_BLOCK_NX = 256, BN_BLOCK_NY = 4 };
 
 BN_CHECKED bn_status bn_domain_create(bn_context *, const bn_domain_desc *, bn_domain **out);
 void bn_domain_destroy(bn_domain **);
@@ -62,8 +62,8 @@ int bn_domain_reach(const bn_domain *);
 
 /* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns.
  * Both have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may
- * store its result turned, in a field of the other (BN_WRITE_TURNED). It lives on by itself. */
-BN_CHECKED bn_status bn_domain_turned(const bn_domain *, bn_domain **out);
+ * store its result turned, in a field of the other (BN_WRITE_TRANSPOSED). It lives on by itself. */
+BN_CHECKED bn_status bn_domain_transposed(const bn_domain *, bn_domain **out);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
  * that read or write fields of two domains of one box; several boxes have it from BN_DEF_PLACE. */
@@ -99,7 +99,7 @@ void bn_domain_box(const bn_domain *, size_t box, bn_region *);
  * most unless a row has more. Begins with a zeroed region; false: that was all. */
 bool bn_domain_next_band(const bn_domain *, size_t points, bn_region *band);
 /* Whether ranks have different boxes. If not, every rank has the whole grid. */
-bool bn_domain_dealt(const bn_domain *);
+bool bn_domain_distributed(const bn_domain *);
 
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);

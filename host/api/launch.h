@@ -16,13 +16,13 @@ typedef enum bn_access {
     BN_A_PARTIALS,
     BN_A_TOTALS,
     BN_A_SCALARS,
-    BN_A_TABLE,
+    BN_A_ARRAY,
     BN_A_COUNTERS,
     BN_A_IMAGE,
-    BN_A_TURNED,
+    BN_A_TRANSPOSED,
     BN_A_PLANE,
-    BN_A_TRAVELLERS,
-    BN_A_MARGIN
+    BN_A_MIGRATING,
+    BN_A_GHOST_CELLS
 } bn_access;
 typedef enum bn_value_kind { BN_V_REAL, BN_V_I32, BN_V_U32 } bn_value_kind;
 
@@ -32,8 +32,8 @@ typedef struct bn_arg {
     bn_field *field;
     bn_partials *partials;
     bn_scalars *scalars;
-    bn_table *table;
-    bn_travellers *travellers;
+    bn_device_array *table;
+    bn_migrating_particles *travellers;
     int side;      /* with `wraps`: 1 if only cells of higher indices are read beyond its own, -1 if only those of lower
                       ones; 0: both */
     int component; /* partial sums: the only component that the kernel writes, plus one; 0: any */
@@ -87,9 +87,9 @@ typedef struct bn_arg {
     {                                          \
         .access = BN_A_SCALARS, .scalars = (s) \
     }
-#define BN_TABLE(t)                        \
+#define BN_ARRAY(t)                        \
     {                                      \
-        .access = BN_A_TABLE, .table = (t) \
+        .access = BN_A_ARRAY, .table = (t) \
     }
 /* Counters that the kernel takes: it sees what work-items of all boxes have added up, in its own cells; afterwards all
  * counters are zero. */
@@ -97,7 +97,7 @@ typedef struct bn_arg {
     {                                         \
         .access = BN_A_COUNTERS, .table = (t) \
     }
-/* Of a table that is cut into slabs (bn_table_slabs): the first plane that the kernel sees, and the one behind the
+/* Of a table that is cut into slabs (bn_device_array_slabs): the first plane that the kernel sees, and the one behind the
  * last; int. */
 #define BN_FIRST_PLANE(t)                              \
     {                                                  \
@@ -107,18 +107,18 @@ typedef struct bn_arg {
     {                                                 \
         .access = BN_A_PLANE, .table = (t), .side = 1 \
     }
-/* Those who have come and those who leave, in a kernel of range BN_PER_TRAVELLER: global uint * (kernels/lib/migrate.h).
+/* Those who have come and those who leave, in a kernel of range BN_PER_PARTICLE: global uint * (kernels/lib/migrate.h).
  */
-#define BN_TRAVELLERS(t)                             \
+#define BN_MIGRATING(t)                             \
     {                                                \
-        .access = BN_A_TRAVELLERS, .travellers = (t) \
+        .access = BN_A_MIGRATING, .travellers = (t) \
     }
 /* So many cells of the halo, where other boxes lie, are computed along with a box, and need no exchange when they are
- * read: a kernel of range BN_PER_CELL that says CELL_AND_MARGIN. What it reads of its own grid then reaches so much
+ * read: a kernel of range BN_PER_CELL that says CELL_AND_GHOSTS. What it reads of its own grid then reaches so much
  * further, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange is cheap. */
-#define BN_MARGIN(cells)                                                     \
+#define BN_GHOST_CELLS(cells)                                                     \
     {                                                                        \
-        .access = BN_A_MARGIN, .kind = BN_V_I32, .value.i = (int32_t)(cells) \
+        .access = BN_A_GHOST_CELLS, .kind = BN_V_I32, .value.i = (int32_t)(cells) \
     }
 /* A field read as an image: image1d_buffer_t of reals, in double precision of uint4 that are two of them. */
 #define BN_IMAGE(f, reach_)                                   \
@@ -127,23 +127,23 @@ typedef struct bn_arg {
     }
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen); the kernel knows their
  * layout from BN_DEF_PLACE. The reach is counted in cells of that grid. */
-#define BN_READ_FOREIGN(f) BN_READ_FOREIGN_REACH(f, 0)
-#define BN_READ_FOREIGN_REACH(f, reach_)                                      \
+#define BN_READ_OTHER_GRID(f) BN_READ_OTHER_GRID_RADIUS(f, 0)
+#define BN_READ_OTHER_GRID_RADIUS(f, reach_)                                      \
     {                                                                         \
         .access = BN_A_READ, .reach = (reach_), .field = (f), .foreign = true \
     }
-#define BN_WRITE_FOREIGN(f)                                 \
+#define BN_WRITE_OTHER_GRID(f)                                 \
     {                                                       \
         .access = BN_A_WRITE, .field = (f), .foreign = true \
     }
-/* A field of the turned grid (bn_domain_turned), of one component: the kernel, which reads no neighbours in other rows,
- * writes cell (i, j) to the element AT_TURNED(i, j) of kernels/lib/index.h, all of them; then they go where they
+/* A field of the turned grid (bn_domain_transposed), of one component: the kernel, which reads no neighbours in other rows,
+ * writes cell (i, j) to the element AT_TRANSPOSED(i, j) of kernels/lib/index.h, all of them; then they go where they
  * belong, to whichever device. */
-#define BN_WRITE_TURNED(f)                  \
+#define BN_WRITE_TRANSPOSED(f)                  \
     {                                       \
-        .access = BN_A_TURNED, .field = (f) \
+        .access = BN_A_TRANSPOSED, .field = (f) \
     }
-#define BN_SCALARS_FOREIGN(s)                                   \
+#define BN_SCALARS_OTHER_GRID(s)                                   \
     {                                                           \
         .access = BN_A_SCALARS, .scalars = (s), .foreign = true \
     }
@@ -166,12 +166,12 @@ typedef struct bn_arg {
  * of the arguments, that fields belong to the kernel's domain, and that no reach exceeds the halo. */
 BN_CHECKED bn_status bn_launch(bn_kernel *, const bn_arg *, size_t count);
 
-/* A kernel of range BN_PER_TRAVELLER, one of whose arguments is BN_TRAVELLERS: launches it again and again, and takes
+/* A kernel of range BN_PER_PARTICLE, one of whose arguments is BN_MIGRATING: launches it again and again, and takes
  * those who leave one device to the one that they name, until nobody is on the way and every work-item is through with
  * what it begins by itself (travel.h). Waits for every launch. */
-#define BN_TRAVEL(kernel, ...) \
-    bn_travel((kernel), (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg))
-BN_CHECKED bn_status bn_travel(bn_kernel *, const bn_arg *, size_t count);
+#define BN_MIGRATION(kernel, ...) \
+    bn_migration((kernel), (const bn_arg[]){ __VA_ARGS__ }, sizeof((const bn_arg[]){ __VA_ARGS__ }) / sizeof(bn_arg))
+BN_CHECKED bn_status bn_migration(bn_kernel *, const bn_arg *, size_t count);
 
 /* From now on a kernel of range BN_PER_CELL in one or two dimensions runs with so many work-items a cell, told apart by
  * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */

@@ -44,16 +44,16 @@ static inline BN_SUM_REAL BN_SUM_NAME(ordered_total)(BN_SUM_REAL *partials, size
 }
 
 /* Sum of a[i] * b[i] over nx * ny * nz points (b NULL: of a[i]). `partials` has room for one
- * number a block, nz * ceil(ny / BN_SEGMENT_ROWS) * ceil(nx / BN_SEGMENT). */
+ * number a block, nz * ceil(ny / BN_BLOCK_NY) * ceil(nx / BN_BLOCK_NX). */
 static inline BN_SUM_REAL BN_SUM_NAME(ordered_dot)(const BN_SUM_REAL *a, const BN_SUM_REAL *b, const size_t n[3],
                                                    BN_SUM_REAL *partials)
 {
     size_t count = 0;
     for (size_t k = 0; k < n[2]; k++)
-        for (size_t j = 0; j < n[1]; j += BN_SEGMENT_ROWS)
-            for (size_t i = 0; i < n[0]; i += BN_SEGMENT) {
-                const size_t end = i + BN_SEGMENT < n[0] ? i + BN_SEGMENT : n[0];
-                const size_t bottom = j + BN_SEGMENT_ROWS < n[1] ? j + BN_SEGMENT_ROWS : n[1];
+        for (size_t j = 0; j < n[1]; j += BN_BLOCK_NY)
+            for (size_t i = 0; i < n[0]; i += BN_BLOCK_NX) {
+                const size_t end = i + BN_BLOCK_NX < n[0] ? i + BN_BLOCK_NX : n[0];
+                const size_t bottom = j + BN_BLOCK_NY < n[1] ? j + BN_BLOCK_NY : n[1];
                 BN_SUM_REAL lanes[BN_SUM_LANES] = { 0 };
                 for (size_t y = j; y < bottom; y++) {
                     const size_t row = (k * n[1] + y) * n[0];

@@ -1,7 +1,7 @@
 /* reduce.h: sums over the whole grid whose bits do not depend on work-groups or boxes, and small arrays of scalars that
  * stay on the device.
  *
- * A kernel of range BN_PER_SEGMENT writes one partial sum per block (BN_SEGMENT cells of BN_SEGMENT_ROWS rows) into
+ * A kernel of range BN_PER_BLOCK writes one partial sum per block (BN_BLOCK_NX cells of BN_BLOCK_NY rows) into
  * bn_partials. Later kernels add them up in fixed order: one of range BN_ONCE, which puts what it makes of them into
  * bn_scalars, or every work-group by itself, which saves a launch (kernels/lib/reduce.h). */
 #ifndef BN_API_REDUCE_H
@@ -18,7 +18,7 @@ BN_CHECKED bn_status bn_partials_create(bn_domain *, const char *name, int compo
                                         bn_partials **out);
 void bn_partials_destroy(bn_partials **);
 
-/* Kernels of range BN_PER_SEGMENT read partial sums of earlier launches in other blocks. */
+/* Kernels of range BN_PER_BLOCK read partial sums of earlier launches in other blocks. */
 void bn_partials_share(bn_partials *);
 
 /* `count` reals, zero at first. Reading waits; reads a few dozen bytes. */
@@ -27,7 +27,7 @@ void bn_scalars_destroy(bn_scalars **);
 BN_CHECKED bn_status bn_scalars_read(bn_scalars *, double *values, size_t count);
 BN_CHECKED bn_status bn_scalars_write(bn_scalars *, const double *values, size_t count);
 
-/* Work-groups of range BN_PER_SEGMENT write to them: each value only by one of them, or by atomic_max of non-negative
+/* Work-groups of range BN_PER_BLOCK write to them: each value only by one of them, or by atomic_max of non-negative
  * numbers. Without it a kernel may write scalars only if every box's launch writes the same: in range BN_ONCE, or in
  * the first_group() of kernels/lib/reduce.h. */
 BN_CHECKED bn_status bn_scalars_share(bn_scalars *);

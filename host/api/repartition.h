@@ -1,13 +1,13 @@
 /* repartition.h: work that is not the same everywhere: how even the devices of a domain share it, cuts that share it better,
  * and how fields move to a domain that is cut so. All of it depends on numbers alone that every rank has: all ranks cut
  * alike. */
-#ifndef BN_API_RECUT_H
-#define BN_API_RECUT_H
+#ifndef BN_API_REPARTITION_H
+#define BN_API_REPARTITION_H
 
 #include "api/field.h"
 #include "api/reduce.h"
 
-/* Blocks of the grid along x, y, z: BN_SEGMENT cells in BN_SEGMENT_ROWS rows of a layer, in the order of partial sums.
+/* Blocks of the grid along x, y, z: BN_BLOCK_NX cells in BN_BLOCK_NY rows of a layer, in the order of partial sums.
  */
 void bn_domain_blocks(const bn_domain *, size_t n[3]);
 
@@ -31,7 +31,7 @@ void bn_cuts_free(bn_cuts *);
 
 /* A domain like `old`, whose boxes lie on the same devices but are cut so; the counts and times of its kernels and
  * programs go on from there. Both live by themselves. */
-BN_CHECKED bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *, bn_domain **out);
+BN_CHECKED bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *, bn_domain **out);
 
 /* Moves a field to another domain of the same grid on the same devices, with its values. Cells that stay on their
  * device are copied there; the others go through the host, some megabytes at a time. The field keeps its address.

@@ -1,7 +1,7 @@
 # embed.awk: turns texts into a C file of string tables.
 #   awk -f embed.awk table=NAME FILE... table=NAME FILE... > embedded.c
 # Each table is an array of bn_embedded (host/api/embedded_files.h) and ends with a NULL name. A self-test case
-# data/cases/flow/selftest.toml is called selftest/flow.toml, another one selftest-heat.toml beside it
+# data/cases/flow/selftest.toml (or data/studies/...) is called selftest/flow.toml, another one selftest-heat.toml beside it
 # selftest/flow/heat.toml; every other file keeps its path.
 
 function c_text(line)

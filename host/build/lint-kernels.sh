@@ -2,11 +2,10 @@
 # lint-kernels.sh: compiles every kernel without a device, in both precisions, and reads it for what would break equal
 # bits or portability.
 #   sh lint-kernels.sh [FILE.cl...]      all of kernels/ unless files are named
-# A kernel file says with which constants of its solver, in a comment, one line a variant:  lint: -DK=0.25 -DORDER=2
-# Reals among them get the build's precision, as from the host.
+# BINNACLE: the program, which tells the constants of the solvers' self-test cases.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-[ $# -gt 0 ] || set -- kernels/*.cl
+[ $# -gt 0 ] || set -- kernels/*.cl kernels/studies/*.cl
 
 clang=
 for candidate in ${CLANG:-} clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14; do
@@ -23,15 +22,14 @@ fi
 
 # What the host injects (kernels/lib/index.h), for a box of a grid cut along y; and what it puts in front.
 box='-DDIMS=2 -DNX=300 -DNY=40 -DNZ=1 -DHALO=1 -DPITCH=320 -DPLANE=13440 -DSLICE=13440 -DFIRST=336
-     -DGNX=300 -DGNY=120 -DGNZ=1 -DSEGMENTS=2 -DBLOCK_ROWS=30 -DPARTIALS=60 -DTOTALS=60 -DPERIODIC_X=0 -DPERIODIC_Y=1
-     -DTILE_X=32 -DTILE_Y=8 -DTILE_LAYERS=32'
+     -DGNX=300 -DGNY=120 -DGNZ=1 -DSUM_BLOCKS_X=2 -DSUM_BLOCKS_Y=30 -DPARTIALS=60 -DTOTALS=60 -DPERIODIC_X=0 -DPERIODIC_Y=1
+     -DTILE_X=32 -DTILE_Y=8 -DTILE_LAYERS=32 -DTRANSPOSE_FIRST=0 -DTRANSPOSE_PITCH=48 -DTRANSPOSE_STRIP=16'
 single='-DREAL_BYTES=4 -DINDEX_BITS=32 -DHAS_FP64=0 -DHAS_INT64_ATOMICS=0 -DIS_CPU=0'
 double='-DREAL_BYTES=8 -DINDEX_BITS=64 -DHAS_FP64=1 -DHAS_INT64_ATOMICS=1 -DIS_CPU=1'
 # The single build is for the least device there is: no fp64, no 64-bit atomics.
 least='-Xclang -cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics,-cl_khr_fp16'
 prelude=$(sed -n 's/^BN_PRELUDE("\(.*\)").*/-include \1/p' host/device/prelude.def)
 
-real='([-+]?[0-9]+[.][0-9e+-]*|[-+]?0x[0-9a-f.]+p[-+]?[0-9]+)'
 
 failed=0 compiled=0
 compile()
@@ -44,8 +42,8 @@ compile()
 
 # Barriers of the build for CPUs (barriers.awk), but for those of kernels that PoCL 3.1, 5.0 and 6.0 were seen to take.
 taken=' bpm_line bpm_march dia_dot dia_norm maxwell_fused maxwell_gram_total '
-llvm=$(mktemp)
-trap 'rm -f "$llvm"' EXIT
+llvm=$(mktemp) constants=$(mktemp)
+trap 'rm -f "$llvm" "$constants"' EXIT
 look_at_barriers()
 {
     # shellcheck disable=SC2086 # lists of options
@@ -57,22 +55,35 @@ look_at_barriers()
     fi
 }
 
+# The constants of a solver's kernels are those of its self-test cases; of the others, one line a variant.
+constants_of()
+{
+    name=${1##*/}
+    name=${name%.cl}
+    for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
+        [ ! -f "$case" ] || "${BINNACLE:-build/binnacle}" check "$case" --defines --set "case.precision=$2" | tr '\n' ' ' && echo
+    done | LC_ALL=C sort -u | grep . && return
+    awk -v name="$name" '$1 == name { sub(/^[^ ]+ */, ""); print; found = 1 } END { exit !found }' host/build/lint-kernels.txt ||
+        echo ' '
+}
+
 for file; do
     [ -f "$file" ] || continue
-    variants=$(grep -E '^[ /*]*lint: ' "$file" |
-        sed -E "s|^[ /*]*lint: *||; s|[*]/ *$||; s/=$real( |$)/=REAL(\\1)\\2/g")
-    while IFS= read -r variant; do
-        # shellcheck disable=SC2086
-        compile $single $least $variant
-        # shellcheck disable=SC2086
-        compile $double $variant
-        # shellcheck disable=SC2086
-        look_at_barriers $double $variant
-    done <<EOF
-$variants
-EOF
+    for precision in single double; do
+        constants_of "$file" $precision >"$constants"
+        while IFS= read -r variant; do
+            # shellcheck disable=SC2086 # lists of options
+            if [ $precision = single ]; then
+                compile $single $least $variant
+            else
+                compile $double $variant
+                look_at_barriers $double $variant
+            fi
+        done <"$constants"
+    done
 done
 
+texts=$(for file; do [ ! -f "$file" ] || echo "$file"; done)
 # Words that do not belong into kernel text, outside comments. Literals stand inside REAL() and get the build's type.
 awk '
     function report(why) { printf "%s:%d: %s\n", FILENAME, FNR, why > "/dev/stderr"; bad++ }
@@ -106,7 +117,7 @@ awk '
         }
     }
     END { exit bad > 0 }
-' "$@" kernels/lib/*.h || failed=$((failed + 1))
+' $texts kernels/lib/*.h || failed=$((failed + 1))
 
 echo "kernels: $compiled builds without a device, $failed with findings"
 [ $failed = 0 ]

@@ -10,7 +10,7 @@
 /* The blocks of a box among those of the grid, first and count along x, y, z. */
 static void blocks_of(const bn_box *box, size_t first[3], size_t n[3])
 {
-    const size_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+    const size_t unit[3] = { BN_BLOCK_NX, BN_BLOCK_NY, 1 };
     for (int k = 0; k < 3; k++) {
         first[k] = box->offset[k] / unit[k];
         n[k] = (box->n[k] + unit[k] - 1) / unit[k];
@@ -53,7 +53,7 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
 {
     const bn_domain *d = r->d;
     char *room = r->room + r->at;
-    const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+    const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
     const size_t row = d->segments * real, slice = row * rows;
     for (size_t b = 0; b < d->box_count; b++) {
         const bn_box *box = &d->boxes[b];
@@ -136,7 +136,7 @@ static bool needs(const bn_scalars *s) { return s->shared && s->apart; }
 
 static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t partial_count,
+bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partial_count,
                             bn_scalars *const *scalars, size_t scalar_count)
 {
     size_t bytes = 0;
@@ -150,7 +150,7 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
     if (!d->spread || bytes == 0)
         return BN_OK;
     void *begin;
-    BN_TRY(bn_rooms_next(d, &d->gathered, "bringing sums together", bytes, &begin));
+    BN_TRY(bn_double_buffer_next(d, &d->gathered, "bringing sums together", bytes, &begin));
     bn_round r = { d, begin, 0 };
     if (d->ctx->comm.ops)
         memset(r.room, 0, bytes);
@@ -174,7 +174,7 @@ bn_status bn_bring_together(bn_domain *d, bn_partials *const *partials, size_t p
     return BN_OK;
 }
 
-bn_status bn_counters_merge(bn_table *t)
+bn_status bn_counters_merge(bn_device_array *t)
 {
     bn_domain *d = t->domain;
     const bn_comm_ops *ops = d->ctx->comm.ops;
@@ -207,7 +207,7 @@ out:
     return st;
 }
 
-bn_status bn_counters_clear(bn_table *t)
+bn_status bn_counters_clear(bn_device_array *t)
 {
     bn_domain *d = t->domain;
     const cl_uint zero = 0;

@@ -7,31 +7,31 @@
 
 bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
-bool bn_link_exists(const bn_box *from, const bn_box *to)
+bool bn_channel_exists(const bn_box *from, const bn_box *to)
 {
     return (from->device || to->device) && !bn_same_device(from, to);
 }
 
-int bn_link_tag(size_t number)
+int bn_channel_tag(size_t number)
 {
     enum { TAGS = 32768 }; /* what every MPI allows; order tells apart what shares one */
     return (int)(number % TAGS);
 }
 
-void bn_link_event(cl_event *kept, cl_event fresh)
+void bn_channel_event(cl_event *kept, cl_event fresh)
 {
     if (*kept)
         clReleaseEvent(*kept);
     *kept = fresh;
 }
 
-bn_status bn_link_mark(const bn_device *device, cl_event *mark, cl_event *kept)
+bn_status bn_channel_mark(const bn_device *device, cl_event *mark, cl_event *kept)
 {
     if (*mark)
         BN_CL(device, "messages between devices", clRetainEvent, *mark);
     else
         BN_CL(device, "messages between devices", clEnqueueMarkerWithWaitList, device->queue, 0, NULL, mark);
-    bn_link_event(kept, *mark);
+    bn_channel_event(kept, *mark);
     return BN_OK;
 }
 
@@ -45,27 +45,27 @@ cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2])
     return n;
 }
 
-void bn_link_release(bn_link *l)
+void bn_channel_release(bn_channel *l)
 {
-    bn_link_event(&l->packed, NULL);
-    bn_link_event(&l->read, NULL);
-    bn_link_event(&l->written, NULL);
-    bn_link_event(&l->unpacked, NULL);
+    bn_channel_event(&l->packed, NULL);
+    bn_channel_event(&l->read, NULL);
+    bn_channel_event(&l->written, NULL);
+    bn_channel_event(&l->unpacked, NULL);
     bn_pinned_free(&l->host);
     free(l->pieces);
 }
 
-void bn_link_empty(bn_link *l)
+void bn_channel_empty(bn_channel *l)
 {
     l->piece_count = 0;
     l->bytes = 0;
 }
 
-bn_status bn_link_add(bn_context *ctx, bn_link *l, const bn_link_piece *piece)
+bn_status bn_channel_add(bn_context *ctx, bn_channel *l, const bn_channel_piece *piece)
 {
     if (l->piece_count == l->piece_room) {
         const size_t room = 2 * l->piece_room + 4;
-        bn_link_piece *more = realloc(l->pieces, room * sizeof *more);
+        bn_channel_piece *more = realloc(l->pieces, room * sizeof *more);
         if (!more)
             return bn_fail(ctx, BN_MEMORY, "no memory for %zu pieces of a message", room);
         l->pieces = more;
@@ -89,7 +89,7 @@ static bn_status wait_for(const bn_device *device, cl_event event)
 }
 
 /* A piece between its device and the host. Calls for rectangles take the host twice as long as others. */
-static bn_status move_piece(const bn_link_piece *p, bool out, void *data, cl_uint waits, const cl_event *wait,
+static bn_status move_piece(const bn_channel_piece *p, bool out, void *data, cl_uint waits, const cl_event *wait,
                             cl_event *done)
 {
     const bn_rect *r = out ? &p->source : &p->target;
@@ -113,7 +113,7 @@ static bn_status move_piece(const bn_link_piece *p, bool out, void *data, cl_uin
 }
 
 /* All pieces; the first one waits, and the queue is in order. */
-static bn_status move_pieces(const bn_link *l, bool out, cl_uint waits, const cl_event *wait, cl_event *done)
+static bn_status move_pieces(const bn_channel *l, bool out, cl_uint waits, const cl_event *wait, cl_event *done)
 {
     for (size_t i = 0; i < l->piece_count; i++)
         BN_TRY(move_piece(&l->pieces[i], out, (char *)l->host.data + l->pieces[i].at, i == 0 ? waits : 0,
@@ -122,7 +122,7 @@ static bn_status move_pieces(const bn_link *l, bool out, cl_uint waits, const cl
 }
 
 /* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
-static bn_status read_out(bn_link *l, bool together)
+static bn_status read_out(bn_channel *l, bool together)
 {
     const bn_device *device = l->source->device;
     cl_event waits[2], read;
@@ -132,11 +132,11 @@ static bn_status read_out(bn_link *l, bool together)
     else
         BN_CL(device, l->send->name, clEnqueueReadBuffer, device->outgoing, l->send->mem, CL_FALSE, l->send_at,
               l->bytes, l->host.data, n, n ? waits : NULL, &read);
-    bn_link_event(&l->read, read);
+    bn_channel_event(&l->read, read);
     return flush(device, device->outgoing);
 }
 
-static bn_status write_in(bn_link *l, cl_event after)
+static bn_status write_in(bn_channel *l, cl_event after)
 {
     const bn_device *device = l->target->device;
     cl_event waits[2], written;
@@ -146,22 +146,22 @@ static bn_status write_in(bn_link *l, cl_event after)
     else
         BN_CL(device, l->receive->name, clEnqueueWriteBuffer, device->incoming, l->receive->mem, CL_FALSE, 0, l->bytes,
               l->host.data, n, n ? waits : NULL, &written);
-    bn_link_event(&l->written, written);
+    bn_channel_event(&l->written, written);
     return flush(device, device->incoming);
 }
 
 /* Both devices are here and share a context. */
-static bool in_one_context(const bn_link *l)
+static bool in_one_context(const bn_channel *l)
 {
     const bn_device *from = l->source->device, *to = l->target->device;
     return from && to && from->cl == to->cl;
 }
 
-bn_status bn_links_expect(bn_domain *d, bn_link *links, size_t count)
+bn_status bn_channels_expect(bn_domain *d, bn_channel *links, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++) {
-        bn_link *l = &links[i];
+        bn_channel *l = &links[i];
         if (l->source->device || l->bytes == 0)
             continue;
         BN_TRY(wait_for(l->target->device, l->written)); /* the memory may still be on its way to the device */
@@ -171,7 +171,7 @@ bn_status bn_links_expect(bn_domain *d, bn_link *links, size_t count)
     return BN_OK;
 }
 
-bn_status bn_links_send(bn_link *links, size_t count)
+bn_status bn_channels_send(bn_channel *links, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (links[i].source->device && links[i].bytes > 0)
@@ -182,11 +182,11 @@ bn_status bn_links_send(bn_link *links, size_t count)
     return BN_OK;
 }
 
-bn_status bn_links_deliver(bn_domain *d, bn_link *links, size_t count)
+bn_status bn_channels_deliver(bn_domain *d, bn_channel *links, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++) {
-        bn_link *l = &links[i];
+        bn_channel *l = &links[i];
         const bn_device *from = l->source->device, *to = l->target->device;
         if (!from || l->bytes == 0 || in_one_context(l))
             continue;

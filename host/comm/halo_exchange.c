@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bn_exchange {
-    bn_link *links; /* by sender, then receiver: ranks go through them in the same order */
+struct bn_halo_channels {
+    bn_channel *links; /* by sender, then receiver: ranks go through them in the same order */
     size_t count;
     cl_event *events; /* room for two of each */
 };
@@ -63,7 +63,7 @@ static void block_of(const bn_domain *d, size_t from, size_t to, const int step[
 static bool linked(const bn_domain *d, size_t from, size_t to)
 {
     const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
-    if (!bn_link_exists(a, b))
+    if (!bn_channel_exists(a, b))
         return false;
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
@@ -77,7 +77,7 @@ static bn_status find_links(bn_domain *d)
 {
     if (d->exchange)
         return BN_OK;
-    bn_exchange *x = calloc(1, sizeof *x);
+    bn_halo_channels *x = calloc(1, sizeof *x);
     if (!x)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
     d->exchange = x;
@@ -90,11 +90,11 @@ static bn_status find_links(bn_domain *d)
                 if (!linked(d, from, to))
                     continue;
                 if (pass == 1)
-                    x->links[count] = (bn_link){ .from = from,
+                    x->links[count] = (bn_channel){ .from = from,
                                                  .to = to,
                                                  .source = &d->boxes[from],
                                                  .target = &d->boxes[to],
-                                                 .tag = bn_link_tag(from * d->box_count + to) };
+                                                 .tag = bn_channel_tag(from * d->box_count + to) };
                 count++;
             }
         if (pass == 0 && (!(x->links = calloc(count + 1, sizeof *x->links)) ||
@@ -105,20 +105,20 @@ static bn_status find_links(bn_domain *d)
     return BN_OK;
 }
 
-bn_status bn_exchange_at_once(bn_domain *d, const bn_halo_request *request)
+bn_status bn_halo_exchange_at_once(bn_domain *d, const bn_halo_request *request)
 {
-    BN_TRY(bn_exchange_begin(d, request, 1));
-    BN_TRY(bn_exchange_carry(d));
-    return bn_exchange_end(d, request, 1);
+    BN_TRY(bn_halo_exchange_begin(d, request, 1));
+    BN_TRY(bn_halo_exchange_carry(d));
+    return bn_halo_exchange_end(d, request, 1);
 }
 
-void bn_exchange_destroy(bn_domain *d)
+void bn_halo_exchange_destroy(bn_domain *d)
 {
     for (size_t i = 0; d->exchange && i < d->exchange->count; i++) {
-        bn_link *l = &d->exchange->links[i];
+        bn_channel *l = &d->exchange->links[i];
         bn_buffer_destroy(d, &l->send);
         bn_buffer_destroy(d, &l->receive);
-        bn_link_release(l);
+        bn_channel_release(l);
     }
     if (d->exchange) {
         free(d->exchange->links);
@@ -132,12 +132,12 @@ void bn_exchange_destroy(bn_domain *d)
 static bool goes_straight(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
 
 /* Gives the bytes of the piece in the message. */
-static bn_status add_piece(bn_domain *d, bn_link *l, const bn_field *f, const long source[3], const long target[3],
+static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const long source[3], const long target[3],
                            const long n[3], size_t at, size_t *bytes)
 {
     int first = 0, count = f->desc.components;
     const size_t eb = bn_field_unit(f, &first, &count);
-    bn_link_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
+    bn_channel_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
                             .target = bn_rect_in(f, l->to, 0, target, eb),
                             .at = at,
                             .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
@@ -148,12 +148,12 @@ static bn_status add_piece(bn_domain *d, bn_link *l, const bn_field *f, const lo
         piece.source.at[0] = piece.target.at[0] = 0;
     }
     *bytes = bn_block_end(piece.region[0] * piece.region[1] * piece.region[2]);
-    return bn_link_add(d->ctx, l, &piece);
+    return bn_channel_add(d->ctx, l, &piece);
 }
 
 /* Goes through the blocks of a message: lists them as they are, packs them, unpacks them. The first one waits. */
 typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
-static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *requests, size_t count, bn_pass pass,
+static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *requests, size_t count, bn_pass pass,
                             cl_event wait, cl_event *done)
 {
     size_t at = 0;
@@ -184,7 +184,7 @@ static bn_status each_block(bn_domain *d, bn_link *l, const bn_halo_request *req
 }
 
 /* Memory for the message: on the devices of this rank, and between them. */
-static bn_status make_room(bn_domain *d, bn_link *l)
+static bn_status make_room(bn_domain *d, bn_channel *l)
 {
     bn_device *from = l->source->device, *to = l->target->device;
     if (l->host.bytes >= l->bytes)
@@ -206,11 +206,11 @@ static bn_status mark_launches(bn_domain *d, size_t member)
     const bn_device *device = bn_member_device(d, member);
     cl_event mark = NULL;
     for (size_t i = 0; i < d->exchange->count; i++) {
-        bn_link *l = &d->exchange->links[i];
+        bn_channel *l = &d->exchange->links[i];
         for (int end = 0; end < 2; end++) {
             if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
                 continue;
-            BN_TRY(bn_link_mark(device, &mark, end ? &l->unpacked : &l->packed));
+            BN_TRY(bn_channel_mark(device, &mark, end ? &l->unpacked : &l->packed));
         }
     }
     return BN_OK;
@@ -220,10 +220,10 @@ static bn_status mark_launches(bn_domain *d, size_t member)
 static bn_status hold_launches(bn_domain *d, size_t member)
 {
     const bn_device *device = bn_member_device(d, member);
-    bn_exchange *x = d->exchange;
+    bn_halo_channels *x = d->exchange;
     cl_uint waits = 0;
     for (size_t i = 0; i < x->count; i++) {
-        const bn_link *l = &x->links[i];
+        const bn_channel *l = &x->links[i];
         if (l->piece_count > 0 && l->source->device == device)
             x->events[waits++] = l->read;
         if (l->piece_count > 0 && l->target->device == device)
@@ -234,27 +234,27 @@ static bn_status hold_launches(bn_domain *d, size_t member)
     return BN_OK;
 }
 
-bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
+bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
     BN_TRY(find_links(d));
-    bn_exchange *x = d->exchange;
+    bn_halo_channels *x = d->exchange;
     d->device->counts.exchanges++;
     for (size_t i = 0; i < x->count; i++) {
-        bn_link *l = &x->links[i];
-        bn_link_empty(l);
+        bn_channel *l = &x->links[i];
+        bn_channel_empty(l);
         BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL, NULL));
         BN_TRY(make_room(d, l));
     }
     for (size_t m = 0; m < d->members; m++)
         BN_TRY(mark_launches(d, m));
     for (size_t i = 0; i < x->count; i++) {
-        bn_link *l = &x->links[i];
+        bn_channel *l = &x->links[i];
         const bn_device *from = l->source->device;
         if (!from || l->bytes == 0 || l->piece_count > 0)
             continue;
         cl_event packed = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_PACK, l->read, &packed));
-        bn_link_event(&l->packed, packed);
+        bn_channel_event(&l->packed, packed);
     }
     /* Between boxes of one device, and across a periodic side to the box itself, a kernel copies. */
     for (size_t b = 0; b < d->box_count; b++)
@@ -275,24 +275,24 @@ bn_status bn_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_
 }
 
 /* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
-bn_status bn_exchange_carry(bn_domain *d)
+bn_status bn_halo_exchange_carry(bn_domain *d)
 {
     BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */
-    BN_TRY(bn_links_expect(d, d->exchange->links, d->exchange->count));
-    return bn_links_send(d->exchange->links, d->exchange->count);
+    BN_TRY(bn_channels_expect(d, d->exchange->links, d->exchange->count));
+    return bn_channels_send(d->exchange->links, d->exchange->count);
 }
 
-bn_status bn_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
+bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
-    bn_exchange *x = d->exchange;
-    BN_TRY(bn_links_deliver(d, x->links, x->count));
+    bn_halo_channels *x = d->exchange;
+    BN_TRY(bn_channels_deliver(d, x->links, x->count));
     for (size_t i = 0; i < x->count; i++) {
-        bn_link *l = &x->links[i];
+        bn_channel *l = &x->links[i];
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
         cl_event unpacked = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
-        bn_link_event(&l->unpacked, unpacked);
+        bn_channel_event(&l->unpacked, unpacked);
     }
     for (size_t m = 0; m < d->members; m++)
         BN_TRY(hold_launches(d, m));

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bn_turn {
+struct bn_transpose {
     unsigned long long to; /* number of the domain; 0: it is not complete */
     size_t element_bytes;
     bn_buffer **block; /* one per box, NULL for a box of another rank */
-    bn_link *links;    /* by strip, sender, receiver: ranks go through them in the same order */
+    bn_channel *links;    /* by strip, sender, receiver: ranks go through them in the same order */
     uint32_t *strip;   /* of each link */
     size_t count;
     cl_event *events; /* room for as many */
@@ -38,25 +38,25 @@ static size_t piece_start(const bn_domain *d, size_t from, uint32_t strip, const
     return strip * strip_elements(d, from) + to->offset[1] * d->shapes[d->boxes[from].shape].turned.pitch;
 }
 
-const char *bn_turn_objection(const bn_domain *d, const bn_field *f)
+const char *bn_transpose_objection(const bn_domain *d, const bn_field *f)
 {
     const bn_domain *to = f->domain;
     const uint32_t *n = d->desc.grid.n, *m = to->desc.grid.n;
     if (to->device != d->device || !to->desc.whole_rows || !d->desc.whole_rows || n[0] != m[1] || n[1] != m[0] ||
         n[2] != 1 || m[2] != 1 || to->desc.halo != d->desc.halo || to->desc.precision != d->desc.precision ||
         (to->box_count == 1) != (d->box_count == 1))
-        return "it is not of the turned grid (bn_domain_turned)";
+        return "it is not of the turned grid (bn_domain_transposed)";
     return f->desc.components != 1 ? "it has several components" : NULL;
 }
 
-void bn_turn_destroy(bn_domain *d)
+void bn_transpose_destroy(bn_domain *d)
 {
-    bn_turn *t = d->turn;
+    bn_transpose *t = d->turn;
     if (!t)
         return;
     for (size_t i = 0; i < t->count; i++) {
         bn_buffer_destroy(d, &t->links[i].receive);
-        bn_link_release(&t->links[i]);
+        bn_channel_release(&t->links[i]);
     }
     for (size_t b = 0; t->block && b < d->box_count; b++)
         bn_buffer_destroy(d, &t->block[b]);
@@ -70,22 +70,22 @@ void bn_turn_destroy(bn_domain *d)
 
 static bn_status find_links(bn_domain *d, const bn_domain *to)
 {
-    bn_turn *t = d->turn;
+    bn_transpose *t = d->turn;
     for (int pass = 0; pass < 2; pass++) {
         size_t count = 0, number = 0;
-        for (uint32_t s = 0; s < BN_TURN_STRIPS; s++)
+        for (uint32_t s = 0; s < BN_TRANSPOSE_STRIPS; s++)
             for (size_t a = 0; a < d->box_count; a++)
                 for (size_t b = 0; b < to->box_count; b++, number++) {
                     const bn_box *source = &d->boxes[a], *target = &to->boxes[b];
-                    if (s >= strips_of(d, a) || !bn_link_exists(source, target))
+                    if (s >= strips_of(d, a) || !bn_channel_exists(source, target))
                         continue;
                     if (pass == 1) {
                         t->strip[count] = s;
-                        t->links[count] = (bn_link){ .from = a,
+                        t->links[count] = (bn_channel){ .from = a,
                                                      .to = b,
                                                      .source = source,
                                                      .target = target,
-                                                     .tag = bn_link_tag(number),
+                                                     .tag = bn_channel_tag(number),
                                                      .send = t->block[a],
                                                      .send_at = piece_start(d, a, s, target) * t->element_bytes,
                                                      .bytes = d->shapes[source->shape].turned.pitch * target->n[1] *
@@ -109,8 +109,8 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
         return BN_OK;
     if (d->turn)
         BN_TRY(bn_finish_all(d, "turning a grid"));
-    bn_turn_destroy(d);
-    bn_turn *t = d->turn = calloc(1, sizeof *t);
+    bn_transpose_destroy(d);
+    bn_transpose *t = d->turn = calloc(1, sizeof *t);
     if (!t || !(t->block = calloc(d->box_count, sizeof(bn_buffer *))))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for turning a grid");
     t->element_bytes = f->element_bytes;
@@ -120,7 +120,7 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
                                     strips_of(d, b) * strip_elements(d, b) * t->element_bytes, &t->block[b]));
     BN_TRY(find_links(d, f->domain));
     for (size_t i = 0; i < t->count; i++) {
-        bn_link *l = &t->links[i];
+        bn_channel *l = &t->links[i];
         if (l->target->device)
             BN_TRY(bn_buffer_create(d, l->target->device, "what is turned elsewhere", l->bytes, &l->receive));
         BN_TRY(bn_pinned_need(d, l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
@@ -129,10 +129,10 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
     return BN_OK;
 }
 
-bn_status bn_turn_begin(bn_domain *d, bn_field *f)
+bn_status bn_transpose_begin(bn_domain *d, bn_field *f)
 {
     BN_TRY(make_room(d, f));
-    bn_turn *t = d->turn;
+    bn_transpose *t = d->turn;
     /* Blocks may still be on their way from the last time. */
     for (size_t m = 0; m < d->members; m++) {
         const bn_device *device = bn_member_device(d, m);
@@ -146,21 +146,21 @@ bn_status bn_turn_begin(bn_domain *d, bn_field *f)
     return BN_OK;
 }
 
-const cl_mem *bn_turn_memory(const bn_domain *d, const bn_field *f, size_t box)
+const cl_mem *bn_transpose_memory(const bn_domain *d, const bn_field *f, size_t box)
 {
     return d->box_count == 1 ? &f->buffers[0]->mem : &d->turn->block[box]->mem;
 }
 
-bn_status bn_turn_packed(bn_domain *d, size_t box, size_t strip)
+bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)
 {
-    bn_turn *t = d->turn;
+    bn_transpose *t = d->turn;
     const bn_device *device = d->boxes[box].device;
     cl_event packed = NULL;
     for (size_t i = 0; i < t->count; i++) {
-        bn_link *l = &t->links[i];
+        bn_channel *l = &t->links[i];
         if (l->from != box || t->strip[i] != strip)
             continue;
-        BN_TRY(bn_link_mark(device, &packed, &l->packed));
+        BN_TRY(bn_channel_mark(device, &packed, &l->packed));
     }
     return BN_OK;
 }
@@ -170,7 +170,7 @@ static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t stri
                            size_t start, cl_event wait, cl_event *done)
 {
     const bn_box *source = &d->boxes[from], *target = &f->domain->boxes[to];
-    const bn_turned *turned = &d->shapes[source->shape].turned;
+    const bn_transposed_layout *turned = &d->shapes[source->shape].turned;
     const uint32_t row = strip * turned->strip, left = source->n[1] - row;
     const long first[3] = { (long)(source->offset[1] + row), 0, 0 };
     const long n[3] = { (long)(left < turned->strip ? left : turned->strip), (long)target->n[1], 1 };
@@ -178,12 +178,12 @@ static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t stri
     return bn_block_move(f, to, first, n, buffer, lie, true, wait ? 1 : 0, wait ? &wait : NULL, done);
 }
 
-bn_status bn_turn_deliver(bn_domain *d, bn_field *f)
+bn_status bn_transpose_deliver(bn_domain *d, bn_field *f)
 {
-    bn_turn *t = d->turn;
+    bn_transpose *t = d->turn;
     const bn_domain *to = f->domain;
     BN_TRY(bn_flush_all(d, "turning a grid"));
-    BN_TRY(bn_links_send(t->links, t->count));
+    BN_TRY(bn_channels_send(t->links, t->count));
     for (size_t a = 0; a < d->box_count; a++)
         for (size_t b = 0; b < to->box_count; b++)
             for (uint32_t s = 0; bn_same_device(&d->boxes[a], &to->boxes[b]) && s < strips_of(d, a); s++)
@@ -192,15 +192,15 @@ bn_status bn_turn_deliver(bn_domain *d, bn_field *f)
     for (size_t first = 0, end; first < t->count; first = end) {
         for (end = first; end < t->count && t->strip[end] == t->strip[first];)
             end++;
-        BN_TRY(bn_links_expect(d, t->links + first, end - first));
-        BN_TRY(bn_links_deliver(d, t->links + first, end - first));
+        BN_TRY(bn_channels_expect(d, t->links + first, end - first));
+        BN_TRY(bn_channels_deliver(d, t->links + first, end - first));
         for (size_t i = first; i < end; i++) {
-            bn_link *l = &t->links[i];
+            bn_channel *l = &t->links[i];
             if (!l->target->device)
                 continue;
             cl_event unpacked = NULL;
             BN_TRY(put_piece(d, f, l->from, t->strip[i], l->to, l->receive, 0, l->written, &unpacked));
-            bn_link_event(&l->unpacked, unpacked);
+            bn_channel_event(&l->unpacked, unpacked);
         }
     }
     return BN_OK;

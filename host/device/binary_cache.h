@@ -1,6 +1,6 @@
 /* binary_cache.h: compiled programs kept between runs, where the platform does not do it itself. */
-#ifndef BN_INTERNAL_BINARY_CACHE_H
-#define BN_INTERNAL_BINARY_CACHE_H
+#ifndef BN_HOST_BINARY_CACHE_H
+#define BN_HOST_BINARY_CACHE_H
 
 #include "api/embedded_files.h"
 #include "device/opencl.h"

@@ -199,7 +199,7 @@ bn_status bn_pinned_need(bn_domain *d, bn_device *device, bn_pinned *p, size_t b
     return BN_OK;
 }
 
-bn_status bn_rooms_next(bn_domain *d, bn_rooms *rooms, const char *what, size_t bytes, void **room)
+bn_status bn_double_buffer_next(bn_domain *d, bn_double_buffer *rooms, const char *what, size_t bytes, void **room)
 {
     enum { ALIGN = 64 };
     const size_t each = (bytes + ALIGN - 1) / ALIGN * ALIGN;

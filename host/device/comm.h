@@ -1,7 +1,7 @@
 /* comm.h: the processes of a job (ranks), seen from the runtime. comm.c knows whether there are any; comm_mpi.c, a
  * library of its own that is loaded when a job was started by mpirun or srun, is the only file that knows MPI. */
-#ifndef BN_INTERNAL_COMM_H
-#define BN_INTERNAL_COMM_H
+#ifndef BN_HOST_COMM_H
+#define BN_HOST_COMM_H
 
 #include "binnacle/context.h"
 #include <stdint.h>

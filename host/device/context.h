@@ -1,6 +1,6 @@
 /* context.h: the insides of a context, shared by the files of host/ alone. */
-#ifndef BN_INTERNAL_CONTEXT_H
-#define BN_INTERNAL_CONTEXT_H
+#ifndef BN_HOST_CONTEXT_H
+#define BN_HOST_CONTEXT_H
 
 #include "binnacle/context.h"
 #include "device/comm.h"

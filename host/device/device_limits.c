@@ -176,7 +176,7 @@ static bn_status transfers(bn_device *d, cl_mem buffer, size_t bytes, double *up
     return st;
 }
 
-static bn_status rest(bn_device *d, cl_mem buffer, size_t bytes, bn_device_peaks *p)
+static bn_status rest(bn_device *d, cl_mem buffer, size_t bytes, bn_device_limits *p)
 {
     static const char *const names[] = { "empty", "shared", "atomics" };
     bn_status st = BN_OK;
@@ -212,7 +212,7 @@ out:
 
 /* One number a line behind its name; the order is the same for reading and writing. */
 enum { KEPT = 9 };
-static void list(bn_device_peaks *p, const char *names[KEPT], double *values[KEPT])
+static void list(bn_device_limits *p, const char *names[KEPT], double *values[KEPT])
 {
     static const char *const all[KEPT] = { "copy",   "flops32", "flops64", "local",   "atomics",
                                            "launch", "finish",  "upload",  "download" };
@@ -224,7 +224,7 @@ static void list(bn_device_peaks *p, const char *names[KEPT], double *values[KEP
     }
 }
 
-static bool known(bn_context *ctx, const bn_device_info *info, bn_device_peaks *p)
+static bool known(bn_context *ctx, const bn_device_info *info, bn_device_limits *p)
 {
     char path[4096], name[32];
     const char *names[KEPT];
@@ -243,7 +243,7 @@ static bool known(bn_context *ctx, const bn_device_info *info, bn_device_peaks *
     return good && p->copy > 0 && p->flops[0] > 0 && p->launch > 0;
 }
 
-static void keep(bn_context *ctx, const bn_device_info *info, bn_device_peaks *p)
+static void keep(bn_context *ctx, const bn_device_info *info, bn_device_limits *p)
 {
     char path[4096], aside[4200];
     const char *names[KEPT];
@@ -264,12 +264,12 @@ static void keep(bn_context *ctx, const bn_device_info *info, bn_device_peaks *p
         (void)remove(aside);
 }
 
-bn_status bn_device_measure_peaks(bn_device *d, bool again, bn_device_peaks *p)
+bn_status bn_device_measure_limits(bn_device *d, bool again, bn_device_limits *p)
 {
-    *p = (bn_device_peaks){ 0 };
+    *p = (bn_device_limits){ 0 };
     if (!again && known(d->ctx, &d->info, p))
         return BN_OK;
-    *p = (bn_device_peaks){ 0 };
+    *p = (bn_device_limits){ 0 };
     bn_status st = BN_OK;
     cl_int status;
     size_t bytes = TRANSFER_BYTES;

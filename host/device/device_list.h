@@ -1,6 +1,6 @@
 /* device_list.h: the devices found, with the handles behind their descriptions. */
-#ifndef BN_INTERNAL_DEVICE_LIST_H
-#define BN_INTERNAL_DEVICE_LIST_H
+#ifndef BN_HOST_DEVICE_LIST_H
+#define BN_HOST_DEVICE_LIST_H
 
 #include "device/context.h"
 #include "device/opencl.h"

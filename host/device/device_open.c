@@ -492,7 +492,7 @@ void bn_device_close(bn_device **device)
         if (queues[i]) {
             clFinish(queues[i]); /* some implementations abort when the process ends with work in flight */
             if (queues[i] == d->queue)
-                bn_unbound_queue(d);
+                bn_unlimit_queue(d);
             clReleaseCommandQueue(queues[i]);
         }
     if (d->cl)

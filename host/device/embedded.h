@@ -1,6 +1,6 @@
 /* embedded.h: the kernel texts inside the library. */
-#ifndef BN_INTERNAL_EMBEDDED_H
-#define BN_INTERNAL_EMBEDDED_H
+#ifndef BN_HOST_EMBEDDED_H
+#define BN_HOST_EMBEDDED_H
 
 #include "api/embedded_files.h"
 

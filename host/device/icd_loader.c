@@ -11,14 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct bn_text {
+typedef struct bn_loader_text {
     char *text;
     size_t length;
     bool failed;
-} bn_text;
+} bn_loader_text;
 
-static void add(bn_text *t, const char *format, ...) BN_PRINTF(2, 3);
-static void add(bn_text *t, const char *format, ...)
+static void add(bn_loader_text *t, const char *format, ...) BN_PRINTF(2, 3);
+static void add(bn_loader_text *t, const char *format, ...)
 {
     char line[2048];
     va_list args;
@@ -77,7 +77,7 @@ static bool loads(const char *library, char *why, size_t room)
 }
 
 /* One line per vendor file; returns how many there were. */
-static size_t add_vendor_files(bn_text *t)
+static size_t add_vendor_files(bn_loader_text *t)
 {
     const char *folder = vendor_folder();
     size_t count = 0;
@@ -111,7 +111,7 @@ static size_t add_vendor_files(bn_text *t)
 }
 
 /* An NVIDIA driver without vendor file is common in containers. */
-static void add_hints(bn_text *t)
+static void add_hints(bn_loader_text *t)
 {
     char why[1024];
     if (loads("libnvidia-opencl.so.1", why, sizeof why))
@@ -124,7 +124,7 @@ static void add_hints(bn_text *t)
 
 bn_status bn_fail_no_device(bn_context *ctx, cl_int platform_status, size_t platforms)
 {
-    bn_text t = { 0 };
+    bn_loader_text t = { 0 };
     add_vendor_files(&t);
     add_hints(&t);
     bn_status st = bn_fail(ctx, BN_DEVICE,
@@ -137,9 +137,9 @@ bn_status bn_fail_no_device(bn_context *ctx, cl_int platform_status, size_t plat
     return st;
 }
 
-bn_status bn_device_check_loader(bn_context *ctx, char **text)
+bn_status bn_device_check_icd_loader(bn_context *ctx, char **text)
 {
-    bn_text t = { 0 };
+    bn_loader_text t = { 0 };
     *text = NULL;
     add(&t, "vendor files:\n");
     add_vendor_files(&t);

@@ -1,7 +1,7 @@
 /* opencl.h: what the files of host/ share about OpenCL: the device's handles, checked calls, program texts. Nothing
  * outside host/ sees it. */
-#ifndef BN_INTERNAL_OPENCL_H
-#define BN_INTERNAL_OPENCL_H
+#ifndef BN_HOST_OPENCL_H
+#define BN_HOST_OPENCL_H
 
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -27,12 +27,12 @@ typedef struct bn_quirks {
 } bn_quirks;
 
 /* What stands in a device's queue (ahead.c): markers, the oldest first, each with the launches before it. */
-typedef struct bn_ahead {
+typedef struct bn_queue_limit {
     cl_event marker[2];
     unsigned markers, launches[2];
     unsigned since, batch; /* launches behind the last marker, and how many until the next */
     double waited;         /* [s] when the last wait ended */
-} bn_ahead;
+} bn_queue_limit;
 
 struct bn_device {
     bn_context *ctx;
@@ -54,7 +54,7 @@ struct bn_device {
     bool profile;         /* the queue takes event times */
     cl_uint align_bytes;  /* CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 */
     bn_queue_counts counts;
-    bn_ahead ahead;
+    bn_queue_limit ahead;
 };
 
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */
@@ -72,8 +72,8 @@ bn_status bn_cl_fail(const bn_device *, cl_int status, const char *call, const c
     } while (0)
 
 /* To be called before each launch: waits while too much is in the queue. And before the queue is released. */
-BN_CHECKED bn_status bn_bound_queue(bn_device *, const char *what);
-void bn_unbound_queue(bn_device *);
+BN_CHECKED bn_status bn_limit_queue(bn_device *, const char *what);
+void bn_unlimit_queue(bn_device *);
 
 /* Builds the program text for one device: `options` and `text` final, `name` for messages. Uses the binary cache where
  * the quirks say so. On failure BN_DEVICE with the compiler's log. `*cached` tells where it came from (may be NULL). */

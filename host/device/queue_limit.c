@@ -20,7 +20,7 @@ static unsigned clamped(double value, double least, double most)
 
 static bn_status wait_for_oldest(bn_device *d, const char *what)
 {
-    bn_ahead *a = &d->ahead;
+    bn_queue_limit *a = &d->ahead;
     const double batch = a->launches[0];
     BN_CL(d, what, clWaitForEvents, 1, &a->marker[0]);
     BN_CL(d, what, clReleaseEvent, a->marker[0]);
@@ -36,9 +36,9 @@ static bn_status wait_for_oldest(bn_device *d, const char *what)
     return BN_OK;
 }
 
-bn_status bn_bound_queue(bn_device *d, const char *what)
+bn_status bn_limit_queue(bn_device *d, const char *what)
 {
-    bn_ahead *a = &d->ahead;
+    bn_queue_limit *a = &d->ahead;
     if (a->batch == 0) { /* the first launch */
         a->batch = 1;
         a->waited = bn_host_seconds();
@@ -57,9 +57,9 @@ bn_status bn_bound_queue(bn_device *d, const char *what)
     return BN_OK;
 }
 
-void bn_unbound_queue(bn_device *d)
+void bn_unlimit_queue(bn_device *d)
 {
     for (unsigned i = 0; i < d->ahead.markers; i++)
         clReleaseEvent(d->ahead.marker[i]);
-    d->ahead = (bn_ahead){ 0 };
+    d->ahead = (bn_queue_limit){ 0 };
 }

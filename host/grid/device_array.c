@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-void bn_table_planes(const bn_table *t, size_t member, size_t *first, size_t *end)
+void bn_device_array_planes(const bn_device_array *t, size_t member, size_t *first, size_t *end)
 {
     const int parts = bn_domain_shares(t->domain), part = bn_member_part(t->domain, member);
     const uint32_t units = (uint32_t)((t->planes + t->unit - 1) / t->unit);
@@ -14,13 +14,13 @@ void bn_table_planes(const bn_table *t, size_t member, size_t *first, size_t *en
 }
 
 /* To every member the planes that it has; waits. */
-static bn_status write_slabs(const bn_table *t, const void *values)
+static bn_status write_slabs(const bn_device_array *t, const void *values)
 {
     const bn_domain *d = t->domain;
     const size_t plane = t->each * bn_domain_real_bytes(d);
     for (size_t m = 0; m < d->members; m++) {
         size_t first, end;
-        bn_table_planes(t, m, &first, &end);
+        bn_device_array_planes(t, m, &first, &end);
         if (first < end)
             BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
                   t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL,
@@ -30,11 +30,11 @@ static bn_status write_slabs(const bn_table *t, const void *values)
     return BN_OK;
 }
 
-static bn_status create(bn_domain *d, const char *name, const void *values, size_t bytes, bn_table **out)
+static bn_status create(bn_domain *d, const char *name, const void *values, size_t bytes, bn_device_array **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
-    bn_table *t = calloc(1, sizeof *t);
+    bn_device_array *t = calloc(1, sizeof *t);
     if (!t)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
     t->domain = d;
@@ -43,7 +43,7 @@ static bn_status create(bn_domain *d, const char *name, const void *values, size
     *out = t;
     t = NULL;
 out:
-    bn_table_destroy(&t);
+    bn_device_array_destroy(&t);
     return st;
 }
 
@@ -56,7 +56,7 @@ static float *rounded(const double *values, size_t count)
     return single;
 }
 
-bn_status bn_table_reals(bn_domain *d, const char *name, const double *values, size_t count, bn_table **out)
+bn_status bn_device_array_reals(bn_domain *d, const char *name, const double *values, size_t count, bn_device_array **out)
 {
     *out = NULL;
     if (d->desc.precision == BN_DOUBLE)
@@ -69,12 +69,12 @@ bn_status bn_table_reals(bn_domain *d, const char *name, const double *values, s
     return st;
 }
 
-static size_t bytes_of(const bn_table *t)
+static size_t bytes_of(const bn_device_array *t)
 {
     return t->planes ? t->planes * t->each * bn_domain_real_bytes(t->domain) : t->buffer[0]->bytes;
 }
 
-bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
+bn_status bn_device_array_rewrite(bn_device_array *t, const double *values, size_t count)
 {
     bn_domain *d = t->domain;
     const bool is_double = d->desc.precision == BN_DOUBLE;
@@ -91,15 +91,15 @@ bn_status bn_table_rewrite(bn_table *t, const double *values, size_t count)
     return st;
 }
 
-bn_status bn_table_slabs(bn_domain *d, const char *name, const double *values, size_t planes, size_t each, size_t unit,
-                         bn_table **out)
+bn_status bn_device_array_slabs(bn_domain *d, const char *name, const double *values, size_t planes, size_t each, size_t unit,
+                         bn_device_array **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
     size_t bytes;
     if (planes == 0 || each == 0 || unit == 0 || planes > INT32_MAX || __builtin_mul_overflow(planes * 8, each, &bytes))
         return bn_fail(d->ctx, BN_USAGE, "the table %s of %zu planes of %zu reals can't be cut", name, planes, each);
-    bn_table *t = calloc(1, sizeof *t);
+    bn_device_array *t = calloc(1, sizeof *t);
     if (!t || !(t->buffer = calloc(d->members, sizeof(bn_buffer *)))) {
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
         goto out;
@@ -110,25 +110,25 @@ bn_status bn_table_slabs(bn_domain *d, const char *name, const double *values, s
     t->unit = unit;
     for (size_t m = 0; m < d->members; m++) {
         size_t first, end;
-        bn_table_planes(t, m, &first, &end);
+        bn_device_array_planes(t, m, &first, &end);
         const size_t count = (end - first) * each; /* a device without planes has one real: no buffer is empty */
         BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, (count ? count : 1) * bn_domain_real_bytes(d),
                                &t->buffer[m]));
     }
-    BN_GO(bn_table_rewrite(t, values, planes * each));
+    BN_GO(bn_device_array_rewrite(t, values, planes * each));
     *out = t;
     t = NULL;
 out:
-    bn_table_destroy(&t);
+    bn_device_array_destroy(&t);
     return st;
 }
 
-bn_status bn_table_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_table **out)
+bn_status bn_device_array_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_device_array **out)
 {
     return create(d, name, values, count * sizeof *values, out);
 }
 
-bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_table **out)
+bn_status bn_device_array_counters(bn_domain *d, const char *name, size_t count, bn_device_array **out)
 {
     *out = NULL;
     int64_t *zeros = calloc(count, sizeof *zeros);
@@ -139,7 +139,7 @@ bn_status bn_table_counters(bn_domain *d, const char *name, size_t count, bn_tab
     return st;
 }
 
-void bn_table_destroy(bn_table **table)
+void bn_device_array_destroy(bn_device_array **table)
 {
     if (!table || !*table)
         return;

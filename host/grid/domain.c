@@ -36,7 +36,7 @@ uint32_t bn_piece_start(uint32_t units, int pieces, int p)
 }
 
 /* Cells that a cut along dimension `dim` keeps together, so that no sum is split. */
-static const uint32_t unit[3] = { BN_SEGMENT, BN_SEGMENT_ROWS, 1 };
+static const uint32_t unit[3] = { BN_BLOCK_NX, BN_BLOCK_NY, 1 };
 
 uint32_t bn_cut_unit(int dim) { return unit[dim]; }
 
@@ -103,8 +103,8 @@ static bn_status choose_lattice(bn_domain *d)
         return bn_fail(d->ctx, BN_USAGE,
                        "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
                        "and cuts lie at multiples of %d along x%s and %d along y; ask for fewer boxes",
-                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thick(&d->desc), (int)BN_SEGMENT,
-                       d->desc.whole_rows ? " (here not at all)" : "", (int)BN_SEGMENT_ROWS);
+                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thick(&d->desc), (int)BN_BLOCK_NX,
+                       d->desc.whole_rows ? " (here not at all)" : "", (int)BN_BLOCK_NY);
     return BN_OK;
 }
 
@@ -226,16 +226,16 @@ static uint32_t rows_of_strips(const bn_domain *d)
 
 /* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by
  * strip. */
-static bn_turned turned_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
+static bn_transposed_layout transposed_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
 {
     bn_layout l = { 0 };
     if (d->box_count == 1 && layout_of((const uint32_t[3]){ n[1], n[0], n[2] }, d->desc.grid.dims, d->desc.halo, &l))
-        return (bn_turned){ l.first, l.pitch, n[1] };
+        return (bn_transposed_layout){ l.first, l.pitch, n[1] };
     enum { MANY = 256 }; /* boxes: each exchanges messages with all others, which soon are small enough */
-    const uint32_t parts = n[1] / least, most = d->box_count > MANY ? 1 : BN_TURN_STRIPS;
+    const uint32_t parts = n[1] / least, most = d->box_count > MANY ? 1 : BN_TRANSPOSE_STRIPS;
     const uint32_t strips = parts < 1 ? 1 : parts < most ? parts : most;
     const uint32_t strip = (uint32_t)round_up((n[1] + strips - 1) / strips, 16);
-    return (bn_turned){ 0, strip, strip };
+    return (bn_transposed_layout){ 0, strip, strip };
 }
 
 static bn_status cut_boxes(bn_domain *d)
@@ -273,7 +273,7 @@ static bn_status cut_boxes(bn_domain *d)
         }
         box->shape = s;
         if (d->desc.whole_rows)
-            d->shapes[s].turned = turned_of(d, box->n, strips);
+            d->shapes[s].turned = transposed_of(d, box->n, strips);
         if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
             d->index_bits = 64;
     }
@@ -392,7 +392,7 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
     return create(fine->ctx, &desc, fine, step, NULL, out);
 }
 
-bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
+bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
 {
     *out = NULL;
     const bn_domain_desc *desc = &old->desc;
@@ -415,7 +415,7 @@ bn_status bn_domain_recut(const bn_domain *old, const bn_cuts *cuts, bn_domain *
     return st;
 }
 
-bn_status bn_domain_turned(const bn_domain *d, bn_domain **out)
+bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
 {
     *out = NULL;
     bn_domain_desc desc = d->desc;
@@ -431,7 +431,7 @@ bn_status bn_domain_turned(const bn_domain *d, bn_domain **out)
     desc.align = 0;
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
-    const size_t least = d->spread ? d->device->slots : 1, units = (g->n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+    const size_t least = d->spread ? d->device->slots : 1, units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
     const size_t boxes = d->box_count < units ? d->box_count : units;
     desc.boxes = (int)(boxes < least ? least : boxes);
     return bn_domain_create(d->ctx, &desc, out);
@@ -475,8 +475,8 @@ void bn_domain_destroy(bn_domain **domain)
         return;
     bn_domain *d = *domain;
     finish_quietly(d);
-    bn_exchange_destroy(d);
-    bn_turn_destroy(d);
+    bn_halo_exchange_destroy(d);
+    bn_transpose_destroy(d);
     bn_pinned_free(&d->gathered.pinned);
     bn_pinned_free(&d->copied.pinned);
     bn_program_destroy(&d->services);
@@ -543,7 +543,7 @@ static bool events_order(const bn_domain *d)
     for (size_t m = 1; m < d->members; m++)
         if (bn_member_device(d, m)->cl != bn_member_device(d, 0)->cl)
             return false;
-    return !bn_domain_dealt(d);
+    return !bn_domain_distributed(d);
 }
 
 static bn_status mark(const bn_device *device, const char *what, cl_event *event)

@@ -255,9 +255,9 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
     void *room;
-    BN_TRY(bn_rooms_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
+    BN_TRY(bn_double_buffer_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
     const bn_region whole = bn_domain_whole(d);
-    const bool dealt = bn_domain_dealt(d); /* ranks tell each other what they have read */
+    const bool dealt = bn_domain_distributed(d); /* ranks tell each other what they have read */
     BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, room, false, dealt));
     if (!dealt)
         BN_TRY(bn_queues_meet(d, from->desc.name));

@@ -14,12 +14,12 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The sizes that kernels/lib/index.h lists, for one shape. */
-enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TURNED_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
-enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TURNED_DEFINES + BN_SUB_GROUP_DEFINES };
+enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TRANSPOSE_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
+enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TRANSPOSE_DEFINES + BN_SUB_GROUP_DEFINES };
 
 /* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
  * many there are. */
-static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
+static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
     const bn_device_info *info = &box->device->info;
@@ -39,9 +39,9 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
         { "SLICE", (long long)s->layout.slice },
         { "PLANE", (long long)s->layout.plane },
         { "FIRST", (long long)s->layout.first },
-        { "SEGMENTS", d->segments },
+        { "SUM_BLOCKS_X", d->segments },
         { "PARTIALS", (long long)d->partials },
-        { "BLOCK_ROWS", (d->desc.grid.n[1] + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS },
+        { "SUM_BLOCKS_Y", (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY },
         { "TOTALS", (long long)d->totals },
         { "REAL_BYTES", (long long)bn_domain_real_bytes(d) },
         { "INDEX_BITS", d->index_bits },
@@ -64,10 +64,10 @@ static size_t own_defines(const bn_domain *d, const bn_shape *s, const bn_box *b
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
     if (!d->desc.whole_rows)
         return count;
-    out[count] = (bn_define){ .name = "TURN_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
-    out[count + 1] = (bn_define){ .name = "TURN_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
-    out[count + 2] = (bn_define){ .name = "TURN_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
-    return count + BN_TURNED_DEFINES;
+    out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
+    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
+    out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
+    return count + BN_TRANSPOSE_DEFINES;
 }
 
 /* What a define of the kind BN_DEF_PLACE is for one box. */
@@ -80,7 +80,7 @@ static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *
 }
 
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
-static bn_status all_defines(bn_domain *d, const bn_shape *s, const bn_box *box, const bn_define *given,
+static bn_status all_defines(bn_domain *d, const bn_box_shape *s, const bn_box *box, const bn_define *given,
                              size_t *count_of, bn_define **out)
 {
     const size_t count = *count_of;
@@ -237,7 +237,7 @@ static void choose_group(bn_kernel *k)
         }
         for (int i = d->desc.grid.dims; i < 3; i++) /* a shape with more dimensions than the grid is folded into x */
             g[0] *= g[i], g[i] = 1;
-    } else if (k->desc->range == BN_PER_TRAVELLER) {
+    } else if (k->desc->range == BN_PER_PARTICLE) {
         g[0] = wished ? wished : 64;
     } else if (k->desc->range == BN_PER_TILE) {
         g[0] = BN_TILE_X; /* part of the kernel */
@@ -246,7 +246,7 @@ static void choose_group(bn_kernel *k)
         /* On a CPU one work-item takes all lanes, side by side in vectors (kernels/lib/reduce.h). */
         g[0] = wished ? wished : runs_cpu_kernels(d->device) ? 1 : 256;
         /* Rows shorter than a block leave the other work-items idle. */
-        while (!wished && k->desc->range == BN_PER_SEGMENT && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
+        while (!wished && k->desc->range == BN_PER_BLOCK && g[0] > 64 && g[0] >= 2 * (size_t)d->desc.grid.n[0])
             g[0] /= 2;
     }
     size_t limit = k->max_group < info->max_work_group ? k->max_group : info->max_work_group;

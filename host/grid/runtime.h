@@ -1,6 +1,6 @@
 /* runtime.h: the insides of domains, fields, programs and kernels, shared by the files of host/ alone. */
-#ifndef BN_INTERNAL_RUNTIME_H
-#define BN_INTERNAL_RUNTIME_H
+#ifndef BN_HOST_RUNTIME_H
+#define BN_HOST_RUNTIME_H
 
 #include "device/opencl.h"
 
@@ -35,16 +35,16 @@ typedef struct bn_box {
 } bn_box;
 
 /* Where the cells of a box of whole rows go that are turned (kernels/lib/index.h). */
-typedef struct bn_turned {
+typedef struct bn_transposed_layout {
     size_t first, pitch;
     uint32_t strip; /* rows; the rows behind them go to a block of their own, behind this one */
-} bn_turned;
+} bn_transposed_layout;
 
-typedef struct bn_shape {
+typedef struct bn_box_shape {
     uint32_t n[3];
     bn_layout layout;
-    bn_turned turned; /* of domains of whole rows */
-} bn_shape;
+    bn_transposed_layout turned; /* of domains of whole rows */
+} bn_box_shape;
 
 typedef struct bn_buffer {
     struct bn_buffer *next, *previous;
@@ -67,13 +67,13 @@ typedef struct bn_pinned {
 
 /* Two rooms in turn: the one that was filled last may still be on its way to devices, the one before that no longer,
  * where the queues have met in between. */
-typedef struct bn_rooms {
+typedef struct bn_double_buffer {
     bn_pinned pinned;
     unsigned turn;
-} bn_rooms;
+} bn_double_buffer;
 
-typedef struct bn_exchange bn_exchange;
-typedef struct bn_turn bn_turn;
+typedef struct bn_halo_channels bn_halo_channels;
+typedef struct bn_transpose bn_transpose;
 
 struct bn_domain {
     bn_context *ctx;
@@ -85,17 +85,17 @@ struct bn_domain {
     bool spread;
     size_t members;
     size_t *lead; /* the first box on each member */
-    bn_exchange *exchange;
-    bn_turn *turn;     /* of what its kernels turn; NULL before the first */
-    bn_rooms gathered; /* where partial sums come together */
-    bn_rooms copied;   /* what goes through the host between fields of different domains */
+    bn_halo_channels *exchange;
+    bn_transpose *turn;     /* of what its kernels turn; NULL before the first */
+    bn_double_buffer gathered; /* where partial sums come together */
+    bn_double_buffer copied;   /* what goes through the host between fields of different domains */
     int reach;         /* the halo, or the thickness of the thinnest box */
     int lattice[3];    /* boxes along x, y, z */
     uint32_t *cuts[3]; /* lattice + 1 along each: where boxes begin, and the end */
     bool coarsened;    /* cuts are those of a finer domain, not between blocks of sums */
     bn_box *boxes;
     size_t box_count;
-    bn_shape *shapes;
+    bn_box_shape *shapes;
     size_t shape_count;
     uint32_t tile_layers; /* of a tile of range BN_PER_TILE */
     uint32_t segments;    /* of a row of the whole grid */
@@ -114,7 +114,7 @@ struct bn_domain {
     /* The owner and snapshots, which may outlive it: what they need stays until the last lets go. Guarded by lock. */
     size_t holders;
     pthread_mutex_t lock;
-    bn_profile_row *past; /* kernels of the domains that this one goes on from (bn_domain_recut) */
+    bn_profile_row *past; /* kernels of the domains that this one goes on from (bn_domain_repartition) */
     size_t past_count;
 };
 
@@ -139,10 +139,10 @@ struct bn_partials {
     uint64_t changed;
     bool shared; /* kernels read those of other boxes */
 };
-struct bn_table {
+struct bn_device_array {
     bn_domain *domain;
     bn_buffer **buffer;        /* one per member */
-    size_t planes, each, unit; /* of bn_table_slabs; 0: every member has all of it */
+    size_t planes, each, unit; /* of bn_device_array_slabs; 0: every member has all of it */
 };
 struct bn_scalars {
     bn_domain *domain;
@@ -205,7 +205,7 @@ BN_CHECKED bn_status bn_copies_write(bn_domain *, bn_buffer *const *, const void
 BN_CHECKED bn_status bn_pinned_need(bn_domain *, bn_device *, bn_pinned *, size_t bytes);
 void bn_pinned_free(bn_pinned *);
 /* The next of two rooms of so many bytes at least. */
-BN_CHECKED bn_status bn_rooms_next(bn_domain *, bn_rooms *, const char *what, size_t bytes, void **room);
+BN_CHECKED bn_status bn_double_buffer_next(bn_domain *, bn_double_buffer *, const char *what, size_t bytes, void **room);
 void bn_buffer_destroy(bn_domain *, bn_buffer **);
 /* Views the buffer as an image of reals, for kernels that read through the texture path. */
 BN_CHECKED bn_status bn_buffer_image(bn_domain *, bn_buffer *);
@@ -239,12 +239,12 @@ typedef struct bn_halo_request {
     int side;   /* 0: both; -1, 1: only what lies towards lower, towards higher indices */
     bool wraps; /* the reader finds what lies across a periodic side by itself, if no cut divides that dimension */
 } bn_halo_request;
-BN_CHECKED bn_status bn_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
-BN_CHECKED bn_status bn_exchange_carry(bn_domain *);
-BN_CHECKED bn_status bn_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
+BN_CHECKED bn_status bn_halo_exchange_begin(bn_domain *, const bn_halo_request *, size_t count);
+BN_CHECKED bn_status bn_halo_exchange_carry(bn_domain *);
+BN_CHECKED bn_status bn_halo_exchange_end(bn_domain *, const bn_halo_request *, size_t count);
 /* All three one after the other, where nothing is computed meanwhile. */
-BN_CHECKED bn_status bn_exchange_at_once(bn_domain *, const bn_halo_request *);
-void bn_exchange_destroy(bn_domain *);
+BN_CHECKED bn_status bn_halo_exchange_at_once(bn_domain *, const bn_halo_request *);
+void bn_halo_exchange_destroy(bn_domain *);
 BN_CHECKED bn_status bn_halo_copy(bn_field *, size_t from, const long from_first[3], size_t to, const long to_first[3],
                                   const long n[3]);
 /* Between the field's box and a dense block `at` elements into a buffer of the same device. */
@@ -259,25 +259,25 @@ BN_CHECKED bn_status bn_block_move(bn_field *, size_t box, const long first[3], 
                                    const cl_long lie[4], bool unpack, cl_uint waits, const cl_event *wait,
                                    cl_event *done);
 
-/* turn.c: launches that store their result turned, in a field of another domain (BN_WRITE_TURNED). `begin` readies the
- * memory that bn_turn_memory gives the kernel, `packed` follows the launch over each strip of rows, in order, of every
+/* turn.c: launches that store their result turned, in a field of another domain (BN_WRITE_TRANSPOSED). `begin` readies the
+ * memory that bn_transpose_memory gives the kernel, `packed` follows the launch over each strip of rows, in order, of every
  * box, `deliver` brings what others have stored into the field's boxes. */
-enum { BN_TURN_STRIPS = 4 };
+enum { BN_TRANSPOSE_STRIPS = 4 };
 /* Why the field can't take what kernels of this domain turn; NULL: it can. */
-const char *bn_turn_objection(const bn_domain *, const bn_field *);
-BN_CHECKED bn_status bn_turn_begin(bn_domain *, bn_field *);
-const cl_mem *bn_turn_memory(const bn_domain *, const bn_field *, size_t box);
-BN_CHECKED bn_status bn_turn_packed(bn_domain *, size_t box, size_t strip);
-BN_CHECKED bn_status bn_turn_deliver(bn_domain *, bn_field *);
-void bn_turn_destroy(bn_domain *);
-/* Makes every member have all partial sums, and all members the same scalars; at most BN_TOGETHER of them in one round,
+const char *bn_transpose_objection(const bn_domain *, const bn_field *);
+BN_CHECKED bn_status bn_transpose_begin(bn_domain *, bn_field *);
+const cl_mem *bn_transpose_memory(const bn_domain *, const bn_field *, size_t box);
+BN_CHECKED bn_status bn_transpose_packed(bn_domain *, size_t box, size_t strip);
+BN_CHECKED bn_status bn_transpose_deliver(bn_domain *, bn_field *);
+void bn_transpose_destroy(bn_domain *);
+/* Makes every member have all partial sums, and all members the same scalars; at most BN_ALLREDUCE_MOST of them in one round,
  * the only one in which the host waits. NULL entries are left out. */
-enum { BN_TOGETHER = 8 };
-BN_CHECKED bn_status bn_bring_together(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
+enum { BN_ALLREDUCE_MOST = 8 };
+BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
                                        size_t scalars);
 /* Makes every member have the sum of all members' counters; makes them zero. */
-BN_CHECKED bn_status bn_counters_merge(bn_table *);
-BN_CHECKED bn_status bn_counters_clear(bn_table *);
+BN_CHECKED bn_status bn_counters_merge(bn_device_array *);
+BN_CHECKED bn_status bn_counters_clear(bn_device_array *);
 void bn_halo_set(bn_field *, int valid); /* so many cells of the halo are right from now on */
 BN_CHECKED bn_status bn_halo_poison(bn_field *, int valid);
 BN_CHECKED bn_status bn_field_clear(bn_field *); /* own cells to zero, the rest untouched */
@@ -297,12 +297,12 @@ BN_CHECKED bn_status bn_enqueue_after(bn_kernel *, size_t box, const size_t offs
 BN_CHECKED bn_status bn_set_arg(bn_kernel *, size_t box, cl_uint index, size_t bytes, const void *value);
 
 /* table.c: the planes of a cut table that a member has, [first, end). */
-void bn_table_planes(const bn_table *, size_t member, size_t *first, size_t *end);
+void bn_device_array_planes(const bn_device_array *, size_t member, size_t *first, size_t *end);
 
 /* travel.c: work-items of a launch on each device, and the member's buffer. */
-size_t bn_travellers_capacity(const bn_travellers *);
-const bn_buffer *bn_travellers_buffer(const bn_travellers *, size_t member);
-bn_domain *bn_travellers_domain(const bn_travellers *);
+size_t bn_migrating_particles_capacity(const bn_migrating_particles *);
+const bn_buffer *bn_migrating_particles_buffer(const bn_migrating_particles *, size_t member);
+bn_domain *bn_migrating_particles_domain(const bn_migrating_particles *);
 
 /* snapshot.c */
 void bn_staging_free_all(bn_domain *);

@@ -51,7 +51,7 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
     const bn_comm *comm = &d->ctx->comm;
     bn_region part;
     size_t most = 0;
-    if (!bn_domain_dealt(d))
+    if (!bn_domain_distributed(d))
         return BN_OK;
     for (size_t b = 0; b < d->box_count; b++)
         if (bn_box_common(&d->boxes[b], region, &part)) {
@@ -129,12 +129,12 @@ bn_region bn_domain_whole(const bn_domain *d)
     return (bn_region){ { 0, 0, 0 }, { n[0], n[1], n[2] } };
 }
 
-bool bn_domain_dealt(const bn_domain *d) { return d->spread && d->ctx->comm.ops; }
+bool bn_domain_distributed(const bn_domain *d) { return d->spread && d->ctx->comm.ops; }
 
 size_t bn_domain_parts(const bn_domain *d)
 {
     size_t count = 0;
-    if (!bn_domain_dealt(d))
+    if (!bn_domain_distributed(d))
         return 1;
     for (size_t b = 0; b < d->box_count; b++)
         count += d->boxes[b].device != NULL;
@@ -152,7 +152,7 @@ void bn_domain_box(const bn_domain *d, size_t box, bn_region *out)
 size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
 {
     *out = bn_domain_whole(d);
-    if (!bn_domain_dealt(d))
+    if (!bn_domain_distributed(d))
         return 0;
     size_t b = 0;
     for (;; b++)

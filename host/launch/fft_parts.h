@@ -1,6 +1,6 @@
 /* fft_parts.h: the two transforms behind host/api/fft.h: dense complex arrays, x fastest, unnormalised both ways. */
-#ifndef BN_INTERNAL_FFT_PARTS_H
-#define BN_INTERNAL_FFT_PARTS_H
+#ifndef BN_HOST_FFT_PARTS_H
+#define BN_HOST_FFT_PARTS_H
 
 #include "device/opencl.h"
 

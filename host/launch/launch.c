@@ -60,7 +60,7 @@ bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], con
     bn_domain *d = k->program->domain;
     bn_device *device = d->boxes[box].device;
     bool profile = device->profile;
-    BN_TRY(bn_bound_queue(device, k->desc->name));
+    BN_TRY(bn_limit_queue(device, k->desc->name));
     if (profile && k->pending_count == BN_PENDING_EVENTS)
         BN_TRY(collect_events(k));
     cl_event *event = profile ? &k->pending[k->pending_count] : done;
@@ -89,7 +89,7 @@ static size_t capacity_of(const bn_arg *args, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (args[i].travellers)
-            return bn_travellers_capacity(args[i].travellers);
+            return bn_migrating_particles_capacity(args[i].travellers);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static size_t capacity_of(const bn_arg *args, size_t count)
 static int margin_of(const bn_domain *d, const bn_arg *args, size_t count)
 {
     for (size_t i = 0; d->spread && i < count; i++)
-        if (args[i].access == BN_A_MARGIN)
+        if (args[i].access == BN_A_GHOST_CELLS)
             return args[i].value.i;
     return 0;
 }
@@ -129,12 +129,12 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
     if (count != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
                        count);
-    if ((k->desc->range == BN_PER_TRAVELLER) != (capacity_of(args, count) > 0))
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s: travellers are for the range BN_PER_TRAVELLER, and for it alone",
+    if ((k->desc->range == BN_PER_PARTICLE) != (capacity_of(args, count) > 0))
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s: travellers are for the range BN_PER_PARTICLE, and for it alone",
                        k->desc->name);
     for (size_t i = 0; i < count; i++) {
         const bn_arg *a = &args[i];
-        const char *objection = a->access == BN_A_TURNED && a->field ? bn_turn_objection(d, a->field) : NULL;
+        const char *objection = a->access == BN_A_TRANSPOSED && a->field ? bn_transpose_objection(d, a->field) : NULL;
         if (objection)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result into field %s: %s", k->desc->name,
                            a->field->desc.name, objection);
@@ -142,12 +142,12 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
                                  : a->partials   ? a->partials->domain
                                  : a->scalars    ? a->scalars->domain
                                  : a->table      ? a->table->domain
-                                 : a->travellers ? bn_travellers_domain(a->travellers)
+                                 : a->travellers ? bn_migrating_particles_domain(a->travellers)
                                                  : d;
         const bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
-        const bool value = a->access == BN_A_SCALAR || a->access == BN_A_MARGIN;
+        const bool value = a->access == BN_A_SCALAR || a->access == BN_A_GHOST_CELLS;
         /* Which device a box lies on depends on its number alone. */
-        bool related = owner == d || a->access == BN_A_TURNED ||
+        bool related = owner == d || a->access == BN_A_TRANSPOSED ||
                        (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
                         memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
         if (object == value || !related)
@@ -157,7 +157,7 @@ static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count
         if (a->reach < 0 || reach > owner->reach)
             return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
                            k->desc->name, reach, owner->reach);
-        if (a->field && k->desc->range == BN_PER_TRAVELLER)
+        if (a->field && k->desc->range == BN_PER_PARTICLE)
             return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", k->desc->name,
                            a->field->desc.name);
         /* Reading neighbours of what the same launch writes is a race. */
@@ -183,23 +183,23 @@ static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t c
         if (a->access == BN_A_IMAGE) {
             BN_TRY(bn_buffer_image(a->field->domain, a->field->buffers[box]));
             value = &a->field->buffers[box]->image;
-        } else if (a->access == BN_A_TURNED) {
-            value = bn_turn_memory(k->program->domain, a->field, box);
+        } else if (a->access == BN_A_TRANSPOSED) {
+            value = bn_transpose_memory(k->program->domain, a->field, box);
         } else if (a->field)
             value = &a->field->buffers[box]->mem;
         else if (a->access == BN_A_PLANE) {
             size_t ends[2];
-            bn_table_planes(a->table, member, &ends[0], &ends[1]);
+            bn_device_array_planes(a->table, member, &ends[0], &ends[1]);
             plane = (cl_int)ends[a->side > 0];
             value = &plane;
             bytes = sizeof plane;
-        } else if (a->access == BN_A_MARGIN) {
+        } else if (a->access == BN_A_GHOST_CELLS) {
             value = &wide;
             bytes = sizeof wide;
         } else if (a->table)
             value = &a->table->buffer[member]->mem;
         else if (a->travellers)
-            value = &bn_travellers_buffer(a->travellers, member)->mem;
+            value = &bn_migrating_particles_buffer(a->travellers, member)->mem;
         else if (a->access == BN_A_TOTALS && a->partials->packed)
             value = &a->partials->packed[member]->mem;
         else if (a->partials)
@@ -227,14 +227,14 @@ typedef struct bn_part {
 /* Offset, global and local size of a part of a box; see bn_range. */
 static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, size_t offset[3], size_t global[3])
 {
-    const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER;
+    const bool gridless = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
     for (int i = 0; i < 3; i++) {
         offset[i] = gridless ? 0 : (size_t)((long)box->offset[i] + part->first[i]);
         size_t items = part->n[i];
         if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
             items = k->layers;
-        if (i == 0 && k->desc->range == BN_PER_SEGMENT)
-            items = (items + BN_SEGMENT - 1) / BN_SEGMENT * k->group[0];
+        if (i == 0 && k->desc->range == BN_PER_BLOCK)
+            items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];
         if (i == 0 && k->desc->range == BN_PER_ROW)
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
@@ -243,8 +243,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
         }
-        if (i == 1 && k->desc->range == BN_PER_SEGMENT)
-            items = (items + BN_SEGMENT_ROWS - 1) / BN_SEGMENT_ROWS;
+        if (i == 1 && k->desc->range == BN_PER_BLOCK)
+            items = (items + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
         global[i] = (items + k->group[i] - 1) / k->group[i] * k->group[i];
     }
 }
@@ -278,7 +278,7 @@ static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_re
 {
     const bn_domain *d = k->program->domain;
     const bn_box *box = &d->boxes[b];
-    const bool segments = k->desc->range == BN_PER_SEGMENT, tiles = k->desc->range == BN_PER_TILE;
+    const bool segments = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE;
     bn_part rest = whole_box(d, b, margin);
     const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
                          box->n[1] * box->n[2];
@@ -296,7 +296,7 @@ static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_re
             if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
                 reach[side] = (size_t)requests[r].reach;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = segments ? (size_t[]){ BN_SEGMENT, BN_SEGMENT_ROWS, 1 }[dim]
+        const size_t unit = segments ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
                             : tiles  ? d->tile_layers
                                      : k->group[dim];
         /* Counted from where the rest begins, with margins in the halo. */
@@ -325,7 +325,7 @@ static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_re
 }
 
 /* The strips of rows that are turned one by one. */
-static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TURN_STRIPS])
+static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TRANSPOSE_STRIPS])
 {
     const bn_box *box = &d->boxes[b];
     const uint32_t strip = d->shapes[box->shape].turned.strip;
@@ -341,8 +341,8 @@ static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TURN_
 /* What arguments other than fields need before a launch where several devices have copies of them. */
 static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
 {
-    bn_partials *partials[BN_TOGETHER];
-    bn_scalars *scalars[BN_TOGETHER];
+    bn_partials *partials[BN_ALLREDUCE_MOST];
+    bn_scalars *scalars[BN_ALLREDUCE_MOST];
     size_t p = 0, s = 0;
     for (size_t i = 0; d->spread && i < count; i++) {
         const bn_arg *a = &args[i];
@@ -351,8 +351,8 @@ static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
             known = known || (args[k].partials == a->partials && args[k].scalars == a->scalars);
         const bool sums = !known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared);
         const bool numbers = !known && a->scalars;
-        if ((sums && p == BN_TOGETHER) || (numbers && s == BN_TOGETHER))
-            return bn_fail(d->ctx, BN_USAGE, "a kernel with more than %d partial sums or scalars", (int)BN_TOGETHER);
+        if ((sums && p == BN_ALLREDUCE_MOST) || (numbers && s == BN_ALLREDUCE_MOST))
+            return bn_fail(d->ctx, BN_USAGE, "a kernel with more than %d partial sums or scalars", (int)BN_ALLREDUCE_MOST);
         if (sums)
             partials[p++] = a->partials;
         if (numbers)
@@ -361,7 +361,7 @@ static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
             BN_TRY(bn_counters_merge(a->table));
     }
     if (p + s > 0)
-        BN_TRY(bn_bring_together(d, partials, p, scalars, s));
+        BN_TRY(bn_allreduce(d, partials, p, scalars, s));
     for (size_t i = 0; i < count; i++)
         if (args[i].access == BN_A_TOTALS)
             BN_TRY(bn_partials_pack(args[i].partials));
@@ -377,9 +377,9 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, in
     size_t slab_count;
     /* First, since it goes on while the host waits for the rest. */
     if (request_count > 0)
-        BN_TRY(bn_exchange_begin(d, requests, request_count));
+        BN_TRY(bn_halo_exchange_begin(d, requests, request_count));
     BN_TRY(bring_together(d, args, count));
-    if (k->desc->range == BN_ONCE || k->desc->range == BN_PER_TRAVELLER) {
+    if (k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE) {
         const bn_part part = { { 0, 0, 0 }, { k->desc->range == BN_ONCE ? 1 : capacity_of(args, count), 1, 1 } };
         for (size_t m = 0; m < d->members; m++) {
             BN_TRY(set_args(k, d->lead[m], args, count, margin));
@@ -389,10 +389,10 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, in
     }
     bn_field *turned = NULL;
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_TURNED && d->box_count > 1)
+        if (args[i].access == BN_A_TRANSPOSED && d->box_count > 1)
             turned = args[i].field;
     if (turned)
-        BN_TRY(bn_turn_begin(d, turned));
+        BN_TRY(bn_transpose_begin(d, turned));
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device)
             BN_TRY(set_args(k, b, args, count, margin));
@@ -400,8 +400,8 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, in
         for (size_t b = 0; b < d->box_count; b++)
             if (d->boxes[b].device && split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count))
                 BN_TRY(launch_part(k, b, &inside));
-        BN_TRY(bn_exchange_carry(d));
-        BN_TRY(bn_exchange_end(d, requests, request_count));
+        BN_TRY(bn_halo_exchange_carry(d));
+        BN_TRY(bn_halo_exchange_end(d, requests, request_count));
     }
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
@@ -415,10 +415,10 @@ static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, in
         for (size_t s = 0; s < slab_count; s++) {
             BN_TRY(launch_part(k, b, &slabs[s]));
             if (turned)
-                BN_TRY(bn_turn_packed(d, b, s));
+                BN_TRY(bn_transpose_packed(d, b, s));
         }
     }
-    return turned ? bn_turn_deliver(d, turned) : BN_OK;
+    return turned ? bn_transpose_deliver(d, turned) : BN_OK;
 }
 
 static bn_status check_kernel(const bn_kernel *k)
@@ -433,7 +433,7 @@ static bn_status check_kernel(const bn_kernel *k)
             d->ctx, BN_DEVICE,
             "%s can't run kernel %s in the work-groups of %d x %d that it is made for: %zu work-items are the most",
             d->device->info.name, k->desc->name, (int)BN_TILE_X, (int)BN_TILE_Y, k->max_group);
-    if (d->coarsened && k->desc->range == BN_PER_SEGMENT && d->box_count > 1)
+    if (d->coarsened && k->desc->range == BN_PER_BLOCK && d->box_count > 1)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
     if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1) ||
@@ -455,7 +455,7 @@ static bn_status note_changes(bn_domain *d, const bn_arg *a, int margin)
         a->scalars->apart = true;
     else if (a->access == BN_A_COUNTERS)
         return bn_counters_clear(a->table);
-    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE || a->access == BN_A_TURNED) {
+    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE || a->access == BN_A_TRANSPOSED) {
         const int valid = a->foreign ? 0 : margin;
         bn_halo_set(a->field, valid);
         if (bn_context_debug(d->ctx))
@@ -492,7 +492,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
         }
         if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
             const bn_halo_request foreign = { .field = a->field, .reach = reach, .wraps = a->wraps };
-            BN_TRY(bn_exchange_at_once(a->field->domain, &foreign));
+            BN_TRY(bn_halo_exchange_at_once(a->field->domain, &foreign));
             continue;
         }
         bool known = false;
@@ -510,8 +510,8 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
             requests[request_count++] = (bn_halo_request){ a->field, reach, a->wraps ? a->side : 0, a->wraps };
     }
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_TURNED &&
-            ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_SEGMENT) || request_count > 0))
+        if (args[i].access == BN_A_TRANSPOSED &&
+            ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_BLOCK) || request_count > 0))
             return bn_fail(
                 d->ctx, BN_USAGE,
                 "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "

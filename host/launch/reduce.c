@@ -51,7 +51,7 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
     if (count != d->partials || component < 0 || component >= p->components)
         return bn_fail(d->ctx, BN_USAGE, "%s: %zu sums of component %d were asked for; there are %zu of %d components",
                        p->buffer[0]->name, count, component, d->partials, p->components);
-    BN_TRY(bn_bring_together(d, &p, 1, NULL, 0));
+    BN_TRY(bn_allreduce(d, &p, 1, NULL, 0));
     BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
           (size_t)component * count * real, count * real, values, 0, NULL, NULL);
     d->device->counts.waits++;
@@ -137,7 +137,7 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
         if (q->scalars->domain != d || q->count > q->scalars->count || q->count > BN_SCALARS_MAX)
             return bn_fail(d->ctx, BN_USAGE, "%s holds %zu scalars, not %zu", q->scalars->buffer[0]->name,
                            q->scalars->count, q->count);
-        BN_TRY(bn_bring_together(d, NULL, 0, &q->scalars, 1));
+        BN_TRY(bn_allreduce(d, NULL, 0, &q->scalars, 1));
         /* The queue is in order: the last read waits for all. */
         BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
@@ -167,7 +167,7 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
         single[i] = (float)values[i];
     const void *own = is_double ? (const void *)values : single;
     const size_t bytes = count * bn_domain_real_bytes(d);
-    BN_TRY(bn_bring_together(d, NULL, 0, &s, 1));
+    BN_TRY(bn_allreduce(d, NULL, 0, &s, 1));
     if (s->before)
         memcpy(s->before, own, bytes);
     return bn_copies_write(d, s->buffer, own, bytes, true);
@@ -190,9 +190,9 @@ bn_status bn_scalars_share(bn_scalars *s)
 void bn_partials_share(bn_partials *p) { p->shared = true; }
 
 static const bn_kernel_desc partial_kernels[] = {
-    [BN_SUM] = { "reduce_sum", BN_PER_SEGMENT, { 1, 0, 1 } },
-    [BN_SUM_SQUARES] = { "reduce_squares", BN_PER_SEGMENT, { 1, 0, 2 } },
-    [BN_MAX_ABS] = { "reduce_max_abs", BN_PER_SEGMENT, { 1, 0, 1 } },
+    [BN_SUM] = { "reduce_sum", BN_PER_BLOCK, { 1, 0, 1 } },
+    [BN_SUM_SQUARES] = { "reduce_squares", BN_PER_BLOCK, { 1, 0, 2 } },
+    [BN_MAX_ABS] = { "reduce_max_abs", BN_PER_BLOCK, { 1, 0, 1 } },
 };
 static const bn_kernel_desc total_kernels[] = {
     [BN_SUM] = { "reduce_total_sum", BN_ONCE, { 0, 0, 0 } },

@@ -9,7 +9,7 @@ enum { BAND_BYTES = 1 << 21 }; /* of a field: long enough that the transfers' la
 
 static size_t reals_of(const bn_field *f) { return f->desc.type == BN_T_REAL2 ? 2 : 1; }
 
-static bn_status check(const bn_rows *rows, size_t count, bool all)
+static bn_status check(const bn_row_band *rows, size_t count, bool all)
 {
     const bn_domain *d = rows[0].field->domain;
     if (count < 1 || count > BN_ROWS_FIELDS || d->lattice[0] > 1 || d->desc.grid.n[2] > 1)
@@ -28,12 +28,12 @@ static bn_status check(const bn_rows *rows, size_t count, bool all)
     return BN_OK;
 }
 
-static bn_status read_band(const bn_rows *r, size_t box, const bn_region *band, bool all, double *values)
+static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *band, bool all, double *values)
 {
     const bn_domain *d = r->field->domain;
     if (!r->reads)
         return BN_OK;
-    if (all || !bn_domain_dealt(d))
+    if (all || !bn_domain_distributed(d))
         return bn_field_get_part(r->field, 0, 1, band, values);
     BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
     BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
@@ -42,7 +42,7 @@ static bn_status read_band(const bn_rows *r, size_t box, const bn_region *band, 
 }
 
 /* `dense`: room for as many values of the field's own type. */
-static bn_status write_band(const bn_rows *r, const bn_region *band, void *dense, const double *values)
+static bn_status write_band(const bn_row_band *r, const bn_region *band, void *dense, const double *values)
 {
     if (!r->writes)
         return BN_OK;
@@ -50,7 +50,7 @@ static bn_status write_band(const bn_rows *r, const bn_region *band, void *dense
     return bn_field_transfer(r->field, 0, 1, band, dense, true, true);
 }
 
-bn_status bn_field_rows(const bn_rows *rows, size_t count, bool all, bn_rows_function *function, void *user)
+bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function, void *user)
 {
     BN_TRY(check(rows, count, all));
     const bn_domain *d = rows[0].field->domain;

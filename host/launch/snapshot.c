@@ -86,11 +86,11 @@ static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
     bn_domain *d = s->domain;
     if (overlap && f->halo_valid < 1) {
         const bn_halo_request request = { .field = f, .reach = 1 };
-        BN_TRY(bn_exchange_at_once(d, &request));
+        BN_TRY(bn_halo_exchange_at_once(d, &request));
     }
     for (size_t i = 0; i < s->count; i++) {
         char *values = (char *)s->staging->memory.data + s->parts[i].at;
-        if (bn_domain_dealt(d))
+        if (bn_domain_distributed(d))
             BN_TRY(bn_field_enqueue_box(f, s->parts[i].box, &s->parts[i].region, values));
         else
             BN_TRY(bn_field_transfer(f, 0, f->desc.components, &s->parts[i].region, values, false, false));
@@ -114,7 +114,7 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
     s->domain = d;
     bn_domain_hold(d);
-    overlap = overlap && bn_domain_dealt(d);
+    overlap = overlap && bn_domain_distributed(d);
     if (overlap && d->desc.halo < 1) {
         st = bn_fail(d->ctx, BN_USAGE, "parts of field %s can't overlap: its boxes have no halo", f->desc.name);
         goto out;

@@ -17,7 +17,7 @@ typedef struct crowd {
     size_t count, room;
 } crowd;
 
-struct bn_travellers {
+struct bn_migrating_particles {
     bn_domain *domain;
     char *name;
     size_t words, capacity;
@@ -26,19 +26,19 @@ struct bn_travellers {
     crowd *waiting;     /* one per member */
     crowd *leaving;     /* one per rank; NULL where there is only one */
     uint64_t *starts;   /* the first part of each rank, and behind them the number of parts */
-    bn_travel_counts counts;
+    bn_migration_counts counts;
 };
 
 static size_t buffer_words(size_t words, size_t capacity) { return HEAD + capacity + 2 * capacity * words; }
 
-uint64_t bn_travellers_bytes(size_t words, size_t capacity)
+uint64_t bn_migrating_particles_bytes(size_t words, size_t capacity)
 {
     return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity);
 }
 
-static int ranks_of(const bn_domain *d) { return bn_domain_dealt(d) ? d->ctx->comm.ranks : 1; }
+static int ranks_of(const bn_domain *d) { return bn_domain_distributed(d) ? d->ctx->comm.ranks : 1; }
 
-static bn_status find_ranks(bn_travellers *t)
+static bn_status find_ranks(bn_migrating_particles *t)
 {
     const bn_domain *d = t->domain;
     const size_t ranks = (size_t)ranks_of(d);
@@ -53,11 +53,11 @@ static bn_status find_ranks(bn_travellers *t)
     return BN_OK;
 }
 
-bn_status bn_travellers_create(bn_domain *d, const char *name, size_t words, size_t capacity, bn_travellers **out)
+bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t words, size_t capacity, bn_migrating_particles **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
-    bn_travellers *t = NULL;
+    bn_migrating_particles *t = NULL;
     if (!d->device || words < 1 || words > 4096 || capacity < 1 || capacity > INT32_MAX / 4)
         return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name,
                        words);
@@ -77,15 +77,15 @@ bn_status bn_travellers_create(bn_domain *d, const char *name, size_t words, siz
     *out = t;
     t = NULL;
 out:
-    bn_travellers_destroy(&t);
+    bn_migrating_particles_destroy(&t);
     return st;
 }
 
-void bn_travellers_destroy(bn_travellers **travellers)
+void bn_migrating_particles_destroy(bn_migrating_particles **travellers)
 {
     if (!travellers || !*travellers)
         return;
-    bn_travellers *t = *travellers;
+    bn_migrating_particles *t = *travellers;
     for (size_t m = 0; t->domain && m < t->domain->members; m++) {
         bn_pinned_free(&t->pinned[m]);
         free(t->waiting[m].words);
@@ -103,13 +103,13 @@ void bn_travellers_destroy(bn_travellers **travellers)
     *travellers = NULL;
 }
 
-bn_domain *bn_travellers_domain(const bn_travellers *t) { return t->domain; }
-size_t bn_travellers_capacity(const bn_travellers *t) { return t->capacity; }
-const bn_buffer *bn_travellers_buffer(const bn_travellers *t, size_t member) { return t->buffer[member]; }
-bn_travel_counts bn_travellers_counts(const bn_travellers *t) { return t->counts; }
+bn_domain *bn_migrating_particles_domain(const bn_migrating_particles *t) { return t->domain; }
+size_t bn_migrating_particles_capacity(const bn_migrating_particles *t) { return t->capacity; }
+const bn_buffer *bn_migrating_particles_buffer(const bn_migrating_particles *t, size_t member) { return t->buffer[member]; }
+bn_migration_counts bn_migrating_particles_counts(const bn_migrating_particles *t) { return t->counts; }
 
 /* Room for so many more; they are the caller's to fill in. NULL: there is no memory. */
-static cl_uint *join(const bn_travellers *t, crowd *c, size_t more)
+static cl_uint *join(const bn_migrating_particles *t, crowd *c, size_t more)
 {
     if (c->count + more > c->room) {
         const size_t room = 2 * (c->count + more);
@@ -126,7 +126,7 @@ static cl_uint *join(const bn_travellers *t, crowd *c, size_t more)
 }
 
 /* To those who wait for a device here, or who leave for another rank. */
-static bn_status hand_over(bn_travellers *t, const cl_uint *one)
+static bn_status hand_over(bn_migrating_particles *t, const cl_uint *one)
 {
     const bn_domain *d = t->domain;
     const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_member_part(d, 0);
@@ -147,7 +147,7 @@ static bn_status hand_over(bn_travellers *t, const cl_uint *one)
 }
 
 /* The head, and as many of those who wait as there is room for. */
-static bn_status send_in(bn_travellers *t, size_t m, bool hold)
+static bn_status send_in(bn_migrating_particles *t, size_t m, bool hold)
 {
     const bn_domain *d = t->domain;
     const bn_device *device = bn_member_device(d, m);
@@ -172,7 +172,7 @@ static bn_status send_in(bn_travellers *t, size_t m, bool hold)
 }
 
 /* Reads every member's head into its pinned memory, or, behind it, those `who` leave by that head. */
-static bn_status read_out(bn_travellers *t, bool who)
+static bn_status read_out(bn_migrating_particles *t, bool who)
 {
     const bn_domain *d = t->domain;
     for (size_t m = 0; m < d->members; m++) {
@@ -191,7 +191,7 @@ static bn_status read_out(bn_travellers *t, bool who)
 
 /* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more
  * waiting than it can take. */
-static bn_status meet_ranks(bn_travellers *t, bool *on_the_way, bool *hold)
+static bn_status meet_ranks(bn_migrating_particles *t, bool *on_the_way, bool *hold)
 {
     const bn_domain *d = t->domain;
     const bn_comm *comm = &d->ctx->comm;
@@ -252,7 +252,7 @@ out:
 }
 
 /* One launch on every device; who leaves is handed over. */
-static bn_status go_round(bn_travellers *t, bn_kernel *k, const bn_arg *args, size_t count, bool hold)
+static bn_status go_round(bn_migrating_particles *t, bn_kernel *k, const bn_arg *args, size_t count, bool hold)
 {
     const bn_domain *d = t->domain;
     for (size_t m = 0; m < d->members; m++)
@@ -276,10 +276,10 @@ static bn_status go_round(bn_travellers *t, bn_kernel *k, const bn_arg *args, si
     return BN_OK;
 }
 
-bn_status bn_travel(bn_kernel *k, const bn_arg *args, size_t count)
+bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
 {
     bn_domain *d = k->program->domain;
-    bn_travellers *t = NULL;
+    bn_migrating_particles *t = NULL;
     const cl_uint zero = 0;
     for (size_t i = 0; i < count; i++)
         t = args[i].travellers ? args[i].travellers : t;

@@ -80,7 +80,7 @@ BN_CHECKED bn_status bn_device_bandwidth(bn_device *, double *bytes_per_second);
 
 /* What a device can do at most, measured: the limits that `bench` holds everything against. 0: it can't do that, or it
  * could not be measured. */
-typedef struct bn_device_peaks {
+typedef struct bn_device_limits {
     double copy;           /* as bn_device_bandwidth [B/s] */
     double flops[2];       /* multiplications and additions in single and double precision [1/s], fused where it can */
     double local_bytes;    /* reads of local memory [B/s] */
@@ -88,14 +88,14 @@ typedef struct bn_device_peaks {
     double launch, finish; /* of an empty kernel: one of many in the queue, and one that is waited for [s] */
     double upload, download; /* from and to pinned host memory [B/s] */
     long long date;          /* seconds since 1970 */
-} bn_device_peaks;
+} bn_device_limits;
 
 /* Measured once (about two seconds) and kept in the cache with its date; `again`: measured in any case. */
-BN_CHECKED bn_status bn_device_measure_peaks(bn_device *, bool again, bn_device_peaks *out);
+BN_CHECKED bn_status bn_device_measure_limits(bn_device *, bool again, bn_device_limits *out);
 
 /* One line per vendor file and platform: loaded, failed (and why), or without devices: for `devices --check`.
  * Written to `*text`, to be freed by the caller. Never opens a device in this process. */
-BN_CHECKED bn_status bn_device_check_loader(bn_context *, char **text);
+BN_CHECKED bn_status bn_device_check_icd_loader(bn_context *, char **text);
 
 #ifdef __cplusplus
 }

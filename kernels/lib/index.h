@@ -5,13 +5,13 @@
  *   FIRST           element of cell (0, 0, 0)
  *   SLICE           elements from layer to layer (3-D)
  *   GNX GNY GNZ     cells of the whole grid
- *   SEGMENTS        blocks along x that the whole grid is summed in, BLOCK_ROWS along y; PARTIALS = SEGMENTS *
- *                   BLOCK_ROWS * GNZ; TOTALS values a total is formed from (reduce.h)
+ *   SUM_BLOCKS_X        blocks along x that the whole grid is summed in, SUM_BLOCKS_Y along y; PARTIALS = SUM_BLOCKS_X *
+ *                   SUM_BLOCKS_Y * GNZ; TOTALS values a total is formed from (reduce.h)
  *   TILE_X TILE_Y TILE_LAYERS    items of a work-group of range BN_PER_TILE and the layers it goes through
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
  *   SUB_GROUP       only where the device needs it: work-items that share a thread's registers (real.h)
  *   HAS_FP64 HAS_INT64_ATOMICS IS_CPU   facts of the device, 0 or 1
- *   TURN_FIRST TURN_PITCH TURN_STRIP    of domains of whole rows: see AT_TURNED below
+ *   TRANSPOSE_FIRST TRANSPOSE_PITCH TRANSPOSE_STRIP    of domains of whole rows: see AT_TRANSPOSED below
  * and the solver's own constants. The box's place in the grid is the launch's global offset, so that boxes of the same
  * shape on one device share one program.
  *
@@ -30,11 +30,11 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* Where a kernel that turns its grid (BN_WRITE_TURNED) puts cell (i, j): row i of the other grid, at place j. From
- * row to row of a strip the element is the next one; along a row it is TURN_PITCH further. */
-#define AT_TURNED(i, j)                                                                                \
-    (TURN_FIRST + (index_t)((j) / TURN_STRIP) * ((index_t)NX * TURN_PITCH) + (index_t)(i)*TURN_PITCH + \
-     (j) % TURN_STRIP)
+/* Where a kernel that turns its grid (BN_WRITE_TRANSPOSED) puts cell (i, j): row i of the other grid, at place j. From
+ * row to row of a strip the element is the next one; along a row it is TRANSPOSE_PITCH further. */
+#define AT_TRANSPOSED(i, j)                                                                                \
+    (TRANSPOSE_FIRST + (index_t)((j) / TRANSPOSE_STRIP) * ((index_t)NX * TRANSPOSE_PITCH) + (index_t)(i)*TRANSPOSE_PITCH + \
+     (j) % TRANSPOSE_STRIP)
 
 /* The box's first cell in the whole grid. Where boxes lie on several devices each has a program of its own, which knows its
  * place (OFFSET_X ...): a launch may then cover a part of the box, the rest waiting for a halo. LAUNCH_X ...: where that part
@@ -62,8 +62,8 @@ typedef int index_t;
     const int j = (int)get_global_id(1) - Y0;                  \
     if (i >= NX || j >= NY)                                    \
     return
-/* The same and so many cells of the halo, where the grid goes on (BN_MARGIN). */
-#define CELL_AND_MARGIN(i, j, margin)                                                    \
+/* The same and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
+#define CELL_AND_GHOSTS(i, j, margin)                                                    \
     const int i = (int)get_global_id(0) - X0;                                            \
     const int j = (int)get_global_id(1) - Y0;                                            \
     if (i >= NX + (margin) || j >= NY + (margin) || X0 + i >= GNX || Y0 + j >= GNY)      \

@@ -1,29 +1,29 @@
 /* reduce.h: sums whose order depends on the grid alone, never on work-groups, boxes or devices.
  *
- * The grid is cut into blocks of SEGMENT cells in SEGMENT_ROWS rows. In a block, lane l adds the cells of column l, row
+ * The grid is cut into blocks of BLOCK_NX cells in BLOCK_NY rows. In a block, lane l adds the cells of column l, row
  * by row; then lanes are added as a tree: l += l + 128, l += l + 64, ... A work-group may have any number of work-items:
  * each takes its share of the lanes. Totals are formed from the partial sums of all blocks, by FINISH_LANES lanes in the
  * same way; if there are more than 2048, packs of 256 are added first (reduce.cl, launched by the runtime). The
  * reference adds in the same order (host/api/ordered_sum.h).
  *
- * In a kernel of range BN_PER_SEGMENT:
+ * In a kernel of range BN_PER_BLOCK:
  *     local acc sum[LANES];
  *     CLEAR_LANES(sum);
  *     FOR_CELLS(1, i, j, lane) { ... AT(i, j) ...; sum[lane] += value; }
  *     put_partial_sum(partials, 0, sum);
- * In a later kernel, of range BN_ONCE or BN_PER_SEGMENT:
+ * In a later kernel, of range BN_ONCE or BN_PER_BLOCK:
  *     local acc scratch[FINISH_LANES];
  *     const acc total = total_sum(totals, 0, scratch);      every work-item gets it
  */
-#define SEGMENT 256
-#define SEGMENT_ROWS 4
+#define BLOCK_NX 256
+#define BLOCK_NY 4
 #define LANES 256
 #define FINISH_LANES 256
 
 /* Block of this work-group, in the box. */
 #define block_k() ((int)get_group_id(2) + LAUNCH_Z)
-#define block_top() ((int)get_group_id(1) * SEGMENT_ROWS + LAUNCH_Y)
-#define block_first() ((int)get_group_id(0) * SEGMENT + LAUNCH_X)
+#define block_top() ((int)get_group_id(1) * BLOCK_NY + LAUNCH_Y)
+#define block_first() ((int)get_group_id(0) * BLOCK_NX + LAUNCH_X)
 
 /* Whether this is the work-group that writes down what all find alike: the first of a launch. */
 #define first_group() (get_group_id(0) == 0 && get_group_id(1) == 0 && get_group_id(2) == 0)
@@ -40,24 +40,24 @@
  * order either way. */
 #if IS_CPU
 #define FOR_CELLS(active, i, j, lane)                                                                              \
-    for (int j = block_top(), rows_ = (active) ? min(block_top() + SEGMENT_ROWS, NY) : 0; j < rows_; j++)          \
-        for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + SEGMENT, NX);   \
+    for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)          \
+        for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);   \
              i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
 /* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them and their
  * loads overlap. */
 #define FOR_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
-             end_ = (active) ? min(block_first() + SEGMENT, NX) : 0;                                               \
+             end_ = (active) ? min(block_first() + BLOCK_NX, NX) : 0;                                               \
          i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                    \
-        for (int row_ = 0, j = block_top(); row_ < SEGMENT_ROWS; row_++, j++)                                      \
-            if (NY % SEGMENT_ROWS == 0 || j < NY)
+        for (int row_ = 0, j = block_top(); row_ < BLOCK_NY; row_++, j++)                                      \
+            if (NY % BLOCK_NY == 0 || j < NY)
 #endif
 
 /* Place of this work-group's block among those of the whole grid. */
 static inline int partial_index(void)
 {
-    return ((Z0 + block_k()) * BLOCK_ROWS + (Y0 + block_top()) / SEGMENT_ROWS) * SEGMENTS + (X0 + block_first()) / SEGMENT;
+    return ((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X + (X0 + block_first()) / BLOCK_NX;
 }
 
 /* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that ("Instruction

@@ -86,51 +86,51 @@ bool bn_value_counts(const bn_case *c, const bn_value *v)
 }
 
 /* The name, without its table where that is the key's own. */
-static void add_name(const bn_key *key, const alternative *a, bn_builder *out)
+static void add_name(const bn_key *key, const alternative *a, bn_string *out)
 {
     const size_t table = bn_key_table(key->name) + 1;
     const bool own = a->name_bytes > table && memcmp(a->name, key->name, table) == 0 &&
                      !memchr(a->name + table, '.', a->name_bytes - table);
     const size_t skip = own ? table : 0;
-    bn_builder_add(out, "%.*s", (int)(a->name_bytes - skip), a->name + skip);
+    bn_string_add(out, "%.*s", (int)(a->name_bytes - skip), a->name + skip);
 }
 
-void bn_key_add_only(const bn_key *key, bn_builder *out)
+void bn_key_add_only(const bn_key *key, bn_string *out)
 {
     const char *rest = key->only, *between = "";
     for (alternative a; next_alternative(&rest, &a); between = either) {
         size_t at = 0, bytes = 0;
-        bn_builder_add(out, "%s", between);
+        bn_string_add(out, "%s", between);
         add_name(key, &a, out);
-        bn_builder_add(out, a.others ? " other than " : " = ");
+        bn_string_add(out, a.others ? " other than " : " = ");
         for (const char *one; (one = next_choice(&a, &at, &bytes)) != NULL;)
-            bn_builder_add(out, "%s\"%.*s\"", one == a.choices ? "" : either, (int)bytes, one);
+            bn_string_add(out, "%s\"%.*s\"", one == a.choices ? "" : either, (int)bytes, one);
     }
 }
 
 /* "[launch] waist: belongs to kind = "gaussian", and the case has kind = "file" (line 12); leave it out" */
 static void report(const bn_case *c, const bn_value *v)
 {
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     const char *at = v->key->only, *between = ", and the case has ";
     bn_value_add_subject(c, v, v->place, 0, &b);
-    bn_builder_add(&b, ": belongs to ");
+    bn_string_add(&b, ": belongs to ");
     bn_key_add_only(v->key, &b);
     for (alternative a; next_alternative(&at, &a); between = ", ") {
         const bn_value *d = decider(c, v, &a);
-        bn_builder_add(&b, "%s", between);
+        bn_string_add(&b, "%s", between);
         add_name(v->key, &a, &b);
-        bn_builder_add(&b, " = ");
+        bn_string_add(&b, " = ");
         bn_value_add(d, &b);
         if (!d->given)
-            bn_builder_add(&b, " (the default)");
+            bn_string_add(&b, " (the default)");
         else if (!d->override && d->place.line)
-            bn_builder_add(&b, " (line %zu)", d->place.line);
+            bn_string_add(&b, " (line %zu)", d->place.line);
         else
-            bn_builder_add(&b, " (--set)");
+            bn_string_add(&b, " (--set)");
     }
-    bn_builder_add(&b, "; leave it out");
-    bn_problems_add(&c->reports->problems, v->place, v->override, v->key->name, bn_builder_take(&b));
+    bn_string_add(&b, "; leave it out");
+    bn_diagnostics_add(&c->reports->problems, v->place, v->override, v->key->name, bn_string_take(&b));
 }
 
 /* Whether what decides is right, and whether an override has chosen against the file that gives the key. */

@@ -178,21 +178,21 @@ bn_source bn_case_source(const bn_case *c)
     };
 }
 
-void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_place shown, size_t element, bn_builder *out)
+void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_toml_place shown, size_t element, bn_string *out)
 {
     const char *name = v->key->name;
     if (v->item)
-        bn_builder_add(out, "[[%.*s]] number %zu, %s", (int)bn_key_table(name), name, v->item, bn_key_leaf(name));
+        bn_string_add(out, "[[%.*s]] number %zu, %s", (int)bn_key_table(name), name, v->item, bn_key_leaf(name));
     else
-        bn_builder_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
+        bn_string_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
     if (element)
-        bn_builder_add(out, ", element %zu", element);
+        bn_string_add(out, ", element %zu", element);
     bn_source source = bn_case_source(c);
     size_t bytes = 0;
     const char *slice = v->given && !v->override ? bn_source_slice(&source, shown, &bytes) : NULL;
     if (slice && bytes > 0 && bytes <= VALUE_SHOWN) {
-        bn_builder_add(out, " = ");
-        bn_builder_add_shown(out, slice, bytes, VALUE_SHOWN);
+        bn_string_add(out, " = ");
+        bn_string_add_shown(out, slice, bytes, VALUE_SHOWN);
     }
 }
 
@@ -200,18 +200,18 @@ static bn_status reject(const bn_case *, const bn_value *, const char *hint, con
     BN_PRINTF(4, 0);
 static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, const char *format, va_list args)
 {
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     bn_value_add_subject(c, v, v->place, 0, &b);
     if (!v->given) {
-        bn_builder_add(&b, " = ");
+        bn_string_add(&b, " = ");
         bn_value_add(v, &b);
-        bn_builder_add(&b, " (the default)");
+        bn_string_add(&b, " (the default)");
     }
-    bn_builder_add(&b, ": ");
-    bn_builder_add_list(&b, format, args);
+    bn_string_add(&b, ": ");
+    bn_string_add_list(&b, format, args);
     if (hint)
-        bn_builder_add(&b, "; %s", hint);
-    bn_problems_add(&c->reports->problems, v->place, v->override, v->key->name, bn_builder_take(&b));
+        bn_string_add(&b, "; %s", hint);
+    bn_diagnostics_add(&c->reports->problems, v->place, v->override, v->key->name, bn_string_take(&b));
     return BN_CASE;
 }
 
@@ -233,7 +233,7 @@ bn_status bn_case_reject_item(const bn_case *c, const char *key, size_t item, co
     return st;
 }
 
-const char *bn_case_problems(const bn_case *c)
+const char *bn_case_diagnostics(const bn_case *c)
 {
     struct bn_reports *r = c->reports;
     free(r->text);
@@ -242,7 +242,7 @@ const char *bn_case_problems(const bn_case *c)
         return "";
     bn_source source = bn_case_source(c);
     source.solver = bn_case_solver(c);
-    r->text = bn_problems_text(&r->problems, &source);
+    r->text = bn_diagnostics_text(&r->problems, &source);
     return r->text ? r->text : "the case was rejected, but there is no memory to say why";
 }
 
@@ -252,7 +252,7 @@ bn_status bn_case_verdict(bn_context *ctx, const bn_case *c)
         return BN_OK;
     bn_source source = bn_case_source(c);
     source.solver = bn_case_solver(c);
-    return bn_problems_fail(ctx, &c->reports->problems, &source);
+    return bn_diagnostics_fail(ctx, &c->reports->problems, &source);
 }
 
 void bn_case_destroy(bn_case **case_)
@@ -261,7 +261,7 @@ void bn_case_destroy(bn_case **case_)
     if (!c)
         return;
     if (c->reports) {
-        bn_problems_clear(&c->reports->problems);
+        bn_diagnostics_clear(&c->reports->problems);
         free(c->reports->text);
         free(c->reports);
     }

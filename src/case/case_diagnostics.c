@@ -10,18 +10,18 @@ enum {
     SHOWN_BEFORE = 60    /* of those, before the place when the line is longer */
 };
 
-bool bn_problems_full(const bn_problems *p) { return p->count >= BN_PROBLEMS_KEPT; }
+bool bn_diagnostics_full(const bn_diagnostics *p) { return p->count >= BN_DIAGNOSTICS_KEPT; }
 
-void bn_problems_add(bn_problems *p, bn_place place, size_t override, const char *key, char *text)
+void bn_diagnostics_add(bn_diagnostics *p, bn_toml_place place, size_t override, const char *key, char *text)
 {
     p->total++;
-    if (bn_problems_full(p)) {
+    if (bn_diagnostics_full(p)) {
         free(text);
         return;
     }
     if (p->count == p->room) {
         size_t room = p->room ? 2 * p->room : 8;
-        bn_problem *items = realloc(p->items, room * sizeof *items);
+        bn_diagnostic *items = realloc(p->items, room * sizeof *items);
         if (items) {
             p->items = items;
             p->room = room;
@@ -32,24 +32,24 @@ void bn_problems_add(bn_problems *p, bn_place place, size_t override, const char
         p->failed = true;
         return;
     }
-    p->items[p->count] = (bn_problem){ place, override, key ? strdup(key) : NULL, text, p->count };
+    p->items[p->count] = (bn_diagnostic){ place, override, key ? strdup(key) : NULL, text, p->count };
     p->count++;
 }
 
-void bn_problems_clear(bn_problems *p)
+void bn_diagnostics_clear(bn_diagnostics *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         free(p->items[i].key);
         free(p->items[i].text);
     }
     free(p->items);
-    *p = (bn_problems){ 0 };
+    *p = (bn_diagnostics){ 0 };
 }
 
 /* By line and column; then what has no line, then override by override; else as found. */
 static int compare(const void *left, const void *right)
 {
-    const bn_problem *a = left, *b = right;
+    const bn_diagnostic *a = left, *b = right;
     const size_t keys[2][4] = { { a->override, a->place.line ? a->place.line : SIZE_MAX, a->place.column, a->order },
                                 { b->override, b->place.line ? b->place.line : SIZE_MAX, b->place.column, b->order } };
     for (int i = 0; i < 4; i++)
@@ -90,7 +90,7 @@ static size_t skip(const char *text, size_t bytes, size_t characters)
     return at;
 }
 
-const char *bn_source_slice(const bn_source *s, bn_place place, size_t *bytes)
+const char *bn_source_slice(const bn_source *s, bn_toml_place place, size_t *bytes)
 {
     size_t length = 0;
     const char *line = place.line && place.width ? find_line(s, place.line, &length) : NULL;
@@ -101,14 +101,14 @@ const char *bn_source_slice(const bn_source *s, bn_place place, size_t *bytes)
     return line + from;
 }
 
-static void add_repeated(bn_builder *b, char c, size_t count)
+static void add_repeated(bn_string *b, char c, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        bn_builder_add_bytes(b, &c, 1);
+        bn_string_add_bytes(b, &c, 1);
 }
 
 /* The source line and, below it, a mark under the place. */
-static void add_excerpt(bn_builder *b, const bn_source *s, bn_place place)
+static void add_excerpt(bn_string *b, const bn_source *s, bn_toml_place place)
 {
     size_t length = 0;
     const char *line = find_line(s, place.line, &length);
@@ -118,55 +118,55 @@ static void add_excerpt(bn_builder *b, const bn_source *s, bn_place place)
     if (skip(line, length, SHOWN_COLUMNS) < length && column > SHOWN_BEFORE)
         hidden = column - SHOWN_BEFORE;
     size_t from = skip(line, length, hidden);
-    bn_builder_add(b, "%7zu | %s", place.line, hidden ? "..." : "");
-    bn_builder_add_shown(b, line + from, length - from, SHOWN_COLUMNS);
-    bn_builder_add(b, "\n        | ");
+    bn_string_add(b, "%7zu | %s", place.line, hidden ? "..." : "");
+    bn_string_add_shown(b, line + from, length - from, SHOWN_COLUMNS);
+    bn_string_add(b, "\n        | ");
     add_repeated(b, ' ', column - 1 - hidden + (hidden ? 3 : 0));
     size_t last = SHOWN_COLUMNS + hidden; /* the mark ends with the line shown; it has one character at least */
     size_t most = column < last ? last + 1 - column : 1, width = place.width ? place.width : 1;
     add_repeated(b, '^', width < most ? width : most);
-    bn_builder_add(b, "\n");
+    bn_string_add(b, "\n");
 }
 
-char *bn_problems_text(bn_problems *p, const bn_source *s)
+char *bn_diagnostics_text(bn_diagnostics *p, const bn_source *s)
 {
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     if (p->count)
         qsort(p->items, p->count, sizeof *p->items, compare);
-    size_t listed = p->count < BN_PROBLEMS_LISTED ? p->count : BN_PROBLEMS_LISTED;
+    size_t listed = p->count < BN_DIAGNOSTICS_LISTED ? p->count : BN_DIAGNOSTICS_LISTED;
     for (size_t i = 0; i < listed; i++) {
-        const bn_problem *item = &p->items[i];
+        const bn_diagnostic *item = &p->items[i];
         if (item->override) {
             const char *text = s->overrides[item->override - 1];
-            bn_builder_add(&b, "--set ");
-            bn_builder_add_shown(&b, text, strlen(text), SHOWN_COLUMNS);
+            bn_string_add(&b, "--set ");
+            bn_string_add_shown(&b, text, strlen(text), SHOWN_COLUMNS);
         } else if (item->place.line) {
-            bn_builder_add(&b, "%s:%zu:%zu", s->name, item->place.line, item->place.column);
+            bn_string_add(&b, "%s:%zu:%zu", s->name, item->place.line, item->place.column);
         } else {
-            bn_builder_add(&b, "%s", s->name);
+            bn_string_add(&b, "%s", s->name);
         }
-        bn_builder_add(&b, ": %s\n", item->text);
+        bn_string_add(&b, ": %s\n", item->text);
         if (!item->override && item->place.line)
             add_excerpt(&b, s, item->place);
     }
     if (p->total > listed)
-        bn_builder_add(&b, "... and %zu more\n", p->total - listed);
-    bn_builder_add(&b, "%zu error%s; nothing was run. Every key with unit and range: binnacle new %s", p->total,
+        bn_string_add(&b, "... and %zu more\n", p->total - listed);
+    bn_string_add(&b, "%zu error%s; nothing was run. Every key with unit and range: binnacle new %s", p->total,
                    p->total == 1 ? "" : "s", s->solver ? s->solver : "SOLVER");
     if (p->failed)
         b.failed = true;
-    return bn_builder_take(&b);
+    return bn_string_take(&b);
 }
 
-bn_status bn_problems_fail(bn_context *ctx, bn_problems *p, const bn_source *s)
+bn_status bn_diagnostics_fail(bn_context *ctx, bn_diagnostics *p, const bn_source *s)
 {
-    char *text = bn_problems_text(p, s); /* sorts them */
+    char *text = bn_diagnostics_text(p, s); /* sorts them */
     if (!text)
         return bn_fail(ctx, BN_MEMORY, "no memory to say what is wrong with the case %s", s->name);
     const bn_status st = bn_fail(ctx, BN_CASE, "%s", text);
     free(text);
-    for (size_t i = 0; i < p->count && i < BN_PROBLEMS_LISTED; i++) {
-        const bn_problem *item = &p->items[i];
+    for (size_t i = 0; i < p->count && i < BN_DIAGNOSTICS_LISTED; i++) {
+        const bn_diagnostic *item = &p->items[i];
         const bn_error_item error = { .file = item->override ? NULL : s->name,
                                       .override = item->override ? s->overrides[item->override - 1] : NULL,
                                       .line = item->override ? 0 : item->place.line,

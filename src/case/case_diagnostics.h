@@ -1,6 +1,6 @@
 /* case_diagnostics.h: what is wrong with a case, collected, and printed with the lines it stands in. */
-#ifndef BN_PROBLEMS_H
-#define BN_PROBLEMS_H
+#ifndef BN_CASE_DIAGNOSTICS_H
+#define BN_CASE_DIAGNOSTICS_H
 
 #include "string_buffer.h"
 #include "toml_shim.h"
@@ -10,25 +10,25 @@
 #include <stdarg.h>
 
 enum {
-    BN_PROBLEMS_LISTED = 50, /* printed one by one; the rest is counted */
-    BN_PROBLEMS_KEPT = 1000  /* kept for sorting; beyond it only counted */
+    BN_DIAGNOSTICS_LISTED = 50, /* printed one by one; the rest is counted */
+    BN_DIAGNOSTICS_KEPT = 1000  /* kept for sorting; beyond it only counted */
 };
 
-typedef struct bn_problem {
-    bn_place place;
+typedef struct bn_diagnostic {
+    bn_toml_place place;
     size_t override; /* 0: in the file; else the number of the override from 1 */
     char *key;       /* full name, "grid.nodes"; NULL: it is about none, or there was no memory */
     char *text;
     size_t order; /* as found */
-} bn_problem;
+} bn_diagnostic;
 
 /* Zeroed memory is an empty list. */
-typedef struct bn_problems {
-    bn_problem *items;
+typedef struct bn_diagnostics {
+    bn_diagnostic *items;
     size_t count, room;
     size_t total; /* with those not kept */
     bool failed;  /* out of memory */
-} bn_problems;
+} bn_diagnostics;
 
 /* The text that places refer to, and what the last line points at. */
 typedef struct bn_source {
@@ -40,20 +40,20 @@ typedef struct bn_source {
 } bn_source;
 
 /* Copies `key` (NULL: none), takes `text` over (NULL: no memory). */
-void bn_problems_add(bn_problems *, bn_place place, size_t override, const char *key, char *text);
+void bn_diagnostics_add(bn_diagnostics *, bn_toml_place place, size_t override, const char *key, char *text);
 
 /* True when a further problem would only be counted, so that finding words for it is wasted. */
-bool bn_problems_full(const bn_problems *);
+bool bn_diagnostics_full(const bn_diagnostics *);
 
 /* All problems in the order of lines, then of overrides, and the line that counts them; free() it. NULL: no memory. */
-char *bn_problems_text(bn_problems *, const bn_source *);
-void bn_problems_clear(bn_problems *);
+char *bn_diagnostics_text(bn_diagnostics *, const bn_source *);
+void bn_diagnostics_clear(bn_diagnostics *);
 
 /* Fails with that text as BN_CASE, and adds each problem that it lists to those of the failure. */
-bn_status bn_problems_fail(bn_context *, bn_problems *, const bn_source *);
+bn_status bn_diagnostics_fail(bn_context *, bn_diagnostics *, const bn_source *);
 
 /* The bytes of the text from column `place.column`, `place.width` characters of them, in line `place.line`: sets
  * `*bytes`; NULL when the place is nowhere or covers several lines. */
-const char *bn_source_slice(const bn_source *, bn_place place, size_t *bytes);
+const char *bn_source_slice(const bn_source *, bn_toml_place place, size_t *bytes);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct bn_value {
     size_t item;     /* of a list, from 1; 0: none, or the pattern of a list's items */
     bool given;      /* in the file or by an override, right or wrong */
     size_t override; /* 0: the file or nothing; else the number of the override that gives it, from 1 */
-    bn_place place;  /* of the value in the file or override; line 0: nowhere */
+    bn_toml_place place;  /* of the value in the file or override; line 0: nowhere */
     union {
         long long integer[BN_ARRAY_MAX];
         double real[BN_ARRAY_MAX];
@@ -32,6 +32,7 @@ struct bn_case {
     bn_context *ctx;
     bn_value *values; /* every key: [case], the solver's tables, [output], [stop], table by table */
     size_t count;
+    const bn_key *schema; /* of the solver, with the keys that are gone; NULL: the solver is not known */
     bn_value *items; /* the values of lists, item by item; `values` has one pattern for each of their keys */
     size_t item_count;
     char *path, *text; /* the file, and what stands in it */
@@ -39,7 +40,7 @@ struct bn_case {
     char **overrides;
     size_t override_count;
     struct bn_reports { /* behind a pointer, so that a constant case can be rejected */
-        bn_problems problems;
+        bn_diagnostics problems;
         char *text;
     } * reports;
 };
@@ -58,13 +59,13 @@ bool bn_key_same_table(const char *, const char *);
 bool bn_key_within(const char *name, const char *table); /* "" : the root, which holds all */
 
 /* Words for the range, as they follow "must be": "> 0 m", "from 3 to 65536"; nothing when any value will do. */
-void bn_key_add_range(const bn_key *, bn_builder *);
+void bn_key_add_range(const bn_key *, bn_string *);
 
 /* The choice number `index`, not ended by a 0; NULL behind the last. */
 const char *bn_key_choice(const bn_key *, int index, size_t *bytes);
 
 /* "unknown solver `x`; did you mean `y`? Solvers: a, b" */
-void bn_add_unknown_solver(const char *solver, const bn_schema_source *, bn_builder *);
+void bn_add_unknown_solver(const char *solver, const bn_schema_source *, bn_string *);
 
 /* values.c: checks a node against a key. */
 
@@ -88,7 +89,7 @@ int bn_choice_find(const bn_key *, const char *text);
 bool bn_value_counts(const bn_case *, const bn_value *);
 
 /* `kind = "file" or "series"`: what the key belongs to; nothing when it always counts. */
-void bn_key_add_only(const bn_key *, bn_builder *);
+void bn_key_add_only(const bn_key *, bn_string *);
 
 /* Reports keys that are given and do not count. Those of the file that an override has chosen against are as if they
  * were not given. */
@@ -103,12 +104,12 @@ bool bn_key_has_decider(const bn_value *values, size_t count, const bn_key *);
 bn_status bn_value_default(bn_value *, const char *def_text);
 
 /* The value as TOML in SI: 65, [1.0, 2.0], "wall". */
-void bn_value_add(const bn_value *, bn_builder *);
+void bn_value_add(const bn_value *, bn_string *);
 
 /* case.c */
 
 /* The key as a message shows it, "[grid] nodes", with " = value" when that stands in the file. */
-void bn_value_add_subject(const bn_case *, const bn_value *, bn_place shown, size_t element, bn_builder *);
+void bn_value_add_subject(const bn_case *, const bn_value *, bn_toml_place shown, size_t element, bn_string *);
 bn_source bn_case_source(const bn_case *);
 
 #endif

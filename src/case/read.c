@@ -90,10 +90,10 @@ static bn_status take_input(bn_context *ctx, bn_case *c, const char *path, const
 
 static void report_syntax(bn_reader *r, const bn_toml_error *error)
 {
-    bn_builder b = { 0 };
-    bn_builder_add(&b, "not valid TOML: ");
-    bn_builder_add_shown(&b, error->message, strlen(error->message), BN_TOML_MESSAGE_BYTES);
-    bn_problems_add(&r->c->reports->problems, error->place, r->override, NULL, bn_builder_take(&b));
+    bn_string b = { 0 };
+    bn_string_add(&b, "not valid TOML: ");
+    bn_string_add_shown(&b, error->message, strlen(error->message), BN_TOML_MESSAGE_BYTES);
+    bn_diagnostics_add(&r->c->reports->problems, error->place, r->override, NULL, bn_string_take(&b));
 }
 
 static bn_status parse(bn_reader *r, const char *text, size_t bytes, bn_toml **root, bn_toml_error *error, bool *good)
@@ -127,21 +127,21 @@ static bn_status parse_override(bn_reader *r, bn_toml **root)
     size_t name = scan_name(text);
     const char *equals = text + name + strspn(text + name, " \t");
     if (name == 0 || *equals != '=') {
-        bn_builder b = { 0 };
-        bn_builder_add(&b, "expected KEY=VALUE with the full name of a key, such as stop.steps=100");
-        bn_problems_add(&r->c->reports->problems, (bn_place){ 0 }, r->override, NULL, bn_builder_take(&b));
+        bn_string b = { 0 };
+        bn_string_add(&b, "expected KEY=VALUE with the full name of a key, such as stop.steps=100");
+        bn_diagnostics_add(&r->c->reports->problems, (bn_toml_place){ 0 }, r->override, NULL, bn_string_take(&b));
         return BN_OK;
     }
     const char *value = equals + 1 + strspn(equals + 1, " \t");
     bool good = false;
     BN_TRY(parse(r, text, strlen(text), root, &error, &good));
     if (!good && (!*value || !strchr("[{\"'", *value))) {
-        bn_builder b = { 0 };
-        bn_builder_add(&b, "%.*s = ", (int)name, text);
-        bn_builder_add_quoted(&b, value);
+        bn_string b = { 0 };
+        bn_string_add(&b, "%.*s = ", (int)name, text);
+        bn_string_add_quoted(&b, value);
         bn_status st = b.failed ? bn_fail(r->c->ctx, BN_MEMORY, "no memory for --set %s", given)
-                                : parse(r, bn_builder_text(&b), b.bytes, root, &error, &good);
-        bn_builder_clear(&b);
+                                : parse(r, bn_string_text(&b), b.bytes, root, &error, &good);
+        bn_string_clear(&b);
         BN_TRY(st);
     }
     if (!good)
@@ -187,9 +187,9 @@ static const bn_key *find_schema(loader *l)
         return NULL;
     const bn_key *schema = l->source->find(node->text);
     if (!schema) {
-        bn_builder b = { 0 };
+        bn_string b = { 0 };
         bn_add_unknown_solver(node->text, l->source, &b);
-        bn_problems_add(&r->c->reports->problems, node->value, r->override, name, bn_builder_take(&b));
+        bn_diagnostics_add(&r->c->reports->problems, node->value, r->override, name, bn_string_take(&b));
     }
     return schema;
 }
@@ -200,17 +200,18 @@ static bn_status read_values(loader *l, const bn_key *schema)
     bn_reader *r = &l->reader;
     bn_case *c = r->c;
     c->values = bn_values_create(schema, &c->count);
+    c->schema = schema;
     if (!c->values)
         return bn_fail(c->ctx, BN_MEMORY, "no memory for the values of %s", c->path);
     for (size_t i = c->override_count; i-- > 0;) {
         r->override = i + 1;
         if (l->overrides[i])
-            bn_walk(r, l->overrides[i], schema != NULL);
+            bn_validate(r, l->overrides[i], schema != NULL);
     }
     r->override = 0;
     if (l->file) {
-        bn_walk(r, l->file, schema != NULL);
-        bn_walk_missing(r, l->file);
+        bn_validate(r, l->file, schema != NULL);
+        bn_validate_missing(r, l->file);
     }
     for (size_t i = 0; i < c->count && r->status == BN_OK; i++)
         if (!c->values[i].given && bn_value_default(&c->values[i], c->values[i].key->def_text) != BN_OK)
@@ -225,7 +226,7 @@ static bn_status verdict(const bn_case *c, const char *solver)
         return BN_OK;
     bn_source source = bn_case_source(c);
     source.solver = solver;
-    return bn_problems_fail(c->ctx, &c->reports->problems, &source);
+    return bn_diagnostics_fail(c->ctx, &c->reports->problems, &source);
 }
 
 bn_status bn_case_load(bn_context *ctx, const char *path, const char *text, const char *const *overrides, size_t count,

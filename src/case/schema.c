@@ -58,6 +58,8 @@ static void check_key(const bn_key *key)
 
 static void append(bn_value *values, size_t *count, const bn_key *key)
 {
+    if (key->gone)
+        return;
     check_key(key);
     for (size_t i = 0; i < *count; i++) {
         assert((!bn_key_same_table(values[i].key->name, key->name) || values[i].key->list == key->list) &&
@@ -113,37 +115,37 @@ void bn_values_destroy(bn_value **values, size_t count)
 }
 
 /* A limit of a range: integers in full, not as 1e+05. */
-static void add_limit(const bn_key *key, double limit, bn_builder *out)
+static void add_limit(const bn_key *key, double limit, bn_string *out)
 {
     if (key->type == BN_KEY_INT && fabs(limit) < 1e15)
-        bn_builder_add(out, "%lld", (long long)limit);
+        bn_string_add(out, "%lld", (long long)limit);
     else
-        bn_builder_add_real(out, limit);
+        bn_string_add_real(out, limit);
 }
 
-void bn_key_add_range(const bn_key *key, bn_builder *out)
+void bn_key_add_range(const bn_key *key, bn_string *out)
 {
     bool range = key->min < key->max;
     bool low = key->above || (range && isfinite(key->min)), high = range && isfinite(key->max);
     if (!low && !high)
         return;
     if (low && high && !key->above) {
-        bn_builder_add(out, "from ");
+        bn_string_add(out, "from ");
         add_limit(key, key->min, out);
-        bn_builder_add(out, " to ");
+        bn_string_add(out, " to ");
         add_limit(key, key->max, out);
     } else {
         if (low) {
-            bn_builder_add(out, key->above ? "> " : ">= ");
+            bn_string_add(out, key->above ? "> " : ">= ");
             add_limit(key, key->min, out);
         }
         if (high) {
-            bn_builder_add(out, low ? " and <= " : "<= ");
+            bn_string_add(out, low ? " and <= " : "<= ");
             add_limit(key, key->max, out);
         }
     }
     if (key->unit && *key->unit)
-        bn_builder_add(out, " %s", key->unit);
+        bn_string_add(out, " %s", key->unit);
 }
 
 const char *bn_key_choice(const bn_key *key, int index, size_t *bytes)
@@ -159,12 +161,12 @@ const char *bn_key_choice(const bn_key *key, int index, size_t *bytes)
     return choice;
 }
 
-void bn_add_unknown_solver(const char *solver, const bn_schema_source *source, bn_builder *out)
+void bn_add_unknown_solver(const char *solver, const bn_schema_source *source, bn_string *out)
 {
-    const char *near = bn_nearest(solver, source->names);
-    bn_builder_add(out, "unknown solver `");
-    bn_builder_add_shown(out, solver, strlen(solver), 60);
-    bn_builder_add(out, "`%s%s%s Solvers:", near ? "; did you mean `" : ".", near ? near : "", near ? "`?" : "");
+    const char *near = bn_suggest(solver, source->names);
+    bn_string_add(out, "unknown solver `");
+    bn_string_add_shown(out, solver, strlen(solver), 60);
+    bn_string_add(out, "`%s%s%s Solvers:", near ? "; did you mean `" : ".", near ? near : "", near ? "`?" : "");
     for (const char *const *name = source->names; *name; name++)
-        bn_builder_add(out, "%s %s", name == source->names ? "" : ",", *name);
+        bn_string_add(out, "%s %s", name == source->names ? "" : ",", *name);
 }

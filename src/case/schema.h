@@ -28,8 +28,18 @@ typedef struct bn_key {
      * same list, and is refused with any other; "launch.kind!=file": to all others; "a.kind=x or a.heat=y": to either.
      * NULL: it always counts. */
     const char *only;
+    /* A key that is gone: what a case that has it is told, such as which suite repeats the study it was for. Nothing else
+     * of the key counts. NULL: the key is in use. */
+    const char *gone;
     const char *help; /* one line; stands in the starter case and the manual */
 } bn_key;
+
+/* A choice declared once: LIST(X) with X(FLOW_THOM, "thom") gives the enum and the key's texts in the same order:
+ *     typedef enum flow_wall_vorticity { FLOW_WALL_VORTICITIES(BN_CHOICE_ENUM) } flow_wall_vorticity;
+ *     .choices = BN_CHOICES(FLOW_WALL_VORTICITIES) */
+#define BN_CHOICE_ENUM(id, text) id,
+#define BN_CHOICE_TEXT(id, text) "|" text
+#define BN_CHOICES(LIST) (&(LIST(BN_CHOICE_TEXT))[1])
 
 /* The keys that every solver has ([case], [output], [stop]); ends with a NULL name. A solver's key of the same name
  * replaces it, so that a default or range can differ; its own keys may stand in these tables too. */
@@ -59,11 +69,11 @@ bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
 
 /* Problems that bn_case_reject has recorded since the case was read, as one text in the form of bn_case_read's; "" if
  * none. */
-const char *bn_case_problems(const bn_case *);
+const char *bn_case_diagnostics(const bn_case *);
 /* Fails with them as bn_case_read does; BN_OK if there are none. */
 BN_CHECKED bn_status bn_case_verdict(bn_context *, const bn_case *);
 
 /* Nearest of `names` (NULL-terminated) to `word` by edit distance, or NULL when none is near. */
-const char *bn_nearest(const char *word, const char *const *names);
+const char *bn_suggest(const char *word, const char *const *names);
 
 #endif

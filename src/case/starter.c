@@ -11,58 +11,58 @@ enum {
 };
 
 /* What a key allows and what it is: "integer from 3 to 65536 each: nodes along x and y". */
-static void add_meaning(const bn_key *key, bn_builder *out)
+static void add_meaning(const bn_key *key, bn_string *out)
 {
-    bn_builder range = { 0 };
+    bn_string range = { 0 };
     bn_key_add_range(key, &range);
-    const char *limits = bn_builder_text(&range), *choice = NULL;
+    const char *limits = bn_string_text(&range), *choice = NULL;
     size_t bytes = 0;
     if (key->required)
-        bn_builder_add(out, "required, ");
+        bn_string_add(out, "required, ");
     switch (key->type) {
-    case BN_KEY_INT: bn_builder_add(out, "integer%s%s", *limits ? " " : "", limits); break;
+    case BN_KEY_INT: bn_string_add(out, "integer%s%s", *limits ? " " : "", limits); break;
     case BN_KEY_REAL:
-        bn_builder_add(out, "%s", *limits ? limits : key->unit && *key->unit ? key->unit : "number");
+        bn_string_add(out, "%s", *limits ? limits : key->unit && *key->unit ? key->unit : "number");
         break;
-    case BN_KEY_TEXT: bn_builder_add(out, "text"); break;
-    case BN_KEY_BOOL: bn_builder_add(out, "true | false"); break;
+    case BN_KEY_TEXT: bn_string_add(out, "text"); break;
+    case BN_KEY_BOOL: bn_string_add(out, "true | false"); break;
     case BN_KEY_CHOICE:
         for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++)
-            bn_builder_add(out, "%s%.*s", i ? " | " : "", (int)bytes, choice);
+            bn_string_add(out, "%s%.*s", i ? " | " : "", (int)bytes, choice);
         break;
     }
-    bn_builder_add(out, "%s", bn_key_length(key) > 1 ? " each" : "");
+    bn_string_add(out, "%s", bn_key_length(key) > 1 ? " each" : "");
     if (key->only) {
-        bn_builder_add(out, ", with ");
+        bn_string_add(out, ", with ");
         bn_key_add_only(key, out);
     }
-    bn_builder_add(out, ": %s", key->help);
+    bn_string_add(out, ": %s", key->help);
     if (range.failed)
         out->failed = true;
-    bn_builder_clear(&range);
+    bn_string_clear(&range);
 }
 
 /* "# words ..." from column `from` on, over as many lines as it takes; `at`: the column where the line ends now. */
-static void add_comment(bn_builder *out, const char *words, size_t at, size_t from)
+static void add_comment(bn_string *out, const char *words, size_t at, size_t from)
 {
-    bn_builder_add(out, "%*s#", (int)(from > at ? from - at : 2), "");
+    bn_string_add(out, "%*s#", (int)(from > at ? from - at : 2), "");
     at = (from > at ? from : at + 2) + 1;
     while (*words) {
         size_t bytes = strcspn(words, " ");
         if (at + 1 + bytes > LINE_COLUMNS) {
-            bn_builder_add(out, "\n%*s#", (int)from, "");
+            bn_string_add(out, "\n%*s#", (int)from, "");
             at = from + 1;
         }
-        bn_builder_add(out, " %.*s", (int)bytes, words);
+        bn_string_add(out, " %.*s", (int)bytes, words);
         at += 1 + bytes;
         words += bytes;
         words += *words == ' ';
     }
-    bn_builder_add(out, "\n");
+    bn_string_add(out, "\n");
 }
 
 /* One table of the case, `values` to `end`: equals signs and comments aligned. */
-static void add_table(bn_builder *out, const bn_case *c, const bn_value *values, const bn_value *end)
+static void add_table(bn_string *out, const bn_case *c, const bn_value *values, const bn_value *end)
 {
     size_t leaf = 0, column = COMMENT_COLUMN;
     for (const bn_value *v = values; v < end; v++) {
@@ -70,41 +70,41 @@ static void add_table(bn_builder *out, const bn_case *c, const bn_value *values,
         leaf = bytes > leaf ? bytes : leaf;
     }
     for (const bn_value *v = values; v < end; v++) {
-        bn_builder text = { 0 };
+        bn_string text = { 0 };
         bn_value_add(v, &text);
         size_t need = leaf + 3 + text.bytes + 2 + (values->key->list || !bn_value_counts(c, v) ? 2 : 0);
         column = need > column && need <= VALUE_COLUMNS ? need : column;
-        bn_builder_clear(&text);
+        bn_string_clear(&text);
     }
     const char *name = values->key->name;
     const bool list = values->key->list; /* an item as an example, commented out */
     if (list)
-        bn_builder_add(out, "\n# any number of these:\n# [[%.*s]]\n", (int)bn_key_table(name), name);
+        bn_string_add(out, "\n# any number of these:\n# [[%.*s]]\n", (int)bn_key_table(name), name);
     else
-        bn_builder_add(out, "\n[%.*s]\n", (int)bn_key_table(name), name);
+        bn_string_add(out, "\n[%.*s]\n", (int)bn_key_table(name), name);
     for (const bn_value *v = values; v < end; v++) {
-        bn_builder meaning = { 0 };
+        bn_string meaning = { 0 };
         add_meaning(v->key, &meaning);
         size_t start = out->bytes;
-        bn_builder_add(out, "%s%-*s = ", list || !bn_value_counts(c, v) ? "# " : "", (int)leaf,
+        bn_string_add(out, "%s%-*s = ", list || !bn_value_counts(c, v) ? "# " : "", (int)leaf,
                        bn_key_leaf(v->key->name));
         bn_value_add(v, out);
-        add_comment(out, bn_builder_text(&meaning), out->bytes - start, column);
+        add_comment(out, bn_string_text(&meaning), out->bytes - start, column);
         if (meaning.failed)
             out->failed = true;
-        bn_builder_clear(&meaning);
+        bn_string_clear(&meaning);
     }
 }
 
 bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_source *source, char **text)
 {
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     *text = NULL;
     const bn_key *schema = source->find(solver);
     if (!schema) {
         bn_add_unknown_solver(solver, source, &b);
-        bn_status st = bn_fail(ctx, BN_USAGE, "%s", bn_builder_text(&b));
-        bn_builder_clear(&b);
+        bn_status st = bn_fail(ctx, BN_USAGE, "%s", bn_string_text(&b));
+        bn_string_clear(&b);
         return st;
     }
     size_t count = 0;
@@ -117,7 +117,7 @@ bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_s
     }
     if (!values)
         return bn_fail(ctx, BN_MEMORY, "no memory for the starter case of %s", solver);
-    bn_builder_add(
+    bn_string_add(
         &b,
         "# made by: binnacle new %s\n"
         "# A bare number is in SI; a text carries its unit: \"532 nm\".\n"
@@ -131,6 +131,6 @@ bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_s
         add_table(&b, &c, &values[from], &values[to]);
     }
     bn_values_destroy(&values, count);
-    *text = bn_builder_take(&b);
+    *text = bn_string_take(&b);
     return *text ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for the starter case of %s", solver);
 }

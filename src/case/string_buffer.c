@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Makes room for `more` bytes and the 0 behind them. */
-static bool reserve(bn_builder *b, size_t more)
+static bool reserve(bn_string *b, size_t more)
 {
     if (b->failed || more >= SIZE_MAX / 2 - b->bytes) {
         b->failed = true;
@@ -29,7 +29,7 @@ static bool reserve(bn_builder *b, size_t more)
     return true;
 }
 
-void bn_builder_add_bytes(bn_builder *b, const char *bytes, size_t count)
+void bn_string_add_bytes(bn_string *b, const char *bytes, size_t count)
 {
     if (!reserve(b, count))
         return;
@@ -39,7 +39,7 @@ void bn_builder_add_bytes(bn_builder *b, const char *bytes, size_t count)
     b->text[b->bytes] = '\0';
 }
 
-void bn_builder_add_list(bn_builder *b, const char *format, va_list args)
+void bn_string_add_list(bn_string *b, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -53,19 +53,19 @@ void bn_builder_add_list(bn_builder *b, const char *format, va_list args)
     va_end(again);
 }
 
-void bn_builder_add(bn_builder *b, const char *format, ...)
+void bn_string_add(bn_string *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    bn_builder_add_list(b, format, args);
+    bn_string_add_list(b, format, args);
     va_end(args);
 }
 
-void bn_builder_add_real(bn_builder *b, double value)
+void bn_string_add_real(bn_string *b, double value)
 {
     char text[BN_TOML_NUMBER_BYTES];
     bn_toml_format(value, text);
-    bn_builder_add_bytes(b, text, strlen(text));
+    bn_string_add_bytes(b, text, strlen(text));
 }
 
 size_t bn_utf8_bytes(const char *text, size_t bytes)
@@ -98,39 +98,39 @@ bool bn_utf8_printable(const char *character, size_t bytes)
     return bytes > 0;
 }
 
-void bn_builder_add_shown(bn_builder *b, const char *text, size_t bytes, size_t most)
+void bn_string_add_shown(bn_string *b, const char *text, size_t bytes, size_t most)
 {
     for (size_t at = 0, shown = 0; at < bytes; shown++) {
         if (shown == most) {
-            bn_builder_add_bytes(b, "...", 3);
+            bn_string_add_bytes(b, "...", 3);
             return;
         }
         size_t count = bn_utf8_bytes(text + at, bytes - at);
         if (bn_utf8_printable(text + at, count))
-            bn_builder_add_bytes(b, text + at, count);
+            bn_string_add_bytes(b, text + at, count);
         else
-            bn_builder_add_bytes(b, "?", 1);
+            bn_string_add_bytes(b, "?", 1);
         at += count ? count : 1;
     }
 }
 
-void bn_builder_add_quoted(bn_builder *b, const char *text)
+void bn_string_add_quoted(bn_string *b, const char *text)
 {
-    bn_builder_add_bytes(b, "\"", 1);
+    bn_string_add_bytes(b, "\"", 1);
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\')
-            bn_builder_add(b, "\\%c", *c);
+            bn_string_add(b, "\\%c", *c);
         else if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            bn_builder_add(b, "\\u%04X", (unsigned)*c);
+            bn_string_add(b, "\\u%04X", (unsigned)*c);
         else
-            bn_builder_add_bytes(b, c, 1);
+            bn_string_add_bytes(b, c, 1);
     }
-    bn_builder_add_bytes(b, "\"", 1);
+    bn_string_add_bytes(b, "\"", 1);
 }
 
-const char *bn_builder_text(const bn_builder *b) { return b->text && !b->failed ? b->text : ""; }
+const char *bn_string_text(const bn_string *b) { return b->text && !b->failed ? b->text : ""; }
 
-char *bn_builder_take(bn_builder *b)
+char *bn_string_take(bn_string *b)
 {
     reserve(b, 0); /* so that an empty text is a text too */
     char *text = b->failed ? NULL : b->text;
@@ -138,12 +138,12 @@ char *bn_builder_take(bn_builder *b)
         text[b->bytes] = '\0';
         b->text = NULL;
     }
-    bn_builder_clear(b);
+    bn_string_clear(b);
     return text;
 }
 
-void bn_builder_clear(bn_builder *b)
+void bn_string_clear(bn_string *b)
 {
     free(b->text);
-    *b = (bn_builder){ 0 };
+    *b = (bn_string){ 0 };
 }

@@ -49,7 +49,7 @@ bool bn_nearer(const char *word, const char *name, size_t name_bytes, size_t *be
     return true;
 }
 
-const char *bn_nearest(const char *word, const char *const *names)
+const char *bn_suggest(const char *word, const char *const *names)
 {
     const char *nearest = NULL;
     size_t best = BN_NEAR_NONE;

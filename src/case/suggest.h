@@ -1,6 +1,6 @@
-/* suggest.h: the one comparison behind every "did you mean"; lists end in bn_nearest (schema.h). */
-#ifndef BN_NEAREST_H
-#define BN_NEAREST_H
+/* suggest.h: the one comparison behind every "did you mean"; lists end in bn_suggest (schema.h). */
+#ifndef BN_SUGGEST_H
+#define BN_SUGGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,9 +16,9 @@
 namespace
 {
 
-bn_place place_of(const toml::source_region &region)
+bn_toml_place place_of(const toml::source_region &region)
 {
-    bn_place place = { region.begin.line, region.begin.column, 0 };
+    bn_toml_place place = { region.begin.line, region.begin.column, 0 };
     if (region.end.line == region.begin.line && region.end.column > region.begin.column)
         place.width = region.end.column - region.begin.column;
     return place;
@@ -123,7 +123,7 @@ void copy_value(bn_toml &to, const toml::node &from, int level)
     }
 }
 
-void set_error(bn_toml_error &error, bn_place place, std::string_view message)
+void set_error(bn_toml_error &error, bn_toml_place place, std::string_view message)
 {
     const size_t bytes = std::min(message.size(), sizeof error.message - 1);
     std::memcpy(error.message, message.data(), bytes);

@@ -30,16 +30,16 @@ typedef enum bn_toml_type {
 } bn_toml_type;
 
 /* Where something stands: line and column count from 1, columns and width in characters. Line 0: nowhere. */
-typedef struct bn_place {
+typedef struct bn_toml_place {
     size_t line, column;
     size_t width; /* 0: more than one line */
-} bn_place;
+} bn_toml_place;
 
 typedef struct bn_toml {
     bn_toml_type type;
     char *name; /* key; NULL for the root and for elements of arrays */
     bool bare;  /* the name has only letters, digits, _ and -, as all names that we know */
-    bn_place key, value;
+    bn_toml_place key, value;
     char *text; /* of a text, with a 0 behind its bytes */
     size_t bytes;
     long long integer;
@@ -53,7 +53,7 @@ typedef struct bn_toml {
 typedef enum bn_toml_status { BN_TOML_OK, BN_TOML_SYNTAX, BN_TOML_NO_MEMORY } bn_toml_status;
 
 typedef struct bn_toml_error {
-    bn_place place;
+    bn_toml_place place;
     char message[BN_TOML_MESSAGE_BYTES];
 } bn_toml_error;
 

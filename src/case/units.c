@@ -144,23 +144,23 @@ static bool same_dimension(const ut_unit *a, const ut_unit *b)
 }
 
 /* "a length (m)", or "something in kg m4" for what has no name. */
-static void add_quantity(const bn_units *u, const ut_unit *unit, bn_builder *out)
+static void add_quantity(const bn_units *u, const ut_unit *unit, bn_string *out)
 {
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities; i++) {
         ut_unit *known = ut_parse(u->system, quantities[i].unit, UT_ASCII);
         bool same = known && same_dimension(unit, known);
         ut_free(known);
         if (same) {
-            bn_builder_add(out, "%s", quantities[i].name);
+            bn_string_add(out, "%s", quantities[i].name);
             return;
         }
     }
     char text[80];
     int bytes = ut_format(unit, text, sizeof text, UT_ASCII | UT_DEFINITION);
     if (bytes > 0 && bytes < (int)sizeof text)
-        bn_builder_add(out, "something in %s", text);
+        bn_string_add(out, "something in %s", text);
     else
-        bn_builder_add(out, "something else");
+        bn_string_add(out, "something else");
 }
 
 /* A decimal number at the head of a text, cut into digits with point, and power of ten. */
@@ -230,7 +230,7 @@ static bool convert(const char *text, number n, const ut_unit *from, const ut_un
     return good && isfinite(*value);
 }
 
-static bool read_quiet(const bn_units *u, const char *text, const char *unit, double *value, bn_builder *why)
+static bool read_quiet(const bn_units *u, const char *text, const char *unit, double *value, bn_string *why)
 {
     bool good = false;
     char rest[TEXT_MAX + 1];
@@ -244,26 +244,26 @@ static bool read_quiet(const bn_units *u, const char *text, const char *unit, do
     rest[bytes] = '\0';
 
     if (!want)
-        bn_builder_add(why, "the schema's unit `%s` is unknown to the unit database", unit);
+        bn_string_add(why, "the schema's unit `%s` is unknown to the unit database", unit);
     else if (n.bytes == 0)
-        bn_builder_add(why, "expected a number%s, got a text that does not begin with one",
+        bn_string_add(why, "expected a number%s, got a text that does not begin with one",
                        *unit ? " with a unit" : "");
     else if (bytes == 0)
-        bn_builder_add(why, "expected %s after the number; a plain number%s stands without quotes",
+        bn_string_add(why, "expected %s after the number; a plain number%s stands without quotes",
                        *unit ? "a unit" : "a percent sign", *unit ? " in SI" : "");
     else if (strchr("0123456789+-.,", rest[0]))
-        bn_builder_add(why, "expected one number with a point, then a unit");
+        bn_string_add(why, "expected one number with a point, then a unit");
     else if (!(got = ut_parse(u->system, rest, UT_UTF8))) {
-        bn_builder_add(why, "unknown unit `");
-        bn_builder_add_shown(why, rest, bytes, 40);
-        bn_builder_add(why, "`");
+        bn_string_add(why, "unknown unit `");
+        bn_string_add_shown(why, rest, bytes, 40);
+        bn_string_add(why, "`");
     } else if (!same_dimension(got, want)) {
-        bn_builder_add(why, "expected ");
+        bn_string_add(why, "expected ");
         add_quantity(u, want, why);
-        bn_builder_add(why, "%s%s%s, got ", *unit ? " (" : "", unit, *unit ? ")" : "");
+        bn_string_add(why, "%s%s%s, got ", *unit ? " (" : "", unit, *unit ? ")" : "");
         add_quantity(u, got, why);
     } else if (!convert(text, n, got, want, value))
-        bn_builder_add(why, "expected a finite number");
+        bn_string_add(why, "expected a finite number");
     else
         good = true;
     ut_free(got);
@@ -271,11 +271,11 @@ static bool read_quiet(const bn_units *u, const char *text, const char *unit, do
     return good;
 }
 
-bool bn_units_read(const bn_units *u, const char *text, const char *unit, double *value, bn_builder *why)
+bool bn_units_read(const bn_units *u, const char *text, const char *unit, double *value, bn_string *why)
 {
     text += strspn(text, " \t");
     if (strlen(text) > TEXT_MAX) {
-        bn_builder_add(why, "expected a number, got a text of %zu bytes", strlen(text));
+        bn_string_add(why, "expected a number, got a text of %zu bytes", strlen(text));
         return false;
     }
     quiet q = quiet_enter();

@@ -12,6 +12,6 @@ BN_CHECKED bn_status bn_units_create(bn_context *, bn_units **out);
 void bn_units_destroy(bn_units **);
 
 /* Reads a number with a unit and converts it to `unit` ("": dimensionless). On failure false, and why. */
-bool bn_units_read(const bn_units *, const char *text, const char *unit, double *value, bn_builder *why);
+bool bn_units_read(const bn_units *, const char *text, const char *unit, double *value, bn_string *why);
 
 #endif

@@ -56,20 +56,20 @@ static const char *nearest_below(const bn_case *c, const char *path, const char 
     return near;
 }
 
-static void add_bracketed(bn_builder *b, const char *path, const char *name, size_t bytes)
+static void add_bracketed(bn_string *b, const char *path, const char *name, size_t bytes)
 {
-    bn_builder_add(b, "[%s%s", path, *path ? "." : "");
-    bn_builder_add_shown(b, name, bytes, NAME_SHOWN);
-    bn_builder_add(b, "]");
+    bn_string_add(b, "[%s%s", path, *path ? "." : "");
+    bn_string_add_shown(b, name, bytes, NAME_SHOWN);
+    bn_string_add(b, "]");
 }
 
 /* The last help when no name is near: another table that has the key, or all keys of this one. */
-static void add_other_place(bn_builder *b, const bn_case *c, const char *path, const char *word)
+static void add_other_place(bn_string *b, const bn_case *c, const char *path, const char *word)
 {
     for (size_t i = 0; i < c->count; i++) {
         const char *name = c->values[i].key->name;
         if (strcmp(bn_key_leaf(name), word) == 0) {
-            bn_builder_add(b, "; it belongs in [%.*s]", (int)bn_key_table(name), name);
+            bn_string_add(b, "; it belongs in [%.*s]", (int)bn_key_table(name), name);
             return;
         }
     }
@@ -79,48 +79,62 @@ static void add_other_place(bn_builder *b, const bn_case *c, const char *path, c
         const char *name = c->values[i].key->name;
         if (!bn_key_within(name, path) || bn_key_table(name) != bytes)
             continue;
-        bn_builder_add(b, "%s %s", first ? "; known keys:" : ",", bn_key_leaf(name));
+        bn_string_add(b, "%s %s", first ? "; known keys:" : ",", bn_key_leaf(name));
         first = false;
     }
 }
 
+/* What to say of a key that is gone; NULL: the schema does not know it. */
+static const char *gone(const bn_case *c, const char *name)
+{
+    for (const bn_key *k = c->schema; k && k->name; k++)
+        if (k->gone && strcmp(k->name, name) == 0)
+            return k->gone;
+    return NULL;
+}
+
 static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
 {
-    bn_problems *problems = &r->c->reports->problems;
+    bn_diagnostics *problems = &r->c->reports->problems;
     char *text = NULL, key[PATH_BYTES] = "";
-    if (!bn_problems_full(problems)) {
-        bn_builder b = { 0 };
+    snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", node->name);
+    const char *why_gone = gone(r->c, key);
+    if (why_gone) {
+        bn_string b = { 0 };
+        bn_string_add(&b, "`%s` in [%s] is gone: %s", node->name, path, why_gone);
+        text = bn_string_take(&b);
+    } else if (!bn_diagnostics_full(problems)) {
+        bn_string b = { 0 };
         size_t bytes = 0;
         bool table = false;
         const char *near = nearest_below(r->c, path, node->name, &bytes, &table);
         if (node->type == BN_TOML_TABLE) {
-            bn_builder_add(&b, "unknown table ");
+            bn_string_add(&b, "unknown table ");
             add_bracketed(&b, path, node->name, strlen(node->name));
         } else {
-            bn_builder_add(&b, "unknown key `");
-            bn_builder_add_shown(&b, node->name, strlen(node->name), NAME_SHOWN);
-            bn_builder_add(&b, *path ? "` in [%s]" : "` outside of any table%s", path);
+            bn_string_add(&b, "unknown key `");
+            bn_string_add_shown(&b, node->name, strlen(node->name), NAME_SHOWN);
+            bn_string_add(&b, *path ? "` in [%s]" : "` outside of any table%s", path);
         }
         if (near && table) {
-            bn_builder_add(&b, "; did you mean ");
+            bn_string_add(&b, "; did you mean ");
             add_bracketed(&b, path, near, bytes);
-            bn_builder_add(&b, "?");
+            bn_string_add(&b, "?");
         } else if (near) {
-            bn_builder_add(&b, "; did you mean `%.*s`?", (int)bytes, near);
+            bn_string_add(&b, "; did you mean `%.*s`?", (int)bytes, near);
         } else if (node->type != BN_TOML_TABLE) {
             add_other_place(&b, r->c, path, node->name);
         }
-        text = bn_builder_take(&b);
+        text = bn_string_take(&b);
     }
-    snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", node->name);
-    bn_problems_add(problems, node->key, r->override, key, text);
+    bn_diagnostics_add(problems, node->key, r->override, key, text);
 }
 
 static void report_no_table(bn_reader *r, const bn_toml *node, const char *name)
 {
-    bn_builder b = { 0 };
-    bn_builder_add(&b, "`%s` is a table: write [%s] in a line of its own and its keys below", name, name);
-    bn_problems_add(&r->c->reports->problems, node->key, r->override, name, bn_builder_take(&b));
+    bn_string b = { 0 };
+    bn_string_add(&b, "`%s` is a table: write [%s] in a line of its own and its keys below", name, name);
+    bn_diagnostics_add(&r->c->reports->problems, node->key, r->override, name, bn_string_take(&b));
 }
 
 /* Whether an unknown name is worth a message. When the solver is not known, its tables aren't either: then only keys
@@ -174,10 +188,10 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
     for (size_t i = 0; values && i < count && r->status == BN_OK; i++) {
         const bn_key *key = values[i].key;
         if (key->required && !values[i].given) {
-            bn_builder b = { 0 };
-            bn_builder_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
+            bn_string b = { 0 };
+            bn_string_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
                            key->help);
-            bn_problems_add(&r->c->reports->problems, table->value, r->override, key->name, bn_builder_take(&b));
+            bn_diagnostics_add(&r->c->reports->problems, table->value, r->override, key->name, bn_string_take(&b));
         }
         if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
             r->status = bn_fail(r->c->ctx, BN_MEMORY, "no memory for the list %s", list);
@@ -186,21 +200,21 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
 
 static void read_list(bn_reader *r, const bn_toml *node, const char *list)
 {
-    bn_problems *problems = &r->c->reports->problems;
-    bn_builder b = { 0 };
+    bn_diagnostics *problems = &r->c->reports->problems;
+    bn_string b = { 0 };
     size_t number = 0;
     bool tables = node->type == BN_TOML_ARRAY;
     for (const bn_toml *item = node->child; tables && item; item = item->next)
         tables = item->type == BN_TOML_TABLE;
     if (r->override)
-        bn_builder_add(&b, "`%s` is a list: its items can only be given in the file", list);
+        bn_string_add(&b, "`%s` is a list: its items can only be given in the file", list);
     else if (!tables)
-        bn_builder_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
+        bn_string_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
                        list);
     else if (node->count > BN_LIST_MAX)
-        bn_builder_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
+        bn_string_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
     if (b.bytes) {
-        bn_problems_add(problems, node->key, r->override, list, bn_builder_take(&b));
+        bn_diagnostics_add(problems, node->key, r->override, list, bn_string_take(&b));
         return;
     }
     for (const bn_toml *item = node->child; item && r->status == BN_OK; item = item->next)
@@ -227,7 +241,7 @@ static void walk(bn_reader *r, const bn_toml *table, const char *path, bool comp
     }
 }
 
-void bn_walk(bn_reader *r, const bn_toml *root, bool complete) { walk(r, root, "", complete); }
+void bn_validate(bn_reader *r, const bn_toml *root, bool complete) { walk(r, root, "", complete); }
 
 const bn_toml *bn_toml_find(const bn_toml *root, const char *name, size_t bytes)
 {
@@ -240,7 +254,7 @@ const bn_toml *bn_toml_find(const bn_toml *root, const char *name, size_t bytes)
     return NULL;
 }
 
-void bn_walk_missing(bn_reader *r, const bn_toml *root)
+void bn_validate_missing(bn_reader *r, const bn_toml *root)
 {
     for (size_t i = 0; i < r->c->count; i++) {
         const bn_key *key = r->c->values[i].key;
@@ -248,9 +262,9 @@ void bn_walk_missing(bn_reader *r, const bn_toml *root)
             continue;
         size_t bytes = bn_key_table(key->name);
         const bn_toml *table = root ? bn_toml_find(root, key->name, bytes) : NULL;
-        bn_builder b = { 0 };
-        bn_builder_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
-        bn_problems_add(&r->c->reports->problems, table ? table->key : (bn_place){ 0 }, 0, key->name,
-                        bn_builder_take(&b));
+        bn_string b = { 0 };
+        bn_string_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
+        bn_diagnostics_add(&r->c->reports->problems, table ? table->key : (bn_toml_place){ 0 }, 0, key->name,
+                        bn_string_take(&b));
     }
 }

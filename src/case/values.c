@@ -19,10 +19,10 @@ typedef struct spot {
 /* Reports "[grid] nodes = 2: " and the rest. */
 static void report(const spot *s, const char *rest)
 {
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     bn_value_add_subject(s->r->c, s->v, s->node->value, s->element, &b);
-    bn_builder_add(&b, ": %s", rest);
-    bn_problems_add(&s->r->c->reports->problems, s->node->value, s->r->override, s->v->key->name, bn_builder_take(&b));
+    bn_string_add(&b, ": %s", rest);
+    bn_diagnostics_add(&s->r->c->reports->problems, s->node->value, s->r->override, s->v->key->name, bn_string_take(&b));
 }
 
 static const char *type_name(const bn_toml *node)
@@ -35,10 +35,10 @@ static const char *type_name(const bn_toml *node)
 
 static void report_type(const spot *s, const char *expected)
 {
-    bn_builder b = { 0 };
-    bn_builder_add(&b, "expected %s, got %s", expected, type_name(s->node));
-    report(s, bn_builder_text(&b));
-    bn_builder_clear(&b);
+    bn_string b = { 0 };
+    bn_string_add(&b, "expected %s, got %s", expected, type_name(s->node));
+    report(s, bn_string_text(&b));
+    bn_string_clear(&b);
 }
 
 static bool in_range(const spot *s, double x)
@@ -47,11 +47,11 @@ static bool in_range(const spot *s, double x)
     bool good = key->above ? x > key->min : !(key->min < key->max) || x >= key->min;
     if (good && (!(key->min < key->max) || x <= key->max))
         return true;
-    bn_builder b = { 0 };
-    bn_builder_add(&b, "must be ");
+    bn_string b = { 0 };
+    bn_string_add(&b, "must be ");
     bn_key_add_range(key, &b);
-    report(s, bn_builder_text(&b));
-    bn_builder_clear(&b);
+    report(s, bn_string_text(&b));
+    bn_string_clear(&b);
     return false;
 }
 
@@ -59,16 +59,16 @@ static bool in_range(const spot *s, double x)
 static bool plain_text(const spot *s)
 {
     const bn_toml *n = s->node;
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     if (n->bytes > BN_TEXT_MAX)
-        bn_builder_add(&b, "a text has at most %d bytes, this one has %zu", BN_TEXT_MAX, n->bytes);
+        bn_string_add(&b, "a text has at most %d bytes, this one has %zu", BN_TEXT_MAX, n->bytes);
     for (size_t i = 0; i < n->bytes && !b.bytes; i++)
         if ((unsigned char)n->text[i] < 0x20 || n->text[i] == 0x7f)
-            bn_builder_add(&b, "a text has no line ends, tabs or other control characters");
+            bn_string_add(&b, "a text has no line ends, tabs or other control characters");
     bool good = !b.bytes;
     if (!good)
-        report(s, bn_builder_text(&b));
-    bn_builder_clear(&b);
+        report(s, bn_string_text(&b));
+    bn_string_clear(&b);
     return good;
 }
 
@@ -76,10 +76,10 @@ static void read_int(const spot *s, long long *out)
 {
     const bn_toml *n = s->node;
     if (n->type == BN_TOML_REAL && fabs(n->real) < 1e15 && floor(n->real) == n->real) {
-        bn_builder b = { 0 };
-        bn_builder_add(&b, "expected an integer: write %lld, without point or exponent", (long long)n->real);
-        report(s, bn_builder_text(&b));
-        bn_builder_clear(&b);
+        bn_string b = { 0 };
+        bn_string_add(&b, "expected an integer: write %lld, without point or exponent", (long long)n->real);
+        report(s, bn_string_text(&b));
+        bn_string_clear(&b);
     } else if (n->type != BN_TOML_INT) {
         report_type(s, "an integer");
     } else if (in_range(s, (double)n->integer)) {
@@ -93,12 +93,12 @@ static bool read_unit(const spot *s, double *out)
     bn_reader *r = s->r;
     if (!plain_text(s) || (!r->units && (r->status = bn_units_create(r->c->ctx, &r->units)) != BN_OK))
         return false;
-    bn_builder why = { 0 };
+    bn_string why = { 0 };
     const char *unit = s->v->key->unit;
     bool good = bn_units_read(r->units, s->node->text, unit ? unit : "", out, &why);
     if (!good)
-        report(s, bn_builder_text(&why));
-    bn_builder_clear(&why);
+        report(s, bn_string_text(&why));
+    bn_string_clear(&why);
     return good;
 }
 
@@ -111,13 +111,13 @@ static void read_real(const spot *s, double *out)
             return;
     } else if (n->type != BN_TOML_INT && n->type != BN_TOML_REAL) {
         const char *unit = s->v->key->unit;
-        bn_builder b = { 0 };
+        bn_string b = { 0 };
         if (unit && *unit)
-            bn_builder_add(&b, "a number (%s) or a text such as \"1 %s\"", unit, unit);
+            bn_string_add(&b, "a number (%s) or a text such as \"1 %s\"", unit, unit);
         else
-            bn_builder_add(&b, "a number");
-        report_type(s, bn_builder_text(&b));
-        bn_builder_clear(&b);
+            bn_string_add(&b, "a number");
+        report_type(s, bn_string_text(&b));
+        bn_string_clear(&b);
         return;
     } else if (!isfinite(x)) {
         report(s, "must be a finite number");
@@ -151,19 +151,19 @@ static void read_choice(const spot *s, int *out)
         *out = index;
         return;
     }
-    bn_builder b = { 0 };
+    bn_string b = { 0 };
     size_t bytes = 0, near_bytes = 0, best = BN_NEAR_NONE;
     const char *choice = NULL, *near = NULL;
-    bn_builder_add(&b, "expected one of");
+    bn_string_add(&b, "expected one of");
     for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++) {
-        bn_builder_add(&b, "%s %.*s", i ? "," : "", (int)bytes, choice);
+        bn_string_add(&b, "%s %.*s", i ? "," : "", (int)bytes, choice);
         if (bn_nearer(s->node->text, choice, bytes, &best))
             near = choice, near_bytes = bytes;
     }
     if (near)
-        bn_builder_add(&b, "; did you mean \"%.*s\"?", (int)near_bytes, near);
-    report(s, bn_builder_text(&b));
-    bn_builder_clear(&b);
+        bn_string_add(&b, "; did you mean \"%.*s\"?", (int)near_bytes, near);
+    report(s, bn_string_text(&b));
+    bn_string_clear(&b);
 }
 
 static void read_text(const spot *s, char **out)
@@ -212,13 +212,13 @@ void bn_value_read(bn_reader *r, bn_value *v, const bn_toml *node)
         return;
     }
     if (node->type != BN_TOML_ARRAY || node->count != length) {
-        bn_builder b = { 0 };
-        bn_builder_add(&b, "expected an array of %zu %s, got %s", length,
+        bn_string b = { 0 };
+        bn_string_add(&b, "expected an array of %zu %s, got %s", length,
                        v->key->type == BN_KEY_INT ? "integers" : "numbers", type_name(node));
         if (node->type == BN_TOML_ARRAY)
-            bn_builder_add(&b, " of %zu", node->count);
-        report(&s, bn_builder_text(&b));
-        bn_builder_clear(&b);
+            bn_string_add(&b, " of %zu", node->count);
+        report(&s, bn_string_text(&b));
+        bn_string_clear(&b);
         return;
     }
     const bn_toml *element = node->child;

@@ -87,7 +87,7 @@ typedef struct bn_bench_tested {
 typedef struct bn_bench_device {
     const bn_cli *cli;
     bn_device *plain, *profiling;
-    bn_device_peaks peaks;
+    bn_device_limits peaks;
     bn_bench_tested *tested;
     double budget; /* [s] for one job's clock */
 } bn_bench_device;

@@ -80,32 +80,32 @@ static json_t *change_of(const json_t *row, const json_t *before)
 static bn_status print_changes(bn_context *ctx, const json_t *changes)
 {
     static const char *const heads[] = { "solver", "what", "precision", "size", "before", "now", "ratio", "noise", "" };
-    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xf8 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xf8 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     size_t slower = 0;
     for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
     for (size_t r = 0; cells && r < json_array_size(changes); r++) {
         const json_t *row = json_array_get(changes, r);
         const char *verdict = json_string_value(json_object_get(row, "verdict"));
-        if ((cells = bn_table_row(ctx, &table)) == NULL)
+        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
             break;
         for (size_t c = 0; c < 3; c++)
-            snprintf(cells[c], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, heads[c])));
-        snprintf(cells[3], BN_TABLE_CELL, "%lld", (long long)json_integer_value(json_object_get(row, "size")));
-        snprintf(cells[4], BN_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "before"));
-        snprintf(cells[5], BN_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "now"));
-        snprintf(cells[6], BN_TABLE_CELL, "%.2f", bn_json_number(row, "ratio"));
-        snprintf(cells[7], BN_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "noise"));
-        snprintf(cells[8], BN_TABLE_CELL, "%s", strcmp(verdict, "same") == 0 ? "" : verdict);
+            snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, heads[c])));
+        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%lld", (long long)json_integer_value(json_object_get(row, "size")));
+        snprintf(cells[4], BN_TEXT_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "before"));
+        snprintf(cells[5], BN_TEXT_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "now"));
+        snprintf(cells[6], BN_TEXT_TABLE_CELL, "%.2f", bn_json_number(row, "ratio"));
+        snprintf(cells[7], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "noise"));
+        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%s", strcmp(verdict, "same") == 0 ? "" : verdict);
         slower += strcmp(verdict, "slower") == 0;
     }
     if (cells) {
         printf("\n");
-        bn_table_print(&table);
+        bn_text_table_print(&table);
         printf("%zu of %zu became slower by more than the noise of both runs.\n", slower, json_array_size(changes));
     }
-    bn_table_release(&table);
+    bn_text_table_release(&table);
     return cells ? BN_OK : BN_MEMORY;
 }
 

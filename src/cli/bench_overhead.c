@@ -156,7 +156,7 @@ static bn_status set_caches(bn_context *ctx, const char *folder, int round)
             snprintf(path, sizeof path, "%s/own", folder);
         else
             snprintf(path, sizeof path, "%s/%s-%d", folder, cache_names[i], round);
-        BN_TRY(bn_folder_create(ctx, path));
+        BN_TRY(bn_output_dir_create(ctx, path));
         if (setenv(cache_names[i], path, 1) != 0)
             return bn_fail(ctx, BN_MEMORY, "no memory for the environment of a child process");
     }
@@ -271,13 +271,13 @@ out:
 
 /* --- the tables --- */
 
-static void put(char cell[BN_TABLE_CELL], const json_t *row, const char *key, double scale, const char *unit)
+static void put(char cell[BN_TEXT_TABLE_CELL], const json_t *row, const char *key, double scale, const char *unit)
 {
     const double value = scale * bn_json_number(row, key);
     if (isfinite(value))
-        snprintf(cell, BN_TABLE_CELL, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
     else
-        snprintf(cell, BN_TABLE_CELL, "-");
+        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
 }
 
 typedef struct column {
@@ -289,27 +289,27 @@ typedef struct column {
 static bn_status print_table(bn_context *ctx, const json_t *rows, const column *columns, size_t count)
 {
     static const char *const raised[] = { "", "", "^2", "^3" };
-    bn_table table = { .columns = count + 2, .right = ~3u };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = count + 2, .right = ~3u };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     for (size_t c = 0; cells && c < count; c++)
-        snprintf(cells[c + 2], BN_TABLE_CELL, "%s", columns[c].head);
-    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_table_row(ctx, &table)) != NULL; r++) {
+        snprintf(cells[c + 2], BN_TEXT_TABLE_CELL, "%s", columns[c].head);
+    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, &table)) != NULL; r++) {
         const json_t *row = json_array_get(rows, r);
         const char *trouble = json_string_value(json_object_get(row, "trouble")),
                    *what = json_string_value(json_object_get(row, "what"));
-        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
         if (what)
-            snprintf(cells[1], BN_TABLE_CELL, "%s, %lld%s", what,
+            snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s, %lld%s", what,
                      (long long)json_integer_value(json_object_get(row, "size")),
                      raised[json_integer_value(json_object_get(row, "dims"))]);
         for (size_t c = 0; c < count; c++)
             put(cells[c + 2], row, columns[c].key, columns[c].scale, columns[c].unit);
         if (trouble)
-            snprintf(cells[1], BN_TABLE_CELL, "not measured");
+            snprintf(cells[1], BN_TEXT_TABLE_CELL, "not measured");
     }
     if (cells)
-        bn_table_print(&table);
-    bn_table_release(&table);
+        bn_text_table_print(&table);
+    bn_text_table_release(&table);
     for (size_t r = 0; r < json_array_size(rows); r++) {
         const char *trouble = json_string_value(json_object_get(json_array_get(rows, r), "trouble"));
         if (trouble)

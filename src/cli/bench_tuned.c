@@ -120,17 +120,17 @@ out:
     return st;
 }
 
-static void put_shape(char cell[BN_TABLE_CELL], const json_t *group)
+static void put_shape(char cell[BN_TEXT_TABLE_CELL], const json_t *group)
 {
-    snprintf(cell, BN_TABLE_CELL, "%lldx%lldx%lld", (long long)json_integer_value(json_array_get(group, 0)),
+    snprintf(cell, BN_TEXT_TABLE_CELL, "%lldx%lldx%lld", (long long)json_integer_value(json_array_get(group, 0)),
              (long long)json_integer_value(json_array_get(group, 1)),
              (long long)json_integer_value(json_array_get(group, 2)));
 }
 
-static void put_time(char cell[BN_TABLE_CELL], double seconds)
+static void put_time(char cell[BN_TEXT_TABLE_CELL], double seconds)
 {
     const double scale = seconds < 1e-3 ? 1e6 : 1e3;
-    snprintf(cell, BN_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : "ms");
+    snprintf(cell, BN_TEXT_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : "ms");
 }
 
 bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
@@ -138,34 +138,34 @@ bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
     static const char *const heads[] = { "solver", "size", "kernel",         "of a step",     "default", "",
                                          "best",   "",     "default / best", "step: default", "tuned" };
     static const char *const raised[] = { "", "", "^2", "^3" };
-    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x7f8 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x7f8 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_table_row(ctx, &table)) != NULL; r++) {
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
+    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, &table)) != NULL; r++) {
         const json_t *row = json_array_get(rows, r);
         const char *trouble = json_string_value(json_object_get(row, "trouble"));
-        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
-        snprintf(cells[1], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
+        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
                  raised[json_integer_value(json_object_get(row, "dims"))]);
         if (trouble) {
-            snprintf(cells[2], BN_TABLE_CELL, "%.120s", trouble);
+            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%.120s", trouble);
             continue;
         }
-        snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "kernel")));
-        snprintf(cells[3], BN_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "share"));
+        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "kernel")));
+        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "share"));
         put_shape(cells[4], json_object_get(row, "default"));
         put_time(cells[5], bn_json_number(row, "default_seconds"));
         put_shape(cells[6], json_object_get(row, "best"));
         put_time(cells[7], bn_json_number(row, "best_seconds"));
-        snprintf(cells[8], BN_TABLE_CELL, "%.2f%s", bn_json_number(row, "ratio"),
+        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%.2f%s", bn_json_number(row, "ratio"),
                  json_is_true(json_object_get(row, "tied")) ? " =" : "  ");
         put_time(cells[9], bn_json_number(row, "step_default"));
         put_time(cells[10], bn_json_number(row, "step_tuned"));
     }
     if (cells)
-        bn_table_print(&table);
-    bn_table_release(&table);
+        bn_text_table_print(&table);
+    bn_text_table_release(&table);
     if (cells)
         printf("Kernels of a twentieth of the step or more; = the times overlap: the default stays.\n");
     return cells ? BN_OK : BN_MEMORY;

@@ -29,7 +29,7 @@ static void date_text(long long seconds, char text[DATE])
 static json_t *device_json(const bn_bench_device *d)
 {
     const bn_device_info *info = bn_device_describe(d->plain);
-    const bn_device_peaks *p = &d->peaks;
+    const bn_device_limits *p = &d->peaks;
     char date[DATE];
     date_text(p->date, date);
     return json_pack("{s:o, s:o, s:o, s:s, s:{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "name",
@@ -73,44 +73,44 @@ static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const
 }
 
 /* 1.23 G, 45.6 M: three digits and a letter. */
-static void put_rate(char cell[BN_TABLE_CELL], double value, const char *unit)
+static void put_rate(char cell[BN_TEXT_TABLE_CELL], double value, const char *unit)
 {
     static const char letters[] = " kMGTP";
     int k = 0;
     for (; value >= 999.5 && k < 5; k++)
         value /= 1000;
     if (isfinite(value))
-        snprintf(cell, BN_TABLE_CELL, "%.*f %.*s%s",
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f %.*s%s",
                  value < 9.995   ? 2
                  : value < 99.95 ? 1
                                  : 0,
                  value, k > 0, letters + k, unit);
     else
-        snprintf(cell, BN_TABLE_CELL, "-");
+        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
 }
 
 /* `why`: there is none. */
-static void put_share(char cell[BN_TABLE_CELL], double value, const char *why)
+static void put_share(char cell[BN_TEXT_TABLE_CELL], double value, const char *why)
 {
     if (isfinite(value))
-        snprintf(cell, BN_TABLE_CELL, "%.*f %%", value < 0.0995 ? 1 : 0, 100 * value);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f %%", value < 0.0995 ? 1 : 0, 100 * value);
     else
-        snprintf(cell, BN_TABLE_CELL, "%s", why);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%s", why);
 }
 
-static void put_duration(char cell[BN_TABLE_CELL], double seconds)
+static void put_duration(char cell[BN_TEXT_TABLE_CELL], double seconds)
 {
     const double scale = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
     if (!isfinite(seconds))
-        snprintf(cell, BN_TABLE_CELL, "-");
+        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
     else
-        snprintf(cell, BN_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
 }
 
 static void print_limits(const json_t *device)
 {
     const json_t *l = json_object_get(device, "limits");
-    char cells[9][BN_TABLE_CELL];
+    char cells[9][BN_TEXT_TABLE_CELL];
     put_rate(cells[0], bn_json_number(l, "copy"), "B/s");
     put_rate(cells[1], bn_json_number(l, "single"), "flop/s");
     put_rate(cells[2], bn_json_number(l, "double"), "flop/s");
@@ -128,25 +128,25 @@ static void print_limits(const json_t *device)
            cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7], cells[8]);
 }
 
-static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
+static void put_row(char (*cells)[BN_TEXT_TABLE_CELL], const json_t *row)
 {
     static const char *const raised[] = { "", "", "^2", "^3" };
     const json_t *floor = json_object_get(row, "floor"), *build = json_object_get(row, "build");
     const char *trouble = json_string_value(json_object_get(row, "trouble")),
                *bound = json_string_value(json_object_get(floor, "bound"));
-    char unit[32], again[BN_TABLE_CELL];
-    snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
-    snprintf(cells[1], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
-    snprintf(cells[2], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
-    snprintf(cells[3], BN_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
+    char unit[32], again[BN_TEXT_TABLE_CELL];
+    snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
+    snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
+    snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
+    snprintf(cells[3], BN_TEXT_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
              raised[json_integer_value(json_object_get(row, "dims"))]);
     if (trouble) {
-        snprintf(cells[4], BN_TABLE_CELL, "not measured"); /* the reason stands below the table */
+        snprintf(cells[4], BN_TEXT_TABLE_CELL, "not measured"); /* the reason stands below the table */
         return;
     }
     snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));
     put_duration(cells[4], bn_json_number(row, "seconds"));
-    snprintf(cells[5], BN_TABLE_CELL, "%.1f %%", 100 * bn_json_number(row, "noise"));
+    snprintf(cells[5], BN_TEXT_TABLE_CELL, "%.1f %%", 100 * bn_json_number(row, "noise"));
     put_rate(cells[6], bn_json_number(row, "updates"), unit);
     put_rate(cells[7], bn_json_number(row, "bytes"), "B");
     put_rate(cells[8], bn_json_number(row, "bytes_per_second"), "B/s");
@@ -154,10 +154,10 @@ static void put_row(char (*cells)[BN_TABLE_CELL], const json_t *row)
     put_rate(cells[10], bn_json_number(row, "flops_per_second"), "flop/s");
     put_duration(cells[11], bn_json_number(floor, "seconds"));
     put_share(cells[12], bn_json_number(floor, "share"), "cache");
-    snprintf(cells[13], BN_TABLE_CELL, "%s", bound);
+    snprintf(cells[13], BN_TEXT_TABLE_CELL, "%s", bound);
     put_duration(cells[14], bn_json_number(build, "without_cache"));
     put_duration(again, bn_json_number(build, "as_it_came"));
-    snprintf(cells[14] + strlen(cells[14]), BN_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
+    snprintf(cells[14] + strlen(cells[14]), BN_TEXT_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
     put_share(cells[15], bn_json_number(row, "outside_kernels"), "noise");
 }
 
@@ -166,16 +166,16 @@ static bn_status print_rows(bn_context *ctx, const json_t *rows)
     static const char *const heads[] = { "solver", "what",  "precision", "size",       "a step",  "noise",
                                          "rate",   "bytes", "reached",   "operations", "reached", "floor",
                                          "share",  "by",    "build",     "outside" };
-    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
     for (size_t r = 0; cells && r < json_array_size(rows); r++)
-        if ((cells = bn_table_row(ctx, &table)) != NULL)
+        if ((cells = bn_text_table_row(ctx, &table)) != NULL)
             put_row(cells, json_array_get(rows, r));
     if (cells)
-        bn_table_print(&table);
-    bn_table_release(&table);
+        bn_text_table_print(&table);
+    bn_text_table_release(&table);
     for (size_t r = 0; r < json_array_size(rows); r++) {
         const json_t *row = json_array_get(rows, r);
         const char *trouble = json_string_value(json_object_get(row, "trouble"));
@@ -193,31 +193,31 @@ static bn_status print_suite(bn_context *ctx, const json_t *suite)
     static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
     const json_t *rows = json_object_get(suite, "rows");
     size_t left_out = 0;
-    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
     for (size_t r = 0; cells && r < json_array_size(rows); r++) {
         const json_t *row = json_array_get(rows, r);
         const double published = bn_json_number(row, "published"), ours = bn_json_number(row, "ours");
-        if ((cells = bn_table_row(ctx, &table)) == NULL)
+        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
             break;
-        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
         if (isfinite(published))
-            snprintf(cells[1], BN_TABLE_CELL, "%.4g", published);
+            snprintf(cells[1], BN_TEXT_TABLE_CELL, "%.4g", published);
         if (isfinite(ours))
-            snprintf(cells[2], BN_TABLE_CELL, "%.4g", ours);
+            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%.4g", ours);
         else
             left_out++;
-        snprintf(cells[3], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
+        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
         if (isfinite(ours / published))
-            snprintf(cells[4], BN_TABLE_CELL, "%.3g", ours / published);
+            snprintf(cells[4], BN_TEXT_TABLE_CELL, "%.3g", ours / published);
     }
     if (cells) {
         printf("%s\n", json_string_value(json_object_get(suite, "source")));
-        bn_table_print(&table);
+        bn_text_table_print(&table);
     }
-    bn_table_release(&table);
+    bn_text_table_release(&table);
     if (cells && left_out > 0)
         printf("\nNot measured:\n");
     for (size_t r = 0; cells && r < json_array_size(rows); r++) {
@@ -325,7 +325,7 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     if (!cli->options->quick) /* on a GPU more would only repeat more */
         d->budget = bn_device_describe(d->plain)->cpu ? 1.5 : 0.5;
     BN_TRY(bn_device_open(cli->ctx, selector, true, &d->profiling));
-    return bn_device_measure_peaks(d->plain, cli->options->measure, &d->peaks);
+    return bn_device_measure_limits(d->plain, cli->options->measure, &d->peaks);
 }
 
 /* Suites that no publication is behind. */
@@ -395,7 +395,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     bn_context *ctx = cli->ctx;
     const char *folder = cli->options->out;
     const json_t *devices = json_object_get(document, "devices");
-    BN_TRY(bn_folder_create(ctx, folder));
+    BN_TRY(bn_output_dir_create(ctx, folder));
     char *path = bn_path_join(folder, "bench.json"), *text = json_dumps(document, JSON_INDENT(2));
     bn_status st = path && text ? bn_file_write(ctx, path, text, strlen(text))
                                 : bn_fail(ctx, BN_MEMORY, "no memory for the document");
@@ -407,7 +407,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
         path = bn_path_join(folder, i > 0 ? name : ".");
         st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
         if (st == BN_OK && i > 0)
-            st = bn_folder_create(ctx, path);
+            st = bn_output_dir_create(ctx, path);
         if (st == BN_OK)
             st = bn_bench_draw(ctx, path, json_array_get(devices, i));
         free(path);

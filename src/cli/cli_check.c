@@ -76,7 +76,7 @@ static void print_grid(const bn_plan *p, const bn_case *c, const needs *n)
 
 static void print_device(const bn_device_info *d, const needs *n, bool ok, size_t devices)
 {
-    char name[BN_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT];
+    char name[BN_TEXT_TABLE_CELL], memory[BN_SHORT_TEXT], largest[BN_SHORT_TEXT], have[BN_SHORT_TEXT];
     bn_text_device(name, d);
     bn_text_bytes(memory, n->device);
     bn_text_bytes(largest, n->largest);
@@ -200,6 +200,22 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
     return anywhere ? BN_OK : bn_plan_check_memory(cli->ctx, p, count > 0 ? &all[indices[0]] : NULL, 1);
 }
 
+/* The solver's constants as options of a kernel compiler. */
+static bn_status print_defines(const bn_plan *p)
+{
+    for (size_t i = 0; i < p->define_count; i++) {
+        const bn_define *d = &p->defines[i];
+        if (d->kind == BN_DEF_INT)
+            printf("-D%s=%lld\n", d->name, d->u.i);
+        else if (d->kind == BN_DEF_NAME)
+            printf("-D%s=%s\n", d->name, d->u.s);
+        else
+            printf("-D%s=%a%s\n", d->name, p->precision == BN_DOUBLE ? d->u.r : (double)(float)d->u.r,
+                   p->precision == BN_DOUBLE ? "" : "f");
+    }
+    return BN_OK;
+}
+
 bn_status bn_cli_check(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
@@ -216,7 +232,7 @@ bn_status bn_cli_check(const bn_cli *cli)
         goto out;
     }
     BN_GO(bn_plan_count(cli->ctx, c, NULL, state, &plan));
-    BN_GO(report(cli, plan, c));
+    BN_GO(o->defines ? print_defines(plan) : report(cli, plan, c));
 out:
     bn_plan_destroy(&plan);
     free(state);

@@ -39,34 +39,34 @@ static bn_status print_table(const bn_cli *cli, const bn_device_info *all, size_
     static const char *const heads[] = { "",         "#",      "P:D",           "type",
                                          "--device", "device", "memory",        "largest buffer",
                                          "copy",     "fp64",   "int64 atomics", "driver" };
-    bn_table t = { .columns = sizeof heads / sizeof *heads, .right = 0x1c2 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(cli->ctx, &t);
+    bn_text_table t = { .columns = sizeof heads / sizeof *heads, .right = 0x1c2 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(cli->ctx, &t);
     for (size_t c = 0; cells && c < t.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
     for (size_t i = 0; cells && i < count; i++) {
         const bn_device_info *d = &all[i];
-        if ((cells = bn_table_row(cli->ctx, &t)) == NULL)
+        if ((cells = bn_text_table_row(cli->ctx, &t)) == NULL)
             break;
-        snprintf(cells[0], BN_TABLE_CELL, "%s", i == chosen ? "*" : "");
-        snprintf(cells[1], BN_TABLE_CELL, "%zu", d->index);
-        snprintf(cells[2], BN_TABLE_CELL, "%zu:%zu", d->platform_index, d->index_in_platform);
-        snprintf(cells[3], BN_TABLE_CELL, "%s", d->cpu ? "cpu" : "gpu");
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", i == chosen ? "*" : "");
+        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%zu", d->index);
+        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%zu:%zu", d->platform_index, d->index_in_platform);
+        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%s", d->cpu ? "cpu" : "gpu");
         paste_text(all, count, d, cells[4]);
         bn_text_device(cells[5], d);
         bn_text_bytes(cells[6], d->bytes);
         bn_text_bytes(cells[7], d->largest_buffer);
         bn_text_rate(cells[8], d->bandwidth);
-        snprintf(cells[9], BN_TABLE_CELL, "%s", d->fp64 ? "yes" : "no");
-        snprintf(cells[10], BN_TABLE_CELL, "%s", d->int64_atomics ? "yes" : "no");
-        snprintf(cells[11], BN_TABLE_CELL, "%.100s", d->driver);
+        snprintf(cells[9], BN_TEXT_TABLE_CELL, "%s", d->fp64 ? "yes" : "no");
+        snprintf(cells[10], BN_TEXT_TABLE_CELL, "%s", d->int64_atomics ? "yes" : "no");
+        snprintf(cells[11], BN_TEXT_TABLE_CELL, "%.100s", d->driver);
     }
     if (cells) {
-        bn_table_print(&t);
+        bn_text_table_print(&t);
         printf("* = auto: %s. A GPU before a CPU, then measured copy bandwidth, then compute units times clock.\n"
                "Details: binnacle devices 0    Bandwidth: --measure    Loader problems: --check\n",
                reason ? reason : "the rule");
     }
-    bn_table_release(&t);
+    bn_text_table_release(&t);
     return cells ? BN_OK : BN_MEMORY;
 }
 
@@ -126,7 +126,7 @@ static void measure(const bn_cli *cli, size_t index)
 static bn_status print_loader(const bn_cli *cli)
 {
     char *text = NULL;
-    BN_TRY(bn_device_check_loader(cli->ctx, &text));
+    BN_TRY(bn_device_check_icd_loader(cli->ctx, &text));
     bn_status st = BN_OK;
     if (cli->options->json)
         st = bn_json_print(cli, json_pack("{s:o}", "loader", bn_json_text(text)));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-char (*bn_table_row(bn_context *ctx, bn_table *t))[BN_TABLE_CELL]
+char (*bn_text_table_row(bn_context *ctx, bn_text_table *t))[BN_TEXT_TABLE_CELL]
 {
     if (t->rows == t->room) {
         size_t room = t->room ? 2 * t->room : 16;
@@ -31,9 +31,9 @@ static int width_of(const char *text)
     return width;
 }
 
-void bn_table_print(const bn_table *t)
+void bn_text_table_print(const bn_text_table *t)
 {
-    int widths[BN_TABLE_COLUMNS] = { 0 };
+    int widths[BN_TEXT_TABLE_COLUMNS] = { 0 };
     for (size_t r = 0; r < t->rows; r++)
         for (size_t c = 0; c < t->columns; c++) {
             int width = width_of(t->cells[r][c]);
@@ -55,10 +55,10 @@ void bn_table_print(const bn_table *t)
     }
 }
 
-void bn_table_release(bn_table *t)
+void bn_text_table_release(bn_text_table *t)
 {
     free(t->cells);
-    *t = (bn_table){ 0 };
+    *t = (bn_text_table){ 0 };
 }
 
 void bn_text_bytes(char text[BN_SHORT_TEXT], uint64_t bytes)
@@ -97,13 +97,13 @@ void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds)
         snprintf(text, BN_SHORT_TEXT, "%.0f days", seconds / 86400);
 }
 
-void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *d)
+void bn_text_device(char text[BN_TEXT_TABLE_CELL], const bn_device_info *d)
 {
     enum { NAME_WIDTH = 36 };
     /* PoCL's platform spells its name out; its version does not. */
     const char *platform = strstr(d->version, "PoCL") ? "PoCL" : d->platform;
     bool cut = strlen(d->name) > NAME_WIDTH, same = strstr(d->name, platform) != NULL;
-    snprintf(text, BN_TABLE_CELL, "%.*s%s%s%.40s%s", NAME_WIDTH, d->name, cut ? "..." : "", same ? "" : " (",
+    snprintf(text, BN_TEXT_TABLE_CELL, "%.*s%s%s%.40s%s", NAME_WIDTH, d->name, cut ? "..." : "", same ? "" : " (",
              same ? "" : platform, same ? "" : ")");
 }
 

@@ -7,26 +7,26 @@
 #include "output/json_text.h"
 #include <stdint.h>
 
-enum { BN_TABLE_COLUMNS = 16, BN_TABLE_CELL = 128 };
+enum { BN_TEXT_TABLE_COLUMNS = 16, BN_TEXT_TABLE_CELL = 128 };
 
 /* Rows of texts, printed with columns as wide as their widest cell. */
-typedef struct bn_table {
+typedef struct bn_text_table {
     size_t columns, rows, room;
     unsigned right; /* bit c: column c stands at its right edge */
-    char (*cells)[BN_TABLE_COLUMNS][BN_TABLE_CELL];
-} bn_table;
+    char (*cells)[BN_TEXT_TABLE_COLUMNS][BN_TEXT_TABLE_CELL];
+} bn_text_table;
 
 /* Adds an empty row and lends its cells until the next one; NULL when out of memory (told). */
-char (*bn_table_row(bn_context *, bn_table *))[BN_TABLE_CELL];
-void bn_table_print(const bn_table *);
-void bn_table_release(bn_table *);
+char (*bn_text_table_row(bn_context *, bn_text_table *))[BN_TEXT_TABLE_CELL];
+void bn_text_table_print(const bn_text_table *);
+void bn_text_table_release(bn_text_table *);
 
 enum { BN_SHORT_TEXT = 32 };
 void bn_text_bytes(char text[BN_SHORT_TEXT], uint64_t bytes);         /* "1.5 GiB" */
 void bn_text_rate(char text[BN_SHORT_TEXT], double bytes_per_second); /* "11 GB/s"; "-" when it is 0 */
 /* A device in a table: its name, cut where it is long, and the platform in brackets: several implementations name
  * themselves after the CPU. */
-void bn_text_device(char text[BN_TABLE_CELL], const bn_device_info *);
+void bn_text_device(char text[BN_TEXT_TABLE_CELL], const bn_device_info *);
 void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds); /* "2:30", "15 h" */
 
 /* A number of an object; NaN: there is none of that name. */

@@ -142,7 +142,7 @@ static void choose_shapes(const bn_tune *t, bn_tune_kernel *k)
 {
     const bn_options *o = t->cli->options;
     const bool full = o->full;
-    const size_t most = k->range == BN_PER_SEGMENT && k->largest > BN_SEGMENT ? BN_SEGMENT : k->largest;
+    const size_t most = k->range == BN_PER_BLOCK && k->largest > BN_BLOCK_NX ? BN_BLOCK_NX : k->largest;
     const size_t room = full ? BN_TUNE_SHAPES : o->quick ? QUICK_MOST : COARSE_MOST;
     for (int wanted = 0; wanted < 200 && k->count < room; wanted++)
         for (size_t z = 1; z <= most; z *= 2)
@@ -170,7 +170,7 @@ static size_t fastest(const bn_tune_kernel *k, size_t least)
 static void add_neighbours(const bn_tune *t, bn_tune_kernel *k)
 {
     const size_t *best = k->shapes[fastest(k, 1)].side;
-    const size_t most = k->range == BN_PER_SEGMENT && k->largest > BN_SEGMENT ? BN_SEGMENT : k->largest;
+    const size_t most = k->range == BN_PER_BLOCK && k->largest > BN_BLOCK_NX ? BN_BLOCK_NX : k->largest;
     size_t from[3] = { best[0], best[1], best[2] };
     for (int up = -1; up < 3; up++)
         for (int down = -1; down < 3; down++) {
@@ -692,13 +692,13 @@ bn_status bn_cli_tune(const bn_cli *cli)
     }
     t.device = &devices[index];
     t.kernels = calloc(BN_TUNE_KERNELS, sizeof *t.kernels);
-    t.out = o->out ? strdup(o->out) : bn_folder_default(bn_case_path(c), ".tune");
+    t.out = o->out ? strdup(o->out) : bn_output_dir_default(bn_case_path(c), ".tune");
     if (!t.kernels || !t.out) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS);
         goto out;
     }
     t.warm = WARM_STEPS;
-    BN_GO(bn_folder_create(cli->ctx, t.out));
+    BN_GO(bn_output_dir_create(cli->ctx, t.out));
     BN_GO(run_sweep(&t, c));
     BN_GO(bn_tune_write(&t));
     BN_GO(store(&t));

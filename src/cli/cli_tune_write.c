@@ -80,27 +80,27 @@ static void time_text(char *text, size_t room, double seconds)
         snprintf(text, room, "%.2f s", seconds);
 }
 
-static void cell_text(char cell[BN_TABLE_CELL], const bn_tune_kernel *k, const bn_tune_shape *s)
+static void cell_text(char cell[BN_TEXT_TABLE_CELL], const bn_tune_kernel *k, const bn_tune_shape *s)
 {
     char time[32];
     if (!s || s->verdict != BN_TUNE_OK) {
-        snprintf(cell, BN_TABLE_CELL, "%s", !s || s->verdict == BN_TUNE_UNTRIED ? "-" : verdicts[s->verdict]);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%s", !s || s->verdict == BN_TUNE_UNTRIED ? "-" : verdicts[s->verdict]);
         return;
     }
     time_text(time, sizeof time, bn_tune_median(s));
     const char *mark = s == &k->shapes[k->best] ? "*" : s->tied ? "=" : " ";
     if (s->count > 1)
-        snprintf(cell, BN_TABLE_CELL, "%s (%.0f %%)%s", time, 100 * bn_tune_spread(s), mark);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%s (%.0f %%)%s", time, 100 * bn_tune_spread(s), mark);
     else
-        snprintf(cell, BN_TABLE_CELL, "%s%s", time, mark);
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%s%s", time, mark);
 }
 
 static bn_status print_block(const bn_tune *t, const column *columns, size_t count)
 {
-    bn_table table = { .columns = count + 1, .right = ~1u };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(t->cli->ctx, &table);
+    bn_text_table table = { .columns = count + 1, .right = ~1u };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(t->cli->ctx, &table);
     if (cells)
-        snprintf(cells[0], BN_TABLE_CELL, "kernel");
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "kernel");
     for (size_t c = 0; cells && c < count; c++)
         bn_tune_shape_text(cells[c + 1], columns[c].side);
     for (size_t k = 0; cells && k < t->count; k++) {
@@ -108,15 +108,15 @@ static bn_status print_block(const bn_tune *t, const column *columns, size_t cou
         bool any = false;
         for (size_t c = 0; c < count; c++)
             any = any || find_shape(kernel, columns[c].side);
-        if (!any || kernel->skipped[0] || !(cells = bn_table_row(t->cli->ctx, &table)))
+        if (!any || kernel->skipped[0] || !(cells = bn_text_table_row(t->cli->ctx, &table)))
             continue;
-        snprintf(cells[0], BN_TABLE_CELL, "%s", kernel->name);
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", kernel->name);
         for (size_t c = 0; c < count; c++)
             cell_text(cells[c + 1], kernel, find_shape(kernel, columns[c].side));
     }
     if (cells)
-        bn_table_print(&table);
-    bn_table_release(&table);
+        bn_text_table_print(&table);
+    bn_text_table_release(&table);
     return cells ? BN_OK : BN_MEMORY;
 }
 
@@ -156,7 +156,7 @@ static void print_verdict(const bn_tune_kernel *k)
 bn_status bn_tune_print(const bn_tune *t)
 {
     column columns[SHOWN_MOST];
-    char name[BN_TABLE_CELL];
+    char name[BN_TEXT_TABLE_CELL];
     if (t->cli->options->json)
         return bn_json_print(t->cli, bn_tune_json(t));
     const size_t count = choose_columns(t, columns);

@@ -22,7 +22,7 @@ typedef struct tally {
 
 static json_t *row_json(const bn_verify_row *r)
 {
-    char verdict[BN_TABLE_CELL];
+    char verdict[BN_TEXT_TABLE_CELL];
     if (r->not_finite > 0)
         snprintf(verdict, sizeof verdict, "FAILED: %zu not finite", r->not_finite);
     else
@@ -74,7 +74,7 @@ static bn_status verify_child(const bn_cli *cli)
 static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision, json_t *row,
                          const char *verdict)
 {
-    char name[BN_TABLE_CELL];
+    char name[BN_TEXT_TABLE_CELL];
     bn_text_device(name, info);
     if (!row)
         row = json_object();
@@ -99,7 +99,7 @@ static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info
 static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
                              const bn_child_outcome *child)
 {
-    char verdict[BN_TABLE_CELL];
+    char verdict[BN_TEXT_TABLE_CELL];
     bn_status st = child->end == BN_CHILD_EXITED ? bn_child_status(child->code) : BN_OK;
     if (child->end == BN_CHILD_HUNG) {
         snprintf(verdict, sizeof verdict, "FAILED: stopped after %d min", TIME_LIMIT / 60);
@@ -197,41 +197,41 @@ static bn_status verify_devices(const bn_cli *cli, tally *t, long long steps)
     return BN_OK;
 }
 
-static void put_number(char cell[BN_TABLE_CELL], const json_t *row, const char *key, const char *format)
+static void put_number(char cell[BN_TEXT_TABLE_CELL], const json_t *row, const char *key, const char *format)
 {
     const json_t *value = json_object_get(row, key);
     if (json_is_number(value))
-        snprintf(cell, BN_TABLE_CELL, strcmp(format, "0") == 0 ? "%.0f" : "%.1e", json_number_value(value));
+        snprintf(cell, BN_TEXT_TABLE_CELL, strcmp(format, "0") == 0 ? "%.0f" : "%.1e", json_number_value(value));
     else
-        snprintf(cell, BN_TABLE_CELL, "%s", value ? "NaN" : "-");
+        snprintf(cell, BN_TEXT_TABLE_CELL, "%s", value ? "NaN" : "-");
 }
 
 static bn_status print_table(bn_context *ctx, const tally *t)
 {
     static const char *const heads[] = { "device", "precision", "field",     "values", "max diff",
                                          "rel L2", "ULPs",      "tolerance", "verdict" };
-    bn_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x8 };
-    char(*cells)[BN_TABLE_CELL] = bn_table_row(ctx, &table);
+    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x8 };
+    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
     for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TABLE_CELL, "%s", heads[c]);
+        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
     for (size_t r = 0; cells && r < json_array_size(t->checks); r++) {
         const json_t *row = json_array_get(t->checks, r);
         const char *field = json_string_value(json_object_get(row, "field"));
-        if ((cells = bn_table_row(ctx, &table)) == NULL)
+        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
             break;
-        snprintf(cells[0], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "device")));
-        snprintf(cells[1], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
-        snprintf(cells[2], BN_TABLE_CELL, "%s", field ? field : "-");
+        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "device")));
+        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
+        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", field ? field : "-");
         put_number(cells[3], row, "values", "0");
         put_number(cells[4], row, "max_difference", "e");
         put_number(cells[5], row, "relative_l2", "e");
         put_number(cells[6], row, "ulps", "0");
         put_number(cells[7], row, "tolerance", "e");
-        snprintf(cells[8], BN_TABLE_CELL, "%s", json_string_value(json_object_get(row, "verdict")));
+        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "verdict")));
     }
     if (cells)
-        bn_table_print(&table);
-    bn_table_release(&table);
+        bn_text_table_print(&table);
+    bn_text_table_release(&table);
     return cells ? BN_OK : BN_MEMORY;
 }
 

@@ -72,6 +72,8 @@ static const option_row rows[] = {
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST, false,
       "output for scripts" },
+    { "defines", 0, FLAG, NULL, AT(defines), BN_CMD_CHECK, false,
+      "print the constants that the solver's kernels get, as options of a compiler" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE | BN_CMD_CHECK, true, "" },
     { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
     { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },
@@ -206,7 +208,7 @@ static bn_status unknown_option(bn_context *ctx, const char *given)
     for (size_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].name, word) == 0)
             return bn_fail(ctx, BN_USAGE, "--%s takes no value", word);
-    const char *nearest = bn_nearest(word, names);
+    const char *nearest = bn_suggest(word, names);
     return bn_fail(ctx, BN_USAGE, "unknown or ambiguous option `--%s`%s%s%s (binnacle COMMAND --help lists them)", word,
                    nearest ? "; did you mean `--" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
@@ -230,7 +232,7 @@ static bn_status find_command(bn_context *ctx, bn_options *o, const bn_command *
         return BN_OK;
     }
     if (!*command) {
-        const char *nearest = bn_nearest(o->args[0], names);
+        const char *nearest = bn_suggest(o->args[0], names);
         return bn_fail(ctx, BN_USAGE, "unknown command `%s`%s%s%s (binnacle --help lists them)", o->args[0],
                        nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
     }

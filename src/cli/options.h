@@ -40,7 +40,7 @@ typedef struct bn_options {
     size_t work_group[3]; /* {0}: not given */
     bn_precision_wish precision;
     bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full,
-        shapes_only;
+        shapes_only, defines;
     const char *const *args; /* what is no option, behind the command */
     size_t arg_count;
 } bn_options;

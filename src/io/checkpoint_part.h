@@ -1,6 +1,6 @@
 /* checkpoint_part.h: a part of a checkpoint: an HDF5 file of plain datasets, up to five dimensions, read back box by box. */
-#ifndef BN_PART_FILE_H
-#define BN_PART_FILE_H
+#ifndef BN_CHECKPOINT_PART_H
+#define BN_CHECKPOINT_PART_H
 
 #include "binnacle/context.h"
 #include "io/sha256.h"

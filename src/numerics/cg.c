@@ -25,14 +25,14 @@ enum {
 };
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
-    [CG_RESIDUAL] = { "cg_residual", BN_PER_SEGMENT, { .reads = 2, .writes = 1, .flops = 16 } },
+    [CG_RESIDUAL] = { "cg_residual", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 16 } },
     [CG_JUDGE] = { "cg_judge", BN_ONCE, { 0, 0, 0 } },
-    [CG_DIRECTION] = { "cg_direction", BN_PER_SEGMENT, { .reads = 2, .writes = 1, .flops = 21 } },
-    [CG_UPDATE] = { "cg_update", BN_PER_SEGMENT, { .reads = 3, .writes = 2, .flops = 15 } },
-    [CG_DOT] = { "cg_dot", BN_PER_SEGMENT, { .reads = 2, .writes = 0, .flops = 2 } },
+    [CG_DIRECTION] = { "cg_direction", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 21 } },
+    [CG_UPDATE] = { "cg_update", BN_PER_BLOCK, { .reads = 3, .writes = 2, .flops = 15 } },
+    [CG_DOT] = { "cg_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
     [DIA_SPMV] = { "dia_spmv", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 9 } },
-    [DIA_DOT] = { "dia_dot", BN_PER_SEGMENT, { .reads = 2, .writes = 0, .flops = 2 } },
-    [DIA_NORM] = { "dia_norm", BN_PER_SEGMENT, { .reads = 1, .writes = 0, .flops = 2 } },
+    [DIA_DOT] = { "dia_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
+    [DIA_NORM] = { "dia_norm", BN_PER_BLOCK, { .reads = 1, .writes = 0, .flops = 2 } },
     [DIA_FIND_ALPHA] = { "dia_alpha", BN_ONCE, { 0, 0, 0 } },
     [DIA_FIND_BETA] = { "dia_beta", BN_ONCE, { 0, 0, 0 } },
     [DIA_AXPY] = { "dia_axpy", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
@@ -45,7 +45,7 @@ struct bn_cg {
     bn_kernel *kernels[CG_KERNELS];
     bn_partials *sums, *pap, *rz;
     bn_scalars *scalars, *scalars_next, *diagonal;
-    bn_table *offsets;
+    bn_device_array *offsets;
     bn_cg_desc desc;
 };
 
@@ -80,7 +80,7 @@ static bn_status create_scalars(bn_cg *cg)
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
     bn_stencil_diagonals(&cg->desc.stencil, diagonal);
     BN_TRY(bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS));
-    return cg->desc.A ? bn_table_integers(cg->domain, cg->desc.name, offsets, 5, &cg->offsets) : BN_OK;
+    return cg->desc.A ? bn_device_array_integers(cg->domain, cg->desc.name, offsets, 5, &cg->offsets) : BN_OK;
 }
 
 bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
@@ -119,7 +119,7 @@ void bn_cg_destroy(bn_cg **solver)
     bn_scalars_destroy(&cg->scalars);
     bn_scalars_destroy(&cg->scalars_next);
     bn_scalars_destroy(&cg->diagonal);
-    bn_table_destroy(&cg->offsets);
+    bn_device_array_destroy(&cg->offsets);
     bn_program_destroy(&cg->program);
     free(cg);
     *solver = NULL;
@@ -186,10 +186,10 @@ static bn_status step_by_step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, uns
     bn_cg_desc *d = &cg->desc;
     BN_TRY(BN_RUN(cg->kernels[DIA_XPAY], BN_READ(d->r, 0), BN_UPDATE(d->p), BN_SCALARS(cg->scalars)));
     if (d->spmv == BN_SPMV_IMAGE)
-        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_IMAGE(d->p, 1),
+        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_ARRAY(cg->offsets), BN_IMAGE(d->p, 1),
                       BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
     else
-        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_TABLE(cg->offsets), BN_READ(d->p, 1), BN_UPDATE(d->q),
+        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_ARRAY(cg->offsets), BN_READ(d->p, 1), BN_UPDATE(d->q),
                       BN_SCALARS(cg->scalars)));
     BN_TRY(dot(cg, d->p, d->q, cg->pap));
     BN_TRY(BN_RUN(cg->kernels[DIA_FIND_ALPHA], BN_TOTALS(cg->pap), BN_SCALARS(cg->scalars)));

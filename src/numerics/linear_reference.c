@@ -107,7 +107,7 @@ bn_status BN_PRECISE(linear_reference_create)(bn_context *ctx, const bn_linear_d
     bool good = true;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         good = (*vectors[i] = calloc(l->points, sizeof(real))) != NULL && good;
-    const size_t blocks = (l->n[0] / BN_SEGMENT + 1) * (l->n[1] / BN_SEGMENT_ROWS + 1);
+    const size_t blocks = (l->n[0] / BN_BLOCK_NX + 1) * (l->n[1] / BN_BLOCK_NY + 1);
     good = (l->partials = calloc(blocks, sizeof(real))) != NULL && good;
     if (good && desc->method == BN_LINEAR_SPECTRAL)
         good = create_spectral(l);
@@ -191,13 +191,13 @@ static real variant_dot(const bn_linear_reference *l, const real *a, const real 
     if (l->desc.method != BN_LINEAR_CG || variant >= BN_DOT_CONFLICT_FREE)
         return dot(l, a, b);
     size_t count = 0;
-    for (size_t top = 0; top < l->n[1]; top += BN_SEGMENT_ROWS)
-        for (size_t first = 0; first < l->n[0]; first += BN_SEGMENT) {
+    for (size_t top = 0; top < l->n[1]; top += BN_BLOCK_NY)
+        for (size_t first = 0; first < l->n[0]; first += BN_BLOCK_NX) {
             real lanes[BN_SUM_LANES] = { 0 };
-            for (size_t c = 0; c < (size_t)BN_SEGMENT * BN_SEGMENT_ROWS; c++) {
-                const size_t i = first + c % BN_SEGMENT, j = top + c / BN_SEGMENT;
+            for (size_t c = 0; c < (size_t)BN_BLOCK_NX * BN_BLOCK_NY; c++) {
+                const size_t i = first + c % BN_BLOCK_NX, j = top + c / BN_BLOCK_NX;
                 if (i < l->n[0] && j < l->n[1])
-                    lanes[variant == BN_DOT_NAIVE ? c / BN_SEGMENT_ROWS : c % BN_SEGMENT] += a[j * l->n[0] + i] *
+                    lanes[variant == BN_DOT_NAIVE ? c / BN_BLOCK_NY : c % BN_BLOCK_NX] += a[j * l->n[0] + i] *
                                                                                              b[j * l->n[0] + i];
             }
             for (size_t width = 1; width < BN_SUM_LANES; width *= 2)

@@ -55,7 +55,7 @@ struct bn_multigrid {
     bn_stencil stencil;
     bn_field *bits;
     bn_scalars *diagonal;
-    bn_table *inverse;
+    bn_device_array *inverse;
     int levels;
     int twin; /* the last level in boxes, of which the next one is the same grid as a whole; -1: there is one box */
     mg_level level[BN_GRID_LEVELS + 1];
@@ -69,7 +69,7 @@ static bn_status create_domain(bn_multigrid *m, int number)
     const bn_grid_level *finer = l[-1].plan;
     if (number <= m->twin)
         return bn_domain_coarsen(l[-1].domain, (const int[3]){ finer->step_x, finer->step_y, 1 },
-                                 BN_MULTIGRID_MARGIN + 1, &l->domain);
+                                 BN_MULTIGRID_GHOST_CELLS + 1, &l->domain);
     const bn_domain_desc desc = {
         .grid = { .dims = 2, .n = { l->plan->nx, l->plan->ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
         .precision = bn_domain_precision(finest),
@@ -199,9 +199,9 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
         }
     }
     for (int l = 0; l < m->twin; l++)
-        if (bn_domain_reach(m->level[l].domain) >= BN_MULTIGRID_MARGIN + 1 &&
-            bn_domain_reach(m->level[l + 1].domain) >= MG_COARSE_REACH(BN_MULTIGRID_MARGIN))
-            m->level[l].margin = BN_MULTIGRID_MARGIN;
+        if (bn_domain_reach(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
+            bn_domain_reach(m->level[l + 1].domain) >= MG_COARSE_REACH(BN_MULTIGRID_GHOST_CELLS))
+            m->level[l].margin = BN_MULTIGRID_GHOST_CELLS;
     for (int l = 0; l < m->levels; l++)
         m->level[l].fused = small_enough(m, l);
     for (int l = 1; l < m->levels; l++)
@@ -231,7 +231,7 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
     BN_GO(create_levels(m, &plan));
     const bn_grid_level *last = &plan.level[plan.levels - 1];
     const size_t nodes = (size_t)last->nx * last->ny;
-    BN_GO(bn_table_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes, &m->inverse));
+    BN_GO(bn_device_array_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes, &m->inverse));
     BN_GO(bn_scalars_create(domain, "multigrid diagonal", BN_DIAGONALS, &m->diagonal));
     bn_stencil_diagonals(stencil, diagonal);
     BN_GO(bn_scalars_write(m->diagonal, diagonal, BN_DIAGONALS));
@@ -248,7 +248,7 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
     if (!multigrid || !*multigrid)
         return;
     bn_multigrid *m = *multigrid;
-    bn_table_destroy(&m->inverse);
+    bn_device_array_destroy(&m->inverse);
     bn_scalars_destroy(&m->diagonal);
     for (int i = 0; i < m->levels; i++) {
         mg_level *l = &m->level[i];
@@ -278,39 +278,39 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
     const int reach = number <= m->twin; /* of boxes with margins */
     if (separate(m, number - 1)) {
         BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(m->bits, reach), BN_SCALARS_FOREIGN(m->diagonal),
-                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_FOREIGN_REACH(b, reach),
-                      BN_READ_FOREIGN_REACH(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_FOREIGN_REACH(l[-1].A, reach), BN_READ_FOREIGN_REACH(b, reach),
-                  BN_READ_FOREIGN_REACH(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, reach), BN_SCALARS_OTHER_GRID(m->diagonal),
+                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_OTHER_GRID_RADIUS(b, reach),
+                      BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
+    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, reach), BN_READ_OTHER_GRID_RADIUS(b, reach),
+                  BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
-        return BN_RUN(l->kernels[MG_DENSE], BN_TABLE(m->inverse), BN_READ(b, 0), BN_WRITE(x));
+        return BN_RUN(l->kernels[MG_DENSE], BN_ARRAY(m->inverse), BN_READ(b, 0), BN_WRITE(x));
     if (number == m->twin) {
         BN_TRY(bn_field_copy(b, next->b));
         BN_TRY(cycle(m, number + 1, next->b, next->x));
         return bn_field_copy(next->x, x);
     }
     const int margin = l->margin;
-    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_MARGIN(margin)));
+    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_GHOST_CELLS(margin)));
     BN_TRY(restrict_to(m, number + 1, b, x));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
     if (l->fused) {
-        BN_TRY(RUN(m, number, MG_CORRECT_SMOOTH, 0, BN_READ(b, 0), BN_READ_FOREIGN(next->x), BN_READ(x, 1),
+        BN_TRY(RUN(m, number, MG_CORRECT_SMOOTH, 0, BN_READ(b, 0), BN_READ_OTHER_GRID(next->x), BN_READ(x, 1),
                    BN_WRITE(l->y)));
     } else {
         BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0),
-                      BN_READ_FOREIGN_REACH(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x), BN_MARGIN(margin)));
-        BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_MARGIN(margin / 2)));
+                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x), BN_GHOST_CELLS(margin)));
+        BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(margin / 2)));
     }
-    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_MARGIN(0));
+    return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_GHOST_CELLS(0));
 }
 
 bn_status bn_multigrid_cycle(void *user, bn_field *r, bn_field *z) { return cycle(user, 0, r, z); }

@@ -9,7 +9,7 @@ typedef struct bn_multigrid bn_multigrid;
 
 /* Cells by which the halo of a domain of several boxes is wider than 1 for a grid to need two exchanges in a cycle, its
  * right-hand side and its correction, instead of one for each of its six launches. */
-enum { BN_MULTIGRID_MARGIN = 2 };
+enum { BN_MULTIGRID_GHOST_CELLS = 2 };
 
 /* bits: the stencil's, as a field of the domain; `room`: a work field. Makes the coarser grids, in the boxes of the
  * domain as long as they are large; smaller ones are whole on the first device (of every rank). The bits of a cycle do

@@ -170,8 +170,8 @@ static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coa
     coarse->A = calloc(BN_STORED * points, sizeof *coarse->A);
     if (is_parent && coarse->A) {
         two_levels t = { s, fine, coarse, is_parent };
-        bn_in_bands(coarse->ny, find_parents, &t);
-        bn_in_bands(coarse->ny, galerkin, &t);
+        bn_parallel_rows(coarse->ny, find_parents, &t);
+        bn_parallel_rows(coarse->ny, galerkin, &t);
     }
     const bool good = is_parent && coarse->A;
     free(is_parent);

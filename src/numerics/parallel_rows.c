@@ -20,7 +20,7 @@ static void *run(void *given)
     return NULL;
 }
 
-void bn_in_bands(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user)
+void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t count = rows / LEAST_ROWS, most = processors > 0 ? (size_t)processors : 1;

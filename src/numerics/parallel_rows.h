@@ -7,6 +7,6 @@
 /* Calls `work` for bands [first, end) that make up [0, rows), each on a thread of its own, up to one for each processor
  * and 16 in all; small counts, and bands whose thread can't be had, are worked on here. Returns when all is done. What
  * `work` writes must belong to its band alone. */
-void bn_in_bands(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user);
+void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user);
 
 #endif

@@ -20,6 +20,16 @@ typedef float real;
 #error "BN_REFERENCE_BYTES must be 4 or 8: this header is for NAME_reference.c files"
 #endif
 
+/* A member of the struct of a reference's constants, beside BN_CONSTANT_MEMBER of sim/solver.h:
+ *     struct { FLOW_CONSTANTS(BN_CONSTANT_REAL) } k;
+ *     bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&k); */
+#define BN_CONSTANT_REAL(name, meaning) real name;
+static inline void bn_round_constants(const double *values, size_t count, real *rounded)
+{
+    for (size_t i = 0; i < count; i++)
+        rounded[i] = (real)values[i];
+}
+
 /* bn_ordered_dot(a, b, n, partials): the sum of a[i] * b[i] in the order of the device's kernels. */
 #define BN_SUM_REAL real
 #define BN_SUM_NAME(name) bn_##name

@@ -11,7 +11,7 @@ struct bn_spectral {
     bn_domain *domain;
     bn_program *program;
     bn_kernel *rows, *columns;
-    bn_table *table[2][TABLES];
+    bn_device_array *table[2][TABLES];
     bn_field *room;
     bn_domain *turned_domain; /* columns as rows */
     bn_field *turned;
@@ -24,19 +24,19 @@ static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
 
-static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_table *table[TABLES])
+static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array *table[TABLES])
 {
     const size_t length = (size_t)a->length, count = (size_t)a->count, size = (size_t)1 << a->log;
     const double none[2] = { 0, 0 };
-    BN_TRY(bn_table_reals(d, "twiddle factors", a->twiddle, size, &table[TWIDDLE]));
-    BN_TRY(bn_table_integers(d, "extension", a->load, length, &table[LOAD]));
-    BN_TRY(bn_table_integers(d, "order", a->pick, count, &table[PICK]));
-    BN_TRY(bn_table_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
-    BN_TRY(bn_table_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
-    BN_TRY(bn_table_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? 2 * length : 2, &table[CHIRP]));
-    BN_TRY(bn_table_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none, a->chirps ? 2 * size : 2,
+    BN_TRY(bn_device_array_reals(d, "twiddle factors", a->twiddle, size, &table[TWIDDLE]));
+    BN_TRY(bn_device_array_integers(d, "extension", a->load, length, &table[LOAD]));
+    BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
+    BN_TRY(bn_device_array_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
+    BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
+    BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? 2 * length : 2, &table[CHIRP]));
+    BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none, a->chirps ? 2 * size : 2,
                           &table[SPECTRUM]));
-    return bn_table_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
+    return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 
 bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *room, bn_spectral **out)
@@ -64,8 +64,8 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         const char *name;
         long long value;
     } integers[] = {
-        { "TURNED_FIRST", place.first },
-        { "TURNED_PITCH", place.pitch },
+        { "TRANSPOSED_FIRST", place.first },
+        { "TRANSPOSED_PITCH", place.pitch },
         { "LOG_X", x->log },
         { "LENGTH_X", x->length },
         { "CHIRP_X", x->chirps },
@@ -106,7 +106,7 @@ void bn_spectral_destroy(bn_spectral **solver)
         return;
     for (int d = 0; d < 2; d++)
         for (int t = 0; t < TABLES; t++)
-            bn_table_destroy(&(*solver)->table[d][t]);
+            bn_device_array_destroy(&(*solver)->table[d][t]);
     bn_program_destroy(&(*solver)->program);
     bn_field_destroy(&(*solver)->turned);
     bn_domain_destroy(&(*solver)->turned_domain);
@@ -116,12 +116,12 @@ void bn_spectral_destroy(bn_spectral **solver)
 
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b)
 {
-    bn_table *const *tx = s->table[0], *const *ty = s->table[1];
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_FOREIGN(s->turned), BN_I32V(0), BN_TABLE(tx[TWIDDLE]),
-                  BN_TABLE(tx[LOAD]), BN_TABLE(tx[PICK]), BN_TABLE(tx[CHIRP]), BN_TABLE(tx[SPECTRUM])));
-    BN_TRY(BN_RUN(s->columns, BN_WRITE_FOREIGN(s->turned), BN_UPDATE(s->room), BN_TABLE(tx[EIGENVALUE]),
-                  BN_TABLE(ty[EIGENVALUE]), BN_TABLE(ty[TWIDDLE]), BN_TABLE(ty[LOAD]), BN_TABLE(ty[PICK]),
-                  BN_TABLE(ty[LOAD_BACK]), BN_TABLE(ty[PICK_BACK]), BN_TABLE(ty[CHIRP]), BN_TABLE(ty[SPECTRUM])));
-    return BN_RUN(s->rows, BN_READ(s->room, 0), BN_UPDATE(x), BN_I32V(1), BN_TABLE(tx[TWIDDLE]),
-                  BN_TABLE(tx[LOAD_BACK]), BN_TABLE(tx[PICK_BACK]), BN_TABLE(tx[CHIRP]), BN_TABLE(tx[SPECTRUM]));
+    bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->turned), BN_I32V(0), BN_ARRAY(tx[TWIDDLE]),
+                  BN_ARRAY(tx[LOAD]), BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM])));
+    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->turned), BN_UPDATE(s->room), BN_ARRAY(tx[EIGENVALUE]),
+                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]),
+                  BN_ARRAY(ty[LOAD_BACK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
+    return BN_RUN(s->rows, BN_READ(s->room, 0), BN_UPDATE(x), BN_I32V(1), BN_ARRAY(tx[TWIDDLE]),
+                  BN_ARRAY(tx[LOAD_BACK]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]));
 }

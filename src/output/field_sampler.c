@@ -26,7 +26,7 @@ static double number(const bn_plan *p, const void *values, size_t at)
 }
 
 /* Of parts that ranks have; `pair`: the field has pairs, of which component 0 or 1 is wanted. */
-static bn_status together(bn_context *ctx, const bn_export *e, size_t which, int component, const bn_region *r,
+static bn_status together(bn_context *ctx, const bn_field_sampler *e, size_t which, int component, const bn_region *r,
                           double *values)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
@@ -42,7 +42,7 @@ static bn_status together(bn_context *ctx, const bn_export *e, size_t which, int
     return st;
 }
 
-bn_status bn_export_values(bn_context *ctx, const bn_export *e, size_t which, int component, const bn_region *r,
+bn_status bn_field_sampler_values(bn_context *ctx, const bn_field_sampler *e, size_t which, int component, const bn_region *r,
                            double *values)
 {
     const uint32_t *n = e->plan->grid.n;
@@ -81,7 +81,7 @@ static bn_tiff_place place_of(const bn_plan *p)
                             .epsg = p->epsg };
 }
 
-static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, int component)
+static bn_status write_tiff(bn_context *ctx, const bn_field_sampler *e, size_t which, int component)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const bn_grid *g = &e->plan->grid;
@@ -114,7 +114,7 @@ static bn_status write_tiff(bn_context *ctx, const bn_export *e, size_t which, i
     if (tiff && e->plan->mapped)
         BN_GO(bn_tiff_georeference(tiff, &place));
     for (uint32_t k = 0; k < g->n[2]; k++) {
-        BN_GO(bn_export_values(ctx, e, which, component, &(bn_region){ { 0, 0, k }, { g->n[0], g->n[1], 1 } }, values));
+        BN_GO(bn_field_sampler_values(ctx, e, which, component, &(bn_region){ { 0, 0, k }, { g->n[0], g->n[1], 1 } }, values));
         sample(e->plan, values, single);
         if (tiff)
             BN_GO(bn_tiff_add(tiff, single, text));
@@ -128,7 +128,7 @@ out:
     return st;
 }
 
-bn_mesh bn_export_mesh(const bn_export *e, bn_mesh_array *arrays)
+bn_mesh bn_field_sampler_mesh(const bn_field_sampler *e, bn_mesh_array *arrays)
 {
     const bn_grid *g = &e->plan->grid;
     bn_mesh m = { .dims = g->dims,
@@ -157,7 +157,7 @@ bn_mesh bn_export_mesh(const bn_export *e, bn_mesh_array *arrays)
     return m;
 }
 
-bn_status bn_export_write(bn_context *ctx, const bn_export *e)
+bn_status bn_field_sampler_write(bn_context *ctx, const bn_field_sampler *e)
 {
     for (size_t i = 0; e->tiff && i < e->count; i++)
         for (int c = 0; exported(&e->plan->fields[e->field[i]]) && c < components(&e->plan->fields[e->field[i]]); c++)
@@ -165,6 +165,6 @@ bn_status bn_export_write(bn_context *ctx, const bn_export *e)
     if (!e->hdf5)
         return BN_OK;
     bn_mesh_array arrays[BN_PLAN_FIELDS];
-    const bn_mesh m = bn_export_mesh(e, arrays);
+    const bn_mesh m = bn_field_sampler_mesh(e, arrays);
     return bn_hdf5_write(ctx, e->hdf5, &m);
 }

@@ -16,8 +16,8 @@ typedef struct piece {
 } piece;
 
 /* Owned by the job. Texts of the plan and the case outlive it. */
-struct bn_moment {
-    bn_moment_desc desc;
+struct bn_frame {
+    bn_frame_desc desc;
     const bn_plan *plan;
     const char *title;
     double time, dt;
@@ -36,9 +36,9 @@ struct bn_moment {
 
 enum { MARKS = 8 }; /* lines of a picture, at most */
 
-bool bn_moment_in_pieces(const bn_moment_desc *d) { return bn_domain_dealt(bn_sim_domain(d->sim)); }
+bool bn_frame_in_pieces(const bn_frame_desc *d) { return bn_domain_distributed(bn_sim_domain(d->sim)); }
 
-void bn_moment_release(bn_moment *m)
+void bn_frame_release(bn_frame *m)
 {
     if (!m)
         return;
@@ -74,7 +74,7 @@ static bool hexagons(const bn_plan *p) { return p->grid.kind == BN_HEXAGONAL && 
 static const char *vtk_ending(const bn_plan *p) { return hexagons(p) ? "vtu" : "vti"; }
 
 /* The whole grid and what is written of it; `data` may be NULL. */
-static void describe_image(const bn_moment *m, const void *const *data, bn_vtk_array *arrays, bn_vtk_image *image)
+static void describe_image(const bn_frame *m, const void *const *data, bn_vtk_array *arrays, bn_vtk_image *image)
 {
     const bn_grid *g = &m->plan->grid;
     size_t count = 0;
@@ -119,12 +119,12 @@ typedef struct plane {
 /* Pictures have some 760 pixels: what ranks bring together for them is bounded. Odd, for rows of hexagons to stay odd
  * or even. */
 enum { BN_DRAWN_MOST = 4096 };
-static uint32_t thinning(const bn_moment *m, uint32_t n)
+static uint32_t thinning(const bn_frame *m, uint32_t n)
 {
-    return bn_moment_in_pieces(&m->desc) && n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1;
+    return bn_frame_in_pieces(&m->desc) && n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1;
 }
 
-static plane plane_of(const bn_moment *m, const bn_picture_desc *d)
+static plane plane_of(const bn_frame *m, const bn_picture_desc *d)
 {
     const bn_grid *g = &m->plan->grid;
     const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
@@ -144,7 +144,7 @@ static plane plane_of(const bn_moment *m, const bn_picture_desc *d)
 }
 
 /* First component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
-static bn_status sample(bn_context *ctx, const bn_export *e, const char *name, const plane *p, uint32_t n[2],
+static bn_status sample(bn_context *ctx, const bn_field_sampler *e, const char *name, const plane *p, uint32_t n[2],
                         double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
@@ -167,7 +167,7 @@ static bn_status sample(bn_context *ctx, const bn_export *e, const char *name, c
         r.first[p->y] = low;
         r.n[p->x] = wide;
         r.n[p->y] = grid[p->y] - low < rows ? grid[p->y] - low : rows;
-        BN_GO(bn_export_values(ctx, e, which, 0, &r, band));
+        BN_GO(bn_field_sampler_values(ctx, e, which, 0, &r, band));
         for (uint32_t j = (low + p->thin[1] - 1) / p->thin[1]; (uint64_t)j * p->thin[1] < (uint64_t)low + r.n[p->y];
              j++)
             for (uint32_t i = 0; i < n[0]; i++)
@@ -212,7 +212,7 @@ static bool halve(double **values, size_t nx, size_t ny)
     return done;
 }
 
-static bn_status draw(bn_context *ctx, const bn_moment *m, const bn_export *e, size_t which)
+static bn_status draw(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, size_t which)
 {
     const bn_picture_desc *d = &m->plan->pictures[which];
     const bn_grid *g = &m->plan->grid;
@@ -286,7 +286,7 @@ out:
 
 /* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory.
  */
-static void *planes_of(const bn_moment *m, size_t which, const bn_region *r, const void *pairs)
+static void *planes_of(const bn_frame *m, size_t which, const bn_region *r, const void *pairs)
 {
     const bn_field_desc *d = &m->plan->fields[m->field[which]];
     const size_t bytes = m->plan->precision == BN_DOUBLE ? 8 : 4, points = bn_region_points(r);
@@ -299,9 +299,9 @@ static void *planes_of(const bn_moment *m, size_t which, const bn_region *r, con
     return planes;
 }
 
-static bn_export export_of(const bn_moment *m, const void *const *data)
+static bn_field_sampler export_of(const bn_frame *m, const void *const *data)
 {
-    return (bn_export){ .plan = m->plan,
+    return (bn_field_sampler){ .plan = m->plan,
                         .time = m->time,
                         .dt = m->dt,
                         .step = m->step,
@@ -312,7 +312,7 @@ static bn_export export_of(const bn_moment *m, const void *const *data)
                         .leads = m->desc.leads };
 }
 
-static bn_status draw_all(bn_context *ctx, const bn_moment *m, const bn_export *e)
+static bn_status draw_all(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
 {
     for (size_t i = 0; m->desc.pictures && i < m->plan->picture_count; i++)
         BN_TRY(draw(ctx, m, e, i));
@@ -320,9 +320,9 @@ static bn_status draw_all(bn_context *ctx, const bn_moment *m, const bn_export *
 }
 
 /* All files from whole fields. */
-static bn_status write_whole(bn_context *ctx, const bn_moment *m, const void *const *data)
+static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *const *data)
 {
-    bn_export e = export_of(m, data);
+    bn_field_sampler e = export_of(m, data);
     e.tiff = m->tiff_path;
     e.hdf5 = m->hdf5_path;
     if (m->vtk_path) {
@@ -331,14 +331,14 @@ static bn_status write_whole(bn_context *ctx, const bn_moment *m, const void *co
         describe_image(m, data, arrays, &image);
         BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
     }
-    BN_TRY(bn_export_write(ctx, &e));
+    BN_TRY(bn_field_sampler_write(ctx, &e));
     if (m->desc.layers)
-        BN_TRY(bn_layers_write(ctx, m->desc.layers, &e));
+        BN_TRY(bn_mesh_output_write(ctx, m->desc.layers, &e));
     return draw_all(ctx, m, &e);
 }
 
 /* The box that a part of a snapshot is, or its beginning. */
-static size_t piece_at(const bn_moment *m, const bn_region *r)
+static size_t piece_at(const bn_frame *m, const bn_region *r)
 {
     size_t b = 0;
     while (b + 1 < m->piece_count && memcmp(m->pieces[b].own.first, r->first, sizeof r->first) != 0)
@@ -354,7 +354,7 @@ static bn_status piece_path(bn_context *ctx, const char *base, size_t box, const
 }
 
 /* One part of this rank, as a file of each kind. */
-static bn_status write_piece(bn_context *ctx, const bn_moment *m, const bn_region *r, const void *const *data)
+static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region *r, const void *const *data)
 {
     const size_t box = piece_at(m, r);
     char path[4096];
@@ -369,8 +369,8 @@ static bn_status write_piece(bn_context *ctx, const bn_moment *m, const bn_regio
     }
     if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        const bn_export e = export_of(m, data);
-        bn_mesh mesh = bn_export_mesh(&e, arrays);
+        const bn_field_sampler e = export_of(m, data);
+        bn_mesh mesh = bn_field_sampler_mesh(&e, arrays);
         for (int k = 0; k < 3; k++) {
             mesh.n[k] = r->n[k];
             mesh.origin[k] += r->first[k] * mesh.h[k];
@@ -382,7 +382,7 @@ static bn_status write_piece(bn_context *ctx, const bn_moment *m, const bn_regio
 }
 
 /* Part number `part` of all fields, pairs as planes. */
-static bn_status write_part(bn_context *ctx, const bn_moment *m, size_t part)
+static bn_status write_part(bn_context *ctx, const bn_frame *m, size_t part)
 {
     const void *values[BN_PLAN_FIELDS] = { NULL };
     void *own[BN_PLAN_FIELDS] = { NULL };
@@ -405,7 +405,7 @@ out:
     return st;
 }
 
-bn_status bn_moment_write(bn_context *ctx, bn_moment *m)
+bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
 {
     const size_t parts = m->count > 0 ? bn_snapshot_parts(m->snapshots[0]) : 0;
     for (size_t part = 0; part < parts; part++)
@@ -420,7 +420,7 @@ static const char *last_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-bn_status bn_moment_list_pieces(bn_context *ctx, const bn_moment *m)
+bn_status bn_frame_list_pieces(bn_context *ctx, const bn_frame *m)
 {
     enum { NAME = 512 };
     bn_status st = BN_OK;
@@ -452,8 +452,8 @@ bn_status bn_moment_list_pieces(bn_context *ctx, const bn_moment *m)
     }
     if (m->desc.hdf5) {
         bn_mesh_array arrays[BN_PLAN_FIELDS];
-        const bn_export e = export_of(m, NULL);
-        bn_mesh whole = bn_export_mesh(&e, arrays);
+        const bn_field_sampler e = export_of(m, NULL);
+        bn_mesh whole = bn_field_sampler_mesh(&e, arrays);
         whole.pieces = mesh;
         whole.piece_count = m->piece_count;
         st = bn_hdf5_write(ctx, m->hdf5_path, &whole);
@@ -468,35 +468,35 @@ out:
 /* ---------------------------------------------------------------------------------------------------------- creation
  */
 
-void bn_moment_file(const bn_moment_desc *d, char *name, size_t room)
+void bn_frame_file(const bn_frame_desc *d, char *name, size_t room)
 {
     const bn_plan *p = bn_sim_plan(d->sim);
     snprintf(name, room, "fields/%s-%06llu.%s%s", p->solver->name, bn_sim_now(d->sim).step,
-             bn_moment_in_pieces(d) ? "p" : "", vtk_ending(p));
+             bn_frame_in_pieces(d) ? "p" : "", vtk_ending(p));
 }
 
-bn_status bn_moment_picture(bn_folder *folder, char **path, const char *name, unsigned long long step)
+bn_status bn_frame_picture(bn_output_dir *folder, char **path, const char *name, unsigned long long step)
 {
-    return bn_folder_name(folder, path, "pictures/%s-%06llu.png", name, step);
+    return bn_output_dir_name(folder, path, "pictures/%s-%06llu.png", name, step);
 }
 
-static bn_status name_files(bn_moment *m)
+static bn_status name_files(bn_frame *m)
 {
-    const bn_moment_desc *d = &m->desc;
+    const bn_frame_desc *d = &m->desc;
     char name[256];
-    bn_moment_file(d, name, sizeof name);
+    bn_frame_file(d, name, sizeof name);
     if (d->vtk) {
-        BN_TRY(bn_folder_name(d->folder, &m->vtk_path, "%s", name));
-        BN_TRY(bn_folder_name(d->folder, &m->vtk_base, "fields/%s-%06llu", m->plan->solver->name, m->step));
+        BN_TRY(bn_output_dir_name(d->folder, &m->vtk_path, "%s", name));
+        BN_TRY(bn_output_dir_name(d->folder, &m->vtk_base, "fields/%s-%06llu", m->plan->solver->name, m->step));
     }
     if (d->tiff)
-        BN_TRY(bn_folder_name(d->folder, &m->tiff_path, "fields/"));
+        BN_TRY(bn_output_dir_name(d->folder, &m->tiff_path, "fields/"));
     if (d->hdf5) {
-        BN_TRY(bn_folder_name(d->folder, &m->hdf5_path, "fields/fields-%llu.h5", m->step));
-        BN_TRY(bn_folder_name(d->folder, &m->hdf5_base, "fields/fields-%llu", m->step));
+        BN_TRY(bn_output_dir_name(d->folder, &m->hdf5_path, "fields/fields-%llu.h5", m->step));
+        BN_TRY(bn_output_dir_name(d->folder, &m->hdf5_base, "fields/fields-%llu", m->step));
     }
     for (size_t i = 0; d->pictures && i < m->plan->picture_count; i++)
-        BN_TRY(bn_moment_picture(d->folder, &m->picture_path[i], m->plan->pictures[i].name, m->step));
+        BN_TRY(bn_frame_picture(d->folder, &m->picture_path[i], m->plan->pictures[i].name, m->step));
     return BN_OK;
 }
 
@@ -510,7 +510,7 @@ static bool drawn(const bn_plan *p, const char *name)
 }
 
 /* The boxes of all ranks; nodes at a cut belong to the pieces on both sides. */
-static bn_status find_pieces(bn_moment *m)
+static bn_status find_pieces(bn_frame *m)
 {
     const bn_domain *d = bn_sim_domain(m->desc.sim);
     m->piece_count = bn_domain_boxes(d);
@@ -527,22 +527,22 @@ static bn_status find_pieces(bn_moment *m)
 }
 
 /* What there is one of is made from whole fields at once, by all ranks. */
-static bn_status bring_together(bn_moment *m)
+static bn_status bring_together(bn_frame *m)
 {
     bn_context *ctx = m->desc.ctx;
-    bn_export e = export_of(m, NULL);
+    bn_field_sampler e = export_of(m, NULL);
     e.tiff = m->tiff_path;
-    BN_TRY(bn_export_write(ctx, &e));
+    BN_TRY(bn_field_sampler_write(ctx, &e));
     if (m->desc.layered)
-        BN_TRY(bn_layers_write(ctx, m->desc.layers, &e));
+        BN_TRY(bn_mesh_output_write(ctx, m->desc.layers, &e));
     return draw_all(ctx, m, &e);
 }
 
-static bn_status begin(bn_moment *m)
+static bn_status begin(bn_frame *m)
 {
-    const bn_moment_desc *d = &m->desc;
+    const bn_frame_desc *d = &m->desc;
     const bn_plan *p = m->plan;
-    const bool pieces = bn_moment_in_pieces(d), files = d->vtk || d->hdf5;
+    const bool pieces = bn_frame_in_pieces(d), files = d->vtk || d->hdf5;
     m->snapshots = calloc(p->field_count, sizeof *m->snapshots);
     m->field = calloc(p->field_count, sizeof *m->field);
     if (!m->snapshots || !m->field)
@@ -567,10 +567,10 @@ static bn_status begin(bn_moment *m)
     return BN_OK;
 }
 
-bn_status bn_moment_create(const bn_moment_desc *desc, bn_moment **out)
+bn_status bn_frame_create(const bn_frame_desc *desc, bn_frame **out)
 {
     *out = NULL;
-    bn_moment *m = calloc(1, sizeof *m);
+    bn_frame *m = calloc(1, sizeof *m);
     if (!m)
         return bn_fail(desc->ctx, BN_MEMORY, "no memory for an output time");
     const bn_sim_state now = bn_sim_now(desc->sim);
@@ -583,12 +583,12 @@ bn_status bn_moment_create(const bn_moment_desc *desc, bn_moment **out)
     for (size_t i = 0; i < m->plan->picture_count; i++)
         if (m->plan->pictures[i].caption)
             snprintf(m->caption[i], sizeof m->caption[i], "%s", m->plan->pictures[i].caption);
-    bn_status st = bn_sim_present(desc->sim);
+    bn_status st = bn_sim_update_outputs(desc->sim);
     if (st == BN_OK)
         st = begin(m);
     if (st == BN_OK)
         *out = m;
     else
-        bn_moment_release(m);
+        bn_frame_release(m);
     return st;
 }

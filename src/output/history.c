@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void bn_past_release(bn_past *p)
+void bn_history_release(bn_history *p)
 {
     for (size_t i = 0; i < p->file_count; i++)
         free(p->files[i]);
@@ -16,7 +16,7 @@ void bn_past_release(bn_past *p)
     free(p->drawn_steps);
     free(p->steps_seen);
     free(p->residuals);
-    *p = (bn_past){ .fields_step = BN_PAST_NEVER };
+    *p = (bn_history){ .fields_step = BN_HISTORY_NEVER };
 }
 
 static bn_status add_step(bn_context *ctx, unsigned long long **steps, size_t *count, unsigned long long step)
@@ -29,17 +29,17 @@ static bn_status add_step(bn_context *ctx, unsigned long long **steps, size_t *c
     return BN_OK;
 }
 
-bn_status bn_past_moment(bn_context *ctx, bn_past *p, unsigned long long step)
+bn_status bn_history_frame(bn_context *ctx, bn_history *p, unsigned long long step)
 {
     return add_step(ctx, &p->moments, &p->moment_count, step);
 }
 
-bn_status bn_past_drawn(bn_context *ctx, bn_past *p, unsigned long long step)
+bn_status bn_history_drawn(bn_context *ctx, bn_history *p, unsigned long long step)
 {
     return add_step(ctx, &p->drawn_steps, &p->drawn_count, step);
 }
 
-static bn_status add_name(bn_context *ctx, bn_past *p, const char *name, size_t bytes, double time)
+static bn_status add_name(bn_context *ctx, bn_history *p, const char *name, size_t bytes, double time)
 {
     char **files = realloc(p->files, (p->file_count + 1) * sizeof *files);
     if (files)
@@ -57,29 +57,29 @@ static bn_status add_name(bn_context *ctx, bn_past *p, const char *name, size_t 
     return BN_OK;
 }
 
-bn_status bn_past_file(bn_context *ctx, bn_past *p, const char *name, double time)
+bn_status bn_history_file(bn_context *ctx, bn_history *p, const char *name, double time)
 {
     return add_name(ctx, p, name, strlen(name), time);
 }
 
-static bn_status room_for_residuals(bn_context *ctx, bn_past *p)
+static bn_status room_for_residuals(bn_context *ctx, bn_history *p)
 {
     if (p->steps_seen)
         return BN_OK;
-    p->steps_seen = malloc(BN_PAST_RESIDUALS * sizeof *p->steps_seen);
-    p->residuals = malloc(BN_PAST_RESIDUALS * sizeof *p->residuals);
+    p->steps_seen = malloc(BN_HISTORY_RESIDUALS * sizeof *p->steps_seen);
+    p->residuals = malloc(BN_HISTORY_RESIDUALS * sizeof *p->residuals);
     return p->steps_seen && p->residuals ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for the chart of the residual");
 }
 
-bn_status bn_past_residual(bn_context *ctx, bn_past *p, unsigned long long step, double residual)
+bn_status bn_history_residual(bn_context *ctx, bn_history *p, unsigned long long step, double residual)
 {
     BN_TRY(room_for_residuals(ctx, p));
-    if (p->seen == BN_PAST_RESIDUALS) {
-        for (size_t i = 0; i < BN_PAST_RESIDUALS / 2; i++) {
+    if (p->seen == BN_HISTORY_RESIDUALS) {
+        for (size_t i = 0; i < BN_HISTORY_RESIDUALS / 2; i++) {
             p->steps_seen[i] = p->steps_seen[2 * i];
             p->residuals[i] = p->residuals[2 * i];
         }
-        p->seen = BN_PAST_RESIDUALS / 2;
+        p->seen = BN_HISTORY_RESIDUALS / 2;
     }
     p->steps_seen[p->seen] = (double)step;
     p->residuals[p->seen++] = residual;
@@ -87,7 +87,7 @@ bn_status bn_past_residual(bn_context *ctx, bn_past *p, unsigned long long step,
 }
 
 /* The names, a line each. */
-static bn_status keep_files(bn_past *p, bn_keeper *k, size_t count)
+static bn_status keep_files(bn_history *p, bn_checkpoint_state *k, size_t count)
 {
     size_t bytes = 0, at = 0;
     for (size_t i = 0; i < p->file_count; i++)
@@ -104,9 +104,9 @@ static bn_status keep_files(bn_past *p, bn_keeper *k, size_t count)
         at += (size_t)snprintf(names + at, bytes + 1 - at, "%s\n", p->files[i]);
         times[i] = p->times[i];
     }
-    BN_GO(bn_keep_reals(k, "times", times, count));
-    BN_GO(bn_keep_text(k, "files", &text, &bytes));
-    for (size_t i = 0; bn_keep_restores(k) && i < count; i++) {
+    BN_GO(bn_state_reals(k, "times", times, count));
+    BN_GO(bn_state_text(k, "files", &text, &bytes));
+    for (size_t i = 0; bn_state_restores(k) && i < count; i++) {
         const size_t length = strcspn(text, "\n");
         BN_GO(add_name(k->ctx, p, text, length, times[i]));
         text += length + (text[length] == '\n');
@@ -117,21 +117,21 @@ out:
     return st;
 }
 
-static bn_status keep_steps(bn_keeper *k, const char *name, unsigned long long **steps, size_t *have, size_t count)
+static bn_status keep_steps(bn_checkpoint_state *k, const char *name, unsigned long long **steps, size_t *have, size_t count)
 {
-    if (bn_keep_restores(k)) {
+    if (bn_state_restores(k)) {
         free(*steps);
         if (!(*steps = calloc(count + 1, sizeof **steps)))
             return bn_fail(k->ctx, BN_MEMORY, "no memory for the list of files");
         *have = count;
     }
-    return bn_keep_counts(k, name, *steps, count);
+    return bn_state_counts(k, name, *steps, count);
 }
 
-bn_status bn_past_keep(bn_past *p, bn_csv_series *series, bn_keeper *k)
+bn_status bn_history_keep(bn_history *p, bn_csv_series *series, bn_checkpoint_state *k)
 {
-    bn_keeper_group(k, "output");
-    if (bn_keep_restores(k) && !bn_keeper_has(k, "steps"))
+    bn_checkpoint_state_group(k, "output");
+    if (bn_state_restores(k) && !bn_checkpoint_state_has(k, "steps"))
         return BN_OK;
     unsigned long long counts[] = {
         p->fields_step, p->row_step, p->moment_count, p->drawn_count, p->file_count, p->seen
@@ -139,29 +139,29 @@ bn_status bn_past_keep(bn_past *p, bn_csv_series *series, bn_keeper *k)
     const char *rows;
     size_t bytes;
     bn_csv_series_text(series, &rows, &bytes);
-    BN_TRY(bn_keep_counts(k, "steps", counts, sizeof counts / sizeof *counts));
-    BN_TRY(bn_keep_text(k, "series", &rows, &bytes));
-    if (bn_keep_restores(k)) {
-        bn_past_release(p);
+    BN_TRY(bn_state_counts(k, "steps", counts, sizeof counts / sizeof *counts));
+    BN_TRY(bn_state_text(k, "series", &rows, &bytes));
+    if (bn_state_restores(k)) {
+        bn_history_release(p);
         p->fields_step = counts[0];
         p->row_step = counts[1];
-        p->seen = (size_t)counts[5] < BN_PAST_RESIDUALS ? (size_t)counts[5] : BN_PAST_RESIDUALS;
+        p->seen = (size_t)counts[5] < BN_HISTORY_RESIDUALS ? (size_t)counts[5] : BN_HISTORY_RESIDUALS;
         BN_TRY(bn_csv_series_set(series, rows, bytes));
         BN_TRY(room_for_residuals(k->ctx, p));
     }
     BN_TRY(keep_steps(k, "moments", &p->moments, &p->moment_count, (size_t)counts[2]));
     BN_TRY(keep_steps(k, "drawn", &p->drawn_steps, &p->drawn_count, (size_t)counts[3]));
     BN_TRY(keep_files(p, k, (size_t)counts[4]));
-    BN_TRY(bn_keep_reals(k, "steps_seen", p->steps_seen, p->seen));
-    return bn_keep_reals(k, "residuals", p->residuals, p->seen);
+    BN_TRY(bn_state_reals(k, "steps_seen", p->steps_seen, p->seen));
+    return bn_state_reals(k, "residuals", p->residuals, p->seen);
 }
 
-void bn_past_trim(bn_past *p, bn_folder *folder)
+void bn_history_trim(bn_history *p, bn_output_dir *folder)
 {
     size_t left = 0;
     for (size_t i = 0; i < p->file_count; i++) {
         char *path = NULL;
-        if (bn_folder_name(folder, &path, "%s", p->files[i]) == BN_OK && access(path, F_OK) == 0) {
+        if (bn_output_dir_name(folder, &path, "%s", p->files[i]) == BN_OK && access(path, F_OK) == 0) {
             p->files[left] = p->files[i];
             p->times[left++] = p->times[i];
         } else {

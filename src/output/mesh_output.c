@@ -22,9 +22,9 @@ typedef struct entry {
     unsigned long long step;
 } entry;
 
-struct bn_layers {
+struct bn_mesh_output {
     bn_context *ctx;
-    bn_folder *folder;
+    bn_output_dir *folder;
     const bn_plan *plan;
     bn_cells cells;
     size_t count;                              /* layers */
@@ -47,9 +47,9 @@ static bool named(const char *const *names, const char *name)
     return false;
 }
 
-static bn_status create_meshes(bn_layers *l, const char *title)
+static bn_status create_meshes(bn_mesh_output *l, const char *title)
 {
-    const bn_plan_layers_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->layers;
     bn_ugrid_field fields[BN_PLAN_FIELDS];
     char source[64];
     for (size_t i = 0; i < l->plan->field_count; i++) {
@@ -72,7 +72,7 @@ static bn_status create_meshes(bn_layers *l, const char *title)
                                      .epsg = l->plan->epsg,
                                      .fields = fields,
                                      .count = l->field_count };
-        BN_TRY(bn_folder_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));
+        BN_TRY(bn_output_dir_name(l->folder, &path, "%s%zu.nc", d->name, k + 1));
         const bn_status st = bn_ugrid_create(l->ctx, path, &mesh, &l->mesh[k]);
         free(path);
         BN_TRY(st);
@@ -80,7 +80,7 @@ static bn_status create_meshes(bn_layers *l, const char *title)
     return BN_OK;
 }
 
-bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_layers **out)
+bn_status bn_mesh_output_create(bn_context *ctx, bn_output_dir *folder, bn_sim *sim, bn_mesh_output **out)
 {
     const bn_plan *p = bn_sim_plan(sim);
     const bn_grid *g = &p->grid;
@@ -88,17 +88,17 @@ bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_l
     *out = NULL;
     if (!p->layers.name)
         return BN_OK;
-    bn_layers *l = calloc(1, sizeof *l);
+    bn_mesh_output *l = calloc(1, sizeof *l);
     if (!l)
         return bn_fail(ctx, BN_MEMORY, "no memory for the layers");
-    *l = (bn_layers){ .ctx = ctx, .folder = folder, .plan = p, .count = g->dims > 2 ? g->n[2] : 1 };
+    *l = (bn_mesh_output){ .ctx = ctx, .folder = folder, .plan = p, .count = g->dims > 2 ? g->n[2] : 1 };
     l->cells = (bn_cells){
         { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
     };
     if (p->layers.outlined) {
         char *path = NULL;
-        BN_GO(bn_folder_name(folder, &path, "outlines"));
-        st = bn_folder_create(ctx, path);
+        BN_GO(bn_output_dir_name(folder, &path, "outlines"));
+        st = bn_output_dir_create(ctx, path);
         free(path);
     }
     if (st == BN_OK && p->layers.mesh)
@@ -108,13 +108,13 @@ bn_status bn_layers_create(bn_context *ctx, bn_folder *folder, bn_sim *sim, bn_l
         l = NULL;
     }
 out:
-    bn_layers_destroy(&l);
+    bn_mesh_output_destroy(&l);
     return st;
 }
 
 /* What the fields of an output time hold in one layer, component after component; NULL: it is not asked for. */
 typedef struct source {
-    const bn_layers *layers;
+    const bn_mesh_output *layers;
     double *values[BN_PLAN_FIELDS]; /* by the plan's index */
 } source;
 
@@ -133,7 +133,7 @@ static void free_values(source *s)
 }
 
 /* The fields that meshes or outlines ask for. Does not look at the layers: ranks that write none read alike. */
-static bn_status read_layer(bn_context *ctx, const bn_export *e, uint32_t layer, source *s)
+static bn_status read_layer(bn_context *ctx, const bn_field_sampler *e, uint32_t layer, source *s)
 {
     const bn_plan *p = e->plan;
     const uint32_t *n = p->grid.n;
@@ -149,12 +149,12 @@ static bn_status read_layer(bn_context *ctx, const bn_export *e, uint32_t layer,
         if (!(s->values[e->field[which]] = values))
             return bn_fail(ctx, BN_MEMORY, "no memory for a layer of %s", d->name);
         for (int c = 0; c < components; c++)
-            BN_TRY(bn_export_values(ctx, e, which, c, &r, values + (size_t)c * cells));
+            BN_TRY(bn_field_sampler_values(ctx, e, which, c, &r, values + (size_t)c * cells));
     }
     return BN_OK;
 }
 
-static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
+static bn_status note(bn_context *ctx, bn_mesh_output *l, const entry *next)
 {
     entry *grown = realloc(l->entries, (l->entry_count + 1) * sizeof *grown);
     if (!grown)
@@ -164,17 +164,17 @@ static bn_status note(bn_context *ctx, bn_layers *l, const entry *next)
     return BN_OK;
 }
 
-static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e, const double *values, size_t layer,
+static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e, const double *values, size_t layer,
                                bool *in)
 {
-    const bn_plan_layers_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->layers;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
     bn_outline o;
     char *path = NULL;
     for (size_t at = 0; at < cells; at++)
         in[at] = values[at] > d->above;
     BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
-    bn_status st = bn_folder_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
+    bn_status st = bn_output_dir_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
                                   e->step);
     if (st == BN_OK)
         st = bn_file_write(ctx, path, o.text, strlen(o.text));
@@ -187,12 +187,12 @@ static bn_status write_outline(bn_context *ctx, bn_layers *l, const bn_export *e
 }
 
 /* outlines.csv: which outline is of what time. */
-static bn_status write_list(bn_context *ctx, bn_layers *l)
+static bn_status write_list(bn_context *ctx, bn_mesh_output *l)
 {
-    const bn_plan_layers_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->layers;
     char *path = NULL, time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
     bn_file *file = NULL;
-    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    BN_TRY(bn_output_dir_name(l->folder, &path, "outlines.csv"));
     const bn_status st = bn_file_begin(ctx, path, &file);
     free(path);
     BN_TRY(st);
@@ -234,12 +234,12 @@ static bool listed(unsigned long long step, const unsigned long long *steps, siz
     return false;
 }
 
-static bn_status take_up_list(bn_layers *l, const unsigned long long *steps, size_t count)
+static bn_status take_up_list(bn_mesh_output *l, const unsigned long long *steps, size_t count)
 {
     char *path = NULL, *text = NULL;
     size_t bytes;
     bn_status st = BN_OK;
-    BN_TRY(bn_folder_name(l->folder, &path, "outlines.csv"));
+    BN_TRY(bn_output_dir_name(l->folder, &path, "outlines.csv"));
     if (access(path, F_OK) == 0)
         st = bn_file_read(l->ctx, path, LIST_BYTES, &text, &bytes);
     free(path);
@@ -255,7 +255,7 @@ static bn_status take_up_list(bn_layers *l, const unsigned long long *steps, siz
     return st == BN_OK && l->entry_count > 0 ? write_list(l->ctx, l) : st;
 }
 
-bn_status bn_layers_take_up(bn_layers *l, const unsigned long long *steps, size_t count)
+bn_status bn_mesh_output_resume(bn_mesh_output *l, const unsigned long long *steps, size_t count)
 {
     if (l->plan->layers.outlined)
         BN_TRY(take_up_list(l, steps, count));
@@ -270,7 +270,7 @@ bn_status bn_layers_take_up(bn_layers *l, const unsigned long long *steps, size_
     return BN_OK;
 }
 
-bn_status bn_layers_write(bn_context *ctx, bn_layers *l, const bn_export *e)
+bn_status bn_mesh_output_write(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e)
 {
     const bn_plan *p = e->plan;
     source s = { .layers = l };
@@ -297,7 +297,7 @@ out:
     return st;
 }
 
-bn_status bn_layers_finish(bn_layers *l)
+bn_status bn_mesh_output_finish(bn_mesh_output *l)
 {
     for (size_t k = 0; l->mesh && k < l->count; k++)
         if (l->mesh[k])
@@ -305,7 +305,7 @@ bn_status bn_layers_finish(bn_layers *l)
     return BN_OK;
 }
 
-void bn_layers_destroy(bn_layers **layers)
+void bn_mesh_output_destroy(bn_mesh_output **layers)
 {
     if (!*layers)
         return;

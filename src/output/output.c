@@ -29,13 +29,13 @@ enum {
 struct bn_output {
     bn_context *ctx;
     bn_sim *sim;
-    bn_folder *folder;
+    bn_output_dir *folder;
     bn_writer *writer;
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation, layered;
-    bn_layers *layers; /* NULL: none are wanted, or another rank writes them */
-    bn_moment_desc moments;
+    bn_mesh_output *layers; /* NULL: none are wanted, or another rank writes them */
+    bn_frame_desc moments;
     struct fields_job *waiting;      /* for all ranks to have written their pieces, oldest first */
     unsigned long long pieces_begun; /* moments in pieces so far */
     atomic_ullong pieces_written;    /* of them, by this rank */
@@ -45,14 +45,14 @@ struct bn_output {
     atomic_bool saving;              /* a checkpoint is on its way to the disk */
     atomic_ullong safe_step;         /* of the last one that has come there; 0: none */
     double published;                /* when series.csv was last written */
-    unsigned long long saved_step;   /* of the last checkpoint; BN_PAST_NEVER: none yet */
-    bn_past past;
+    unsigned long long saved_step;   /* of the last checkpoint; BN_HISTORY_NEVER: none yet */
+    bn_history past;
     double seconds;
 };
 
 /* A moment on its way to the disk. */
 typedef struct fields_job {
-    bn_moment *moment;
+    bn_frame *moment;
     bn_output *output; /* outlives the writer */
     char *pvd_path;    /* NULL: no VTK, or another rank writes it */
     char **files;      /* for the .pvd, with times */
@@ -67,7 +67,7 @@ static void fields_free(fields_job *j)
 {
     if (!j)
         return;
-    bn_moment_release(j->moment);
+    bn_frame_release(j->moment);
     for (size_t i = 0; i < j->file_count; i++)
         free(j->files[i]);
     free(j->files);
@@ -105,7 +105,7 @@ static bn_status open_series(bn_output *o)
         heads[BN_SERIES_FIXED + i] = (bn_column){ p->series[i].name, p->series[i].unit, NULL };
     char *path = NULL;
     if (o->folder)
-        BN_TRY(bn_folder_name(o->folder, &path, "series.csv"));
+        BN_TRY(bn_output_dir_name(o->folder, &path, "series.csv"));
     bn_status st = bn_csv_series_open(o->ctx, path ? path : "", heads, BN_SERIES_FIXED + p->series_count, &o->series);
     free(path);
     return st;
@@ -113,7 +113,7 @@ static bn_status open_series(bn_output *o)
 
 static bn_status picture_name(bn_output *o, char **path, size_t which, unsigned long long step)
 {
-    return bn_moment_picture(o->folder, path, bn_sim_plan(o->sim)->pictures[which].name, step);
+    return bn_frame_picture(o->folder, path, bn_sim_plan(o->sim)->pictures[which].name, step);
 }
 
 /* Forgets pictures that are not in the folder: a run may go on in another one. */
@@ -137,28 +137,28 @@ static void trim_drawn(bn_output *o)
 static bn_status take_up(bn_output *o)
 {
     bn_checkpoint *c = bn_sim_resumed(o->sim);
-    BN_TRY(bn_past_keep(&o->past, o->series, bn_checkpoint_keeper(c)));
+    BN_TRY(bn_history_keep(&o->past, o->series, bn_checkpoint_state_of(c)));
     o->saved_step = bn_sim_now(o->sim).step;
     atomic_store(&o->safe_step, o->saved_step);
     if (!o->folder)
         return BN_OK;
-    bn_folder_remove_others(o->folder, o->past.moments, o->past.moment_count);
-    bn_past_trim(&o->past, o->folder);
+    bn_output_dir_remove_others(o->folder, o->past.moments, o->past.moment_count);
+    bn_history_trim(&o->past, o->folder);
     trim_drawn(o);
     if (o->layers)
-        BN_TRY(bn_layers_take_up(o->layers, o->past.moments, o->past.moment_count));
+        BN_TRY(bn_mesh_output_resume(o->layers, o->past.moments, o->past.moment_count));
     BN_TRY(bn_csv_series_publish(o->series));
     if (!o->vtk || o->past.file_count == 0)
         return BN_OK;
     char *path = NULL;
-    BN_TRY(bn_folder_name(o->folder, &path, "fields.pvd"));
+    BN_TRY(bn_output_dir_name(o->folder, &path, "fields.pvd"));
     const bn_status st = bn_vtk_collection_write(o->ctx, path, (const char *const *)o->past.files, o->past.times,
                                                  o->past.file_count);
     free(path);
     return st;
 }
 
-bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool leads, bool synchronous,
+bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, bool leads, bool synchronous,
                            bn_output **out)
 {
     *out = NULL;
@@ -169,7 +169,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool 
         return bn_fail(ctx, BN_MEMORY, "no memory for the output");
     o->ctx = ctx;
     o->sim = sim;
-    bn_folder *folder = o->folder = leads ? place : NULL;
+    bn_output_dir *folder = o->folder = leads ? place : NULL;
     o->every = bn_case_int(c, "output.every");
     o->series_every = bn_case_int(c, "output.series_every");
     o->vtk = bn_case_bool(c, "output.vtk");
@@ -177,15 +177,15 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool 
     o->hdf5 = bn_case_bool(c, "output.hdf5");
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
-    o->past.fields_step = o->saved_step = BN_PAST_NEVER;
+    o->past.fields_step = o->saved_step = BN_HISTORY_NEVER;
     BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
     BN_GO(open_series(o));
     static const char *const below[] = { "fields", "pictures" };
     for (size_t i = 0; folder && i < 2; i++)
         if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
             char *path = NULL;
-            BN_GO(bn_folder_name(folder, &path, "%s", below[i]));
-            st = bn_folder_create(ctx, path);
+            BN_GO(bn_output_dir_name(folder, &path, "%s", below[i]));
+            st = bn_output_dir_create(ctx, path);
             free(path);
             if (st != BN_OK)
                 goto out;
@@ -194,8 +194,8 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_folder *place, bool 
     bn_context_agree(ctx, &made, 1); /* other ranks write there too */
     o->layered = bn_sim_plan(sim)->layers.name != NULL;
     if (folder)
-        BN_GO(bn_layers_create(ctx, folder, sim, &o->layers));
-    o->moments = (bn_moment_desc){ .ctx = ctx,
+        BN_GO(bn_mesh_output_create(ctx, folder, sim, &o->layers));
+    o->moments = (bn_frame_desc){ .ctx = ctx,
                                    .sim = sim,
                                    .folder = place,
                                    .leads = leads,
@@ -229,10 +229,10 @@ void bn_output_destroy(bn_output **output)
         o->waiting = next;
     }
     saving_free(o->parts);
-    bn_layers_destroy(&o->layers);
+    bn_mesh_output_destroy(&o->layers);
     if (bn_csv_series_close(&o->series) != BN_OK)
         bn_log(o->ctx, BN_LOG_WARNING, "series.csv could not be closed");
-    bn_past_release(&o->past);
+    bn_history_release(&o->past);
     free(o);
     *output = NULL;
 }
@@ -259,7 +259,7 @@ static bn_status list_times(bn_context *ctx, const fields_job *j)
 static bn_status fields_run(bn_context *ctx, void *data)
 {
     fields_job *j = data;
-    BN_TRY(bn_moment_write(ctx, j->moment));
+    BN_TRY(bn_frame_write(ctx, j->moment));
     j->good = true;
     return j->pieces ? BN_OK : list_times(ctx, j);
 }
@@ -269,7 +269,7 @@ static void pieces_release(void *data) { fields_free(data); }
 static bn_status pieces_run(bn_context *ctx, void *data)
 {
     const fields_job *j = data;
-    BN_TRY(bn_moment_list_pieces(ctx, j->moment));
+    BN_TRY(bn_frame_list_pieces(ctx, j->moment));
     return list_times(ctx, j);
 }
 
@@ -277,9 +277,9 @@ static bn_status pieces_run(bn_context *ctx, void *data)
 static bn_status list_files(bn_output *o, fields_job *j)
 {
     char name[256];
-    bn_moment_file(&o->moments, name, sizeof name);
-    BN_TRY(bn_past_file(o->ctx, &o->past, name, bn_sim_now(o->sim).time));
-    BN_TRY(bn_folder_name(o->folder, &j->pvd_path, "fields.pvd"));
+    bn_frame_file(&o->moments, name, sizeof name);
+    BN_TRY(bn_history_file(o->ctx, &o->past, name, bn_sim_now(o->sim).time));
+    BN_TRY(bn_output_dir_name(o->folder, &j->pvd_path, "fields.pvd"));
     j->files = calloc(o->past.file_count, sizeof *j->files);
     j->times = calloc(o->past.file_count, sizeof *j->times);
     if (!j->files || !j->times)
@@ -299,10 +299,10 @@ static bn_status submit_fields(bn_output *o)
     if (!j)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
     j->output = o;
-    BN_GO(bn_moment_create(&o->moments, &j->moment));
+    BN_GO(bn_frame_create(&o->moments, &j->moment));
     if (o->folder && o->vtk)
         BN_GO(list_files(o, j));
-    j->pieces = bn_moment_in_pieces(&o->moments);
+    j->pieces = bn_frame_in_pieces(&o->moments);
     if (j->pieces) {
         fields_job **last = &o->waiting;
         while (*last)
@@ -325,14 +325,14 @@ bn_status bn_output_fields(bn_output *o)
         return BN_OK;
     const double start = bn_seconds_now();
     bn_status st = BN_OK;
-    if (o->folder || bn_moment_in_pieces(&o->moments))
+    if (o->folder || bn_frame_in_pieces(&o->moments))
         st = submit_fields(o);
     else
-        st = bn_sim_present(o->sim);
+        st = bn_sim_update_outputs(o->sim);
     if (st == BN_OK && o->animation)
-        st = bn_past_drawn(o->ctx, &o->past, now.step);
+        st = bn_history_drawn(o->ctx, &o->past, now.step);
     if (st == BN_OK)
-        st = bn_past_moment(o->ctx, &o->past, now.step);
+        st = bn_history_frame(o->ctx, &o->past, now.step);
     if (st == BN_OK)
         o->past.fields_step = now.step;
     o->seconds += bn_seconds_now() - start;
@@ -349,7 +349,7 @@ static bn_status add_row(bn_output *o)
     double row[BN_SERIES_FIXED + BN_SERIES_MAX] = { (double)now.step, now.time, now.residual };
     memcpy(row + BN_SERIES_FIXED, bn_sim_last_step(o->sim)->series, sizeof bn_sim_last_step(o->sim)->series);
     if (isfinite(now.residual) && now.residual > 0)
-        BN_TRY(bn_past_residual(o->ctx, &o->past, now.step, now.residual));
+        BN_TRY(bn_history_residual(o->ctx, &o->past, now.step, now.residual));
     return bn_csv_series_add(o->series, row);
 }
 
@@ -441,9 +441,9 @@ bn_status bn_output_checkpoint(bn_output *o)
         BN_GO(end_parts(o));
         BN_GO(bn_writer_drain(o->writer));
     }
-    BN_GO(bn_folder_name(o->moments.folder, &path, "checkpoint"));
+    BN_GO(bn_output_dir_name(o->moments.folder, &path, "checkpoint"));
     BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
-    BN_GO(bn_past_keep(&o->past, o->series, bn_saving_keeper(job->saving)));
+    BN_GO(bn_history_keep(&o->past, o->series, bn_saving_state(job->saving)));
     o->saved_step = step;
     const bool parts = bn_saving_in_parts(job->saving);
     if (!o->folder && !parts)
@@ -505,7 +505,7 @@ static bn_status write_tables(bn_output *o)
         size_t count, rows;
         char *path = NULL;
         const char *name = bn_results_table_at(r, i, &columns, &count, &rows);
-        BN_TRY(bn_folder_name(o->folder, &path, "%s.csv", name));
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.csv", name));
         bn_status st = bn_csv_write(o->ctx, path, columns, count, rows);
         free(path);
         BN_TRY(st);
@@ -536,7 +536,7 @@ static bn_status write_map(bn_output *o, const bn_map *m)
             .axes = { m->axes[0], m->axes[1] },
             .shape = m->shape,
         };
-        BN_TRY(bn_folder_name(o->folder, &path, "pictures/%s.png", m->name));
+        BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/%s.png", m->name));
         st = bn_picture_write(o->ctx, path, &picture);
         free(path);
         path = NULL;
@@ -553,7 +553,7 @@ static bn_status write_map(bn_output *o, const bn_map *m)
                                      .arrays = &array,
                                      .count = 1,
                                      .title = head };
-        BN_TRY(bn_folder_name(o->folder, &path, "%s.vti", m->name));
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.vti", m->name));
         st = bn_vtk_write(o->ctx, path, &image);
         free(path);
     }
@@ -566,7 +566,7 @@ static bn_status write_texts(bn_output *o)
     for (size_t i = 0; i < bn_results_texts(r); i++) {
         char *path = NULL;
         const char *text, *name = bn_results_text_at(r, i, &text);
-        BN_TRY(bn_folder_name(o->folder, &path, "%s", name));
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s", name));
         bn_status st = bn_file_write(o->ctx, path, text, strlen(text));
         free(path);
         BN_TRY(st);
@@ -583,7 +583,7 @@ static bn_status draw_residual(bn_output *o)
     const bn_chart chart = {
         .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
-    BN_TRY(bn_folder_name(o->folder, &path, "pictures/residual.png"));
+    BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/residual.png"));
     bn_status st = bn_chart_write(o->ctx, path, &chart);
     free(path);
     return st;
@@ -631,7 +631,7 @@ static bn_status draw_table(bn_output *o, size_t table)
             .label = words[c], .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
         };
     }
-    BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", name));
+    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", name));
     BN_GO(bn_chart_write(o->ctx, path,
                          &(bn_chart){ .title = d->title,
                                       .x_label = d->x_label,
@@ -657,7 +657,7 @@ static bn_status animate(bn_output *o, size_t which)
         return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->past.drawn_count);
     for (size_t i = 0; i < o->past.drawn_count; i++)
         BN_GO(picture_name(o, &frames[i], which, o->past.drawn_steps[i]));
-    BN_GO(bn_folder_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
+    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
     BN_GO(bn_pictures_to_one_scale(o->ctx, (const char *const *)frames, o->past.drawn_count));
     BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->past.drawn_count,
                          delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
@@ -696,7 +696,7 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     const bn_status drained = settle(o);
     keep_first(&st, drained);
     if (o->layers && drained == BN_OK)
-        keep_first(&st, bn_layers_finish(o->layers));
+        keep_first(&st, bn_mesh_output_finish(o->layers));
     for (size_t i = 0; drained == BN_OK && o->past.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
         keep_first(&st, animate(o, i));
     o->seconds += bn_seconds_now() - start;

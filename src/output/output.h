@@ -9,7 +9,7 @@ typedef struct bn_output bn_output;
 
 /* `leads`: this rank writes what there is one of; the others only pieces of fields and parts of checkpoints.
  * `synchronous`: no writer thread (the implementation must not be called from two). All ranks make the same calls. */
-BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_folder *, bool leads, bool synchronous,
+BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_output_dir *, bool leads, bool synchronous,
                                       bn_output **out);
 
 /* Ranks write at their own pace. Now and then, say what is on the disk here, let bn_context_agree take the largest over

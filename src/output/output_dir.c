@@ -19,14 +19,14 @@
 static const char mark[] = "# binnacle: the case of this run with every default resolved\n";
 static const char lock_name[] = ".binnacle-lock";
 
-struct bn_folder {
+struct bn_output_dir {
     bn_context *ctx;
     char *path, *lock;
 };
 
-const char *bn_folder_path(const bn_folder *f) { return f->path; }
+const char *bn_output_dir_path(const bn_output_dir *f) { return f->path; }
 
-bn_status bn_folder_name(bn_folder *f, char **out, const char *format, ...)
+bn_status bn_output_dir_name(bn_output_dir *f, char **out, const char *format, ...)
 {
     char name[512];
     va_list args;
@@ -75,7 +75,7 @@ static long lock_holder(const char *lock, char *host, size_t room)
     return pid;
 }
 
-static bn_status take_lock(bn_folder *f)
+static bn_status take_lock(bn_output_dir *f)
 {
     char here[256] = "", host[256] = "", text[300];
     gethostname(here, sizeof here - 1);
@@ -103,10 +103,10 @@ static bn_status take_lock(bn_folder *f)
     return bn_fail(f->ctx, BN_IO, "another run has just begun in %s", f->path);
 }
 
-static void remove_file(bn_folder *f, const char *folder, const char *name)
+static void remove_file(bn_output_dir *f, const char *folder, const char *name)
 {
     char *path = NULL;
-    if (bn_folder_name(f, &path, "%s%s%s", folder, folder[0] ? "/" : "", name) == BN_OK && unlink(path) != 0 &&
+    if (bn_output_dir_name(f, &path, "%s%s%s", folder, folder[0] ? "/" : "", name) == BN_OK && unlink(path) != 0 &&
         errno != ENOENT)
         bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
     free(path);
@@ -126,10 +126,10 @@ static bool numbered(const char *name, const char *ending)
 
 /* Removes the animation that pictures/NAME-000120.png was joined to, pictures/NAME.png, once it is known to be one: the
  * user may have a picture of that name. */
-static void remove_animation(bn_folder *f, const char *picture)
+static void remove_animation(bn_output_dir *f, const char *picture)
 {
     char *path = NULL;
-    if (bn_folder_name(f, &path, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture) == BN_OK &&
+    if (bn_output_dir_name(f, &path, "pictures/%.*s.png", (int)(strrchr(picture, '-') - picture), picture) == BN_OK &&
         bn_png_animated(path) && unlink(path) != 0)
         bn_log(f->ctx, BN_LOG_WARNING, "cannot remove %s: %s", path, strerror(errno));
     free(path);
@@ -169,7 +169,7 @@ static bool temporary(const char *name)
 }
 
 /* Removes the files of a folder below ("": the folder itself) that `unwanted` picks. */
-static void remove_where(bn_folder *f, const char *below, bool (*unwanted)(const char *name))
+static void remove_where(bn_output_dir *f, const char *below, bool (*unwanted)(const char *name))
 {
     char *path = below[0] ? bn_path_join(f->path, below) : strdup(f->path);
     DIR *dir = path ? opendir(path) : NULL;
@@ -181,14 +181,14 @@ static void remove_where(bn_folder *f, const char *below, bool (*unwanted)(const
     free(path);
 }
 
-static void remove_temporaries(bn_folder *f)
+static void remove_temporaries(bn_output_dir *f)
 {
     static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         remove_where(f, below[i], temporary);
 }
 
-void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size_t count)
+void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *steps, size_t count)
 {
     static const char *const below[] = { "fields", "pictures", "outlines" };
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
@@ -205,7 +205,7 @@ void bn_folder_remove_others(bn_folder *f, const unsigned long long *steps, size
 }
 
 /* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
-static void remove_old_run(bn_folder *f)
+static void remove_old_run(bn_output_dir *f)
 {
     static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png",
                                          "outlines.csv" };
@@ -219,14 +219,14 @@ static void remove_old_run(bn_folder *f)
     if (dir)
         closedir(dir);
     free(path);
-    bn_folder_remove_others(f, NULL, 0);
+    bn_output_dir_remove_others(f, NULL, 0);
     remove_temporaries(f);
-    if (bn_folder_name(f, &path, "checkpoint") == BN_OK)
+    if (bn_output_dir_name(f, &path, "checkpoint") == BN_OK)
         bn_checkpoint_remove(f->ctx, path);
     free(path);
 }
 
-static bn_status write_case(bn_folder *f, const bn_case *c)
+static bn_status write_case(bn_output_dir *f, const bn_case *c)
 {
     char *resolved = NULL, *text = NULL, *path = NULL;
     bn_status st = BN_OK;
@@ -237,7 +237,7 @@ static bn_status write_case(bn_folder *f, const bn_case *c)
         goto out;
     }
     snprintf(text, bytes, "%s%s", mark, resolved);
-    BN_GO(bn_folder_name(f, &path, "case.toml"));
+    BN_GO(bn_output_dir_name(f, &path, "case.toml"));
     BN_GO(bn_file_write(f->ctx, path, text, strlen(text)));
 out:
     free(resolved);
@@ -246,7 +246,7 @@ out:
     return st;
 }
 
-bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn_folder_use use, bn_folder **out)
+bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use, bn_output_dir **out)
 {
     *out = NULL;
     bool empty, ours, finished;
@@ -254,19 +254,19 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn
     if (!empty && !ours)
         return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
                        path);
-    if (use == BN_FOLDER_NEW && !finished && bn_checkpoint_exists(path))
+    if (use == BN_OUTPUT_DIR_NEW && !finished && bn_checkpoint_exists(path))
         return bn_fail(
             ctx, BN_IO,
             "%s holds a checkpoint of a run that was stopped; --resume goes on from it, --force begins anew, "
             "--out takes another folder",
             path);
-    if (use == BN_FOLDER_NEW && finished)
+    if (use == BN_OUTPUT_DIR_NEW && finished)
         return bn_fail(ctx, BN_IO,
                        "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
                        path);
-    BN_TRY(bn_folder_create(ctx, path));
+    BN_TRY(bn_output_dir_create(ctx, path));
     bn_status st = BN_OK;
-    bn_folder *f = calloc(1, sizeof *f);
+    bn_output_dir *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path)) || !(f->lock = bn_path_join(path, lock_name))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
         goto out;
@@ -278,27 +278,27 @@ bn_status bn_folder_open(bn_context *ctx, const char *path, const bn_case *c, bn
         f->lock = NULL;
         goto out;
     }
-    if (ours && use == BN_FOLDER_FORCE)
+    if (ours && use == BN_OUTPUT_DIR_FORCE)
         remove_old_run(f);
     else if (ours)
         remove_temporaries(f);
-    if (ours && use == BN_FOLDER_GO_ON)
+    if (ours && use == BN_OUTPUT_DIR_GO_ON)
         remove_file(f, "", "summary.json");
     BN_GO(write_case(f, c));
     *out = f;
     f = NULL;
 out:
-    bn_folder_close(&f);
+    bn_output_dir_close(&f);
     return st;
 }
 
-bn_status bn_folder_follow(bn_context *ctx, const char *path, bn_folder **out)
+bn_status bn_output_dir_follow(bn_context *ctx, const char *path, bn_output_dir **out)
 {
     bn_status st = BN_OK;
     bool empty, ours, finished;
     *out = NULL;
     BN_TRY(look(ctx, path, &empty, &ours, &finished));
-    bn_folder *f = calloc(1, sizeof *f);
+    bn_output_dir *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path)))
         st = bn_fail(ctx, BN_MEMORY, "no memory for the output folder");
     else if (!ours)
@@ -311,11 +311,11 @@ bn_status bn_folder_follow(bn_context *ctx, const char *path, bn_folder **out)
         *out = f;
         f = NULL;
     }
-    bn_folder_close(&f);
+    bn_output_dir_close(&f);
     return st;
 }
 
-void bn_folder_close(bn_folder **folder)
+void bn_output_dir_close(bn_output_dir **folder)
 {
     if (!folder || !*folder)
         return;
@@ -327,7 +327,7 @@ void bn_folder_close(bn_folder **folder)
     *folder = NULL;
 }
 
-bool bn_folder_stop_wanted(bn_folder *f)
+bool bn_output_dir_stop_wanted(bn_output_dir *f)
 {
     char *path = bn_path_join(f->path, "STOP");
     bool wanted = path && unlink(path) == 0;
@@ -335,7 +335,7 @@ bool bn_folder_stop_wanted(bn_folder *f)
     return wanted;
 }
 
-char *bn_folder_default(const char *case_path, const char *ending)
+char *bn_output_dir_default(const char *case_path, const char *ending)
 {
     const char *slash = strrchr(case_path, '/'), *name = slash ? slash + 1 : case_path;
     size_t n = strlen(name);

@@ -50,7 +50,7 @@ static bn_status add_to_hash(void *user, int component, const bn_region *r, cons
 /* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
 static bn_status hash_fields(bn_sim *sim, builder out)
 {
-    BN_TRY(bn_sim_present(sim));
+    BN_TRY(bn_sim_update_outputs(sim));
     for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
         const bn_sim_field_info *f = bn_sim_field_at(sim, i);
         if (!f->output && !f->compare)
@@ -179,7 +179,7 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
 /* How the devices share the work, where it can be moved. */
 static void add_balance(builder o, bn_sim *sim)
 {
-    const bn_balance *b = bn_sim_balance(sim);
+    const bn_load_balance *b = bn_sim_load_balance(sim);
     const bn_domain *d = bn_sim_domain(sim);
     if (!b->on)
         return;
@@ -214,7 +214,7 @@ static void add_findings(builder o, bn_sim *sim)
     }
 }
 
-bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, const bn_summary *s)
+bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, const bn_summary *s)
 {
     bool failed = false;
     char *dump = NULL, *path = NULL;
@@ -235,7 +235,7 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_folder *folder, cons
         st = read;
         goto out;
     }
-    BN_GO(bn_folder_name(folder, &path, "summary.json"));
+    BN_GO(bn_output_dir_name(folder, &path, "summary.json"));
     BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
     st = read;
 out:

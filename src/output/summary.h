@@ -26,6 +26,6 @@ json_t *bn_summary_converged(bn_sim *);
 
 /* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the
  * status is that of the reading. */
-BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_folder *, const bn_summary *);
+BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_output_dir *, const bn_summary *);
 
 #endif

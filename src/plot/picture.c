@@ -37,7 +37,7 @@ static const char longest_number[] = "\u22120.00000"; /* at the colour bar; long
 
 typedef struct layout {
     int width, height;
-    bn_range range;
+    bn_value_range range;
     bool flat;              /* the colour bar lies below */
     double low[2], size[2]; /* of the box, metres */
     bn_frame frame, bar;
@@ -124,7 +124,7 @@ static double *make_levels(const bn_picture *p, size_t *count)
     }
     bn_picture field = *p;
     field.values = k->values;
-    const bn_range r = bn_raster_range(&field);
+    const bn_value_range r = bn_raster_range(&field);
     const bool given = p->line_low < p->line_high;
     *count = round_levels(given ? p->line_low : r.data_low, given ? p->line_high : r.data_high, *count, levels);
     return levels;
@@ -201,7 +201,7 @@ static void place_parts(layout *l, const bn_picture *p)
 }
 
 /* Paints the values of `p` in its colours, pixel for pixel. */
-static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_range *range, const bn_frame *at)
+static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_value_range *range, const bn_frame *at)
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)at->w, (int)at->h);
     bn_status st = BN_OK;

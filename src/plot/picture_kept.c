@@ -242,7 +242,7 @@ static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, d
 static scale scale_of(const bn_picture *p)
 {
     scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
-    const bn_range r = bn_raster_range(p);
+    const bn_value_range r = bn_raster_range(p);
     if (r.data_low < r.data_high || r.data_low < 0 || r.data_low > 0) { /* else there may be nothing at all */
         s.low = r.data_low;
         s.high = r.data_high;
@@ -250,7 +250,7 @@ static scale scale_of(const bn_picture *p)
     if (p->contours.values) {
         bn_picture lines = *p;
         lines.values = p->contours.values;
-        const bn_range l = bn_raster_range(&lines);
+        const bn_value_range l = bn_raster_range(&lines);
         s.line_low = l.data_low;
         s.line_high = l.data_high;
     }
@@ -315,7 +315,7 @@ static void choose(bn_picture *p, const scale *s)
     const double ends[2] = { s->low, s->high };
     const bn_picture both = { .n = { 2, 1 }, .values = ends, .map = p->map };
     if (!(p->low < p->high) && s->low <= s->high) {
-        const bn_range r = bn_raster_range(&both);
+        const bn_value_range r = bn_raster_range(&both);
         p->low = r.low;
         p->high = r.high;
     }

@@ -8,9 +8,9 @@ static const double largest = 1e300; /* beyond, sums of two values could overflo
 
 static bool usable(double v) { return fabs(v) <= largest; }
 
-bn_range bn_raster_range(const bn_picture *p)
+bn_value_range bn_raster_range(const bn_picture *p)
 {
-    bn_range r = { p->low, p->high, (double)INFINITY, (double)-INFINITY };
+    bn_value_range r = { p->low, p->high, (double)INFINITY, (double)-INFINITY };
     const size_t count = (size_t)p->n[0] * p->n[1];
     for (size_t i = 0; i < count; i++) {
         if (!usable(p->values[i]))
@@ -93,7 +93,7 @@ void bn_raster_means(const bn_picture *p, double *means, int w, int h)
             *means++ = mean_of(p, px, py, w, h, kx, ky);
 }
 
-void bn_raster_fill(const bn_picture *p, const bn_range *range, uint32_t *pixels, int w, int h, int stride)
+void bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *pixels, int w, int h, int stride)
 {
     bn_palette palette;
     bn_palette_make(p->map, &palette);

@@ -61,10 +61,10 @@ void bn_report_profile(bn_sim *sim, double limit)
     }
 }
 
-void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_folder *folder, bn_status st)
+void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_status st)
 {
     char *path = NULL;
-    if (folder && bn_folder_name(folder, &path, "summary.json") != BN_OK)
+    if (folder && bn_output_dir_name(folder, &path, "summary.json") != BN_OK)
         path = NULL;
     const bn_sim_state now = sim ? bn_sim_now(sim) : (bn_sim_state){ 0 };
     json_t *line = json_pack("{s:s, s:I, s:o, s:o}", "event", "end", "steps", (json_int_t)now.step, "converged",

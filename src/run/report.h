@@ -15,6 +15,6 @@ void bn_report_end(bn_sim *, const bn_summary *, const char *folder);
 void bn_report_profile(bn_sim *, double limit);
 
 /* The last JSON line. Simulation and folder are NULL when the run failed before they were there. */
-void bn_report_json_end(bn_context *, bn_sim *, bn_folder *, bn_status);
+void bn_report_json_end(bn_context *, bn_sim *, bn_output_dir *, bn_status);
 
 #endif

@@ -20,8 +20,8 @@ typedef struct run {
     const bn_run_desc *desc;
     bn_device *device;
     bn_sim *sim;
-    bn_folder *folder; /* of the rank that leads; others have: */
-    bn_folder *followed;
+    bn_output_dir *folder; /* of the rank that leads; others have: */
+    bn_output_dir *followed;
     bn_output *output;
     bn_progress progress;
     bn_summary summary;
@@ -122,7 +122,7 @@ static bool stop_file(run *r)
         return false;
     r->looked = now;
     put_handlers_back(r);
-    return bn_folder_stop_wanted(r->folder);
+    return bn_output_dir_stop_wanted(r->folder);
 }
 
 /* What has ended the run after the last step; NULL: nothing yet. */
@@ -320,7 +320,7 @@ static void finish(run *r, bn_status *st)
 static bn_status prepare(run *r)
 {
     const bn_run_desc *d = r->desc;
-    if (!(r->out = d->out ? strdup(d->out) : bn_folder_default(bn_case_path(r->config), ".out")))
+    if (!(r->out = d->out ? strdup(d->out) : bn_output_dir_default(bn_case_path(r->config), ".out")))
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));
@@ -333,8 +333,8 @@ static bn_status prepare(run *r)
     memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
     memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
-    const bn_folder_use use = from ? BN_FOLDER_GO_ON : d->force ? BN_FOLDER_FORCE : BN_FOLDER_NEW;
-    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_folder_open(r->ctx, r->out, r->config, use, &r->folder)
+    const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
+    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)
                                                     : BN_OK;
     double said = opened;
     bn_context_agree(r->ctx, &said, 1);
@@ -342,7 +342,7 @@ static bn_status prepare(run *r)
         return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
     BN_TRY(opened);
     if (!r->folder)
-        BN_TRY(bn_folder_follow(r->ctx, r->out, &r->followed));
+        BN_TRY(bn_output_dir_follow(r->ctx, r->out, &r->followed));
     r->summary.resumed_from = bn_sim_now(r->sim).step;
     r->summary.items_before = bn_sim_now(r->sim).items;
     const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
@@ -368,7 +368,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         const double known = bn_sim_plan(r.sim)->known_steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
         const double most = known > 0 && known < stop ? known : stop; /* the solver may know its end */
         if (talk)
-            bn_report_begin(r.sim, &r.summary, bn_folder_path(r.folder));
+            bn_report_begin(r.sim, &r.summary, bn_output_dir_path(r.folder));
         bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
         bn_progress_resume(&r.progress, r.sim);
@@ -377,13 +377,13 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         if (desc->profile && r.device && first)
             bn_report_profile(r.sim, r.summary.bandwidth);
         if (talk)
-            bn_report_end(r.sim, &r.summary, bn_folder_path(r.folder));
+            bn_report_end(r.sim, &r.summary, bn_output_dir_path(r.folder));
     }
     if (desc->json && bn_context_rank(ctx) == 0)
         bn_report_json_end(ctx, r.sim, r.folder, st);
     bn_output_destroy(&r.output);
-    bn_folder_close(&r.folder);
-    bn_folder_close(&r.followed);
+    bn_output_dir_close(&r.folder);
+    bn_output_dir_close(&r.followed);
     bn_sim_destroy(&r.sim);
     bn_device_close(&r.device);
     free(r.out);

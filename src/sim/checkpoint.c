@@ -21,7 +21,7 @@ enum { BN_PART_BYTES = 128 << 20, BLOCKS = 256 };
 struct bn_saving {
     const bn_plan *plan; /* outlives it */
     char *folder, *resolved;
-    bn_keeper keeper;
+    bn_checkpoint_state keeper;
     bn_sim_state now;
     size_t part_bytes, boxes;
     char kernels[17];
@@ -50,13 +50,13 @@ typedef struct writer {
     bool failed; /* the manifest found no memory */
 } writer;
 
-bn_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
+bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
 {
     const bool pair = d->type == BN_T_REAL2;
     const bn_part_type real = p->precision == BN_DOUBLE ? BN_PART_F64 : BN_PART_F32;
     const uint64_t components = d->components > 0 ? (uint64_t)d->components : 1, width = pair ? 2 : 1;
     const bool together = (d->role & BN_INTERLEAVED) != 0;
-    return (bn_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
+    return (bn_part_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
                                 : d->type == BN_T_I64 ? BN_PART_I64
                                 : d->type == BN_T_U8  ? BN_PART_U8
                                                       : real,
@@ -64,7 +64,7 @@ bn_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
                                together ? components * width : width } };
 }
 
-bn_keeper *bn_saving_keeper(bn_saving *s) { return &s->keeper; }
+bn_checkpoint_state *bn_saving_state(bn_saving *s) { return &s->keeper; }
 
 void bn_saving_release(bn_saving **saving)
 {
@@ -73,7 +73,7 @@ void bn_saving_release(bn_saving **saving)
     bn_saving *s = *saving;
     for (size_t i = 0; i < s->field_count; i++)
         bn_snapshot_release(&s->snapshots[i]);
-    bn_keeper_release(&s->keeper);
+    bn_checkpoint_state_release(&s->keeper);
     bn_manifest_release(&s->newest);
     bn_manifest_release(&s->older);
     json_decref(s->json_parts);
@@ -103,7 +103,7 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
 /* Makes the folder, and counts on from what is in it. */
 static bn_status find_number(bn_context *ctx, bn_saving *s)
 {
-    BN_TRY(bn_folder_create(ctx, s->folder));
+    BN_TRY(bn_output_dir_create(ctx, s->folder));
     s->whole = look(ctx, s->folder, BN_MANIFEST, &s->newest);
     (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &s->older);
     s->number = 1 + (s->newest.number > s->older.number ? s->newest.number : s->older.number);
@@ -136,7 +136,7 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
         goto out;
     }
     s->plan = p;
-    s->keeper = (bn_keeper){ .ctx = ctx, .path = s->folder };
+    s->keeper = (bn_checkpoint_state){ .ctx = ctx, .path = s->folder };
     s->part_bytes = part_bytes > 0 ? part_bytes : BN_PART_BYTES;
     s->boxes = bn_domain_boxes(bn_sim_domain(sim));
     s->engine = bn_sim_engine_name(sim);
@@ -144,9 +144,9 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     BN_GO(bn_case_resolved(bn_sim_case(sim), &s->resolved));
     BN_GO(bn_kernels_hash(ctx, &kernels));
     snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
-    BN_GO(bn_sim_present(sim)); /* some engines put their sums into the fields of the state only then */
+    BN_GO(bn_sim_update_outputs(sim)); /* some engines put their sums into the fields of the state only then */
     s->now = bn_sim_now(sim);
-    s->dealt = bn_domain_dealt(bn_sim_domain(sim));
+    s->dealt = bn_domain_distributed(bn_sim_domain(sim));
     s->rank = bn_context_rank(ctx);
     if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array())) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
@@ -154,7 +154,7 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     }
     if (s->dealt)
         BN_GO(agree_on_number(ctx, s));
-    BN_GO(bn_sim_keep(sim, &s->keeper));
+    BN_GO(bn_sim_serialize(sim, &s->keeper));
     for (size_t i = 0; i < p->field_count; i++)
         if (p->fields[i].role & BN_STATE) {
             s->field[s->field_count] = i;
@@ -236,7 +236,7 @@ static json_t *five(const uint64_t n[BN_PART_DIMS])
 static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_region *r, const char *values,
                             json_t *pieces)
 {
-    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const bn_part_layout l = bn_field_layout(w->s->plan, desc);
     const uint64_t n[BN_PART_DIMS] = { l.n[0], r->n[2], r->n[1], r->n[0], l.n[4] };
     uint64_t unit[3], outer = 1; /* bytes from one index to the next */
     unit[2] = n[3] * n[4] * bn_part_bytes(l.type);
@@ -274,7 +274,7 @@ static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_regio
     return BN_OK;
 }
 
-static bn_status add_number(writer *w, const bn_kept *kept)
+static bn_status add_number(writer *w, const bn_state_entry *kept)
 {
     const uint64_t n[BN_PART_DIMS] = { 1, 1, 1, 1, kept->count };
     char name[BN_KEPT_NAME + 32];
@@ -410,7 +410,7 @@ static size_t not_finite(const void *values, bn_part_type type, size_t count)
 /* A state that a run can't go on from must not take the place of one that it can. Of ranks all have to know of it. */
 static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *r, const void *values)
 {
-    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const bn_part_layout l = bn_field_layout(w->s->plan, desc);
     const size_t count = (size_t)(l.n[0] * l.n[4]) * r->n[0] * r->n[1] * r->n[2],
                  at = not_finite(values, l.type, count);
     if (at == count)
@@ -423,7 +423,7 @@ static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *
 static bn_status write_field(writer *w, size_t which)
 {
     const bn_field_desc *desc = &w->s->plan->fields[w->s->field[which]];
-    const bn_layout l = bn_field_layout(w->s->plan, desc);
+    const bn_part_layout l = bn_field_layout(w->s->plan, desc);
     bn_snapshot *snapshot = w->s->snapshots[which];
     json_t *pieces = json_array();
     bn_status st = BN_OK;

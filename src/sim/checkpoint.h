@@ -21,7 +21,7 @@ typedef struct bn_saving bn_saving;
  * All ranks call it. */
 BN_CHECKED bn_status bn_saving_begin(bn_sim *, const char *folder, size_t part_bytes, bn_saving **out);
 /* For what the caller wants to find again. */
-bn_keeper *bn_saving_keeper(bn_saving *);
+bn_checkpoint_state *bn_saving_state(bn_saving *);
 /* Writes everything; alone on any thread, with a context of its own. Removes what neither this checkpoint nor the one
  * before needs. Where ranks have parts of the fields all call it, on the thread that steps. */
 BN_CHECKED bn_status bn_saving_write(bn_context *, bn_saving *);
@@ -49,7 +49,7 @@ void bn_checkpoint_close(bn_checkpoint **);
 /* Whether a folder, or its folder "checkpoint", holds a manifest at all. */
 bool bn_checkpoint_exists(const char *folder);
 const char *bn_checkpoint_path(const bn_checkpoint *); /* of its manifest */
-bn_keeper *bn_checkpoint_keeper(bn_checkpoint *);      /* restores */
+bn_checkpoint_state *bn_checkpoint_state_of(bn_checkpoint *);      /* restores */
 
 /* The box [low, high) of a field, all its components, in the order of bn_field_read, from whatever parts hold it. */
 BN_CHECKED bn_status bn_checkpoint_box(bn_checkpoint *, const char *field, const uint32_t low[3],
@@ -67,11 +67,11 @@ typedef struct bn_manifest_part {
 } bn_manifest_part;
 
 /* The layout of a field in C order: {planes, z, y, x, numbers of a point that lie together}. */
-typedef struct bn_layout {
+typedef struct bn_part_layout {
     bn_part_type type;
     uint64_t n[BN_PART_DIMS];
-} bn_layout;
-bn_layout bn_field_layout(const bn_plan *, const bn_field_desc *);
+} bn_part_layout;
+bn_part_layout bn_field_layout(const bn_plan *, const bn_field_desc *);
 
 /* A manifest that has been read and whose own sum is right; the parts have not been looked at. */
 typedef struct bn_manifest {

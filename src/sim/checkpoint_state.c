@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bn_keeper_group(bn_keeper *k, const char *group) { snprintf(k->group, sizeof k->group, "%s", group); }
-bool bn_keep_restores(const bn_keeper *k) { return k->restores; }
+void bn_checkpoint_state_group(bn_checkpoint_state *k, const char *group) { snprintf(k->group, sizeof k->group, "%s", group); }
+bool bn_state_restores(const bn_checkpoint_state *k) { return k->restores; }
 
-bn_status bn_keeper_add(bn_keeper *k, const char *name, bn_part_type type, size_t count, bn_kept **out)
+bn_status bn_checkpoint_state_add(bn_checkpoint_state *k, const char *name, bn_part_type type, size_t count, bn_state_entry **out)
 {
     *out = NULL;
     if (strlen(name) >= BN_KEPT_NAME || count > SIZE_MAX / 16)
         return bn_fail(k->ctx, BN_USAGE, "cannot keep %zu values called %s", count, name);
-    bn_kept *items = realloc(k->items, (k->count + 1) * sizeof *items);
+    bn_state_entry *items = realloc(k->items, (k->count + 1) * sizeof *items);
     if (items)
         k->items = items;
     void *values = calloc(count * bn_part_bytes(type) + 1, 1);
@@ -22,12 +22,12 @@ bn_status bn_keeper_add(bn_keeper *k, const char *name, bn_part_type type, size_
         return bn_fail(k->ctx, BN_MEMORY, "no memory to keep %s (%zu values)", name, count);
     }
     *out = &items[k->count++];
-    **out = (bn_kept){ .type = type, .count = count, .values = values };
+    **out = (bn_state_entry){ .type = type, .count = count, .values = values };
     snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     return BN_OK;
 }
 
-void bn_keeper_release(bn_keeper *k)
+void bn_checkpoint_state_release(bn_checkpoint_state *k)
 {
     for (size_t i = 0; i < k->count; i++)
         free(k->items[i].values);
@@ -36,7 +36,7 @@ void bn_keeper_release(bn_keeper *k)
     k->count = 0;
 }
 
-bool bn_keeper_has(const bn_keeper *k, const char *name)
+bool bn_checkpoint_state_has(const bn_checkpoint_state *k, const char *name)
 {
     char whole[BN_KEPT_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
@@ -46,7 +46,7 @@ bool bn_keeper_has(const bn_keeper *k, const char *name)
     return false;
 }
 
-static bn_status find(const bn_keeper *k, const char *name, bn_part_type type, const bn_kept **out)
+static bn_status find(const bn_checkpoint_state *k, const char *name, bn_part_type type, const bn_state_entry **out)
 {
     for (size_t i = 0; i < k->count; i++)
         if (strcmp(k->items[i].name, name) == 0 && k->items[i].type == type) {
@@ -58,18 +58,18 @@ static bn_status find(const bn_keeper *k, const char *name, bn_part_type type, c
 }
 
 /* One way or the other; values are 8 bytes wide, or bytes. */
-static bn_status keep(bn_keeper *k, const char *name, bn_part_type type, void *values, size_t count)
+static bn_status keep(bn_checkpoint_state *k, const char *name, bn_part_type type, void *values, size_t count)
 {
     char whole[BN_KEPT_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
-    bn_kept *made;
+    bn_state_entry *made;
     if (!k->restores) {
-        BN_TRY(bn_keeper_add(k, whole, type, count, &made));
+        BN_TRY(bn_checkpoint_state_add(k, whole, type, count, &made));
         if (count > 0)
             memcpy(made->values, values, count * bn_part_bytes(type));
         return BN_OK;
     }
-    const bn_kept *found;
+    const bn_state_entry *found;
     BN_TRY(find(k, whole, type, &found));
     if (found->count != count)
         return bn_fail(k->ctx, BN_IO, "cannot go on from %s: it has %zu values of %s, %zu are needed", k->path,
@@ -79,46 +79,46 @@ static bn_status keep(bn_keeper *k, const char *name, bn_part_type type, void *v
     return BN_OK;
 }
 
-bn_status bn_keep_reals(bn_keeper *k, const char *name, double *values, size_t count)
+bn_status bn_state_reals(bn_checkpoint_state *k, const char *name, double *values, size_t count)
 {
     return keep(k, name, BN_PART_F64, values, count);
 }
 
-bn_status bn_keep_counts(bn_keeper *k, const char *name, unsigned long long *values, size_t count)
+bn_status bn_state_counts(bn_checkpoint_state *k, const char *name, unsigned long long *values, size_t count)
 {
     _Static_assert(sizeof *values == 8, "counts are written as they lie in memory");
     return keep(k, name, BN_PART_I64, values, count);
 }
 
-bn_status bn_keep_size(bn_keeper *k, const char *name, size_t *value)
+bn_status bn_keep_size(bn_checkpoint_state *k, const char *name, size_t *value)
 {
     unsigned long long wide = *value;
-    BN_TRY(bn_keep_counts(k, name, &wide, 1));
+    BN_TRY(bn_state_counts(k, name, &wide, 1));
     *value = (size_t)wide;
     return BN_OK;
 }
 
-bn_status bn_keep_same(bn_keeper *k, const char *key, double value)
+bn_status bn_state_same(bn_checkpoint_state *k, const char *key, double value)
 {
     double was = value;
-    BN_TRY(bn_keep_reals(k, key, &was, 1));
+    BN_TRY(bn_state_reals(k, key, &was, 1));
     if (was == value)
         return BN_OK;
     return bn_fail(k->ctx, BN_CASE, "%s: %s is %.17g, but %.17g in %s, which belongs to another case", k->case_path,
                    key, value, was, k->path);
 }
 
-bn_status bn_keep_text(bn_keeper *k, const char *name, const char **text, size_t *bytes)
+bn_status bn_state_text(bn_checkpoint_state *k, const char *name, const char **text, size_t *bytes)
 {
     char whole[BN_KEPT_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
-    bn_kept *made;
+    bn_state_entry *made;
     if (!k->restores) {
-        BN_TRY(bn_keeper_add(k, whole, BN_PART_U8, *bytes, &made));
+        BN_TRY(bn_checkpoint_state_add(k, whole, BN_PART_U8, *bytes, &made));
         memcpy(made->values, *text, *bytes);
         return BN_OK;
     }
-    const bn_kept *found;
+    const bn_state_entry *found;
     BN_TRY(find(k, whole, BN_PART_U8, &found));
     *text = found->values; /* one byte longer than its count, zero */
     *bytes = found->count;

@@ -1,37 +1,37 @@
 /* checkpoint_state.h: the named numbers of a checkpoint that are no fields. The same calls fill it and read from it. */
-#ifndef BN_KEEPER_H
-#define BN_KEEPER_H
+#ifndef BN_CHECKPOINT_STATE_H
+#define BN_CHECKPOINT_STATE_H
 
 #include "io/checkpoint_part.h"
 #include "sim/solver.h"
 
 enum { BN_KEPT_NAME = 96 };
 
-typedef struct bn_kept {
+typedef struct bn_state_entry {
     char name[BN_KEPT_NAME]; /* "solver/spectrum" */
     bn_part_type type;       /* F64, I64 or U8 */
     size_t count;
     void *values; /* NULL when count is 0 */
-} bn_kept;
+} bn_state_entry;
 
 /* `path`: of the checkpoint, for messages; `case_path`: of the case that goes on from it. Both lent. */
-struct bn_keeper {
+struct bn_checkpoint_state {
     bn_context *ctx;
     bool restores;
     const char *path, *case_path;
     char group[32]; /* stands before the names */
-    bn_kept *items;
+    bn_state_entry *items;
     size_t count;
 };
 
 /* Names from here on belong to `group`: "run", "solver", "output". */
-void bn_keeper_group(bn_keeper *, const char *group);
+void bn_checkpoint_state_group(bn_checkpoint_state *, const char *group);
 /* Texts of any length: a restoring keeper lends its own in *text, NUL-terminated. */
-BN_CHECKED bn_status bn_keep_text(bn_keeper *, const char *name, const char **text, size_t *bytes);
+BN_CHECKED bn_status bn_state_text(bn_checkpoint_state *, const char *name, const char **text, size_t *bytes);
 /* Whether a restoring keeper has that name in its present group. */
-bool bn_keeper_has(const bn_keeper *, const char *name);
+bool bn_checkpoint_state_has(const bn_checkpoint_state *, const char *name);
 /* Appends an item with room for its values, one byte more than asked for; for readers of files. */
-BN_CHECKED bn_status bn_keeper_add(bn_keeper *, const char *name, bn_part_type, size_t count, bn_kept **out);
-void bn_keeper_release(bn_keeper *);
+BN_CHECKED bn_status bn_checkpoint_state_add(bn_checkpoint_state *, const char *name, bn_part_type, size_t count, bn_state_entry **out);
+void bn_checkpoint_state_release(bn_checkpoint_state *);
 
 #endif

@@ -20,14 +20,14 @@ static const double least_cost = 1;
 /* A field that moves lies on both domains at once, and buffers are not all alike. */
 static const double margin = 1.3;
 
-void bn_balance_begin(bn_balance *b, const bn_plan *p, const bn_domain *d, const bn_device *device, long long every,
+void bn_load_balance_begin(bn_load_balance *b, const bn_plan *p, const bn_domain *d, const bn_device *device, long long every,
                       unsigned long long step)
 {
     uint64_t largest = 0;
     const double need = (double)bn_plan_device_bytes(p, &largest);
     const bn_device_info *least = bn_device_least(device);
     const double room = fmin((double)least->bytes / need, (double)least->largest_buffer / (double)largest);
-    *b = (bn_balance){ .on = true,
+    *b = (bn_load_balance){ .on = true,
                        .every = every,
                        .most = room / margin * (double)bn_domain_points(d),
                        .next = step + 1,
@@ -37,7 +37,7 @@ void bn_balance_begin(bn_balance *b, const bn_plan *p, const bn_domain *d, const
                        .cost = fmax(bn_domain_build_stats(d).seconds, least_cost) };
 }
 
-bool bn_balance_due(const bn_balance *b, unsigned long long step)
+bool bn_load_balance_due(const bn_load_balance *b, unsigned long long step)
 {
     return b->on && (b->every > 0 ? step % (unsigned long long)b->every == 0 : step >= b->next);
 }
@@ -51,7 +51,7 @@ static void tell_shares(const bn_domain *d, char *text, size_t room)
         at += (size_t)snprintf(text + at, room - at, "%s%.1f", b > 0 ? " " : "", 100 * bn_domain_share(d, b));
 }
 
-bool bn_balance_wants(bn_balance *b, const bn_domain *d, const bn_cuts *cuts)
+bool bn_load_balance_wants(bn_load_balance *b, const bn_domain *d, const bn_cuts *cuts)
 {
     tell_shares(d, b->shares, sizeof b->shares);
     b->looks++;
@@ -68,7 +68,7 @@ bool bn_balance_wants(bn_balance *b, const bn_domain *d, const bn_cuts *cuts)
     return better && (b->every > 0 || b->lost > b->cost);
 }
 
-void bn_balance_looked(bn_balance *b, const bn_domain *d, const bn_cuts *cuts, bool moved, double began,
+void bn_load_balance_looked(bn_load_balance *b, const bn_domain *d, const bn_cuts *cuts, bool moved, double began,
                        unsigned long long step)
 {
     bn_context *ctx = bn_domain_context(d);

@@ -1,6 +1,7 @@
 /* plan.c: collects what a solver announces and estimates what it takes. */
 #include "sim/plan.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ bn_status bn_plan_halo(bn_plan *p, int cells)
     return BN_OK;
 }
 
-void bn_plan_margin(bn_plan *p, int cells) { p->margin = cells; }
+void bn_plan_ghost_cells(bn_plan *p, int cells) { p->margin = cells; }
 
 void bn_plan_align(bn_plan *p, int cells) { p->align = cells; }
 
@@ -43,6 +44,25 @@ bn_status bn_plan_field(bn_plan *p, const bn_field_desc *desc) { ADD(p, fields, 
 bn_status bn_plan_define(bn_plan *p, const char *name, double value)
 {
     ADD(p, defines, define_count, BN_PLAN_DEFINES, (bn_define){ .name = name, .kind = BN_DEF_REAL, .u.r = value });
+}
+
+bn_status bn_plan_constants(bn_plan *p, const char *const *names, const double *values)
+{
+    for (size_t i = 0; names[i]; i++) {
+        char *name;
+        BN_TRY(bn_plan_allocate(p, strlen(names[i]) + 1, (void **)&name));
+        for (size_t k = 0; names[i][k]; k++)
+            name[k] = (char)toupper((unsigned char)names[i][k]);
+        BN_TRY(bn_plan_define(p, name, values[i]));
+    }
+    return BN_OK;
+}
+
+bn_status bn_plan_codes(bn_plan *p, const bn_code *codes)
+{
+    for (; codes->name; codes++)
+        BN_TRY(bn_plan_define_int(p, codes->name, codes->value));
+    return BN_OK;
 }
 
 bn_status bn_plan_define_int(bn_plan *p, const char *name, long long value)
@@ -87,7 +107,7 @@ bn_status bn_plan_table(bn_plan *p, uint64_t bytes, uint64_t pieces)
     ADD(p, tables, table_count, BN_PLAN_TABLES, (bn_plan_bytes){ bytes, pieces > 0 ? pieces : 1 });
 }
 
-void bn_plan_layers(bn_plan *p, const bn_plan_layers_desc *desc) { p->layers = *desc; }
+void bn_plan_mesh_output(bn_plan *p, const bn_plan_mesh_output_desc *desc) { p->layers = *desc; }
 
 void bn_plan_map(bn_plan *p, int epsg)
 {

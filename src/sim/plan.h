@@ -55,10 +55,10 @@ struct bn_plan {
     bn_plan_chart_desc charts[BN_PLAN_CHARTS];
     bool mapped;                          /* bn_plan_map was called */
     int epsg;                             /* of the map's coordinates; 0: not known */
-    bn_plan_layers_desc layers;           /* name NULL: none are wanted */
+    bn_plan_mesh_output_desc layers;           /* name NULL: none are wanted */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes tables[BN_PLAN_TABLES];
-    struct bn_kept *kept; /* memory lent to the solver */
+    struct bn_plan_memory *kept; /* memory lent to the solver */
     bn_plan_input *inputs;
     size_t input_count;
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
@@ -80,7 +80,7 @@ BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_devic
 void bn_plan_destroy(bn_plan **);
 
 /* Takes `data` over, also when it fails; NULL: there was no memory for it. */
-BN_CHECKED bn_status bn_plan_keep_object(bn_plan *, void *data, void (*release)(void *));
+BN_CHECKED bn_status bn_plan_adopt(bn_plan *, void *data, void (*release)(void *));
 void bn_plan_free_kept(bn_plan *);
 /* Where a file of the case lies: a relative path begins at the case file. False: the path is too long. */
 bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);

@@ -16,25 +16,25 @@
 enum { PATH_BYTES = 4096, NUMBERS_BYTES = 1 << 26 /* of a file of numbers */ };
 
 /* A piece of memory in the plan's list. */
-struct bn_kept {
-    struct bn_kept *next;
+struct bn_plan_memory {
+    struct bn_plan_memory *next;
     void *data;
     void (*release)(void *);
 };
 
-bn_status bn_plan_keep_object(bn_plan *p, void *data, void (*release)(void *))
+bn_status bn_plan_adopt(bn_plan *p, void *data, void (*release)(void *))
 {
-    struct bn_kept *k = data ? calloc(1, sizeof *k) : NULL;
+    struct bn_plan_memory *k = data ? calloc(1, sizeof *k) : NULL;
     if (!k) {
         release(data);
         return bn_fail(p->ctx, BN_MEMORY, "no memory for the plan of the case");
     }
-    *k = (struct bn_kept){ p->kept, data, release };
+    *k = (struct bn_plan_memory){ p->kept, data, release };
     p->kept = k;
     return BN_OK;
 }
 
-static bn_status keep(bn_plan *p, void *data) { return bn_plan_keep_object(p, data, free); }
+static bn_status keep(bn_plan *p, void *data) { return bn_plan_adopt(p, data, free); }
 
 /* Enters what a file gave. */
 static bn_status note_input(bn_plan *p, const char *name, const void *values, size_t bytes)
@@ -51,7 +51,7 @@ static bn_status note_input(bn_plan *p, const char *name, const void *values, si
     return BN_OK;
 }
 
-bn_status bn_plan_keep(bn_plan *p, size_t bytes, void **out)
+bn_status bn_plan_allocate(bn_plan *p, size_t bytes, void **out)
 {
     void *data = calloc(1, bytes ? bytes : 1);
     *out = NULL;
@@ -63,7 +63,7 @@ bn_status bn_plan_keep(bn_plan *p, size_t bytes, void **out)
 void bn_plan_free_kept(bn_plan *p)
 {
     while (p->kept) {
-        struct bn_kept *next = p->kept->next;
+        struct bn_plan_memory *next = p->kept->next;
         p->kept->release(p->kept->data);
         free(p->kept);
         p->kept = next;
@@ -147,7 +147,7 @@ bn_status bn_plan_numbers_names(bn_plan *p, const char *begin, const char **out)
     char *names = NULL, *at;
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         bytes += strlen(f->name) + 2;
-    BN_TRY(bn_plan_keep(p, bytes, (void **)&names));
+    BN_TRY(bn_plan_allocate(p, bytes, (void **)&names));
     at = names;
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (strncmp(f->name, folder, strlen(folder)) == 0 &&
@@ -170,8 +170,8 @@ static bn_status keep_numbers(bn_plan *p, bn_csv_table *t, const bn_numbers **ou
     BN_TRY(keep(p, t->values));
     const double *values = t->values;
     t->values = NULL;
-    BN_TRY(bn_plan_keep(p, t->columns * sizeof *heads, (void **)&heads));
-    BN_TRY(bn_plan_keep(p, sizeof *numbers, (void **)&numbers));
+    BN_TRY(bn_plan_allocate(p, t->columns * sizeof *heads, (void **)&heads));
+    BN_TRY(bn_plan_allocate(p, sizeof *numbers, (void **)&numbers));
     memcpy(heads, t->heads, t->columns * sizeof *heads);
     *numbers = (bn_numbers){ t->columns, t->rows, (const char *const *)heads, values, comments };
     *out = numbers;
@@ -253,7 +253,7 @@ bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const cha
                              ? 0
                              : (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[0].components;
     if (st == BN_OK)
-        st = bn_plan_keep(p, count * sizeof *values, (void **)&values);
+        st = bn_plan_allocate(p, count * sizeof *values, (void **)&values);
     if (st == BN_OK) {
         for (size_t i = 0; i < count; i++)
             values[i] = value_of(&image.arrays[0], i);
@@ -273,7 +273,7 @@ bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, con
     if (bn_context_rank(ctx) > 0)
         return BN_OK;
     BN_TRY(image_path(ctx, c, key, name, folder, path));
-    BN_TRY(bn_folder_create(ctx, folder));
+    BN_TRY(bn_output_dir_create(ctx, folder));
     float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);
     if (!single && !bn_case_double(c))
         return bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);

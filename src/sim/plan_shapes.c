@@ -19,12 +19,12 @@ static void release(void *data)
 static bn_status list(bn_plan *p, bn_shapes *geometry, bn_plan_shapes **out)
 {
     bn_plan_shapes *s;
-    BN_TRY(bn_plan_keep(p, sizeof *s, (void **)&s));
+    BN_TRY(bn_plan_allocate(p, sizeof *s, (void **)&s));
     *s = (bn_plan_shapes){ .count = bn_shapes_count(geometry),
                            .low = { HUGE_VAL, HUGE_VAL },
                            .high = { -HUGE_VAL, -HUGE_VAL },
                            .geometry = geometry };
-    BN_TRY(bn_plan_keep(p, s->count * sizeof *s->shape, (void **)&s->shape));
+    BN_TRY(bn_plan_allocate(p, s->count * sizeof *s->shape, (void **)&s->shape));
     for (size_t i = 0; i < s->count; i++) {
         const bn_shape *from = bn_shapes_at(geometry, i);
         bn_plan_shape *to = &s->shape[i];
@@ -53,7 +53,7 @@ bn_status bn_plan_shapes_item(bn_plan *p, const bn_case *c, const char *key, siz
         bn_note(p->ctx, "which is %s, number %zu, of %s", key, item + 1, bn_case_path(c));
         return bn_error_status(p->ctx);
     }
-    BN_TRY(bn_plan_keep_object(p, geometry, release));
+    BN_TRY(bn_plan_adopt(p, geometry, release));
     return list(p, geometry, out);
 }
 
@@ -92,14 +92,14 @@ bn_status bn_plan_terrain(bn_plan *p, const bn_case *c, const char *key, bn_plan
     bn_plan_heights *h;
     bn_terrain *t = calloc(1, sizeof *t);
     *out = NULL;
-    BN_TRY(bn_plan_keep_object(p, t, release_terrain));
+    BN_TRY(bn_plan_adopt(p, t, release_terrain));
     if (!bn_plan_path(c, bn_case_text(c, key), path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
     if (bn_terrain_read(p->ctx, path, t) != BN_OK) {
         bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
         return bn_error_status(p->ctx);
     }
-    BN_TRY(bn_plan_keep(p, sizeof *h, (void **)&h));
+    BN_TRY(bn_plan_allocate(p, sizeof *h, (void **)&h));
     *h = (bn_plan_heights){ .epsg = t->epsg, .terrain = t };
     for (int k = 0; k < 2; k++) {
         h->low[k] = t->corner[k];

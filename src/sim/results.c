@@ -5,25 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct bn_table {
+typedef struct bn_stored_table {
     char *name;
     bn_column *columns;
     size_t count, rows;
-} bn_table;
+} bn_stored_table;
 
-typedef struct bn_text {
+typedef struct bn_stored_text {
     char *name, *text;
-} bn_text;
+} bn_stored_text;
 
 struct bn_results {
     bn_context *ctx;
     bn_result_info *scalars;
     size_t scalar_count;
-    bn_table *tables;
+    bn_stored_table *tables;
     size_t table_count;
     bn_map *maps;
     size_t map_count;
-    bn_text *texts;
+    bn_stored_text *texts;
     size_t text_count;
     char *unconverged;
 };
@@ -44,7 +44,7 @@ bn_status bn_results_create(const bn_plan *p, bn_results **out)
     return BN_OK;
 }
 
-static void free_table(bn_table *t)
+static void free_table(bn_stored_table *t)
 {
     for (size_t c = 0; t->columns && c < t->count; c++) {
         free((char *)t->columns[c].name);
@@ -101,9 +101,9 @@ bn_status bn_result(bn_results *r, const char *name, double value)
 }
 
 /* A copy of the caller's columns; false when memory is out, with what was copied in `t`. */
-static bool copy_table(bn_table *t, const char *name, const bn_column *columns, size_t count, size_t rows)
+static bool copy_table(bn_stored_table *t, const char *name, const bn_column *columns, size_t count, size_t rows)
 {
-    *t = (bn_table){ .name = strdup(name), .columns = calloc(count, sizeof *t->columns), .count = count, .rows = rows };
+    *t = (bn_stored_table){ .name = strdup(name), .columns = calloc(count, sizeof *t->columns), .count = count, .rows = rows };
     if (!t->name || !t->columns)
         return false;
     for (size_t c = 0; c < count; c++) {
@@ -118,7 +118,7 @@ static bool copy_table(bn_table *t, const char *name, const bn_column *columns, 
 
 bn_status bn_result_table(bn_results *r, const char *name, const bn_column *columns, size_t count, size_t rows)
 {
-    bn_table t;
+    bn_stored_table t;
     if (!copy_table(&t, name, columns, count, rows)) {
         free_table(&t);
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the table %s", name);
@@ -129,7 +129,7 @@ bn_status bn_result_table(bn_results *r, const char *name, const bn_column *colu
             r->tables[i] = t;
             return BN_OK;
         }
-    bn_table *grown = realloc(r->tables, (r->table_count + 1) * sizeof *grown);
+    bn_stored_table *grown = realloc(r->tables, (r->table_count + 1) * sizeof *grown);
     if (!grown) {
         free_table(&t);
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the table %s", name);
@@ -192,11 +192,11 @@ const bn_map *bn_results_map_at(const bn_results *r, size_t index) { return &r->
 
 bn_status bn_result_text(bn_results *r, const char *name, const char *text)
 {
-    bn_text t = { strdup(name), strdup(text) };
+    bn_stored_text t = { strdup(name), strdup(text) };
     size_t at = 0;
     while (at < r->text_count && strcmp(r->texts[at].name, name) != 0)
         at++;
-    bn_text *grown = at < r->text_count ? r->texts : realloc(r->texts, (r->text_count + 1) * sizeof *grown);
+    bn_stored_text *grown = at < r->text_count ? r->texts : realloc(r->texts, (r->text_count + 1) * sizeof *grown);
     if (grown)
         r->texts = grown;
     if (!t.name || !t.text || !grown) {
@@ -237,7 +237,7 @@ size_t bn_results_tables(const bn_results *r) { return r->table_count; }
 const char *bn_results_table_at(const bn_results *r, size_t index, const bn_column **columns, size_t *count,
                                 size_t *rows)
 {
-    const bn_table *t = &r->tables[index];
+    const bn_stored_table *t = &r->tables[index];
     *columns = t->columns;
     *count = t->count;
     *rows = t->rows;

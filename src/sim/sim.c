@@ -35,7 +35,7 @@ struct bn_sim {
     double stop_time;
     bn_tuning tuning; /* work-groups of single kernels */
     const char *tuning_source;
-    bn_balance balance;
+    bn_load_balance balance;
     bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
     bn_checkpoint *resumed; /* what it went on from */
@@ -82,7 +82,8 @@ static bn_status build_kernels(bn_sim *sim)
     if (!sim->kernels)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
     BN_TRY(
-        bn_program_build(sim->domain, sim->solver->name, sim->plan->defines, sim->plan->define_count, &sim->program));
+        bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
+                            sim->plan->defines, sim->plan->define_count, &sim->program));
     for (size_t i = 0; i < count; i++) {
         bool skipped = false;
         for (size_t k = 0; k < sim->plan->skipped_count; k++)
@@ -205,7 +206,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     const long long every = bn_case_int(config, "case.balance");
     const size_t all = desc->device ? bn_device_slots(desc->device) : 1;
     if (sim->engine->work && every >= 0 && all > 1 && bn_domain_boxes(sim->domain) == all)
-        bn_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
+        bn_load_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
     *out = sim;
     sim = NULL;
 out:
@@ -292,14 +293,14 @@ static bn_status check_finite(bn_sim *sim)
  * if the run went on from a checkpoint. */
 static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
 {
-    bn_keeper numbers = { .ctx = sim->ctx, .path = "memory", .case_path = bn_case_path(sim->config) };
+    bn_checkpoint_state numbers = { .ctx = sim->ctx, .path = "memory", .case_path = bn_case_path(sim->config) };
     bn_domain *fresh = NULL;
     bn_status st = BN_OK;
-    BN_GO(bn_sim_present(sim));
-    bn_keeper_group(&numbers, "solver");
-    if (sim->solver->keep)
-        BN_GO(sim->solver->keep(sim, sim->state, &numbers));
-    BN_GO(bn_domain_recut(sim->domain, cuts, &fresh));
+    BN_GO(bn_sim_update_outputs(sim));
+    bn_checkpoint_state_group(&numbers, "solver");
+    if (sim->solver->serialize)
+        BN_GO(sim->solver->serialize(sim, sim->state, &numbers));
+    BN_GO(bn_domain_repartition(sim->domain, cuts, &fresh));
     sim->former = sim->domain; /* from here on a failure ends the run; what is left can still be read and destroyed */
     sim->domain = fresh;
     if (sim->engine->teardown)
@@ -316,23 +317,23 @@ static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
     numbers.restores = true;
-    if (sim->solver->keep)
-        BN_GO(sim->solver->keep(sim, sim->state, &numbers));
+    if (sim->solver->serialize)
+        BN_GO(sim->solver->serialize(sim, sim->state, &numbers));
     if (sim->engine->resume)
         BN_GO(sim->engine->resume(sim, sim->state));
 out:
-    bn_keeper_release(&numbers);
+    bn_checkpoint_state_release(&numbers);
     return st;
 }
 
 /* Looks at how the devices share the work, when it is time to, and moves the cuts to where it is, if that pays. */
 static bn_status balance(bn_sim *sim)
 {
-    bn_balance *b = &sim->balance;
+    bn_load_balance *b = &sim->balance;
     const double began = bn_seconds_now();
     bool moves = false;
     size_t n[3];
-    if (!bn_balance_due(b, sim->now.step) || bn_sim_done(sim))
+    if (!bn_load_balance_due(b, sim->now.step) || bn_sim_done(sim))
         return BN_OK;
     bn_domain_blocks(sim->domain, n);
     bn_cuts cuts = { 0 };
@@ -341,10 +342,10 @@ static bn_status balance(bn_sim *sim)
                         : bn_fail(sim->ctx, BN_MEMORY, "no memory for the work of %zu blocks", n[0] * n[1] * n[2]);
     if (st == BN_OK)
         st = bn_cuts_find(sim->domain, work, b->most, &cuts);
-    if (st == BN_OK && (moves = bn_balance_wants(b, sim->domain, &cuts)))
+    if (st == BN_OK && (moves = bn_load_balance_wants(b, sim->domain, &cuts)))
         st = recut(sim, &cuts);
     if (st == BN_OK)
-        bn_balance_looked(b, sim->domain, &cuts, moves, began, sim->now.step);
+        bn_load_balance_looked(b, sim->domain, &cuts, moves, began, sim->now.step);
     else
         bn_note(sim->ctx, "while sharing out the work of step %llu among the devices anew", sim->now.step);
     bn_cuts_free(&cuts);
@@ -407,7 +408,7 @@ bn_status bn_sim_measure(bn_sim *sim)
     if (st == BN_DIVERGED)
         tell_bad_value(sim);
     if (st == BN_OK)
-        st = bn_sim_present(sim);
+        st = bn_sim_update_outputs(sim);
     if (st == BN_OK && sim->solver->measure)
         st = sim->solver->measure(sim, sim->state, sim->results);
     if (st != BN_OK)
@@ -415,11 +416,11 @@ bn_status bn_sim_measure(bn_sim *sim)
     return st;
 }
 
-bn_status bn_sim_present(bn_sim *sim)
+bn_status bn_sim_update_outputs(bn_sim *sim)
 {
-    if (!sim->engine->present || sim->presented == sim->now.step + 1)
+    if (!sim->engine->update_outputs || sim->presented == sim->now.step + 1)
         return BN_OK;
-    BN_TRY(sim->engine->present(sim, sim->state));
+    BN_TRY(sim->engine->update_outputs(sim, sim->state));
     sim->presented = sim->now.step + 1;
     return BN_OK;
 }
@@ -444,13 +445,13 @@ static bn_status list_inputs(bn_sim *sim)
 }
 
 /* The files that the case names; going on, they must hold what they held. */
-static bn_status keep_inputs(bn_sim *sim, bn_keeper *k)
+static bn_status keep_inputs(bn_sim *sim, bn_checkpoint_state *k)
 {
     if (!sim->inputs)
         BN_TRY(list_inputs(sim));
     const char *text = sim->inputs, *mine = sim->inputs;
     size_t bytes = strlen(text);
-    BN_TRY(bn_keep_text(k, "inputs", &text, &bytes));
+    BN_TRY(bn_state_text(k, "inputs", &text, &bytes));
     for (size_t i = 0; i < sim->plan->input_count; i++) {
         const size_t length = strcspn(mine, "\n") + 1;
         if (strncmp(mine, text, BN_SHA256_TEXT) != 0)
@@ -463,16 +464,16 @@ static bn_status keep_inputs(bn_sim *sim, bn_keeper *k)
     return BN_OK;
 }
 
-bn_status bn_sim_keep(bn_sim *sim, bn_keeper *k)
+bn_status bn_sim_serialize(bn_sim *sim, bn_checkpoint_state *k)
 {
     bn_sim_state *now = &sim->now;
     bn_step *last = &sim->last;
     unsigned long long counts[] = { now->step, now->items, now->converged, now->complete };
     double reals[] = { now->time, now->residual, last->dt, last->residual };
-    bn_keeper_group(k, "run");
-    BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
-    BN_TRY(bn_keep_reals(k, "times", reals, sizeof reals / sizeof *reals));
-    BN_TRY(bn_keep_reals(k, "series", last->series, BN_SERIES_MAX));
+    bn_checkpoint_state_group(k, "run");
+    BN_TRY(bn_state_counts(k, "counts", counts, sizeof counts / sizeof *counts));
+    BN_TRY(bn_state_reals(k, "times", reals, sizeof reals / sizeof *reals));
+    BN_TRY(bn_state_reals(k, "series", last->series, BN_SERIES_MAX));
     now->step = counts[0];
     now->items = counts[1];
     now->converged = counts[2] != 0;
@@ -482,10 +483,10 @@ bn_status bn_sim_keep(bn_sim *sim, bn_keeper *k)
     last->dt = reals[2];
     last->residual = reals[3];
     BN_TRY(keep_inputs(sim, k));
-    bn_keeper_group(k, "solver");
-    if (sim->solver->keep)
-        BN_TRY(sim->solver->keep(sim, sim->state, k));
-    if (bn_keep_restores(k) && sim->engine->resume)
+    bn_checkpoint_state_group(k, "solver");
+    if (sim->solver->serialize)
+        BN_TRY(sim->solver->serialize(sim, sim->state, k));
+    if (bn_state_restores(k) && sim->engine->resume)
         BN_TRY(sim->engine->resume(sim, sim->state));
     return BN_OK;
 }
@@ -509,7 +510,7 @@ const bn_step *bn_sim_last_step(const bn_sim *sim) { return &sim->last; }
 const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
 const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source; }
 const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
-const bn_balance *bn_sim_balance(const bn_sim *sim) { return &sim->balance; }
+const bn_load_balance *bn_sim_load_balance(const bn_sim *sim) { return &sim->balance; }
 
 double bn_seconds_now(void)
 {
@@ -531,7 +532,7 @@ bn_status bn_sim_read(bn_sim *sim, const char *field, void *values, size_t bytes
     long i = field_index(sim, field);
     if (i < 0)
         return bn_fail(sim->ctx, BN_USAGE, "%s has no field %s", sim->solver->name, field);
-    BN_TRY(bn_sim_present(sim));
+    BN_TRY(bn_sim_update_outputs(sim));
     return bn_field_read(sim->fields[i], values, bytes);
 }
 

@@ -11,7 +11,7 @@
 const bn_plan *bn_sim_plan(const bn_sim *);
 /* Everything about the run that is no field: how far it is, its last step, the solver's numbers. After reading, the
  * engine takes up what has come. */
-BN_CHECKED bn_status bn_sim_keep(bn_sim *, bn_keeper *);
+BN_CHECKED bn_status bn_sim_serialize(bn_sim *, bn_checkpoint_state *);
 /* What the simulation went on from, with what its writer added; NULL: from the beginning. */
 bn_checkpoint *bn_sim_resumed(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
@@ -23,7 +23,7 @@ const char *bn_sim_tuning_source(const bn_sim *);
 const bn_tuning *bn_sim_tuning(const bn_sim *);
 
 /* How its devices share the work; `on` is false where they can't be made to share it otherwise. */
-const bn_balance *bn_sim_balance(const bn_sim *);
+const bn_load_balance *bn_sim_load_balance(const bn_sim *);
 
 /* What bn_sim_asked_to_end asks; nothing at the beginning. A step that was asked to end returns BN_OK and may have left
  * the number of the step as it was. */

@@ -33,7 +33,7 @@ typedef struct bn_engine {
     void (*teardown)(void *state); /* optional: what setup acquired; safe after a partial setup */
     /* optional: brings fields up to date that the steps leave behind (sums, norms), before fields are read or written
      */
-    bn_status (*present)(bn_sim *, void *state);
+    bn_status (*update_outputs)(bn_sim *, void *state);
     /* optional: fields of the state and what `keep` names have just come from a checkpoint: whatever setup made of what
      * init() gave is made of them anew */
     bn_status (*resume)(bn_sim *, void *state);
@@ -46,7 +46,7 @@ typedef struct bn_engine {
 } bn_engine;
 
 /* Numbers on their way to a checkpoint or back. */
-typedef struct bn_keeper bn_keeper;
+typedef struct bn_checkpoint_state bn_checkpoint_state;
 
 /* A straight line across a picture, where something of a solver's own stands: a source plane, the begin of an absorbing
  * layer. */
@@ -102,7 +102,7 @@ typedef struct bn_variant {
 
 /* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists
  * live as long as the plan. */
-typedef struct bn_plan_layers_desc {
+typedef struct bn_plan_mesh_output_desc {
     const char *name;   /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
     const bool *hidden; /* cells that are walls: grid.n values; NULL: none */
     bool mesh;          /* UGRID NetCDF: these fields over time, the other ones of role output as they are at the end */
@@ -110,7 +110,7 @@ typedef struct bn_plan_layers_desc {
     const char *outlined;      /* polygons (WKT) around the cells where this field is above a value; NULL: none */
     double above;
     const char *outline; /* "flooded" */
-} bn_plan_layers_desc;
+} bn_plan_mesh_output_desc;
 
 /* Required: name, summary, schema, kernels, state_size, device, both references, plan, init, and a self-test case
  * data/cases/NAME/selftest.toml of few cells and steps. It launches every kernel, or others do that stand beside it and
@@ -119,6 +119,7 @@ typedef struct bn_plan_layers_desc {
 typedef struct bn_solver {
     const char *name, *summary;
     const bn_key *schema;          /* ends with a NULL name */
+    const char *program;           /* optional: "studies/flood_layouts" for kernels/studies/flood_layouts.cl; NULL: the name */
     const bn_kernel_desc *kernels; /* of kernels/NAME.cl; ends with a NULL name */
     size_t state_size;             /* allocated zeroed by the simulation */
     const bn_engine *device;
@@ -131,7 +132,7 @@ typedef struct bn_solver {
     /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number
      * and the time, with the calls below. Called after `present` to write a checkpoint and after setup to go on from
      * one, on either engine: what one wrote the other reads. */
-    bn_status (*keep)(bn_sim *, void *state, bn_keeper *);
+    bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
     const bn_variant *variants; /* optional; ends with a NULL key */
     /* optional: what steps go along, which bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s. Progress,
      * series, pictures and the summary call it so. */
@@ -148,8 +149,8 @@ bn_coordinate bn_solver_coordinate(const bn_solver *);
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any launch; 1 unless said otherwise */
 /* The halo is wider by so many cells, which launches may compute along with their own where boxes are thick enough
- * (BN_MARGIN, bn_domain_reach). */
-void bn_plan_margin(bn_plan *, int cells);
+ * (BN_GHOST_CELLS, bn_domain_reach). */
+void bn_plan_ghost_cells(bn_plan *, int cells);
 /* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: so often
  * the grid can be made coarser by halves in the same boxes. */
 void bn_plan_align(bn_plan *, int cells);
@@ -158,13 +159,32 @@ BN_CHECKED bn_status bn_plan_field(bn_plan *, const bn_field_desc *);
 /* A field of one component, on this grid, that setup makes beside those of the plan: for the memory that the case is
  * said to need. `shared`: only if several devices have a part of it each. */
 BN_CHECKED bn_status bn_plan_more_memory(bn_plan *, const bn_grid *, bn_type, bool shared);
+/* Constants of the steps, each declared once. A solver lists them in a macro, LIST(X) with X(member, "what it is"):
+ *     typedef struct flow_constants { FLOW_CONSTANTS(BN_CONSTANT_MEMBER) } flow_constants;
+ *     bn_plan_constants(p, BN_CONSTANT_NAMES(FLOW_CONSTANTS), (const double *)&s->k)
+ * Kernels know member `nu_x` as NU_X, rounded to the case's precision; the reference rounds the same struct
+ * (numerics/real.h). What is fixed over a run is such a constant, what changes from launch to launch an argument, what is
+ * indexed a device array. */
+#define BN_CONSTANT_MEMBER(name, meaning) double name;
+#define BN_CONSTANT_NAME(name, meaning) #name,
+#define BN_CONSTANT_NAMES(LIST) ((const char *const[]){ LIST(BN_CONSTANT_NAME) NULL })
+BN_CHECKED bn_status bn_plan_constants(bn_plan *, const char *const *names, const double *values);
+/* Whole numbers that host and kernels share, such as the bits of a node: LIST(X) with X(NAME, value, "what it is"). Kernels
+ * know them as NAME. */
+typedef struct bn_code {
+    const char *name;
+    long long value;
+} bn_code;
+#define BN_CODE_ENTRY(name, value, meaning) { #name, value },
+#define BN_CODES(LIST) ((const bn_code[]){ LIST(BN_CODE_ENTRY){ NULL, 0 } })
+BN_CHECKED bn_status bn_plan_codes(bn_plan *, const bn_code *);
 BN_CHECKED bn_status bn_plan_define(bn_plan *, const char *name, double value); /* a real constant */
 BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long value);
 BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *unit, const char *help);
 BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */
 BN_CHECKED bn_status bn_plan_picture(bn_plan *, const bn_picture_desc *);
 BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
-void bn_plan_layers(bn_plan *, const bn_plan_layers_desc *);
+void bn_plan_mesh_output(bn_plan *, const bn_plan_mesh_output_desc *);
 
 /* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known which):
  * TIFFs get the tags of GeoTIFF. */
@@ -176,14 +196,14 @@ BN_CHECKED bn_status bn_plan_choice(bn_plan *, const char *name, const char *cho
 /* A kernel of the table that this case does not need and its program does not have. */
 BN_CHECKED bn_status bn_plan_skip_kernel(bn_plan *, const char *name);
 /* Bytes on a device beside the fields: tables, counters. `pieces`: so many alike, shared out among the devices
- * (bn_table_slabs), which may be more; 1: all of it on each. */
+ * (bn_device_array_slabs), which may be more; 1: all of it on each. */
 BN_CHECKED bn_status bn_plan_table(bn_plan *, uint64_t bytes, uint64_t pieces);
 /* Whether so many bytes more, in buffers of at most `largest`, have room beside all that has been announced so far, on
  * a device by itself: on every one of those that will compute, so that all ranks decide alike. True where the device is
  * not known. */
 bool bn_plan_has_room(const bn_plan *, uint64_t bytes, uint64_t largest);
 /* Zeroed memory that lives as long as the plan: for what plan() works out and the steps need. */
-BN_CHECKED bn_status bn_plan_keep(bn_plan *, size_t bytes, void **out);
+BN_CHECKED bn_status bn_plan_allocate(bn_plan *, size_t bytes, void **out);
 /* The grey values (0 black ... 255 white, top row first) of the PNG picture that the text `key` names, kept by the
  * plan. A relative path begins at the case file. A picture that can't be read rejects the case: then *grey is NULL. */
 BN_CHECKED bn_status bn_plan_grey(bn_plan *, const bn_case *, const char *key, uint32_t *width, uint32_t *height,
@@ -289,7 +309,7 @@ const bn_case *bn_sim_case(const bn_sim *);
 /* Writes such an image, in the precision of the case; makes the folder. */
 BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *name, const bn_image_numbers *);
 /* Runs the engine's `present` unless the fields are up to date. */
-BN_CHECKED bn_status bn_sim_present(bn_sim *);
+BN_CHECKED bn_status bn_sim_update_outputs(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
 /* For steps that may take seconds: whether the run is asked to end, by anyone on any rank (all ranks call it alike).
@@ -298,15 +318,17 @@ bool bn_sim_asked_to_end(bn_sim *);
 double bn_seconds_now(void); /* of the monotonic clock */
 
 /* --- for keep(): one call for both ways --- */
-bool bn_keep_restores(const bn_keeper *);
-BN_CHECKED bn_status bn_keep_reals(bn_keeper *, const char *name, double *values, size_t count);
-BN_CHECKED bn_status bn_keep_counts(bn_keeper *, const char *name, unsigned long long *values, size_t count);
-BN_CHECKED bn_status bn_keep_size(bn_keeper *, const char *name, size_t *value);
+bool bn_state_restores(const bn_checkpoint_state *);
+BN_CHECKED bn_status bn_state_reals(bn_checkpoint_state *, const char *name, double *values, size_t count);
+BN_CHECKED bn_status bn_state_counts(bn_checkpoint_state *, const char *name, unsigned long long *values, size_t count);
+BN_CHECKED bn_status bn_keep_size(bn_checkpoint_state *, const char *name, size_t *value);
 /* Going on fails with BN_CASE unless the value is what it was: for what hangs on keys of [output] and [stop], which may
  * differ otherwise. */
-BN_CHECKED bn_status bn_keep_same(bn_keeper *, const char *key, double value);
+BN_CHECKED bn_status bn_state_same(bn_checkpoint_state *, const char *key, double value);
 
 /* The registry: src/sim/solvers.def, one line a solver. NULL when unknown. */
 const bn_solver *bn_solver_find(const char *name);
+/* Names of the studies (sim/studies.def), ending with NULL. bn_solver_find finds them, too. */
+const char *const *bn_study_names(void);
 
 #endif

@@ -4,26 +4,26 @@ static inline int plane_of(uint number, uint visit)
     return CROWD && visit == 1 ? 5 : (int)((number * 7 + visit * 5) % PLANES); /* in a crowd all meet in one plane */
 }
 
-kernel void travel_walk(global const real *restrict table, volatile global long *tally, global uint *travel, int first, int end)
+kernel void migrate_walk(global const real *restrict table, volatile global long *tally, global uint *travel, int first, int end)
 {
-    const uint item = (uint)get_global_id(0), items = travel_items(travel);
+    const uint item = (uint)get_global_id(0), items = migrate_items(travel);
     if (item >= items)
         return;
-    uint at = *travel_memory(travel, item), number = 0, visit = 0;
+    uint at = *migrate_memory(travel, item), number = 0, visit = 0;
     long whole = 0;
     real sum = 0;
-    int has = item < travel_come(travel);
+    int has = item < migrate_come(travel);
     if (has) {
-        global const uint *t = travel_arrival(travel, item);
+        global const uint *t = migrate_arrival(travel, item);
         number = t[1];
         visit = t[2];
-        whole = (long)travel_long(t + 3);
-        sum = travel_real(t + 5);
+        whole = (long)migrate_long(t + 3);
+        sum = migrate_real(t + 5);
     }
     for (;;) {
         if (!has) {
             number = item + at * items;
-            if (travel_hold(travel) || number >= COUNT)
+            if (migrate_hold(travel) || number >= COUNT)
                 break;
             at++;
             visit = 0;
@@ -35,11 +35,11 @@ kernel void travel_walk(global const real *restrict table, volatile global long 
         }
         const int plane = plane_of(number, visit);
         if (plane < first || plane >= end) {
-            global uint *t = travel_departure(travel);
-            t[0] = ASTRAY ? 77 : plane < first ? travel_device(travel) - 1 : travel_device(travel) + 1;
+            global uint *t = migrate_departure(travel);
+            t[0] = ASTRAY ? 77 : plane < first ? migrate_device(travel) - 1 : migrate_device(travel) + 1;
             t[1] = number;
             t[2] = visit;
-            travel_put(travel_put_long(t + 3, (ulong)whole), sum);
+            migrate_put(migrate_put_long(t + 3, (ulong)whole), sum);
             break;
         }
         const real value = table[(size_t)(plane - first) * EACH + number % EACH];
@@ -52,10 +52,10 @@ kernel void travel_walk(global const real *restrict table, volatile global long 
             has = 0;
         }
     }
-    *travel_memory(travel, item) = at;
+    *migrate_memory(travel, item) = at;
 }
 
-kernel void travel_take(volatile global long *tally, global long *restrict out)
+kernel void migrate_take(volatile global long *tally, global long *restrict out)
 {
     CELL(i, j);
     out[AT(i, j)] = tally[(Y0 + j) * GNX + X0 + i];

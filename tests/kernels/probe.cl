@@ -41,20 +41,20 @@ kernel void probe_row(global int *number)
     }
 }
 
-#ifdef TURN_PITCH
+#ifdef TRANSPOSE_PITCH
 /* One more than here, in the turned grid. */
 kernel void probe_turn(global const int *restrict here, global int *restrict there)
 {
     const int j = (int)get_global_id(1) - Y0;
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
-        there[AT_TURNED(i, j)] = here[AT(i, j)] + 1;
+        there[AT_TRANSPOSED(i, j)] = here[AT(i, j)] + 1;
 }
 
 kernel void probe_turn_pairs(global const real2 *restrict here, global real2 *restrict there)
 {
     const int j = (int)get_global_id(1) - Y0;
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))
-        there[AT_TURNED(i, j)] = here[AT(i, j)] + (real2)(1, -1);
+        there[AT_TRANSPOSED(i, j)] = here[AT(i, j)] + (real2)(1, -1);
 }
 #endif
 

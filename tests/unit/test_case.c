@@ -26,7 +26,7 @@ START_TEST(defaults_and_given_values)
     ck_assert_int_eq(bn_case_int(sample, "case.seed"), 1);
     ck_assert(bn_case_bool(sample, "output.vtk") && !bn_case_bool(sample, "output.first"));
     ck_assert(bn_case_given(sample, "grid.nodes") && !bn_case_given(sample, "grid.size"));
-    ck_assert_str_eq(bn_case_problems(sample), "");
+    ck_assert_str_eq(bn_case_diagnostics(sample), "");
 }
 END_TEST
 
@@ -333,8 +333,8 @@ START_TEST(a_solver_rejects)
                                    "w.toml: [grid] size = [1.0, 1.0] (the default): not square\n"
                                    "--set source.share=0.25: [source] share: too much by 3\n"
                                    "3 errors; nothing was run. Every key with unit and range: binnacle new bpm";
-    ck_assert_str_eq(bn_case_problems(sample), expected);
-    ck_assert_str_eq(bn_case_problems(sample), expected);
+    ck_assert_str_eq(bn_case_diagnostics(sample), expected);
+    ck_assert_str_eq(bn_case_diagnostics(sample), expected);
 }
 END_TEST
 

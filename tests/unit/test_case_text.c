@@ -266,9 +266,9 @@ START_TEST(nearest_names)
         { "temperature", NULL },
     };
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        ck_assert_pstr_eq(bn_nearest(samples[i].word, words), samples[i].near);
+        ck_assert_pstr_eq(bn_suggest(samples[i].word, words), samples[i].near);
     char *longest = repeat("", "w", 100000, "");
-    ck_assert_ptr_null(bn_nearest(longest, words));
+    ck_assert_ptr_null(bn_suggest(longest, words));
     free(longest);
 }
 END_TEST

@@ -56,7 +56,7 @@ static void save(bn_sim *sim, size_t part_bytes)
 static void compare_box(bn_checkpoint *saved, const bn_plan *p, size_t field, const unsigned char *whole)
 {
     static unsigned seed = 1;
-    const bn_layout l = bn_field_layout(p, &p->fields[field]);
+    const bn_part_layout l = bn_field_layout(p, &p->fields[field]);
     const size_t wide = bn_part_bytes(l.type);
     uint32_t low[3], high[3];
     size_t points = 1;

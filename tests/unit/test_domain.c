@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(corners_of_halos_in_three_dimensions)
 {
-    enum { N = 12, WIDE = 2 * BN_SEGMENT + 40 }; /* wide enough to be cut along x too */
+    enum { N = 12, WIDE = 2 * BN_BLOCK_NX + 40 }; /* wide enough to be cut along x too */
     static const bn_kernel_desc kernel = { "probe_corners", BN_PER_CELL, { 27, 1, 27 } };
     const bn_define k = { "K", BN_DEF_REAL, { .r = 0.03125 } };
     static float first[2 * WIDE * N * N], other[2 * WIDE * N * N];
@@ -471,7 +471,7 @@ START_TEST(parts_of_a_field)
         float half = 0.5f;
         desc.device = on_device ? device : NULL;
         OK(bn_domain_create(ctx, &desc, &domain));
-        ck_assert(!bn_domain_dealt(domain));
+        ck_assert(!bn_domain_distributed(domain));
         ck_assert_uint_eq(bn_domain_parts(domain), 1);
         OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 2, 0 }, &f));
         OK(bn_field_supply(f, count_up, &half));
@@ -582,7 +582,7 @@ END_TEST
 START_TEST(coarser_grids_have_the_same_boxes)
 {
     static const bn_kernel_desc number = { "probe_number", BN_PER_CELL, { 0, 1, 0 } };
-    enum { WIDE = 2 * BN_SEGMENT + 41, HIGH = 333, COARSE_X = (WIDE - 1) / 2 + 1, COARSE_Y = (HIGH - 1) / 4 + 1 };
+    enum { WIDE = 2 * BN_BLOCK_NX + 41, HIGH = 333, COARSE_X = (WIDE - 1) / 2 + 1, COARSE_Y = (HIGH - 1) / 4 + 1 };
     static int32_t numbers[COARSE_X * COARSE_Y];
     static const int by_two[3] = { 2, 4, 1 }, by_three[3] = { 3, 1, 1 };
     bn_context *ctx = context_new(true);
@@ -667,11 +667,11 @@ START_TEST(a_foreign_field_brings_its_halos)
         OK(BN_RUN(run, BN_READ(a, 1), BN_WRITE(c)));
         OK(bn_field_read(c, own, sizeof own));
         OK(bn_field_zero(c));
-        OK(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 1), BN_WRITE(c)));
+        OK(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(b, 1), BN_WRITE(c)));
         OK(bn_field_read(c, foreign, sizeof foreign));
         ck_assert_msg(memcmp(own, foreign, sizeof own) == 0, "spread %d: a foreign field gives other bits", spread);
-        REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
-        REFUSED(BN_RUN(run, BN_READ_FOREIGN_REACH(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
+        REFUSED(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(b, 2), BN_WRITE(c)), BN_USAGE, "the halo is 1");
+        REFUSED(BN_RUN(run, BN_READ_OTHER_GRID_RADIUS(d, 1), BN_WRITE(c)), BN_USAGE, "another domain");
         /* And through the host, from three boxes to two. */
         OK(bn_field_create(fewer, &(bn_field_desc){ "e", "", BN_T_I32, 1, 0 }, &e));
         OK(bn_field_copy(c, d));

@@ -85,11 +85,11 @@ START_TEST(cuts_follow_the_work)
     ck_assert_ptr_null(cuts.begin);
 
     /* Two rows of blocks can't be shared by three: the columns are. */
-    bn_domain *flat = domain_of(device, 2, 6 * BN_SEGMENT, 8, 1);
+    bn_domain *flat = domain_of(device, 2, 6 * BN_BLOCK_NX, 8, 1);
     const double columns[12] = { 4, 1, 1, 1, 1, 0, 4, 1, 1, 1, 1, 0 };
     OK(bn_cuts_find(flat, columns, 1e9, &cuts));
     near(cuts.then, 4 / (8.0 / 3), 1e-9, "the first column alone");
-    ck_assert(cuts.along == 0 && cuts.begin[1] == BN_SEGMENT);
+    ck_assert(cuts.along == 0 && cuts.begin[1] == BN_BLOCK_NX);
     bn_cuts_free(&cuts);
     bn_domain_destroy(&flat);
 
@@ -112,7 +112,7 @@ START_TEST(cuts_that_a_domain_cannot_have)
     uint32_t begin[][3] = { { 0, 3, 64 }, { 4, 8, 64 }, { 0, 64, 64 }, { 0, 64, 128 } };
     for (size_t i = 0; i < 4; i++) {
         const bn_cuts cuts = { .along = 1, .count = 3, .begin = begin[i] };
-        ck_assert_msg(bn_domain_recut(d, &cuts, &other) == BN_USAGE, "cuts %zu were taken", i);
+        ck_assert_msg(bn_domain_repartition(d, &cuts, &other) == BN_USAGE, "cuts %zu were taken", i);
         bn_error_clear(ctx);
     }
     close_all(&d, &device);
@@ -125,8 +125,8 @@ START_TEST(fields_move_with_their_values)
                                            { "together", "", BN_T_REAL, 3, BN_INTERLEAVED },
                                            { "bytes", "", BN_T_U8, 1, 0 },
                                            { "wide", "", BN_T_I64, 1, 0 } };
-    enum { FIELDS = 4, NX = 2 * BN_SEGMENT + 40, NY = 24, NZ = 6 };
-    uint32_t begin[][3] = { { 0, 4, 20 }, { 0, BN_SEGMENT, 2 * BN_SEGMENT }, { 0, 1, 5 }, { 0, 8, 12 } };
+    enum { FIELDS = 4, NX = 2 * BN_BLOCK_NX + 40, NY = 24, NZ = 6 };
+    uint32_t begin[][3] = { { 0, 4, 20 }, { 0, BN_BLOCK_NX, 2 * BN_BLOCK_NX }, { 0, 1, 5 }, { 0, 8, 12 } };
     static const int along[] = { 1, 0, 2, 1 };
     bn_device *device = team(3);
     if (!device)
@@ -144,7 +144,7 @@ START_TEST(fields_move_with_their_values)
     }
     for (size_t m = 0; m < 4; m++) {
         bn_domain *next;
-        OK(bn_domain_recut(d, &(bn_cuts){ .along = along[m], .count = 3, .begin = begin[m] }, &next));
+        OK(bn_domain_repartition(d, &(bn_cuts){ .along = along[m], .count = 3, .begin = begin[m] }, &next));
         for (int i = 0; i < FIELDS; i++) {
             const size_t bytes = bn_field_bytes(fields[i]);
             unsigned char *now = malloc(bytes);
@@ -203,7 +203,7 @@ START_TEST(steps_and_books_go_on_where_fields_went)
         OK(bn_field_fill(a, 0, bump, NULL));
         diffuse(d, a, b, &program);
         if (moves) {
-            OK(bn_domain_recut(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
+            OK(bn_domain_repartition(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
             OK(bn_field_move(a, next));
             OK(bn_field_move(b, next));
             near(bn_domain_share(next, 0), 0.1, 1e-12, "4 of 40 rows");
@@ -252,7 +252,7 @@ START_TEST(a_snapshot_outlives_the_domain)
     OK(bn_field_write(a, values, sizeof values));
     OK(bn_snapshot_begin(a, false, &one));
     OK(bn_snapshot_begin(a, false, &two));
-    OK(bn_domain_recut(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
+    OK(bn_domain_repartition(d, &(bn_cuts){ .along = 1, .count = 2, .begin = begin }, &next));
     OK(bn_field_move(a, next));
     bn_domain_destroy(&d);
     OK(bn_field_zero(a));
@@ -271,8 +271,8 @@ END_TEST
 
 START_TEST(partial_sums_of_all_devices_are_read)
 {
-    enum { NX = BN_SEGMENT + 3, NY = 22, BLOCKS = 12 };
-    static const bn_kernel_desc kernel = { "reduce_max_abs", BN_PER_SEGMENT, { 1, 0, 1 } };
+    enum { NX = BN_BLOCK_NX + 3, NY = 22, BLOCKS = 12 };
+    static const bn_kernel_desc kernel = { "reduce_max_abs", BN_PER_BLOCK, { 1, 0, 1 } };
     bn_device *device = team(2);
     if (!device)
         return;
@@ -296,7 +296,7 @@ START_TEST(partial_sums_of_all_devices_are_read)
     OK(bn_partials_read(partials, 0, found, BLOCKS));
     for (int y = 0; y < 6; y++)
         for (int x = 0; x < 2; x++) {
-            const int row = 4 * y + 3 < NY ? 4 * y + 3 : NY - 1, column = x ? NX - 1 : BN_SEGMENT - 1;
+            const int row = 4 * y + 3 < NY ? 4 * y + 3 : NY - 1, column = x ? NX - 1 : BN_BLOCK_NX - 1;
             near(found[2 * y + x], row * NX + column, 0, "the last cell of the block");
         }
     ck_assert(bn_partials_read(partials, 1, found, BLOCKS) == BN_USAGE);
@@ -321,25 +321,25 @@ START_TEST(cuts_move_when_that_pays)
     bn_domain *d = domain_of(device, 2, 37, 40, 1);
     for (int i = 0; i < 3; i++) {
         cuts[i].begin = begin;
-        bn_balance often = { .on = true, .every = 3 }, lately = { .on = true, .since = bn_seconds_now(), .cost = 1000 },
+        bn_load_balance often = { .on = true, .every = 3 }, lately = { .on = true, .since = bn_seconds_now(), .cost = 1000 },
                    before = { .on = true, .since = bn_seconds_now() - 100, .cost = 10 }, first = before;
         first.fresh = true;
-        ck_assert_msg(bn_balance_wants(&often, d, &cuts[i]) == (i == 2), "every third step: cuts %d", i);
-        ck_assert_msg(!bn_balance_wants(&lately, d, &cuts[i]), "nothing has been lost yet: cuts %d", i);
-        ck_assert_msg(bn_balance_wants(&before, d, &cuts[i]) == (i == 2), "half of 100 s against 10 s: cuts %d", i);
-        ck_assert_msg(!bn_balance_wants(&first, d, &cuts[i]), "that the first step is slow is no loss: cuts %d", i);
+        ck_assert_msg(bn_load_balance_wants(&often, d, &cuts[i]) == (i == 2), "every third step: cuts %d", i);
+        ck_assert_msg(!bn_load_balance_wants(&lately, d, &cuts[i]), "nothing has been lost yet: cuts %d", i);
+        ck_assert_msg(bn_load_balance_wants(&before, d, &cuts[i]) == (i == 2), "half of 100 s against 10 s: cuts %d", i);
+        ck_assert_msg(!bn_load_balance_wants(&first, d, &cuts[i]), "that the first step is slow is no loss: cuts %d", i);
         near(first.cost, 110, 1, "it is the price of new kernels");
         near(before.lost, i == 2 ? 50 : 0, 1, "half of 100 s, where there is something to gain");
     }
-    bn_balance b = { .on = true, .every = 3 };
-    ck_assert(!bn_balance_due(&b, 2) && bn_balance_due(&b, 3) && !bn_balance_due(&b, 4));
-    b = (bn_balance){ .on = true, .since = bn_seconds_now() - 4, .last = 10, .cost = 1 };
-    bn_balance_looked(&b, d, &cuts[0], false, bn_seconds_now() - 2, 14); /* 0.5 s a step, the look took 2 s */
-    ck_assert(!bn_balance_due(&b, 300) && bn_balance_due(&b, 14 + 420)); /* a hundredth of the time */
+    bn_load_balance b = { .on = true, .every = 3 };
+    ck_assert(!bn_load_balance_due(&b, 2) && bn_load_balance_due(&b, 3) && !bn_load_balance_due(&b, 4));
+    b = (bn_load_balance){ .on = true, .since = bn_seconds_now() - 4, .last = 10, .cost = 1 };
+    bn_load_balance_looked(&b, d, &cuts[0], false, bn_seconds_now() - 2, 14); /* 0.5 s a step, the look took 2 s */
+    ck_assert(!bn_load_balance_due(&b, 300) && bn_load_balance_due(&b, 14 + 420)); /* a hundredth of the time */
     ck_assert(b.moves == 0 && fabs(b.seconds - 2) < 0.5);
-    bn_balance_looked(&b, d, &cuts[2], true, bn_seconds_now() - 3, 15);
+    bn_load_balance_looked(&b, d, &cuts[2], true, bn_seconds_now() - 3, 15);
     near(b.cost, 3, 0.5, "what the move took");
-    ck_assert(b.moves == 1 && b.fresh && bn_balance_due(&b, 16)); /* the next step tells what else it costs */
+    ck_assert(b.moves == 1 && b.fresh && bn_load_balance_due(&b, 16)); /* the next step tells what else it costs */
     close_all(&d, &device);
 }
 END_TEST

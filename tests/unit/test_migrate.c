@@ -13,8 +13,8 @@ enum { NX = 8, NY = 16, PLANES = 10, EACH = 3, UNIT = 4, COUNT = 700, VISITS = 9
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
-static const bn_kernel_desc walk_desc = { "travel_walk", BN_PER_TRAVELLER, { 1, 1, 1 } };
-static const bn_kernel_desc take_desc = { "travel_take", BN_PER_CELL, { 1, 1, 0 } };
+static const bn_kernel_desc walk_desc = { "migrate_walk", BN_PER_PARTICLE, { 1, 1, 1 } };
+static const bn_kernel_desc take_desc = { "migrate_take", BN_PER_CELL, { 1, 1, 0 } };
 
 typedef struct walkers {
     bn_context *ctx;
@@ -22,9 +22,9 @@ typedef struct walkers {
     bn_domain *domain;
     bn_program *program;
     bn_kernel *walk, *take;
-    bn_table *table, *tally;
+    bn_device_array *table, *tally;
     bn_field *out;
-    bn_travellers *travellers;
+    bn_migrating_particles *travellers;
 } walkers;
 
 static double value(int plane, int at) { return 1 + 10 * plane + at; }
@@ -60,29 +60,29 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
         { "COUNT", BN_DEF_INT, { .i = COUNT } },   { "VISITS", BN_DEF_INT, { .i = VISITS } },
         { "CROWD", BN_DEF_INT, { .i = crowd } },   { "ASTRAY", BN_DEF_INT, { .i = astray } },
     };
-    OK(bn_program_build(w.domain, "travel_probe", defines, sizeof defines / sizeof *defines, &w.program));
+    OK(bn_program_build(w.domain, "migrate_probe", defines, sizeof defines / sizeof *defines, &w.program));
     OK(bn_kernel_find(w.program, &walk_desc, &w.walk));
     OK(bn_kernel_find(w.program, &take_desc, &w.take));
     fill(values, 1);
-    OK(bn_table_slabs(w.domain, "planes", values, PLANES, EACH, UNIT, &w.table));
-    OK(bn_table_counters(w.domain, "tally", NX * NY, &w.tally));
+    OK(bn_device_array_slabs(w.domain, "planes", values, PLANES, EACH, UNIT, &w.table));
+    OK(bn_device_array_counters(w.domain, "tally", NX * NY, &w.tally));
     OK(bn_field_create(w.domain, &(bn_field_desc){ "out", "", BN_T_I64, 1, 0 }, &w.out));
-    OK(bn_travellers_create(w.domain, "walkers", words, capacity, &w.travellers));
+    OK(bn_migrating_particles_create(w.domain, "walkers", words, capacity, &w.travellers));
     return w;
 }
 
 static bn_status go(walkers *w)
 {
-    return BN_TRAVEL(w->walk, BN_TABLE(w->table), BN_TABLE(w->tally), BN_TRAVELLERS(w->travellers),
+    return BN_MIGRATION(w->walk, BN_ARRAY(w->table), BN_ARRAY(w->tally), BN_MIGRATING(w->travellers),
                      BN_FIRST_PLANE(w->table), BN_END_PLANE(w->table));
 }
 
 static void end(walkers *w)
 {
-    bn_travellers_destroy(&w->travellers);
+    bn_migrating_particles_destroy(&w->travellers);
     bn_field_destroy(&w->out);
-    bn_table_destroy(&w->tally);
-    bn_table_destroy(&w->table);
+    bn_device_array_destroy(&w->tally);
+    bn_device_array_destroy(&w->table);
     bn_program_destroy(&w->program);
     bn_domain_destroy(&w->domain);
     bn_device_close(&w->device);
@@ -116,7 +116,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
 {
     bn_context *ctx = w->ctx;
     int64_t expected[10], found[NX * NY];
-    const unsigned long long before = bn_travellers_counts(w->travellers).travellers,
+    const unsigned long long before = bn_migrating_particles_counts(w->travellers).travellers,
                              journeys = expect(expected, crowd, cut, factor);
     OK(go(w));
     OK(BN_RUN(w->take, BN_COUNTERS(w->tally), BN_WRITE(w->out)));
@@ -124,7 +124,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
     for (int i = 0; i < 10; i++)
         ck_assert_msg(found[i] == expected[i], "sum %d is %lld, not %lld", i, (long long)found[i],
                       (long long)expected[i]);
-    ck_assert_uint_eq(bn_travellers_counts(w->travellers).travellers - before, journeys);
+    ck_assert_uint_eq(bn_migrating_particles_counts(w->travellers).travellers - before, journeys);
     OK(bn_domain_check_canaries(w->domain));
 }
 
@@ -132,7 +132,7 @@ START_TEST(nobody_travels_on_one_device)
 {
     walkers w = begin(NULL, 64, 7, false, false);
     check(&w, false, false, 1);
-    ck_assert_uint_eq(bn_travellers_counts(w.travellers).launches, 1);
+    ck_assert_uint_eq(bn_migrating_particles_counts(w.travellers).launches, 1);
     end(&w);
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(all_come_through_on_four_devices)
     ctx = w.ctx;
     check(&w, false, true, 1);
     fill(values, 3);
-    OK(bn_table_rewrite(w.table, values, PLANES * EACH));
+    OK(bn_device_array_rewrite(w.table, values, PLANES * EACH));
     check(&w, false, true, 3); /* and once more */
     end(&w);
 }
@@ -165,25 +165,25 @@ START_TEST(what_is_wrong_is_told)
 {
     walkers w = begin("2", 16, 7, false, true);
     bn_context *ctx = w.ctx;
-    bn_travellers *none;
+    bn_migrating_particles *none;
     ck_assert_int_eq(go(&w), BN_MISMATCH);
     ck_assert_msg(strstr(bn_error_text(ctx), "device 77 of 2") != NULL, "%s", bn_error_text(ctx));
     bn_error_clear(ctx);
-    ck_assert_int_eq(BN_TRAVEL(w.take, BN_COUNTERS(w.tally), BN_WRITE(w.out)), BN_USAGE);
+    ck_assert_int_eq(BN_MIGRATION(w.take, BN_COUNTERS(w.tally), BN_WRITE(w.out)), BN_USAGE);
     bn_error_clear(ctx);
-    ck_assert_int_eq(BN_RUN(w.walk, BN_TABLE(w.table), BN_TABLE(w.tally), BN_TABLE(w.tally), BN_FIRST_PLANE(w.table),
+    ck_assert_int_eq(BN_RUN(w.walk, BN_ARRAY(w.table), BN_ARRAY(w.tally), BN_ARRAY(w.tally), BN_FIRST_PLANE(w.table),
                             BN_END_PLANE(w.table)),
                      BN_USAGE);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_travellers_create(w.domain, "nobody", 0, 16, &none), BN_USAGE);
+    ck_assert_int_eq(bn_migrating_particles_create(w.domain, "nobody", 0, 16, &none), BN_USAGE);
     ck_assert_ptr_null(none);
     bn_error_clear(ctx);
-    bn_table *table;
+    bn_device_array *table;
     const double one = 1;
-    ck_assert_int_eq(bn_table_slabs(w.domain, "nothing", &one, 0, 1, 1, &table), BN_USAGE);
+    ck_assert_int_eq(bn_device_array_slabs(w.domain, "nothing", &one, 0, 1, 1, &table), BN_USAGE);
     ck_assert_ptr_null(table);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_table_rewrite(w.table, &one, 1), BN_USAGE);
+    ck_assert_int_eq(bn_device_array_rewrite(w.table, &one, 1), BN_USAGE);
     bn_error_clear(ctx);
     end(&w);
 }

@@ -20,7 +20,7 @@ START_TEST(every_row_once)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         unsigned *rows = calloc(counts[c] + 1, sizeof *rows);
         ck_assert_ptr_nonnull(rows);
-        bn_in_bands(counts[c], count_rows, rows);
+        bn_parallel_rows(counts[c], count_rows, rows);
         for (size_t r = 0; r < counts[c]; r++)
             ck_assert_msg(rows[r] == 1, "row %zu of %zu: %u times", r, counts[c], rows[r]);
         ck_assert_uint_eq(rows[counts[c]], 0);

@@ -272,7 +272,7 @@ START_TEST(test_raster_places_values)
     /* x fastest, y up: the picture's lower left pixel is the first value. */
     const double v[6] = { 0, 1, 2, 3, 4, (double)NAN };
     const bn_picture cells = { .n = { 3, 2 }, .h = { 1, 1 }, .values = v };
-    const bn_range r = bn_raster_range(&cells);
+    const bn_value_range r = bn_raster_range(&cells);
     near(r.low, 0, 0, "least");
     near(r.high, 4, 0, "largest that is finite");
     uint32_t pixels[4 * 7];
@@ -293,7 +293,7 @@ START_TEST(test_raster_places_values)
     const double same[4] = { 300, 300, 300, 300 },
                  none[4] = { (double)NAN, (double)NAN, (double)INFINITY, (double)NAN };
     bn_picture odd = { .n = { 2, 2 }, .h = { 1, 1 }, .values = same };
-    bn_range o = bn_raster_range(&odd);
+    bn_value_range o = bn_raster_range(&odd);
     ck_assert(o.low < 300 && o.high > 300);
     odd.values = none;
     o = bn_raster_range(&odd);

@@ -94,8 +94,8 @@ static void try_layout(int devices, int boxes, bn_precision precision)
     OK(bn_domain_create(ctx, &desc, &domain));
     OK(bn_field_create(domain, &(bn_field_desc){ "pairs", "", BN_T_REAL2, 1, 0 }, &pairs));
     OK(bn_field_create(domain, &(bn_field_desc){ "numbers", "", BN_T_REAL, 1, 0 }, &numbers));
-    const bn_rows both[] = { { pairs, false, true }, { numbers, false, true } };
-    OK(bn_field_rows(both, 2, false, make, &c));
+    const bn_row_band both[] = { { pairs, false, true }, { numbers, false, true } };
+    OK(bn_field_row_bands(both, 2, false, make, &c));
     ck_assert_uint_eq(c.next, HIGH);
     ck_assert_uint_ge(c.calls, 3); /* not all of them at once */
     OK(bn_field_get(pairs, values, 2 * WIDE * HIGH));
@@ -104,19 +104,19 @@ static void try_layout(int devices, int boxes, bn_precision precision)
         const double here = precision == BN_DOUBLE ? exact : (double)(float)exact;
         wrong += values[2 * at] != here || values[2 * at + 1] != -here;
     }
-    OK(bn_field_rows((const bn_rows[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change, &wrong));
+    OK(bn_field_row_bands((const bn_row_band[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change, &wrong));
     ck_assert_uint_eq(wrong, 0);
     OK(bn_field_get(numbers, values, WIDE * HIGH));
     double sum = 0;
     for (size_t at = 0; at < WIDE * HIGH; at++)
         sum += values[at];
     c = (course){ 0 };
-    OK(bn_field_rows(&(const bn_rows){ numbers, true, false }, 1, true, add_up, &c));
+    OK(bn_field_row_bands(&(const bn_row_band){ numbers, true, false }, 1, true, add_up, &c));
     ck_assert(c.sum == sum && c.next == HIGH);
     ck_assert_double_lt(sum, -1e10);
-    ck_assert_int_eq(bn_field_rows(&(const bn_rows){ numbers, true, false }, 1, true, stop, ctx), BN_DIVERGED);
+    ck_assert_int_eq(bn_field_row_bands(&(const bn_row_band){ numbers, true, false }, 1, true, stop, ctx), BN_DIVERGED);
     bn_error_clear(ctx);
-    REFUSED(bn_field_rows(&(const bn_rows){ numbers, true, true }, 1, true, add_up, &c),
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ numbers, true, true }, 1, true, add_up, &c),
             "is not written where all rows");
     bn_field_destroy(&pairs);
     bn_field_destroy(&numbers);
@@ -147,13 +147,13 @@ START_TEST(what_has_no_rows_is_refused)
     bn_domain_desc desc = { .grid = { .dims = 2, .n = { 600, 4, 1 }, .h = { 1, 1, 1 } }, .device = device, .boxes = 1 };
     OK(bn_domain_create(ctx, &desc, &domain));
     OK(bn_field_create(domain, &(bn_field_desc){ "integers", "", BN_T_I32, 1, 0 }, &integers));
-    REFUSED(bn_field_rows(&(const bn_rows){ integers, true, false }, 1, false, stop, NULL), "it must be real");
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ integers, true, false }, 1, false, stop, NULL), "it must be real");
     bn_field_destroy(&integers);
     bn_domain_destroy(&domain);
     desc.boxes = 2;
     OK(bn_domain_create(ctx, &desc, &domain));
     OK(bn_field_create(domain, &(bn_field_desc){ "cut", "", BN_T_REAL, 1, 0 }, &cut));
-    REFUSED(bn_field_rows(&(const bn_rows){ cut, true, false }, 1, false, stop, NULL), "in whole rows");
+    REFUSED(bn_field_row_bands(&(const bn_row_band){ cut, true, false }, 1, false, stop, NULL), "in whole rows");
     bn_field_destroy(&cut);
     bn_domain_destroy(&domain);
     bn_device_close(&device);

@@ -61,7 +61,7 @@ static void there_and_back(int devices, int boxes, const size_t group[3])
     bn_kernel *run[2], *begin;
     memcpy(desc.work_group, group, sizeof desc.work_group);
     OK(bn_domain_create(ctx, &desc, &domain[0]));
-    OK(bn_domain_turned(domain[0], &domain[1]));
+    OK(bn_domain_transposed(domain[0], &domain[1]));
     ck_assert_uint_eq(bn_domain_boxes(domain[1]), (size_t)(boxes < 21 ? boxes : 21)); /* of four rows, and a last one */
     const bn_grid *g = bn_domain_grid(domain[1]);
     ck_assert(g->n[0] == HIGH && g->n[1] == WIDE && g->h[0] == 0.5 && g->origin[1] == 3);
@@ -73,13 +73,13 @@ static void there_and_back(int devices, int boxes, const size_t group[3])
     OK(bn_kernel_find(program[0], &number, &begin));
     OK(BN_RUN(begin, BN_WRITE(f[0])));
     for (int i = 0; i < 2 * TIMES - 1; i++)
-        OK(BN_RUN(run[i % 2], BN_READ(f[i % 2], 0), BN_WRITE_TURNED(f[!(i % 2)])));
+        OK(BN_RUN(run[i % 2], BN_READ(f[i % 2], 0), BN_WRITE_TRANSPOSED(f[!(i % 2)])));
     OK(bn_field_read(f[1], numbers, sizeof numbers));
     for (int at = 0; at < WIDE * HIGH; at++)
         ck_assert_msg(numbers[at] == at % HIGH * WIDE + at / HIGH + 2 * TIMES - 1,
                       "%d devices, %d boxes: %d at (%d, %d) of the turned grid", devices, boxes, numbers[at], at % HIGH,
                       at / HIGH);
-    OK(BN_RUN(run[1], BN_READ(f[1], 0), BN_WRITE_TURNED(f[0])));
+    OK(BN_RUN(run[1], BN_READ(f[1], 0), BN_WRITE_TRANSPOSED(f[0])));
     OK(bn_field_read(f[0], numbers, sizeof numbers));
     for (int at = 0; at < WIDE * HIGH; at++)
         ck_assert_int_eq(numbers[at], at + 2 * TIMES);
@@ -125,7 +125,7 @@ START_TEST(elements_of_any_size)
     bn_program *program;
     bn_kernel *run[2], *begin;
     OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_domain_turned(domain, &turned));
+    OK(bn_domain_transposed(domain, &turned));
     OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_I32, 1, 0 }, &a));
     OK(bn_field_create(turned, &(bn_field_desc){ "b", "", BN_T_I32, 1, 0 }, &b));
     OK(bn_field_create(domain, &(bn_field_desc){ "c", "", BN_T_REAL2, 1, 0 }, &c));
@@ -139,8 +139,8 @@ START_TEST(elements_of_any_size)
     OK(bn_field_set(c, values, 2 * WIDE * HIGH));
     OK(BN_RUN(begin, BN_WRITE(a)));
     for (int i = 0; i < 2; i++) {
-        OK(BN_RUN(run[0], BN_READ(a, 0), BN_WRITE_TURNED(b)));
-        OK(BN_RUN(run[1], BN_READ(c, 0), BN_WRITE_TURNED(d)));
+        OK(BN_RUN(run[0], BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)));
+        OK(BN_RUN(run[1], BN_READ(c, 0), BN_WRITE_TRANSPOSED(d)));
     }
     OK(bn_field_read(b, numbers, sizeof numbers));
     OK(bn_field_read(d, pairs, sizeof pairs));
@@ -171,7 +171,7 @@ START_TEST(what_cannot_be_turned_is_refused)
     bn_program *program;
     bn_kernel *run;
     OK(bn_domain_create(ctx, &desc, &domain));
-    OK(bn_domain_turned(domain, &turned));
+    OK(bn_domain_transposed(domain, &turned));
     desc.boxes = 1;
     OK(bn_domain_create(ctx, &desc, &other));
     OK(bn_field_create(domain, &(bn_field_desc){ "a", "", BN_T_I32, 1, 0 }, &a));
@@ -180,23 +180,23 @@ START_TEST(what_cannot_be_turned_is_refused)
     OK(bn_field_create(other, &(bn_field_desc){ "wrong", "", BN_T_I32, 1, 0 }, &wrong));
     OK(bn_program_build(domain, "probe", &k, 1, &program));
     OK(bn_kernel_find(program, &turn[0], &run));
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TURNED(a)), BN_USAGE, "not of the turned grid");
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TURNED(wrong)), BN_USAGE, "not of the turned grid");
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TURNED(two)), BN_USAGE, "several components");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(a)), BN_USAGE, "not of the turned grid");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(wrong)), BN_USAGE, "not of the turned grid");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(two)), BN_USAGE, "several components");
     bn_program_destroy(&program);
     OK(bn_program_build(domain, "probe", &k, 1, &program));
     OK(bn_kernel_find(program, &once, &run));
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TURNED(b)), BN_USAGE, "per row and per segment");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)), BN_USAGE, "per row and per segment");
     bn_program_destroy(&program);
     bn_field_destroy(&wrong);
     bn_domain_destroy(&other);
     desc.whole_rows = false;
     OK(bn_domain_create(ctx, &desc, &other));
-    REFUSED(bn_domain_turned(other, &none), BN_USAGE, "whole rows");
+    REFUSED(bn_domain_transposed(other, &none), BN_USAGE, "whole rows");
     bn_domain_destroy(&other);
     desc = grid(device, 2);
-    desc.grid.n[0] = 4 * BN_SEGMENT; /* it could be cut along x */
-    desc.grid.n[1] = BN_SEGMENT_ROWS;
+    desc.grid.n[0] = 4 * BN_BLOCK_NX; /* it could be cut along x */
+    desc.grid.n[1] = BN_BLOCK_NY;
     REFUSED(bn_domain_create(ctx, &desc, &none), BN_USAGE, "here not at all");
     desc.grid = (bn_grid){ .dims = 1, .n = { WIDE, 1, 1 }, .h = { 1, 1, 1 } };
     REFUSED(bn_domain_create(ctx, &desc, &none), BN_USAGE, "one dimension");

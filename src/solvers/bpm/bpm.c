@@ -149,9 +149,9 @@ static const bn_variant variants[] = { { "solver.chunk", "0|5|7|9|11|15", false,
 
 static const bn_kernel_desc kernels[] = {
     { "bpm_march", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } },
-    { "bpm_source", BN_PER_SEGMENT, { .reads = 3, .writes = 4, .flops = 24 } },
+    { "bpm_source", BN_PER_BLOCK, { .reads = 3, .writes = 4, .flops = 24 } },
     { "bpm_sweep", BN_PER_CELL, { .reads = 5, .writes = 2, .flops = 28 } },
-    { "bpm_residual", BN_PER_SEGMENT, { .reads = 5, .writes = 0, .flops = 24 } },
+    { "bpm_residual", BN_PER_BLOCK, { .reads = 5, .writes = 0, .flops = 24 } },
     { "bpm_total", BN_ONCE, { 0, 0, 0 } },
     { "bpm_add", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 2 } },
     { 0 },
@@ -258,7 +258,7 @@ static bn_status read_launch_file(const bn_case *c, bn_plan *p, bpm *s)
 static bn_status read_batch(const bn_case *c, bn_plan *p, bpm *s)
 {
     void *memory;
-    BN_TRY(bn_plan_keep(p, s->beams * sizeof *s->beam, &memory));
+    BN_TRY(bn_plan_allocate(p, s->beams * sizeof *s->beam, &memory));
     s->beam = memory;
     static const char *const keys[3] = { "batch.wavelength", "batch.offset", "batch.index" };
     for (size_t beam = 0; beam < s->beams; beam++)
@@ -276,7 +276,7 @@ static bn_status read_batch(const bn_case *c, bn_plan *p, bpm *s)
 static bn_status keep(bn_plan *p, size_t count, double **out)
 {
     void *memory;
-    BN_TRY(bn_plan_keep(p, count * sizeof **out, &memory));
+    BN_TRY(bn_plan_allocate(p, count * sizeof **out, &memory));
     *out = memory;
     return BN_OK;
 }
@@ -308,7 +308,7 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     BN_TRY(keep(p, 8 * s->beams, &s->iteration));
     if (bn_case_bool(c, "output.map"))
         BN_TRY(keep(p, s->room * s->map_n, &s->map));
-    BN_TRY(bn_plan_keep(p, s->room * sizeof *s->record, &memory));
+    BN_TRY(bn_plan_allocate(p, s->room * sizeof *s->record, &memory));
     s->record = memory;
     return BN_OK;
 }
@@ -517,7 +517,7 @@ const bn_solver bn_solver_bpm = {
     .plan = plan,
     .init = init,
     .measure = bpm_measure,
-    .keep = bpm_keep,
+    .serialize = bpm_serialize,
     .variants = variants,
     .tolerance = tolerance,
     .along = "z",

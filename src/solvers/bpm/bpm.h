@@ -140,7 +140,7 @@ typedef struct bpm {
     bn_program *own_program;
     /* device */
     bn_kernel *march, *source, *sweep, *residual, *total, *add;
-    bn_table *factors, *numbers;
+    bn_device_array *factors, *numbers;
     bn_partials *partials;
     bn_scalars *scalars;
     void *reference_memory;
@@ -216,7 +216,7 @@ typedef struct bpm_marcher {
 } bpm_marcher;
 BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
 /* What a checkpoint needs beside psi, and, coming back, the section that psi was left in. */
-BN_CHECKED bn_status bpm_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status bpm_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
 /* bpm_space.c: beams in space. */
 /* Every second step takes the two directions in the other order, whatever sections and records it lies in. */
@@ -242,7 +242,7 @@ BN_CHECKED bn_status bpm_rayleigh(bn_sim *, bpm *, double *index, double *power)
 /* psi over s->largest, as what enters from now on, too. */
 BN_CHECKED bn_status bpm_normalize(bpm *);
 /* Brings what is written to files up to date. */
-BN_CHECKED bn_status bpm_present(bn_sim *, void *state);
+BN_CHECKED bn_status bpm_update_outputs(bn_sim *, void *state);
 
 /* bpm_fft.c: by transforms. `times`: one field by another, point by point. */
 BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);

@@ -51,8 +51,8 @@ static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double 
 bn_status bpm_launch_space(bpm *s, bool make)
 {
     launching l = { s, make };
-    const bn_rows rows[] = { { s->start, !make, make }, { s->psi, false, true } };
-    return bn_field_rows(rows, 2, false, launch_rows, &l);
+    const bn_row_band rows[] = { { s->start, !make, make }, { s->psi, false, true } };
+    return bn_field_row_bands(rows, 2, false, launch_rows, &l);
 }
 
 /* --- what is looked at --- */
@@ -110,8 +110,8 @@ bn_status bpm_look_space(bpm *s, bpm_state *out, double *map)
     *out = (bpm_state){
         .z = (double)s->done * s->dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
     };
-    const bn_rows rows[] = { { s->psi, true, false }, { s->start, true, false } };
-    BN_TRY(bn_field_rows(rows, 2, true, look_rows, &l));
+    const bn_row_band rows[] = { { s->psi, true, false }, { s->start, true, false } };
+    BN_TRY(bn_field_row_bands(rows, 2, true, look_rows, &l));
     const double power = out->power, overlap = l.re * l.re + l.im * l.im;
     out->power = power / own;
     out->centre_x = l.x1 / power;
@@ -146,16 +146,16 @@ static bn_status show_rows(void *user, uint32_t first, uint32_t count, double *c
     return BN_OK;
 }
 
-bn_status bpm_present(bn_sim *sim, void *state)
+bn_status bpm_update_outputs(bn_sim *sim, void *state)
 {
     bpm *s = state;
     (void)sim;
     if (!s->space)
         return bpm_show(s);
-    const bn_rows rows[] = {
+    const bn_row_band rows[] = {
         { s->psi, true, false }, { s->intensity, false, true }, { s->index, false, true }, { s->work, false, true }
     };
-    return bn_field_rows(rows, 4, false, show_rows, s);
+    return bn_field_row_bands(rows, 4, false, show_rows, s);
 }
 
 /* --- while the mode is sought; the field is not scaled then --- */
@@ -172,7 +172,7 @@ static bn_status largest_rows(void *user, uint32_t first, uint32_t count, double
 bn_status bpm_find_largest(bn_sim *sim, bpm *s)
 {
     s->largest = 0;
-    BN_TRY(bn_field_rows(&(const bn_rows){ s->psi, true, false }, 1, false, largest_rows, s));
+    BN_TRY(bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, false, largest_rows, s));
     bn_context_agree(bn_sim_context(sim), &s->largest, 1); /* it has seen its own boxes */
     return BN_OK;
 }
@@ -188,8 +188,8 @@ static bn_status norm_rows(void *user, uint32_t first, uint32_t count, double *c
 
 bn_status bpm_normalize(bpm *s)
 {
-    const bn_rows rows[] = { { s->psi, true, true }, { s->start, false, true } };
-    return bn_field_rows(rows, 2, false, norm_rows, s);
+    const bn_row_band rows[] = { { s->psi, true, true }, { s->start, false, true } };
+    return bn_field_row_bands(rows, 2, false, norm_rows, s);
 }
 
 /* A row's share of the quotient needs the rows on both sides: rows are added up when the one behind them has come. */
@@ -247,7 +247,7 @@ bn_status bpm_rayleigh(bn_sim *sim, bpm *s, double *index, double *power)
     quotient q = { .s = s, .south = rows, .here = rows + row, .north = rows + 2 * row };
     if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for three rows of the field");
-    const bn_status st = bn_field_rows(&(const bn_rows){ s->psi, true, false }, 1, true, quotient_rows, &q);
+    const bn_status st = bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, true, quotient_rows, &q);
     memset(q.north, 0, row * sizeof *q.north); /* the wall */
     add_row(&q, s->rows - 1);
     free(rows);

@@ -26,7 +26,7 @@ bn_status bpm_plan_fft(const bn_case *c, bn_plan *p, bpm *s)
                            "one more than a power of two, for example",
                            "transforms need %u cells less one, %u, to be a product of 2, 3, 5 and 7", n + 1, n);
     }
-    BN_TRY(bn_plan_keep(p, 2 * (size_t)s->n * s->rows * sizeof *s->phases, &memory));
+    BN_TRY(bn_plan_allocate(p, 2 * (size_t)s->n * s->rows * sizeof *s->phases, &memory));
     s->phases = memory;
     return BN_OK;
 }

@@ -289,7 +289,7 @@ static bn_status setup(bn_sim *sim, void *state)
     reference *m = s->reference_memory = calloc(1, sizeof *m);
     if (!m || !(m->work = calloc(2 * longest, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)) ||
         !(m->squares = calloc(points, sizeof *m->squares)) ||
-        !(m->partials = calloc((s->n / BN_SEGMENT + 1) * (size_t)(s->rows / BN_SEGMENT_ROWS + 1), sizeof *m->partials)))
+        !(m->partials = calloc((s->n / BN_BLOCK_NX + 1) * (size_t)(s->rows / BN_BLOCK_NY + 1), sizeof *m->partials)))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
     m->line = m->work + longest;
     m->back = m->ahead + chunks;
@@ -330,5 +330,5 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advan
 static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
 
 const bn_engine BN_REFERENCE(bpm) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume
+    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .update_outputs = bpm_update_outputs, .resume = resume
 };

@@ -16,7 +16,7 @@ enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
 static bn_status keep(bn_plan *p, size_t count, double **out)
 {
     void *memory;
-    BN_TRY(bn_plan_keep(p, count * sizeof **out, &memory));
+    BN_TRY(bn_plan_allocate(p, count * sizeof **out, &memory));
     *out = memory;
     return BN_OK;
 }

@@ -67,7 +67,7 @@ static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
     return marcher->section(sim, s);
 }
 
-bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
+bn_status bpm_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     bpm *s = state;
     const size_t columns = sizeof *s->record / sizeof(double);
@@ -76,9 +76,9 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
                        s->theory[0], s->start_power[0], s->mode_power[0], s->n_eff[0] };
     _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
-    BN_TRY(bn_keep_same(k, "output.map", s->map != NULL));
-    BN_TRY(bn_keep_counts(k, "counts", counts, sizeof counts / sizeof *counts));
-    BN_TRY(bn_keep_reals(k, "reals", reals, sizeof reals / sizeof *reals));
+    BN_TRY(bn_state_same(k, "output.map", s->map != NULL));
+    BN_TRY(bn_state_counts(k, "counts", counts, sizeof counts / sizeof *counts));
+    BN_TRY(bn_state_reals(k, "reals", reals, sizeof reals / sizeof *reals));
     s->done = (size_t)counts[0];
     s->section_begin = (size_t)counts[1];
     s->section_end = (size_t)counts[2];
@@ -96,9 +96,9 @@ bn_status bpm_keep(bn_sim *sim, void *state, bn_keeper *k)
     if (s->records > s->room)
         return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records,
                        s->room);
-    BN_TRY(bn_keep_reals(k, "records", &s->record[0].z, s->records * columns));
+    BN_TRY(bn_state_reals(k, "records", &s->record[0].z, s->records * columns));
     if (s->map)
-        BN_TRY(bn_keep_reals(k, "map", s->map, s->records * s->map_n));
+        BN_TRY(bn_state_reals(k, "map", s->map, s->records * s->map_n));
     return BN_OK;
 }
 
@@ -163,7 +163,7 @@ static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
     static const bn_kernel_desc line = { "bpm_line", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
     bpm_axis *a = &s->axis[d];
     if (d == 1) {
-        BN_TRY(bn_domain_turned(bn_sim_domain(sim), &a->domain));
+        BN_TRY(bn_domain_transposed(bn_sim_domain(sim), &a->domain));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
         BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
     } else {
@@ -194,13 +194,13 @@ static void teardown_axis(bpm_axis *a, int d)
     }
 }
 
-typedef enum bpm_turn { STAYS, TURNED, BOTH } bpm_turn; /* where a result is stored; see kernels/bpm.cl */
+typedef enum bpm_turn { STAYS, TRANSPOSED, BOTH } bpm_turn; /* where a result is stored; see kernels/bpm.cl */
 
 /* `count` half steps along the lines of direction d. */
 static bn_status run_lines(const bpm *s, int d, int count, bpm_turn turn)
 {
     const bpm_axis *a = &s->axis[d];
-    const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TURNED(s->axis[!d].psi);
+    const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TRANSPOSED(s->axis[!d].psi);
     return BN_RUN(a->line, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
                   turn == STAYS ? here : there, BN_I32V(turn), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
                   BN_I32V(a->reach), BN_I32V(count));
@@ -211,10 +211,10 @@ static bn_status run_lines(const bpm *s, int d, int count, bpm_turn turn)
 static bn_status march_space(const bpm *s, size_t first, size_t steps, bool look)
 {
     int d = bpm_begins_along_y(first);
-    BN_TRY(run_lines(s, d, 1, TURNED));
+    BN_TRY(run_lines(s, d, 1, TRANSPOSED));
     d = !d;
     for (size_t k = 1; k < steps; k++, d = !d)
-        BN_TRY(run_lines(s, d, 2, TURNED));
+        BN_TRY(run_lines(s, d, 2, TRANSPOSED));
     return run_lines(s, d, 1, look && d == 1 ? BOTH : STAYS);
 }
 
@@ -234,8 +234,8 @@ static bn_status section_of_lines(bn_sim *sim, bpm *s, int d)
 {
     bpm_axis *a = &s->axis[d];
     lines l = { s, d };
-    const bn_rows rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
-    BN_TRY(bn_field_rows(rows, 2, false, make_lines, &l));
+    const bn_row_band rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
+    BN_TRY(bn_field_row_bands(rows, 2, false, make_lines, &l));
     double reach = a->reach; /* of the lines that were made here */
     bn_context_agree(bn_sim_context(sim), &reach, 1);
     a->reach = (int)reach;
@@ -252,8 +252,8 @@ static bn_status section(bn_sim *sim, bpm *s)
     if (s->method == BPM_DIRECT) {
         BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
     } else {
-        bn_table_destroy(&s->numbers);
-        BN_TRY(bn_table_reals(bn_sim_domain(sim), "numbers", s->iteration, 8 * s->beams, &s->numbers));
+        bn_device_array_destroy(&s->numbers);
+        BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "numbers", s->iteration, 8 * s->beams, &s->numbers));
     }
     return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
 }
@@ -288,7 +288,7 @@ static bn_status setup(bn_sim *sim, void *state)
     }
     if (s->method == BPM_DIRECT) {
         s->march = bn_sim_kernel(sim, "bpm_march");
-        return bn_table_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
+        return bn_device_array_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
     }
     s->source = bn_sim_kernel(sim, "bpm_source");
     s->sweep = bn_sim_kernel(sim, "bpm_sweep");
@@ -306,8 +306,8 @@ static void teardown(void *state)
         teardown_axis(&s->axis[d], d);
     bn_fft_destroy(&s->fft);
     bn_program_destroy(&s->own_program);
-    bn_table_destroy(&s->factors);
-    bn_table_destroy(&s->numbers);
+    bn_device_array_destroy(&s->factors);
+    bn_device_array_destroy(&s->numbers);
     bn_partials_destroy(&s->partials);
     bn_scalars_destroy(&s->scalars);
 }
@@ -320,13 +320,13 @@ static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool loo
         return march_space(s, first, steps, look);
     bn_kernel_repeats(s->march, (double)steps);
     return BN_RUN(s->march, BN_UPDATE(s->psi), BN_READ(s->r_field, 0), BN_READ(s->v_field, 0), BN_UPDATE(s->work),
-                  BN_TABLE(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
+                  BN_ARRAY(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
 }
 
 static bn_status source(bn_sim *sim, bpm *s)
 {
     (void)sim;
-    BN_TRY(BN_RUN(s->source, BN_READ(s->psi, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_WRITE(s->work),
+    BN_TRY(BN_RUN(s->source, BN_READ(s->psi, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_WRITE(s->work),
                   BN_WRITE(s->u), BN_PARTIALS(s->partials)));
     BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
     return bn_scalars_read(s->scalars, s->totals, 2);
@@ -336,11 +336,11 @@ static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
 {
     (void)sim;
     for (long long k = 0; k < count; k++) {
-        BN_TRY(BN_RUN(s->sweep, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_READ(s->work, 0),
+        BN_TRY(BN_RUN(s->sweep, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_READ(s->work, 0),
                       BN_WRITE(s->next)));
         bn_field_swap(s->u, s->next);
     }
-    BN_TRY(BN_RUN(s->residual, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_TABLE(s->numbers), BN_READ(s->work, 0),
+    BN_TRY(BN_RUN(s->residual, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_READ(s->work, 0),
                   BN_PARTIALS(s->partials)));
     BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
     return bn_scalars_read(s->scalars, s->totals, 2);
@@ -363,9 +363,9 @@ static bn_status resume(bn_sim *sim, void *state)
     BN_TRY(bpm_take_up(sim, state, &marcher));
     if (!s->space || s->method == BPM_FFT || s->relaxing || !bpm_begins_along_y(s->done))
         return BN_OK;
-    return run_lines(s, 0, 0, TURNED);
+    return run_lines(s, 0, 0, TRANSPOSED);
 }
 
 const bn_engine bpm_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = bpm_present, .resume = resume
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .update_outputs = bpm_update_outputs, .resume = resume
 };

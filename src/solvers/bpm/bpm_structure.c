@@ -65,7 +65,7 @@ bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
     }
     BN_TRY(bn_plan_rgb(p, c, "material.picture", &s->picture_width, &s->picture_height, &rgb));
     const size_t pixels = (size_t)s->picture_width * s->picture_height;
-    BN_TRY(bn_plan_keep(p, pixels, &memory));
+    BN_TRY(bn_plan_allocate(p, pixels, &memory));
     uint8_t *numbers = memory;
     for (size_t at = 0; at < pixels; at++) {
         const unsigned colour = (unsigned)rgb[3 * at] << 16 | (unsigned)rgb[3 * at + 1] << 8 | rgb[3 * at + 2];

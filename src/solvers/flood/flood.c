@@ -200,13 +200,13 @@ static const uint64_t local_bytes_shared = 48 << 10;
 static const double left_out_cpu = 0.02, left_out_gpu = 0.2;
 
 static const bn_kernel_desc kernels[] = {
-    { "flood_begin", BN_PER_SEGMENT, { .reads = 4, .writes = 0, .flops = 6 } },
-    { "flood_pack", BN_PER_SEGMENT, { .reads = 4, .writes = 4 } },
-    { "flood_unpack", BN_PER_SEGMENT, { .reads = 4, .writes = 3 } },
-    { "flood_number", BN_PER_SEGMENT, { .writes = 6 } },
+    { "flood_begin", BN_PER_BLOCK, { .reads = 4, .writes = 0, .flops = 6 } },
+    { "flood_pack", BN_PER_BLOCK, { .reads = 4, .writes = 4 } },
+    { "flood_unpack", BN_PER_BLOCK, { .reads = 4, .writes = 3 } },
+    { "flood_number", BN_PER_BLOCK, { .writes = 6 } },
     /* additions and multiplications of hexagons; what second order adds to both stands in the first row */
-    { "flood_predict", BN_PER_SEGMENT, { .reads = 5, .writes = 3, .flops = 240 } },
-    { "flood_advance", BN_PER_SEGMENT, { .reads = 6, .writes = 4, .flops = 190 } },
+    { "flood_predict", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 240 } },
+    { "flood_advance", BN_PER_BLOCK, { .reads = 6, .writes = 4, .flops = 190 } },
     { 0 },
 };
 
@@ -300,7 +300,7 @@ static bn_status say(bn_plan *p, const char **out, const char *what, const char 
 {
     enum { ROOM = 96 };
     char *text;
-    BN_TRY(bn_plan_keep(p, ROOM, (void **)&text));
+    BN_TRY(bn_plan_allocate(p, ROOM, (void **)&text));
     snprintf(text, ROOM, "%s%s%u", what, between, storey + 1);
     *out = text;
     return BN_OK;
@@ -327,7 +327,7 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         { s->record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0, false },
     };
     flood_thin_walls *walls;
-    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *walls, (void **)&walls));
+    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *walls, (void **)&walls));
     for (uint32_t k = 0; k < s->storeys; k++)
         BN_TRY(flood_find_thin_walls(p, s, k, &walls[k]));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -381,7 +381,7 @@ static void plan_layers(const bn_case *c, const flood *s, bn_plan *p)
     const double above = bn_case_real(c, "output.outline");
     const bool mesh = bn_case_bool(c, "output.ugrid");
     if (mesh || above > 0)
-        bn_plan_layers(p, &(bn_plan_layers_desc){ .name = "storey",
+        bn_plan_mesh_output(p, &(bn_plan_mesh_output_desc){ .name = "storey",
                                                   .hidden = s->solid,
                                                   .mesh = mesh,
                                                   .fields = fields,
@@ -481,7 +481,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     read_times(c, s);
     read_sides(c, s);
     BN_TRY(flood_read_terrain(c, p, s));
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK;
     double height = 1; /* from storey to storey, for pictures in space */
     if (s->storeys > 1)
@@ -562,6 +562,6 @@ const bn_solver bn_solver_flood = {
     .plan = plan,
     .init = init,
     .measure = flood_measure,
-    .keep = flood_keep,
+    .serialize = flood_serialize,
     .variants = variants,
 };

@@ -112,7 +112,7 @@ typedef struct flood {
     bn_kernel *begin, *predict, *advance, *pack, *unpack;
     bn_partials *blocks;
     bn_scalars *clock;
-    bn_table *table;
+    bn_device_array *table;
     double values[FLOOD_VALUES];
     bool values_known;
     unsigned slot;
@@ -134,7 +134,7 @@ typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT
 
 /* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks
  * leave them as they are. */
-BN_CHECKED bn_status flood_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status flood_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 BN_CHECKED bn_status flood_take_up(flood *s);
 
 /* An interval of simulated time, by as many time steps as it takes. */

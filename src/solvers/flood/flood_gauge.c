@@ -12,7 +12,7 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
     s->gauge_speeds = bn_case_bool(c, "output.gauge_speeds");
     if (s->gauges == 0 || bn_plan_only_counts(p, (double)s->nx * s->ny * s->storeys))
         return BN_OK;
-    BN_TRY(bn_plan_keep(p, s->gauges * sizeof *s->gauge, (void **)&s->gauge));
+    BN_TRY(bn_plan_allocate(p, s->gauges * sizeof *s->gauge, (void **)&s->gauge));
     for (size_t g = 0; g < s->gauges; g++) {
         const long long storey = bn_case_item_int(c, "gauge.storey", g);
         const double asked[2] = { bn_case_item_real_at(c, "gauge.at", g, 0),

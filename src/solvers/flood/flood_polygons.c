@@ -44,7 +44,7 @@ static void reject_name(const bn_case *c, const struct flood_plans *plans, size_
     for (size_t i = 0; words[i]; i++)
         names[count++] = words[i];
     names[count] = NULL;
-    near = bn_nearest(shape->name, names);
+    near = bn_suggest(shape->name, names);
     (void)bn_case_reject_item(c, "storey.plan", storey, "add its name to [[legend]]",
                               "storey %zu: %s, line %zu, shape %zu: the meaning \"%s\" is not in the legend%s%s%s",
                               storey + 1, bn_case_item_text(c, "storey.plan", storey), shape->line, shape->number,
@@ -62,7 +62,7 @@ bn_status flood_read_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
         bn_note(bn_plan_context(p), "the plan of storey %zu", storey + 1);
         return bn_error_status(bn_plan_context(p));
     }
-    BN_TRY(bn_plan_keep(p, shapes->count, (void **)&plans->meaning_of[storey]));
+    BN_TRY(bn_plan_allocate(p, shapes->count, (void **)&plans->meaning_of[storey]));
     for (size_t i = 0; i < shapes->count; i++) {
         const bn_plan_shape *shape = &shapes->shape[i];
         const size_t place = find(plans, shape->name[0] ? shape->name : words[FLOOR]);
@@ -271,7 +271,7 @@ bn_status flood_code_shape_patches(const bn_case *c, bn_plan *p, flood *s, size_
             own(s, shapes, i, is, owner);
         any = any || is;
     }
-    for (size_t i = 0; i < shapes->count && !bn_case_problems(c)[0]; i++)
+    for (size_t i = 0; i < shapes->count && !bn_case_diagnostics(c)[0]; i++)
         if (plans->entry[plans->meaning_of[storey][i]].kind >= STAIR)
             code_owned(c, s, storey, i, owner, list);
 out:

@@ -28,7 +28,7 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
     if (s->numbered)
         args[count++] = (bn_arg)BN_READ(s->near, 0);
     if (s->special) {
-        args[count++] = (bn_arg)BN_TABLE(s->table);
+        args[count++] = (bn_arg)BN_ARRAY(s->table);
         args[count++] = (bn_arg)BN_UPDATE(s->gone);
     }
     if (s->record) {
@@ -126,7 +126,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
     const double begin = bn_sim_time(sim), end = begin + s->interval;
     double clock[FLOOD_SLOT] = { 0 }, refill = s->interval, left = s->interval;
     if (s->special && find_values(bn_sim_case(sim), s, begin, end) && s->table)
-        BN_TRY(bn_table_rewrite(s->table, s->values, FLOOD_VALUES));
+        BN_TRY(bn_device_array_rewrite(s->table, s->values, FLOOD_VALUES));
     if (s->wish == 0)
         s->wish = s->k.dt_max;
     do { /* as many steps as the last time step lets expect; what is too few is made up for, the rest changes nothing */
@@ -181,7 +181,7 @@ static bn_status setup(bn_sim *sim, void *state)
     bn_partials_share(s->blocks); /* a block asks those beside it whether they are wet */
     BN_TRY(bn_scalars_share(s->clock));
     if (s->special)
-        BN_TRY(bn_table_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
+        BN_TRY(bn_device_array_reals(d, "values", s->values, FLOOD_VALUES, &s->table));
     if (s->packed) {
         s->pack = bn_sim_kernel(sim, "flood_pack");
         s->unpack = bn_sim_kernel(sim, "flood_unpack");
@@ -199,7 +199,7 @@ static void teardown(void *state)
     s->gauge_count = 0;
     bn_partials_destroy(&s->blocks);
     bn_scalars_destroy(&s->clock);
-    bn_table_destroy(&s->table);
+    bn_device_array_destroy(&s->table);
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -219,25 +219,25 @@ static bn_status resume(bn_sim *sim, void *state)
     return begin(s);
 }
 
-bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
+bn_status flood_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flood *s = state;
     double sums[3] = { s->wish, s->start_volume, s->fed };
     unsigned long long counts[2] = { s->time_steps, s->gauge_count };
-    BN_TRY(bn_keep_same(k, "time.interval", s->interval));
+    BN_TRY(bn_state_same(k, "time.interval", s->interval));
     if (s->record)
-        BN_TRY(bn_keep_same(k, "output.wet", s->k.wet));
+        BN_TRY(bn_state_same(k, "output.wet", s->k.wet));
     if (s->gauges > 0)
-        BN_TRY(bn_keep_same(k, "output.gauge_speeds", s->gauge_speeds));
-    BN_TRY(bn_keep_reals(k, "sums", sums, 3));
-    BN_TRY(bn_keep_counts(k, "counts", counts, 2));
+        BN_TRY(bn_state_same(k, "output.gauge_speeds", s->gauge_speeds));
+    BN_TRY(bn_state_reals(k, "sums", sums, 3));
+    BN_TRY(bn_state_counts(k, "counts", counts, 2));
     s->wish = sums[0];
     s->start_volume = sums[1];
     s->fed = sums[2];
     s->time_steps = counts[0];
     s->gauge_count = (size_t)counts[1];
     const size_t values = s->gauge_count * flood_gauge_width(s);
-    if (bn_keep_restores(k) && values > 0) {
+    if (bn_state_restores(k) && values > 0) {
         double *rows = realloc(s->gauge_rows, values * sizeof *rows);
         if (!rows) {
             s->gauge_count = 0;
@@ -245,7 +245,7 @@ bn_status flood_keep(bn_sim *sim, void *state, bn_keeper *k)
         }
         s->gauge_rows = rows;
     }
-    return bn_keep_reals(k, "gauges", s->gauge_rows, values);
+    return bn_state_reals(k, "gauges", s->gauge_rows, values);
 }
 
 bn_status flood_take_up(flood *s)

@@ -111,7 +111,7 @@ static bn_status read_picture(const bn_case *c, bn_plan *p, struct flood_plans *
                                    "storey %zu: the plan has %u x %u pixels, those below have %u x %u", k + 1, width,
                                    height, plans->width, plans->height);
     }
-    BN_TRY(bn_plan_keep(p, (size_t)width * height, (void **)&plans->index[k]));
+    BN_TRY(bn_plan_allocate(p, (size_t)width * height, (void **)&plans->index[k]));
     (void)find_colours(c, plans, k);
     return BN_OK;
 }
@@ -157,15 +157,15 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
     struct flood_plans *plans;
     const size_t storeys = bn_case_items(c, "storey");
     s->storeys = storeys > 0 ? (uint32_t)storeys : 1;
-    BN_TRY(bn_plan_keep(p, sizeof *plans, (void **)&plans));
-    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->rgb, (void **)&plans->rgb));
-    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->index, (void **)&plans->index));
-    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->shapes, (void **)&plans->shapes));
-    BN_TRY(bn_plan_keep(p, s->storeys * sizeof *plans->meaning_of, (void **)&plans->meaning_of));
+    BN_TRY(bn_plan_allocate(p, sizeof *plans, (void **)&plans));
+    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->rgb, (void **)&plans->rgb));
+    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->index, (void **)&plans->index));
+    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->shapes, (void **)&plans->shapes));
+    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->meaning_of, (void **)&plans->meaning_of));
     s->plans = plans;
     plans->pixel = bn_case_real(c, "plan.pixel");
     read_legend(c, plans);
-    for (size_t k = 0; k < storeys && !bn_case_problems(c)[0]; k++) {
+    for (size_t k = 0; k < storeys && !bn_case_diagnostics(c)[0]; k++) {
         const char *name = bn_case_item_text(c, "storey.plan", k);
         if (ends(name, ".wkt") || ends(name, ".csv"))
             BN_TRY(flood_read_shapes(c, p, s, k));
@@ -175,7 +175,7 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
     for (size_t k = 1; k < storeys; k++)
         if (bn_case_item_real(c, "storey.height", k) <= bn_case_item_real(c, "storey.height", k - 1))
             (void)bn_case_reject_item(c, "storey.height", k, NULL, "storeys follow from the lowest to the highest");
-    return bn_case_problems(c)[0] ? BN_OK : measure_plans(c, s, storeys);
+    return bn_case_diagnostics(c)[0] ? BN_OK : measure_plans(c, s, storeys);
 }
 
 /* The pixel at a place; false: outside of the plan. */
@@ -372,7 +372,7 @@ static bn_status code_patches(const bn_case *c, bn_context *ctx, flood *s, size_
         if (l && l->kind >= STAIR)
             kind[at] = (unsigned char)(1 + (l - plans->entry));
     }
-    for (size_t at = 0; at < layer && !bn_case_problems(c)[0]; at++)
+    for (size_t at = 0; at < layer && !bn_case_diagnostics(c)[0]; at++)
         if (kind[at] && !seen[at])
             flood_code_patch(c, s, storey, &plans->entry[kind[at] - 1], list, collect(s, kind, at, seen, list), NULL);
 out:
@@ -424,7 +424,7 @@ static void code_source(const bn_case *c, flood *s, size_t which)
                                   asked[1], storey, pixel);
     else if (!add_item(s, &item))
         (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return;
     flood_item *added = &s->item[s->items - 1];
     added->cells = 0;
@@ -447,16 +447,16 @@ static void code_source(const bn_case *c, flood *s, size_t which)
 bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     const size_t layer = (size_t)s->nx * s->ny;
-    BN_TRY(bn_plan_keep(p, FLOOD_ITEMS * sizeof *s->item, (void **)&s->item));
+    BN_TRY(bn_plan_allocate(p, FLOOD_ITEMS * sizeof *s->item, (void **)&s->item));
     for (size_t k = 0; k < s->storeys; k++)
         if (s->plans->rgb[k])
             code_walls(s, k);
         else if (s->plans->shapes[k])
             BN_TRY(flood_code_shapes(c, p, s, k));
     close_solids(s);
-    for (size_t i = 0; i < bn_case_items(c, "source") && !bn_case_problems(c)[0]; i++)
+    for (size_t i = 0; i < bn_case_items(c, "source") && !bn_case_diagnostics(c)[0]; i++)
         code_source(c, s, i);
-    for (size_t k = 0; k < s->storeys && !bn_case_problems(c)[0]; k++)
+    for (size_t k = 0; k < s->storeys && !bn_case_diagnostics(c)[0]; k++)
         if (s->plans->rgb[k])
             BN_TRY(code_patches(c, bn_plan_context(p), s, k));
         else if (s->plans->shapes[k])
@@ -469,7 +469,7 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
     }
     if (!solid)
         return BN_OK;
-    BN_TRY(bn_plan_keep(p, layer * s->storeys * sizeof *s->solid, (void **)&s->solid));
+    BN_TRY(bn_plan_allocate(p, layer * s->storeys * sizeof *s->solid, (void **)&s->solid));
     for (size_t at = 0; at < layer * s->storeys; at++)
         s->solid[at] = s->cell[at] & FLOOD_SOLID;
     return BN_OK;

@@ -228,7 +228,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     if (s->bed_kind == FLOOD_MACDONALD && !(s->discharge[FLOOD_LEFT] > 0))
         (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"",
                              "this channel needs a discharge from the left");
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK;
     BN_TRY(read_file(c, p, s));
     if (bn_plan_only_counts(p, (double)points)) {
@@ -236,10 +236,10 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
         s->special = s->special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0;
         return BN_OK;
     }
-    BN_TRY(bn_plan_keep(p, points * sizeof *s->cell, (void **)&s->cell));
-    BN_TRY(bn_plan_keep(p, points * sizeof *s->bed, (void **)&s->bed));
+    BN_TRY(bn_plan_allocate(p, points * sizeof *s->cell, (void **)&s->cell));
+    BN_TRY(bn_plan_allocate(p, points * sizeof *s->bed, (void **)&s->bed));
     if (s->bed_kind == FLOOD_MACDONALD) {
-        BN_TRY(bn_plan_keep(p, 2 * s->nx * sizeof *s->exact_bed, (void **)&s->exact_bed));
+        BN_TRY(bn_plan_allocate(p, 2 * s->nx * sizeof *s->exact_bed, (void **)&s->exact_bed));
         for (size_t i = 0; i < 2 * s->nx; i++)
             s->exact_bed[i] = macdonald_bed(s, 0.5 * ((double)i + (s->edges == 6 ? 0.5 : 1)) * s->h[0]);
     }
@@ -263,7 +263,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     code_sides(s);
     BN_TRY(flood_code_plans(c, p, s));
     flood_lengthen(s);
-    return s->terrain && !bn_case_problems(c)[0] ? check_heights(c, s) : BN_OK;
+    return s->terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
 /* What begins where: depth, and two components of the speed. */

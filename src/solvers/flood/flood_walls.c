@@ -81,7 +81,7 @@ bn_status flood_find_thin_walls(bn_plan *p, const flood *s, size_t storey, flood
         if (pass == 0 && count == 0)
             return BN_OK;
         if (pass == 0)
-            BN_TRY(bn_plan_keep(p, count * sizeof *ends, (void **)&ends));
+            BN_TRY(bn_plan_allocate(p, count * sizeof *ends, (void **)&ends));
     }
     out->ends = (const double(*)[4])ends;
     return BN_OK;

@@ -128,9 +128,9 @@ static const bn_kernel_desc kernels[] = {
     { "flow_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
     { "flow_advance", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
     { "flow_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
-    { "flow_walls", BN_PER_SEGMENT, { .reads = 6, .writes = 3, .flops = 32 } },
+    { "flow_walls", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 32 } },
     { "flow_total", BN_ONCE, { 0, 0, 0 } },
-    { "flow_bodies", BN_PER_SEGMENT, { .reads = 3, .writes = 0, .flops = 0 } },
+    { "flow_bodies", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_respond", BN_ONCE, { 0, 0, 0 } },
     { "flow_lift", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
     { 0 },
@@ -321,7 +321,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
             BN_TRY(bn_plan_field(p, &fields[i].desc));
     if (multigrid) {
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
-        bn_plan_margin(p, BN_MULTIGRID_MARGIN);
+        bn_plan_ghost_cells(p, BN_MULTIGRID_GHOST_CELLS);
     }
     const char *const skipped[] = { heat ? NULL : "flow_heat", s->bodies > 0 ? NULL : "flow_bodies",
                                     s->bodies > 0 ? NULL : "flow_respond", s->bodies > 0 ? NULL : "flow_lift" };
@@ -454,7 +454,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         s->target[i].iterations = (unsigned)bn_case_int(c, "solver.cg_iterations");
     s->length = fmin(s->size[0], s->size[1]);
     BN_TRY(flow_read_sides(c, p, s));
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK; /* what follows relies on sides that make sense */
     BN_TRY(flow_read_mask(c, p, s));
     s->temperature_drop = prescribed_drop(s);
@@ -516,6 +516,6 @@ const bn_solver bn_solver_flow = {
     .plan = plan,
     .init = init,
     .measure = flow_measure,
-    .keep = flow_keep,
+    .serialize = flow_serialize,
     .variants = variants,
 };

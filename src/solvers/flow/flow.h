@@ -140,7 +140,7 @@ BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
 /* flow_step.c: what both engines do around a step. */
 BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
 /* What a checkpoint needs beside the fields. */
-BN_CHECKED bn_status flow_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status flow_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 /* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for the others. */
 void flow_set_tolerance(flow *, double tolerance);
 /* From the lifts (bodies * nx * ny) the response of psi on the bodies to the sums of kernel flow_bodies. */

@@ -149,7 +149,7 @@ static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
 {
     for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
         const int choice = bn_case_choice(c, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
-        BN_TRY(bn_plan_keep(p, 1, (void **)&s->bits[i])); /* there is such a system */
+        BN_TRY(bn_plan_allocate(p, 1, (void **)&s->bits[i])); /* there is such a system */
         s->system[i] = (bn_linear_desc){ .name = system_names[i],
                                          .method = choice > 0      ? chosen[choice]
                                                    : i == FLOW_PSI ? BN_LINEAR_MULTIGRID
@@ -180,7 +180,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     const double mass[FLOW_SYSTEMS] = { 0, 1, 1 }, kx[FLOW_SYSTEMS] = { k->cx, k->nux, k->ax },
                  ky[FLOW_SYSTEMS] = { k->cy, k->nuy, k->ay };
     for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
-        BN_GO(bn_plan_keep(p, points, (void **)&s->bits[i]));
+        BN_GO(bn_plan_allocate(p, points, (void **)&s->bits[i]));
         bn_stencil_bits(s->nx, s->ny, unknown[i], cell, s->bits[i]);
         s->system[i] = (bn_linear_desc){ .name = system_names[i],
                                          .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },

@@ -170,8 +170,8 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
     }
     if (masked)
         BN_TRY(bn_plan_grey(p, c, "obstacle.mask", &width, &height, &grey));
-    BN_TRY(bn_plan_keep(p, points * sizeof *s->solid, (void **)&s->solid));
-    BN_TRY(bn_plan_keep(p, points, (void **)&s->body));
+    BN_TRY(bn_plan_allocate(p, points * sizeof *s->solid, (void **)&s->solid));
+    BN_TRY(bn_plan_allocate(p, points, (void **)&s->body));
     for (uint32_t j = 0; j < s->ny; j++)
         for (uint32_t i = 0; i < s->nx; i++) {
             const double x = (double)i / (s->nx - 1) * width, y = (1 - (double)j / (s->ny - 1)) * height;

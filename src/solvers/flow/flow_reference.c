@@ -299,7 +299,7 @@ static bn_status setup(bn_sim *sim, void *state)
     const size_t points = (size_t)s->nx * s->ny;
     reference *r = s->reference = calloc(1, sizeof *r);
     if (!r || !(r->rest = calloc(points, sizeof(real))) ||
-        !(r->partials = calloc((s->nx / BN_SEGMENT + 1) * (size_t)(s->ny / BN_SEGMENT_ROWS + 1), sizeof(real))))
+        !(r->partials = calloc((s->nx / BN_BLOCK_NX + 1) * (size_t)(s->ny / BN_BLOCK_NY + 1), sizeof(real))))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flow");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->bits[i])

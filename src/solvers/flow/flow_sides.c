@@ -172,7 +172,7 @@ bn_status flow_read_sides(const bn_case *c, bn_plan *plan, flow *s)
                              "\"developed\" needs an inflow on the whole left side");
     for (int side = 0; side < FLOW_SIDES; side++) {
         const uint32_t n = side_nodes(s, side);
-        BN_TRY(bn_plan_keep(plan, n, (void **)&s->edge[side]));
+        BN_TRY(bn_plan_allocate(plan, n, (void **)&s->edge[side]));
         for (uint32_t m = 0; m < n; m++)
             s->edge[side][m] = (uint8_t)find_piece(s, side, flow_node_place(s, side, m));
     }

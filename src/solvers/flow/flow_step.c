@@ -177,20 +177,20 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
     return BN_OK;
 }
 
-bn_status flow_keep(bn_sim *sim, void *state, bn_keeper *k)
+bn_status flow_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flow *s = state;
     double sums[2] = { s->total_iterations, s->psi_body };
     (void)sim;
-    BN_TRY(bn_keep_reals(k, "sums", sums, 2));
+    BN_TRY(bn_state_reals(k, "sums", sums, 2));
     s->total_iterations = sums[0];
     s->psi_body = sums[1];
-    BN_TRY(bn_keep_counts(k, "solves", s->solves, FLOW_SYSTEMS));
+    BN_TRY(bn_state_counts(k, "solves", s->solves, FLOW_SYSTEMS));
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         static const char *const names[FLOW_SYSTEMS] = { "psi", "omega", "heat" };
         bn_cg_report *r = &s->report[i];
         double report[] = { r->state, r->residual, r->iterations, r->restarts, r->right, s->target[i].tolerance };
-        BN_TRY(bn_keep_reals(k, names[i], report, sizeof report / sizeof *report));
+        BN_TRY(bn_state_reals(k, names[i], report, sizeof report / sizeof *report));
         *r = (bn_cg_report){ .state = (bn_cg_state)report[0],
                              .residual = report[1],
                              .iterations = (unsigned)report[2],

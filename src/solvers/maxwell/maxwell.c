@@ -138,17 +138,17 @@ static const bn_variant variants[] = {
 static const bn_kernel_desc kernels[] = {
     { "maxwell_H", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 84 } },
     { "maxwell_E", BN_PER_CELL, { .reads = 12.75, .writes = 6, .flops = 84 } },
-    { "maxwell_H_rows", BN_PER_SEGMENT, { .reads = 12, .writes = 6, .flops = 84 } },
-    { "maxwell_E_rows", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 84 } },
-    { "maxwell_E_watched", BN_PER_SEGMENT, { .reads = 12.75, .writes = 6, .flops = 104 } },
+    { "maxwell_H_rows", BN_PER_BLOCK, { .reads = 12, .writes = 6, .flops = 84 } },
+    { "maxwell_E_rows", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 84 } },
+    { "maxwell_E_watched", BN_PER_BLOCK, { .reads = 12.75, .writes = 6, .flops = 104 } },
     { "maxwell_fused", BN_PER_TILE, { .reads = 12.75, .writes = 12, .flops = 184 } },
-    { "maxwell_keep", BN_PER_CELL, { .reads = 40, .writes = 40, .flops = 20 } },
-    { "maxwell_gram", BN_PER_SEGMENT, { .reads = 100, .writes = 0, .flops = 320 } },
+    { "maxwell_serialize", BN_PER_CELL, { .reads = 40, .writes = 40, .flops = 20 } },
+    { "maxwell_gram", BN_PER_BLOCK, { .reads = 100, .writes = 0, .flops = 320 } },
     { "maxwell_gram_total", BN_ONCE, { 8, 0, 0 } },
     { "maxwell_mix", BN_PER_CELL, { .reads = 160, .writes = 20, .flops = 1120 } },
     { "maxwell_norm", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 12 } },
     { "maxwell_seed_H", BN_PER_CELL, { .reads = 52, .writes = 12, .flops = 132 } },
-    { "maxwell_seed_E", BN_PER_SEGMENT, { .reads = 52, .writes = 12, .flops = 152 } },
+    { "maxwell_seed_E", BN_PER_BLOCK, { .reads = 52, .writes = 12, .flops = 152 } },
     { "maxwell_seed_whole", BN_PER_CELL, { .reads = 12, .writes = 6, .flops = 6 } },
     { "maxwell_total", BN_ONCE, { 2, 0, 0 } },
     { 0 },
@@ -158,7 +158,7 @@ static const bn_kernel_desc kernels[] = {
 static bool launches(const maxwell *s, const char *kernel)
 {
     static const char *const seed[] = { "maxwell_seed_H", "maxwell_seed_E", "maxwell_seed_whole" };
-    static const char *const cycles[] = { "maxwell_keep", "maxwell_gram", "maxwell_gram_total", "maxwell_mix" };
+    static const char *const cycles[] = { "maxwell_serialize", "maxwell_gram", "maxwell_gram_total", "maxwell_mix" };
     const bool compact = s->form == MAXWELL_COMPACT, cells = s->sweep == MAXWELL_TWO_PASS;
     for (size_t i = 0; i < sizeof seed / sizeof *seed; i++)
         if (strcmp(kernel, seed[i]) == 0)
@@ -421,7 +421,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     read_solver(c, bn_plan_device(p), s);
     read_grid(c, s);
     BN_TRY(maxwell_read_materials(c, p, s));
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK; /* what follows relies on a grid that makes sense */
     BN_TRY(maxwell_build_structure(c, p, s));
     for (int i = s->wavelengths - 1; i >= 0; i--) { /* ends with the first */
@@ -431,11 +431,11 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
         check_resolution(c, s);
         check_half_spaces(c, s);
     }
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK;
     if (s->imported && s->cell)
         BN_TRY(maxwell_read_folder(c, p, s));
-    if (bn_case_problems(c)[0])
+    if (bn_case_diagnostics(c)[0])
         return BN_OK;
     if (s->cell)
         BN_TRY(maxwell_find_classes(c, p, s));
@@ -517,6 +517,6 @@ const bn_solver bn_solver_maxwell = {
     .plan = plan,
     .init = init,
     .measure = maxwell_measure,
-    .keep = maxwell_keep,
+    .serialize = maxwell_serialize,
     .variants = variants,
 };

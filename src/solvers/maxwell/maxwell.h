@@ -118,7 +118,7 @@ typedef struct maxwell {
     /* device */
     bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H,
         *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
-    bn_table *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
+    bn_device_array *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
     bn_partials *partials, *gram_partials;
     bn_scalars *scalars, *gram_scalars, *weight_scalars;
     /* reference */
@@ -188,7 +188,7 @@ void maxwell_weights(const maxwell *, const double *gram, double *factors);
 BN_CHECKED bn_status maxwell_begin_wavelength(bn_sim *, maxwell *);
 BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
 /* What a checkpoint needs beside the fields; coming back, the tables are those of the wavelength that is at work. */
-BN_CHECKED bn_status maxwell_keep(bn_sim *, void *state, bn_keeper *);
+BN_CHECKED bn_status maxwell_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 bool maxwell_watches(const maxwell *);
 extern const bn_engine maxwell_device;
 

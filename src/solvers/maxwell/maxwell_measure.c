@@ -250,7 +250,7 @@ bn_status maxwell_measure_row(bn_sim *sim, maxwell *s, double *row)
         BN_GO((s->reference
                    ? (bn_case_double(bn_sim_case(sim)) ? &bn_maxwell_reference_double : &bn_maxwell_reference_single)
                    : &maxwell_device)
-                  ->present(sim, s));
+                  ->update_outputs(sim, s));
     BN_GO(look(sim, s, &v));
     BN_GO((s->volume ? take_volume : take_slab)(&v, &w));
     (void)fill_row(s, &w, row);
@@ -437,13 +437,13 @@ static void name_results(const maxwell *s)
 bn_status maxwell_plan_results(bn_plan *p, maxwell *s)
 {
     int used = 0;
-    BN_TRY(bn_plan_keep(p, (size_t)s->materials * sizeof *s->result_name, (void **)&s->result_name));
+    BN_TRY(bn_plan_allocate(p, (size_t)s->materials * sizeof *s->result_name, (void **)&s->result_name));
     name_results(s);
     for (int m = 0; m < s->materials; m++)
         used += s->material[m].used;
     s->spectrum_columns = s->volume ? 4 : 3 + used;
-    BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * s->spectrum_columns) * sizeof(double), (void **)&s->spectrum));
-    BN_TRY(bn_plan_keep(p, (size_t)(s->wavelengths * MAXWELL_ENDS) * sizeof(double), (void **)&s->ends));
+    BN_TRY(bn_plan_allocate(p, (size_t)(s->wavelengths * s->spectrum_columns) * sizeof(double), (void **)&s->spectrum));
+    BN_TRY(bn_plan_allocate(p, (size_t)(s->wavelengths * MAXWELL_ENDS) * sizeof(double), (void **)&s->ends));
     BN_TRY(bn_plan_result(p, "wavelength", "m", "of the light, in vacuum; of a sweep the last one"));
     BN_TRY(bn_plan_result(p, "update_norm", "", "largest change of E in an iteration over the largest E"));
     if (s->imported)

@@ -388,7 +388,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return BN_OK;
 }
 
-static bn_status present(bn_sim *sim, void *state)
+static bn_status update_outputs(bn_sim *sim, void *state)
 {
     const maxwell *s = state;
     const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
@@ -417,5 +417,5 @@ static bn_status present(bn_sim *sim, void *state)
 }
 
 const bn_engine BN_REFERENCE(maxwell) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .present = present
+    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .update_outputs = update_outputs
 };

@@ -21,7 +21,7 @@ static bn_status setup(bn_sim *sim, void *state)
     s->step_E_rows = bn_sim_kernel(sim, "maxwell_E_rows");
     s->step_E_watched = bn_sim_kernel(sim, "maxwell_E_watched");
     s->take_norm = bn_sim_kernel(sim, "maxwell_norm");
-    s->keep_state = bn_sim_kernel(sim, "maxwell_keep");
+    s->keep_state = bn_sim_kernel(sim, "maxwell_serialize");
     s->gram = bn_sim_kernel(sim, "maxwell_gram");
     s->gram_total = bn_sim_kernel(sim, "maxwell_gram_total");
     s->mix_states = bn_sim_kernel(sim, "maxwell_mix");
@@ -33,11 +33,11 @@ static bn_status setup(bn_sim *sim, void *state)
     if (s->fuse && !bn_kernel_fits(s->fused))
         bn_log(bn_sim_context(sim), BN_LOG_WARNING,
                "maxwell: this device has no work-groups large enough for one sweep; H and E take a pass each");
-    BN_TRY(bn_table_reals(d, "coefficients of E", s->t.E, 4 * levels(s) * (size_t)s->class_count, &s->table_E));
-    BN_TRY(bn_table_reals(d, "coefficients of H", s->t.H, 4 * levels(s), &s->table_H));
-    BN_TRY(bn_table_reals(d, "contrast", s->t.contrast, 2 * (size_t)s->class_count, &s->table_contrast));
-    BN_TRY(bn_table_reals(d, "incident wave", s->t.wave, 2 * (size_t)s->n[2], &s->table_wave));
-    BN_TRY(bn_table_reals(d, "lateral phases", s->t.lateral, lateral_count(s), &s->table_lateral));
+    BN_TRY(bn_device_array_reals(d, "coefficients of E", s->t.E, 4 * levels(s) * (size_t)s->class_count, &s->table_E));
+    BN_TRY(bn_device_array_reals(d, "coefficients of H", s->t.H, 4 * levels(s), &s->table_H));
+    BN_TRY(bn_device_array_reals(d, "contrast", s->t.contrast, 2 * (size_t)s->class_count, &s->table_contrast));
+    BN_TRY(bn_device_array_reals(d, "incident wave", s->t.wave, 2 * (size_t)s->n[2], &s->table_wave));
+    BN_TRY(bn_device_array_reals(d, "lateral phases", s->t.lateral, lateral_count(s), &s->table_lateral));
     BN_TRY(bn_partials_create(d, "largest change", 2, 3, &s->partials));
     BN_TRY(bn_scalars_create(d, "totals", 2, &s->scalars));
     if (!s->accelerate)
@@ -50,11 +50,11 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     maxwell *s = state;
-    bn_table_destroy(&s->table_E);
-    bn_table_destroy(&s->table_H);
-    bn_table_destroy(&s->table_contrast);
-    bn_table_destroy(&s->table_wave);
-    bn_table_destroy(&s->table_lateral);
+    bn_device_array_destroy(&s->table_E);
+    bn_device_array_destroy(&s->table_H);
+    bn_device_array_destroy(&s->table_contrast);
+    bn_device_array_destroy(&s->table_wave);
+    bn_device_array_destroy(&s->table_lateral);
     bn_partials_destroy(&s->partials);
     bn_scalars_destroy(&s->scalars);
     bn_partials_destroy(&s->gram_partials);
@@ -65,11 +65,11 @@ static void teardown(void *state)
 /* The tables of the next wavelength. */
 static bn_status rewrite_tables(maxwell *s)
 {
-    BN_TRY(bn_table_rewrite(s->table_E, s->t.E, 4 * levels(s) * (size_t)s->class_count));
-    BN_TRY(bn_table_rewrite(s->table_H, s->t.H, 4 * levels(s)));
-    BN_TRY(bn_table_rewrite(s->table_contrast, s->t.contrast, 2 * (size_t)s->class_count));
-    BN_TRY(bn_table_rewrite(s->table_wave, s->t.wave, 2 * (size_t)s->n[2]));
-    return bn_table_rewrite(s->table_lateral, s->t.lateral, lateral_count(s));
+    BN_TRY(bn_device_array_rewrite(s->table_E, s->t.E, 4 * levels(s) * (size_t)s->class_count));
+    BN_TRY(bn_device_array_rewrite(s->table_H, s->t.H, 4 * levels(s)));
+    BN_TRY(bn_device_array_rewrite(s->table_contrast, s->t.contrast, 2 * (size_t)s->class_count));
+    BN_TRY(bn_device_array_rewrite(s->table_wave, s->t.wave, 2 * (size_t)s->n[2]));
+    return bn_device_array_rewrite(s->table_lateral, s->t.lateral, lateral_count(s));
 }
 
 enum { DRIVE_MOST = 5 };
@@ -81,8 +81,8 @@ static size_t drive(const maxwell *s, const cplx incident[2], bn_arg args[DRIVE_
     const double ramp = maxwell_ramp(s);
     size_t count = 0;
     if (s->volume && !incident) {
-        args[count++] = (bn_arg)BN_TABLE(s->table_contrast);
-        args[count++] = (bn_arg)BN_TABLE(s->table_wave);
+        args[count++] = (bn_arg)BN_ARRAY(s->table_contrast);
+        args[count++] = (bn_arg)BN_ARRAY(s->table_wave);
         args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * cos(s->polarisation));
         args[count++] = (bn_arg)BN_REALV(ramp * s->amplitude * sin(s->polarisation));
     } else if (!s->volume) {
@@ -92,7 +92,7 @@ static size_t drive(const maxwell *s, const cplx incident[2], bn_arg args[DRIVE_
         }
     }
     if (s->bloch)
-        args[count++] = (bn_arg)BN_TABLE(s->table_lateral);
+        args[count++] = (bn_arg)BN_ARRAY(s->table_lateral);
     return count;
 }
 
@@ -112,8 +112,8 @@ static bn_status step_fused(maxwell *s)
 {
     bn_arg args[11 + 2 * DRIVE_MOST] = {
         BN_READ_WRAPPED(s->E, 1),      BN_READ_WRAPPED(s->H, 1), BN_READ_WRAPPED(s->part_E, 0),
-        BN_READ_WRAPPED(s->part_H, 1), BN_READ(s->edges, 0),     BN_TABLE(s->table_E),
-        BN_TABLE(s->table_H),          BN_WRITE(s->E_next),      BN_WRITE(s->H_next),
+        BN_READ_WRAPPED(s->part_H, 1), BN_READ(s->edges, 0),     BN_ARRAY(s->table_E),
+        BN_ARRAY(s->table_H),          BN_WRITE(s->E_next),      BN_WRITE(s->H_next),
         BN_WRITE(s->part_E_next),      BN_WRITE(s->part_H_next),
     };
     size_t count = 11;
@@ -138,13 +138,13 @@ static bn_status step_compact(maxwell *s, bool watched)
     const bool rows = s->sweep == MAXWELL_ROWS;
     if (s->fuse && !watched && bn_kernel_fits(s->fused))
         return step_fused(s);
-    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED_SIDE(s->E, 1, 1), BN_TABLE(s->table_H),
+    BN_TRY(RUN_LIT(s, rows ? s->step_H_rows : s->step_H, e, BN_READ_WRAPPED_SIDE(s->E, 1, 1), BN_ARRAY(s->table_H),
                    BN_UPDATE(s->H), BN_UPDATE(s->part_H)));
     if (watched)
         return RUN_LIT(s, s->step_E_watched, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0),
-                       BN_TABLE(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
+                       BN_ARRAY(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E), BN_PARTIALS(s->partials));
     return RUN_LIT(s, rows ? s->step_E_rows : s->step_E, h, BN_READ_WRAPPED_SIDE(s->H, 1, -1), BN_READ(s->edges, 0),
-                   BN_TABLE(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E));
+                   BN_ARRAY(s->table_E), BN_UPDATE(s->E), BN_UPDATE(s->part_E));
 }
 
 static bn_status step_seed(maxwell *s)
@@ -207,13 +207,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return out->converged || out->complete ? BN_OK : cycle(s);
 }
 
-static bn_status present(bn_sim *sim, void *state)
+static bn_status update_outputs(bn_sim *sim, void *state)
 {
     maxwell *s = state;
     (void)sim;
     if (s->volume) {
         const double drive = maxwell_ramp(s) * s->amplitude;
-        return BN_RUN(s->take_norm, BN_READ(s->E, 0), BN_WRITE(s->norm), BN_TABLE(s->table_wave),
+        return BN_RUN(s->take_norm, BN_READ(s->E, 0), BN_WRITE(s->norm), BN_ARRAY(s->table_wave),
                       BN_REALV(drive * cos(s->polarisation)), BN_REALV(drive * sin(s->polarisation)));
     }
     if (s->form == MAXWELL_COMPACT)
@@ -304,7 +304,7 @@ static bn_status look_for_runaway(void *user, int component, const bn_region *r,
 static bn_status diverged(bn_sim *sim, const maxwell *s)
 {
     runaway w = { .most = RUNAWAY * s->amplitude };
-    BN_TRY(bn_sim_present(sim));
+    BN_TRY(bn_sim_update_outputs(sim));
     BN_TRY(bn_field_visit_reals(s->E, look_for_runaway, &w));
     return bn_fail(
         bn_sim_context(sim), BN_DIVERGED,
@@ -329,15 +329,15 @@ bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
     return look_for_end(sim, s, full && out->residual < s->epsilon, out);
 }
 
-bn_status maxwell_keep(bn_sim *sim, void *state, bn_keeper *k)
+bn_status maxwell_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     maxwell *s = state;
     unsigned long long counts[3] = { (unsigned long long)s->present, s->since, (unsigned long long)s->spectrum_rows };
     double reals[3] = { s->residual, s->change, s->size };
-    BN_TRY(bn_keep_counts(k, "counts", counts, 3));
-    BN_TRY(bn_keep_reals(k, "residual", reals, 3));
-    BN_TRY(bn_keep_reals(k, "spectrum", s->spectrum, (size_t)(s->wavelengths * s->spectrum_columns)));
-    BN_TRY(bn_keep_reals(k, "ends", s->ends, (size_t)(s->wavelengths * MAXWELL_ENDS)));
+    BN_TRY(bn_state_counts(k, "counts", counts, 3));
+    BN_TRY(bn_state_reals(k, "residual", reals, 3));
+    BN_TRY(bn_state_reals(k, "spectrum", s->spectrum, (size_t)(s->wavelengths * s->spectrum_columns)));
+    BN_TRY(bn_state_reals(k, "ends", s->ends, (size_t)(s->wavelengths * MAXWELL_ENDS)));
     s->since = counts[1];
     s->spectrum_rows = (int)counts[2];
     s->residual = reals[0];
@@ -358,5 +358,5 @@ static bn_status resume(bn_sim *sim, void *state)
 }
 
 const bn_engine maxwell_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .present = present, .resume = resume
+    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .update_outputs = update_outputs, .resume = resume
 };

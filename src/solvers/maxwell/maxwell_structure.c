@@ -164,8 +164,8 @@ static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s, const sa
     double face = bn_case_real(c, "structure.top");
     if (face == 0) /* a wavelength's quarter below the source, at a whole cell */
         face = s->h * floor(s->source - 0.25 * s->wavelength / s->h);
-    BN_TRY(bn_plan_keep(p, nx * ny * sizeof *height, (void **)&height));
-    BN_TRY(bn_plan_keep(p, (nx + ny) * sizeof *room, (void **)&room));
+    BN_TRY(bn_plan_allocate(p, nx * ny * sizeof *height, (void **)&height));
+    BN_TRY(bn_plan_allocate(p, (nx + ny) * sizeof *room, (void **)&room));
     for (size_t item = 0; item < layers; item++) {
         int material;
         const char *name = bn_case_item_text(c, "layer.material", item);
@@ -320,10 +320,10 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
     }
     if (bn_plan_only_counts(p, (double)cells))
         return name_materials(c, p, s);
-    BN_TRY(bn_plan_keep(p, cells, (void **)&s->cell));
+    BN_TRY(bn_plan_allocate(p, cells, (void **)&s->cell));
     BN_TRY(fill(c, p, s, &(sample){ { 0.5, 0.5, 0.5 }, s->cell }));
-    if (!s->average && !bn_case_problems(c)[0]) {
-        BN_TRY(bn_plan_keep(p, 3 * cells, (void **)&s->edge));
+    if (!s->average && !bn_case_diagnostics(c)[0]) {
+        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&s->edge));
         for (size_t d = 0; d < 3; d++) {
             sample q = { { 0, 0, 0 }, s->edge + d * cells };
             q.in[d] = 0.5;
@@ -332,7 +332,7 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
     }
     for (size_t i = 0; i < cells; i++)
         s->material[s->cell[i]].used = true;
-    if (!bn_case_problems(c)[0])
+    if (!bn_case_diagnostics(c)[0])
         check_layers(c, s);
     return BN_OK;
 }

@@ -57,7 +57,7 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell *s)
 {
     const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2], cells = nx * ny * nz;
     if (s->average)
-        BN_TRY(bn_plan_keep(p, 3 * cells, (void **)&s->edge));
+        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&s->edge));
     uint8_t last[4] = { 0 };
     int number = -1;
     for (int axis = 0; axis < 3; axis++) {
@@ -213,11 +213,11 @@ static void set_wave(maxwell *s)
 bn_status maxwell_room_for_tables(bn_plan *p, maxwell *s)
 {
     const size_t levels = (size_t)s->pml + 1;
-    BN_TRY(bn_plan_keep(p, 4 * levels * (size_t)s->class_count * sizeof(double), (void **)&s->t.E));
-    BN_TRY(bn_plan_keep(p, 4 * levels * sizeof(double), (void **)&s->t.H));
-    BN_TRY(bn_plan_keep(p, 2 * (size_t)s->class_count * sizeof(double), (void **)&s->t.contrast));
-    BN_TRY(bn_plan_keep(p, 2 * (size_t)s->n[2] * sizeof(double), (void **)&s->t.wave));
-    return bn_plan_keep(p, 2 * (2 + (size_t)s->n[0] + s->n[1]) * sizeof(double), (void **)&s->t.lateral);
+    BN_TRY(bn_plan_allocate(p, 4 * levels * (size_t)s->class_count * sizeof(double), (void **)&s->t.E));
+    BN_TRY(bn_plan_allocate(p, 4 * levels * sizeof(double), (void **)&s->t.H));
+    BN_TRY(bn_plan_allocate(p, 2 * (size_t)s->class_count * sizeof(double), (void **)&s->t.contrast));
+    BN_TRY(bn_plan_allocate(p, 2 * (size_t)s->n[2] * sizeof(double), (void **)&s->t.wave));
+    return bn_plan_allocate(p, 2 * (2 + (size_t)s->n[0] + s->n[1]) * sizeof(double), (void **)&s->t.lateral);
 }
 
 void maxwell_set_tables(maxwell *s)

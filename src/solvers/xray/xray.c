@@ -150,7 +150,7 @@ static const bn_variant variants[] = {
 
 static const bn_kernel_desc kernels[] = {
     { "xray_fly", BN_PER_CELL, { .reads = 28, .writes = 28, .flops = 400 } },
-    { "xray_cross", BN_PER_TRAVELLER, { .reads = 28, .writes = 28, .flops = 400 } },
+    { "xray_cross", BN_PER_PARTICLE, { .reads = 28, .writes = 28, .flops = 400 } },
     { "xray_count", BN_PER_CELL, { .reads = 30, .writes = 30, .flops = 15 } },
     { "xray_gather", BN_PER_CELL, { .reads = 15, .writes = 20, .flops = 20 } },
     { 0 },
@@ -266,12 +266,12 @@ static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
         BN_TRY(bn_plan_skip_kernel(p, "xray_cross"));
         return bn_plan_skip_kernel(p, "xray_count");
     }
-    s->traveller_words = XRAY_WORDS + (XRAY_REALS + (s->k.polarised ? XRAY_POLAR : 0)) * real / sizeof(uint32_t);
-    s->traveller_room = (size_t)fmin((double)targets * s->layers, XRAY_TRAVELLERS);
+    s->particle_words = XRAY_WORDS + (XRAY_REALS + (s->k.polarised ? XRAY_POLAR : 0)) * real / sizeof(uint32_t);
+    s->particle_room = (size_t)fmin((double)targets * s->layers, XRAY_MIGRATING);
     BN_TRY(bn_plan_table(p, XRAY_LIFE * sizeof(int64_t) * targets, 1));
-    BN_TRY(bn_plan_table(p, bn_travellers_bytes(s->traveller_words, s->traveller_room), 1));
+    BN_TRY(bn_plan_table(p, bn_migrating_particles_bytes(s->particle_words, s->particle_room), 1));
     if (s->cut != 2 && !s->counted)
-        BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->turned, (void **)&s->turned));
+        BN_TRY(bn_plan_allocate(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->turned, (void **)&s->turned));
     return bn_plan_skip_kernel(p, "xray_fly");
 }
 
@@ -430,12 +430,12 @@ static bn_status init(bn_sim *sim, void *state)
     return BN_OK;
 }
 
-static bn_status keep(bn_sim *sim, void *state, bn_keeper *k)
+static bn_status keep(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     xray *s = state;
     unsigned long long flown = s->flown;
     (void)sim;
-    BN_TRY(bn_keep_counts(k, "photons", &flown, 1));
+    BN_TRY(bn_state_counts(k, "photons", &flown, 1));
     s->flown = flown;
     return BN_OK;
 }
@@ -451,6 +451,6 @@ const bn_solver bn_solver_xray = {
     .plan = plan,
     .init = init,
     .measure = xray_measure,
-    .keep = keep,
+    .serialize = keep,
     .variants = variants,
 };

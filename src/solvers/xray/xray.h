@@ -15,7 +15,7 @@ enum {
     XRAY_LAYERS = 256,    /* work-items a cell at most */
     XRAY_ITEMS = 1 << 18, /* work-items that a large device wants */
     XRAY_SCATTERINGS = 1000000,
-    XRAY_TRAVELLERS = 1 << 18, /* photons that a device takes from others at a time, at most */
+    XRAY_MIGRATING = 1 << 18, /* photons that a device takes from others at a time, at most */
     XRAY_WORDS = 18,           /* of such a photon, and reals beside them, and those of its polarisation; see pack() */
     XRAY_REALS = 9,
     XRAY_POLAR = 3
@@ -91,9 +91,9 @@ typedef struct xray {
     double in_launch;              /* photons that a device flies in a tenth of a second; 0: not known yet */
     bn_field *lives, *sums, *kept, *amplitude, *intensity, *shown, *hits, *fourier, *log_fourier;
     bn_kernel *fly, *gather, *cross, *count; /* the last two where there are slabs, instead of the first */
-    bn_table *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally, *d_lives;
-    bn_travellers *travellers;
-    size_t traveller_words, traveller_room;
+    bn_device_array *d_optical, *d_majorant, *d_toward, *d_angle, *d_tally, *d_lives;
+    bn_migrating_particles *travellers;
+    size_t particle_words, particle_room;
 } xray;
 
 /* xray_density.c: the density of the case, cropped and cut into blocks; kept by the plan. */

@@ -92,7 +92,7 @@ static bn_status crop(xray *s, bn_plan *p)
         s->first[d] = high[d] > 0 ? low[d] : 0;
         s->box[d] = high[d] > 0 ? high[d] - low[d] : 1;
     }
-    BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->optical, (void **)&s->optical));
+    BN_TRY(bn_plan_allocate(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->optical, (void **)&s->optical));
     for (size_t k = 0; k < s->box[2]; k++)
         for (size_t j = 0; j < s->box[1]; j++)
             memcpy(s->optical + (k * s->box[1] + j) * s->box[0],
@@ -160,7 +160,7 @@ static bn_status cut(xray *s, bn_plan *p, int wish)
             break;
         for (int d = 0; d < 3; d++)
             coarse->n[d] = halved(fine->n[d]);
-        BN_TRY(bn_plan_keep(p, (size_t)coarse->n[0] * coarse->n[1] * coarse->n[2] * sizeof *coarse->most,
+        BN_TRY(bn_plan_allocate(p, (size_t)coarse->n[0] * coarse->n[1] * coarse->n[2] * sizeof *coarse->most,
                             (void **)&coarse->most));
         coarsen(fine->most, fine->n, coarse->most);
     }
@@ -273,7 +273,7 @@ static bn_status read_picture(const bn_case *c, xray *s, bn_plan *p, bn_volume_n
         return bn_case_reject(c, "density.cells", NULL, "the picture makes more than 2^30 cells of them");
     if ((s->counted = bn_plan_only_counts(p, (double)v->n[0] * width * height)))
         return BN_OK;
-    BN_TRY(bn_plan_keep(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
+    BN_TRY(bn_plan_allocate(p, (size_t)v->n[0] * width * height * sizeof *values, (void **)&values));
     v->values = values;
     for (uint32_t k = 0; k < height; k++)
         for (uint32_t j = 0; j < width; j++)
@@ -329,7 +329,7 @@ static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_nu
     const size_t count = bn_case_items(c, "density.frame");
     if (count < 2)
         return bn_case_reject(c, "density.kind", NULL, "a series needs two [[density.frame]] at least");
-    BN_TRY(bn_plan_keep(p, count * sizeof *s->frame, (void **)&s->frame));
+    BN_TRY(bn_plan_allocate(p, count * sizeof *s->frame, (void **)&s->frame));
     for (size_t i = 0; i < count; i++) {
         const char *name = bn_case_item_text(c, "density.frame.file", i);
         bn_volume_numbers here;
@@ -355,7 +355,7 @@ static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_
     for (size_t f = 0; f < s->frames; f++) {
         bn_volume_numbers here = *v;
         here.values = s->frame[f].values;
-        BN_TRY(bn_plan_keep(p, cells * sizeof *s->frame[f].depth, (void **)&s->frame[f].depth));
+        BN_TRY(bn_plan_allocate(p, cells * sizeof *s->frame[f].depth, (void **)&s->frame[f].depth));
         BN_TRY(convert(c, s, &here, s->frame[f].depth));
         for (size_t i = 0; i < cells; i++)
             s->whole[i] += s->frame[f].depth[i] / (double)s->frames;
@@ -431,13 +431,13 @@ bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
         s->counted = true;
     if (s->counted)
         return count_density(c, s, p);
-    BN_TRY(bn_plan_keep(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
+    BN_TRY(bn_plan_allocate(p, (size_t)cells * sizeof *s->whole, (void **)&s->whole));
     BN_TRY(series ? convert_frames(c, s, p, &v) : file ? convert(c, s, &v, s->whole) : plan_shape(c, s));
     BN_TRY(crop(s, p));
     const int method = bn_case_choice(c, "flight.method"), wish = (int)bn_case_int(c, "flight.block");
     BN_TRY(cut(s, p, method == 1 ? 0 : wish == 0 ? -1 : wish));
     if (series && s->majorant == s->optical) { /* blocks of one cell: an array of their own, since both are made anew */
-        BN_TRY(bn_plan_keep(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->majorant, (void **)&s->majorant));
+        BN_TRY(bn_plan_allocate(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->majorant, (void **)&s->majorant));
         find_majorants(s);
     }
     double mean = 0;

@@ -72,7 +72,7 @@ static bn_status plan_angles(const bn_case *c, xray *s, bn_plan *p)
     s->k.deficit = largest;
     s->k.angle_bits = s->law == XRAY_UNIFORM ? 0 : XRAY_ANGLE_BITS;
     s->k.polarised = s->law == XRAY_POLARISED;
-    BN_TRY(bn_plan_keep(p, (nodes + 1) * sizeof *s->angle, (void **)&s->angle));
+    BN_TRY(bn_plan_allocate(p, (nodes + 1) * sizeof *s->angle, (void **)&s->angle));
     for (size_t i = 1; i <= nodes; i++) {
         double low = 0, high = largest;
         for (int k = 0; k < 200 && low < high; k++) {
@@ -127,8 +127,8 @@ bn_status xray_plan_detector(const bn_case *c, xray *s, bn_plan *p)
     }
     const bool counted = bn_plan_only_counts(p, (double)nx * (double)ny);
     if (!counted) {
-        BN_TRY(bn_plan_keep(p, 4 * nx * ny * sizeof *s->toward, (void **)&s->toward));
-        BN_TRY(bn_plan_keep(p, nx * ny * sizeof *s->stopped, (void **)&s->stopped));
+        BN_TRY(bn_plan_allocate(p, 4 * nx * ny * sizeof *s->toward, (void **)&s->toward));
+        BN_TRY(bn_plan_allocate(p, nx * ny * sizeof *s->stopped, (void **)&s->stopped));
     }
     for (uint32_t j = 0; j < ny && !counted; j++)
         for (uint32_t i = 0; i < nx; i++) {

@@ -25,19 +25,19 @@ static size_t product(const uint32_t n[3]) { return (size_t)n[0] * n[1] * n[2]; 
 static bn_status make_slabs(bn_domain *d, xray *s, size_t targets)
 {
     const size_t cells = s->box[s->cut], blocks = s->blocks[s->cut];
-    BN_TRY(bn_table_slabs(d, "density", turned(s, s->optical, s->box), cells, product(s->box) / cells,
+    BN_TRY(bn_device_array_slabs(d, "density", turned(s, s->optical, s->box), cells, product(s->box) / cells,
                           (size_t)1 << s->bits[s->cut], &s->d_optical));
-    BN_TRY(bn_table_slabs(d, "majorants", turned(s, s->majorant, s->blocks), blocks, product(s->blocks) / blocks, 1,
+    BN_TRY(bn_device_array_slabs(d, "majorants", turned(s, s->majorant, s->blocks), blocks, product(s->blocks) / blocks, 1,
                           &s->d_majorant));
-    BN_TRY(bn_table_counters(d, "lives", XRAY_LIFE * targets, &s->d_lives));
-    return bn_travellers_create(d, "photons on their way", s->traveller_words, s->traveller_room, &s->travellers);
+    BN_TRY(bn_device_array_counters(d, "lives", XRAY_LIFE * targets, &s->d_lives));
+    return bn_migrating_particles_create(d, "photons on their way", s->particle_words, s->particle_room, &s->travellers);
 }
 
 static bn_status make_whole(bn_domain *d, xray *s)
 {
     bn_kernel_layers(s->fly, s->layers);
-    BN_TRY(bn_table_reals(d, "density", s->optical, product(s->box), &s->d_optical));
-    return bn_table_reals(d, "majorants", s->majorant, product(s->blocks), &s->d_majorant);
+    BN_TRY(bn_device_array_reals(d, "density", s->optical, product(s->box), &s->d_optical));
+    return bn_device_array_reals(d, "majorants", s->majorant, product(s->blocks), &s->d_majorant);
 }
 
 static bn_status setup(bn_sim *sim, void *state)
@@ -50,29 +50,29 @@ static bn_status setup(bn_sim *sim, void *state)
     s->count = bn_sim_kernel(sim, "xray_count");
     s->gather = bn_sim_kernel(sim, "xray_gather");
     BN_TRY(s->slabs ? make_slabs(d, s, targets) : make_whole(d, s));
-    BN_TRY(bn_table_integers(d, "directions", s->toward, 4 * targets, &s->d_toward));
-    BN_TRY(bn_table_reals(d, "scattering angles", s->angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1, &s->d_angle));
-    BN_TRY(bn_table_counters(d, "detector", 4 * targets, &s->d_tally));
+    BN_TRY(bn_device_array_integers(d, "directions", s->toward, 4 * targets, &s->d_toward));
+    BN_TRY(bn_device_array_reals(d, "scattering angles", s->angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1, &s->d_angle));
+    BN_TRY(bn_device_array_counters(d, "detector", 4 * targets, &s->d_tally));
     return s->against_fft ? xray_fourier(sim, s) : BN_OK;
 }
 
 static void teardown(void *state)
 {
     xray *s = state;
-    bn_table_destroy(&s->d_optical);
-    bn_table_destroy(&s->d_majorant);
-    bn_table_destroy(&s->d_toward);
-    bn_table_destroy(&s->d_angle);
-    bn_table_destroy(&s->d_tally);
-    bn_table_destroy(&s->d_lives);
-    bn_travellers_destroy(&s->travellers);
+    bn_device_array_destroy(&s->d_optical);
+    bn_device_array_destroy(&s->d_majorant);
+    bn_device_array_destroy(&s->d_toward);
+    bn_device_array_destroy(&s->d_angle);
+    bn_device_array_destroy(&s->d_tally);
+    bn_device_array_destroy(&s->d_lives);
+    bn_migrating_particles_destroy(&s->travellers);
 }
 
 static uint32_t low(uint64_t n) { return (uint32_t)n; }
 static uint32_t high(uint64_t n) { return (uint32_t)(n >> 32); }
 
 /* What the photons have brought since the last time joins the sums. */
-static bn_status present(bn_sim *sim, void *state)
+static bn_status update_outputs(bn_sim *sim, void *state)
 {
     xray *s = state;
     (void)sim;
@@ -93,13 +93,13 @@ static bn_status launch(xray *s, const xray_batch *b, uint64_t begin, uint64_t e
                    layers = s->layers < rounds ? s->layers : rounds;
     if (!s->slabs) {
         bn_kernel_repeats(s->fly, (double)(end - begin) / (double)cells);
-        return BN_RUN(s->fly, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
-                      BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(first)),
+        return BN_RUN(s->fly, BN_ARRAY(s->d_optical), BN_ARRAY(s->d_majorant), BN_ARRAY(s->d_toward),
+                      BN_ARRAY(s->d_angle), BN_ARRAY(s->d_tally), BN_UPDATE(s->lives), BN_U32V(low(first)),
                       BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
                       BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
     }
-    return BN_TRAVEL(s->cross, BN_TABLE(s->d_optical), BN_TABLE(s->d_majorant), BN_TABLE(s->d_toward),
-                     BN_TABLE(s->d_angle), BN_TABLE(s->d_tally), BN_TABLE(s->d_lives), BN_TRAVELLERS(s->travellers),
+    return BN_MIGRATION(s->cross, BN_ARRAY(s->d_optical), BN_ARRAY(s->d_majorant), BN_ARRAY(s->d_toward),
+                     BN_ARRAY(s->d_angle), BN_ARRAY(s->d_tally), BN_ARRAY(s->d_lives), BN_MIGRATING(s->travellers),
                      BN_FIRST_PLANE(s->d_majorant), BN_END_PLANE(s->d_majorant), BN_U32V(low(first)),
                      BN_U32V(high(first)), BN_U32V(low(begin)), BN_U32V(high(begin)), BN_U32V(low(end)),
                      BN_U32V(high(end)), BN_U32V(rounds), BN_U32V(layers));
@@ -146,11 +146,11 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
     if (s->frames > 0) {
         xray_density_at(s, b.time);
-        BN_TRY(bn_table_rewrite(s->d_optical, turned(s, s->optical, s->box), product(s->box)));
-        BN_TRY(bn_table_rewrite(s->d_majorant, turned(s, s->majorant, s->blocks), product(s->blocks)));
+        BN_TRY(bn_device_array_rewrite(s->d_optical, turned(s, s->optical, s->box), product(s->box)));
+        BN_TRY(bn_device_array_rewrite(s->d_majorant, turned(s, s->majorant, s->blocks), product(s->blocks)));
     }
     if (b.fresh) {
-        BN_TRY(present(sim, s));
+        BN_TRY(update_outputs(sim, s));
         s->fresh = true;
     }
     bool unfinished = false;
@@ -179,5 +179,5 @@ void xray_report(const xray *s, bn_step *out)
 }
 
 const bn_engine xray_device = {
-    .name = "opencl", .setup = setup, .step = step, .present = present, .teardown = teardown
+    .name = "opencl", .setup = setup, .step = step, .update_outputs = update_outputs, .teardown = teardown
 };

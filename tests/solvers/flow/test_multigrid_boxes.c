@@ -109,20 +109,20 @@ static void compare(const char *devices, int boxes, int margin, bn_precision pre
     bn_context_destroy(&ctx);
 }
 
-START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_MULTIGRID_MARGIN, BN_SINGLE); }
+START_TEST(four_boxes_of_one_device) { compare("auto", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE); }
 END_TEST
 
 START_TEST(two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 2, BN_MULTIGRID_MARGIN, BN_DOUBLE);
+    compare("all", 2, BN_MULTIGRID_GHOST_CELLS, BN_DOUBLE);
 }
 END_TEST
 
 START_TEST(four_boxes_of_two_devices) /* two by two: corners */
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 4, BN_MULTIGRID_MARGIN, BN_SINGLE);
+    compare("all", 4, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
 END_TEST
 
@@ -132,7 +132,7 @@ START_TEST(halo_of_one)
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 2, 0, BN_SINGLE);
     const unsigned long long without = exchanges;
-    compare("all", 2, BN_MULTIGRID_MARGIN, BN_SINGLE);
+    compare("all", 2, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
     ck_assert_msg(exchanges > 0 && 3 * exchanges < 2 * without, "%llu rounds of messages, %llu without margins",
                   exchanges, without);
 }
@@ -141,7 +141,7 @@ END_TEST
 START_TEST(three_boxes_of_two_devices)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
-    compare("all", 3, BN_MULTIGRID_MARGIN, BN_SINGLE);
+    compare("all", 3, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
 }
 END_TEST
 

@@ -553,14 +553,14 @@ START_TEST(philox_gives_its_known_answers)
     OK(bn_kernel_find(program, &desc, &kernel));
     for (size_t i = 0; i < 3; i++) {
         int32_t words[64] = { 0 };
-        bn_table *table;
+        bn_device_array *table;
         memcpy(words, rows[i], 6 * sizeof *words);
-        OK(bn_table_integers(domain, "in", words, 6, &table));
-        OK(BN_RUN(kernel, BN_TABLE(table), BN_WRITE(out)));
+        OK(bn_device_array_integers(domain, "in", words, 6, &table));
+        OK(BN_RUN(kernel, BN_ARRAY(table), BN_WRITE(out)));
         OK(bn_field_read(out, words, sizeof words));
         ck_assert_msg(memcmp(words, rows[i] + 6, 16) == 0, "row %zu: %08x %08x %08x %08x", i, (unsigned)words[0],
                       (unsigned)words[1], (unsigned)words[2], (unsigned)words[3]);
-        bn_table_destroy(&table);
+        bn_device_array_destroy(&table);
     }
     bn_program_destroy(&program);
     bn_field_destroy(&out);
