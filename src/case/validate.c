@@ -1,5 +1,5 @@
-/* validate.c: goes through the tables of a case: known keys are read, unknown ones reported with the nearest name, missing
- * ones too. */
+/* validate.c: goes through the tables of a case: known keys are read, unknown ones reported with the nearest name,
+ * missing ones too. */
 #include "validate.h"
 
 #include "suggest.h"
@@ -190,7 +190,7 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
         if (key->required && !values[i].given) {
             bn_string b = { 0 };
             bn_string_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
-                           key->help);
+                          key->help);
             bn_diagnostics_add(&r->c->reports->problems, table->value, r->override, key->name, bn_string_take(&b));
         }
         if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
@@ -210,7 +210,7 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
         bn_string_add(&b, "`%s` is a list: its items can only be given in the file", list);
     else if (!tables)
         bn_string_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
-                       list);
+                      list);
     else if (node->count > BN_LIST_MAX)
         bn_string_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
     if (b.bytes) {
@@ -265,6 +265,6 @@ void bn_validate_missing(bn_reader *r, const bn_toml *root)
         bn_string b = { 0 };
         bn_string_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
         bn_diagnostics_add(&r->c->reports->problems, table ? table->key : (bn_toml_place){ 0 }, 0, key->name,
-                        bn_string_take(&b));
+                           bn_string_take(&b));
     }
 }

@@ -38,6 +38,10 @@ double bn_published_number(const bn_published *, const char *head);    /* NaN: n
 double bn_published_seconds(const bn_published *, const char *head);   /* "22.52ms", "0.17s", "9.13min" */
 
 /* bench_suite_flood.c */
+BN_CHECKED bn_status bn_suite_bpm(const bn_suite *);
 BN_CHECKED bn_status bn_suite_flood(const bn_suite *);
+BN_CHECKED bn_status bn_suite_flow(const bn_suite *);
+BN_CHECKED bn_status bn_suite_maxwell(const bn_suite *);
+BN_CHECKED bn_status bn_suite_xray(const bn_suite *);
 
 #endif

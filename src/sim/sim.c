@@ -81,8 +81,7 @@ static bn_status build_kernels(bn_sim *sim)
     sim->kernels = calloc(count + 1, sizeof *sim->kernels);
     if (!sim->kernels)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
-    BN_TRY(
-        bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
+    BN_TRY(bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
                             sim->plan->defines, sim->plan->define_count, &sim->program));
     for (size_t i = 0; i < count; i++) {
         bool skipped = false;
