@@ -62,10 +62,10 @@ $(BUILD)/deps.mk: FORCE
 # --------------------------------------------------------------------------------------------------------------- flags
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wformat=2 -Wdouble-promotion -Werror
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-COMMON   := $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -fPIC -pthread -MMD -MP
+COMMON   := $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -fPIC -fvisibility=hidden -pthread -MMD -MP
 C_FLAGS   := -std=c11 $(COMMON) -Wstrict-prototypes -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
              $(CPPFLAGS) $(CFLAGS)
-CXX_FLAGS := -std=c++17 $(COMMON) -DCL_TARGET_OPENCL_VERSION=120 $(CPPFLAGS) $(CXXFLAGS)
+CXX_FLAGS := -std=c++17 $(COMMON) -fvisibility-inlines-hidden -DCL_TARGET_OPENCL_VERSION=120 $(CPPFLAGS) $(CXXFLAGS)
 LD_FLAGS  := $(SANFLAGS) -pthread -Wl,--as-needed $(LDFLAGS)
 LINK      := $(CXX) $(LD_FLAGS)
 LIBS      := $(DEP_LIBS) $(LDLIBS) -lm
@@ -116,8 +116,9 @@ $(STATIC): $(LIB_O) $(BUILD)/objects.list
 
 $(SHARED): $(SHARED).$(VERSION)
 	$(Q)ln -sf $(<F) $(SHARED).$(SOVERSION) && ln -sf $(<F) $@
-$(SHARED).$(VERSION): $(LIB_O) $(BUILD)/objects.list
-	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,$(notdir $(SHARED)).$(SOVERSION) -o $@ $(LIB_O) $(LIBS)
+$(SHARED).$(VERSION): $(LIB_O) $(BUILD)/objects.list host/build/exports.map
+	$(call say,LINK,$@)$(LINK) -shared -Wl,-soname,$(notdir $(SHARED)).$(SOVERSION) \
+	  -Wl,--version-script=host/build/exports.map -o $@ $(LIB_O) $(LIBS)
 
 $(BUILD)/binnacle-mpi.so: $(MPI_C) host/device/comm.h include/binnacle/context.h $(STAMP) $(ROOMED)
 	$(call say,MPI,$@)$(MPICC) $(filter-out -MMD -MP -Wpedantic,$(C_FLAGS)) -I$(BUILD)/rooms/host -Iinclude -shared -o $@ $< \

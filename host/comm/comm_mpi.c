@@ -103,7 +103,9 @@ static void finish(void)
         MPI_Finalize();
 }
 
+BN_INTERFACE_BEGIN
 const bn_comm_ops *bn_comm_ops_of_library(void);
+BN_INTERFACE_END
 const bn_comm_ops *bn_comm_ops_of_library(void)
 {
     static const bn_comm_ops ops = { version, place,   receive_message, send_message, wait_for_all, broadcast,

@@ -4,9 +4,7 @@
 
 #include "binnacle/context.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_case bn_case;
 
@@ -57,7 +55,5 @@ bn_status bn_case_reject_item(const bn_case *, const char *key, size_t item, con
 /* The whole case as TOML with every key, defaults resolved, SI numbers; free() it. */
 BN_CHECKED bn_status bn_case_resolved(const bn_case *, char **text);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

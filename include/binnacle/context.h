@@ -7,9 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_context bn_context;
 
@@ -85,7 +83,5 @@ bool bn_context_library(char *name, size_t room);
 /* The version of the library, "major.minor.patch". */
 const char *bn_version(void);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

@@ -5,9 +5,7 @@
 #include "binnacle/context.h"
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_device bn_device;
 
@@ -97,7 +95,5 @@ BN_CHECKED bn_status bn_device_measure_limits(bn_device *, bool again, bn_device
  * Written to `*text`, to be freed by the caller. Never opens a device in this process. */
 BN_CHECKED bn_status bn_device_check_icd_loader(bn_context *, char **text);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

@@ -5,9 +5,7 @@
 
 #include "binnacle/sim.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_flood_grid {
     unsigned cells, rows, storeys; /* along x, along y, one above the other */
@@ -31,7 +29,5 @@ BN_CHECKED bn_status bn_flood_advance(bn_context *, bn_sim *, double seconds);
  * rows. */
 BN_CHECKED bn_status bn_flood_read(bn_context *, bn_sim *, unsigned storey, double *depth, double *speed, size_t count);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

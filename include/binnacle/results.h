@@ -6,9 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_results bn_results;
 
@@ -70,7 +68,5 @@ size_t bn_results_texts(const bn_results *);
 /* Lends text `index` and its name. */
 const char *bn_results_text_at(const bn_results *, size_t index, const char **text);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

@@ -6,9 +6,7 @@
 #include "binnacle/device.h"
 #include "binnacle/results.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BN_INTERFACE_BEGIN
 
 typedef struct bn_sim bn_sim;
 
@@ -74,7 +72,5 @@ const char *bn_solver_summary(const char *name);
 /* A commented starter case with every key, its unit, default and range (`binnacle new`); free() it. */
 BN_CHECKED bn_status bn_solver_starter(bn_context *, const char *solver, char **text);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif

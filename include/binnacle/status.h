@@ -2,9 +2,22 @@
 #ifndef BINNACLE_STATUS_H
 #define BINNACLE_STATUS_H
 
-#ifdef __cplusplus
-extern "C" {
+/* Between these two the functions of the interface are declared: C names, and exported by the shared library, which exports
+ * nothing else. */
+#if defined(__GNUC__)
+#define BN_VISIBILITY_(text_) _Pragma(text_)
+#else
+#define BN_VISIBILITY_(text_)
 #endif
+#ifdef __cplusplus
+#define BN_INTERFACE_BEGIN BN_VISIBILITY_("GCC visibility push(default)") extern "C" {
+#define BN_INTERFACE_END } BN_VISIBILITY_("GCC visibility pop")
+#else
+#define BN_INTERFACE_BEGIN BN_VISIBILITY_("GCC visibility push(default)")
+#define BN_INTERFACE_END BN_VISIBILITY_("GCC visibility pop")
+#endif
+
+BN_INTERFACE_BEGIN
 
 /* X(name, exit code of the program, text) */
 #define BN_STATUS_LIST(X)                              \
@@ -52,7 +65,5 @@ int bn_exit_code(bn_status status);
 /* A short English text for a status; never NULL, static storage. */
 const char *bn_status_text(bn_status status);
 
-#ifdef __cplusplus
-}
-#endif
+BN_INTERFACE_END
 #endif
