@@ -23,6 +23,22 @@ report 'file names are unique in the tree, these are not' <<EOF
 $(printf '%s\n' "$c_files" | sed 's|.*/||' | sort | uniq -d)
 EOF
 
+report 'types of one name in two places' <<EOF
+$(for file in $(printf '%s\n' "$sources" | grep -v '^tests/'); do
+    grep -oE '^(typedef (struct|enum|union) bn_[a-z0-9_]+ \{|struct bn_[a-z0-9_]+ \{|\} bn_[a-z0-9_]+;)' \
+        "$file" | grep -oE 'bn_[a-z0-9_]+' | sort -u | sed "s|$| $file|"
+done | awk '{ at[$1] = at[$1] " " $2; count[$1]++ } END { for (n in count) if (count[n] > 1) print n ":" at[n] }' | sort)
+EOF
+
+report 'kernels that tell CPUs from GPUs outside kernels/lib' <<EOF
+$(grep -nE 'IS_CPU|POCL_' kernels/*.cl kernels/studies/*.cl 2>/dev/null)
+EOF
+
+report 'names that docs/glossary.md has other words for' <<EOF
+$(find host src include kernels -name '*.[ch]' -o -name '*.cl' -o -name '*.cpp' | LC_ALL=C sort |
+    LC_ALL=C xargs awk -f host/build/lint-names.awk)
+EOF
+
 report 'includes that leave their folder' <<EOF
 $(grep -n '#include "\.\./' $sources)
 EOF
