@@ -3,6 +3,7 @@
 #define BN_HOST_CONTEXT_H
 
 #include "binnacle/context.h"
+#include "api/ranks.h"
 #include "device/comm.h"
 #include <pthread.h>
 

@@ -44,14 +44,6 @@ const char *bn_case_solver(const bn_case *);
 const char *bn_case_path(const bn_case *); /* as given to bn_case_read */
 bool bn_case_double(const bn_case *);      /* case.precision = "double" */
 
-/* Rejects the case because of `key` (a contradiction that the schema can't express), with the key's file and line;
- * returns BN_CASE. May be called several times: all of them are listed. `hint` may be NULL. */
-bn_status bn_case_reject(const bn_case *, const char *key, const char *hint, const char *format, ...) BN_PRINTF(4, 5);
-
-/* The same because of a key of a list's item. */
-bn_status bn_case_reject_item(const bn_case *, const char *key, size_t item, const char *hint, const char *format, ...)
-    BN_PRINTF(5, 6);
-
 /* The whole case as TOML with every key, defaults resolved, SI numbers; free() it. */
 BN_CHECKED bn_status bn_case_resolved(const bn_case *, char **text);
 

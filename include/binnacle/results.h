@@ -21,13 +21,6 @@ typedef struct bn_column {
     const double *values;
 } bn_column;
 
-/* Sets a scalar that plan() announced; an unannounced name is BN_USAGE. NaN is allowed and becomes null in JSON. */
-BN_CHECKED bn_status bn_result(bn_results *, const char *name, double value);
-
-/* Adds a table NAME.csv; the values are copied. */
-BN_CHECKED bn_status bn_result_table(bn_results *, const char *name, const bn_column *columns, size_t count,
-                                     size_t rows);
-
 /* A picture of what a run found that is no field of its grid, such as the course of a beam. */
 typedef struct bn_map {
     const char *name;  /* of the files: pictures/NAME.png, NAME.vti */
@@ -45,16 +38,9 @@ typedef struct bn_map {
     double low, high;       /* of the colours; low == high: from the data */
 } bn_map;
 
-/* Adds a map; all of it is copied. */
-BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
 size_t bn_results_maps(const bn_results *);
 const bn_map *bn_results_map_at(const bn_results *, size_t index);
-/* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */
-BN_CHECKED bn_status bn_result_text(bn_results *, const char *name, const char *text);
-
-/* Names what did not converge on the way to the end ("wavelength 550 nm"): the run fails with that. Copied. */
-BN_CHECKED bn_status bn_result_unconverged(bn_results *, const char *what);
-/* NULL: nothing. */
+/* What did not converge on the way to the end; NULL: nothing. */
 const char *bn_results_unconverged(const bn_results *);
 
 size_t bn_results_count(const bn_results *);

@@ -67,6 +67,14 @@ bool bn_case_prefer(bn_case *, const char *key, const char *value);
 enum { BN_CASE_VALUE = 64 };
 bool bn_case_value(const bn_case *, const char *key, char text[BN_CASE_VALUE]);
 
+/* Rejects the case because of `key` (a contradiction that the schema can't express), with the key's file and line;
+ * returns BN_CASE. May be called several times: all of them are listed. `hint` may be NULL. */
+bn_status bn_case_reject(const bn_case *, const char *key, const char *hint, const char *format, ...) BN_PRINTF(4, 5);
+
+/* The same because of a key of a list's item. */
+bn_status bn_case_reject_item(const bn_case *, const char *key, size_t item, const char *hint, const char *format, ...)
+    BN_PRINTF(5, 6);
+
 /* Problems that bn_case_reject has recorded since the case was read, as one text in the form of bn_case_read's; "" if
  * none. */
 const char *bn_case_diagnostics(const bn_case *);

@@ -4,6 +4,7 @@
 #define BN_BENCH_H
 
 #include "api/launch.h"
+#include "api/limits.h"
 #include "cli/commands.h"
 
 #include "binnacle/binnacle.h"

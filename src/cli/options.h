@@ -4,6 +4,7 @@
 #define BN_OPTIONS_H
 
 #include "binnacle/context.h"
+#include "api/ranks.h"
 #include <signal.h>
 
 /* Commands as bits, so that an option can say which ones take it. */

@@ -2,6 +2,7 @@
  * data/cases/NAME/selftest*.toml that travel inside the program; device and reference must agree in every bit, or
  * within the solver's tolerance. */
 #include "run/selftest.h"
+#include "api/ranks.h"
 
 #include "api/embedded_files.h"
 #include "io/file.h"

@@ -6,9 +6,11 @@
 #include "api/field.h"
 #include "api/launch.h"
 #include "api/program.h"
+#include "api/ranks.h"
 #include "api/reduce.h"
 #include "binnacle/sim.h"
 #include "case/schema.h"
+#include "sim/results_write.h"
 
 typedef struct bn_plan bn_plan;
 

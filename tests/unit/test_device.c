@@ -1,5 +1,6 @@
 /* test_device.c: finding and naming devices, and what a user is told when there is none. Each test runs in a process of
  * its own and sets the loader's variables before the first call. */
+#include "api/limits.h"
 #include "support.h"
 
 #include "binnacle/binnacle.h"
