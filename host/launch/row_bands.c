@@ -34,7 +34,7 @@ static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *ba
     if (!r->reads)
         return BN_OK;
     if (all || !bn_domain_distributed(d))
-        return bn_field_get_part(r->field, 0, 1, band, values);
+        return bn_field_read_region(r->field, 0, 1, band, BN_AS_DOUBLES, values);
     BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
     BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
     bn_reals_widen(d, values, bn_region_points(band) * reals_of(r->field));
