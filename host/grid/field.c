@@ -1,5 +1,10 @@
 /* field.c: values on a grid: creation, conversion, filling. Where they lie is a matter of the domain's boxes. */
-#include "grid/runtime.h"
+#include "grid/field.h"
+
+#include "grid/block_copy.h"
+#include "grid/domain.h"
+#include "grid/queues.h"
+#include "grid/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +61,7 @@ bn_status bn_field_create(bn_domain *d, const bn_field_desc *desc, bn_field **ou
                 st = bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name);
                 goto out;
             }
-            BN_GO(bn_buffer_create(d, d->boxes[b].device, desc->name, bytes, &f->buffers[b]));
+            BN_GO(bn_buffer_create(d->boxes[b].device, &d->buffers, desc->name, bytes, &f->buffers[b]));
         }
         if (bn_context_debug(d->ctx)) /* the paint stays in padding and halo */
             BN_GO(bn_field_clear(f));
@@ -74,7 +79,7 @@ void bn_field_destroy(bn_field **field)
         return;
     bn_field *f = *field;
     for (size_t b = 0; f->buffers && b < f->domain->box_count; b++)
-        bn_buffer_destroy(f->domain, &f->buffers[b]);
+        bn_buffer_destroy(&f->buffers[b]);
     free(f->buffers);
     free(f->host);
     free((char *)f->desc.name);
@@ -95,28 +100,19 @@ size_t bn_field_bytes(const bn_field *f)
 
 void bn_field_swap(bn_field *a, bn_field *b)
 {
-    bn_buffer **buffers = a->buffers;
-    void *host = a->host;
-    int valid = a->halo_valid, unwrapped = a->halo_unwrapped;
+    const bn_field before = *a;
     a->buffers = b->buffers;
     a->host = b->host;
-    a->halo_valid = b->halo_valid;
-    a->halo_unwrapped = b->halo_unwrapped;
-    for (int i = 0; i < 2; i++) {
-        const int side = a->halo_side[i];
-        a->halo_side[i] = b->halo_side[i];
-        b->halo_side[i] = side;
-    }
-    b->buffers = buffers;
-    b->host = host;
-    b->halo_valid = valid;
-    b->halo_unwrapped = unwrapped;
+    a->valid = b->valid;
+    b->buffers = before.buffers;
+    b->host = before.host;
+    b->valid = before.valid;
 }
 
 /* Reals per point of one component; 0 for integers. */
 static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
 
-void bn_reals_narrow(const bn_domain *d, const double *from, void *to, size_t count)
+static void narrow_reals(const bn_domain *d, const double *from, void *to, size_t count)
 {
     if (d->desc.precision == BN_DOUBLE)
         memcpy(to, from, count * sizeof(double));
@@ -172,16 +168,18 @@ bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_regi
                                 const void *values)
 {
     BN_TRY(check_region(f, first, count, r, type));
-    if (type == BN_OWN_TYPE)
-        return bn_field_transfer(f, first, count, r, (void *)values, true, true);
+    if (type == BN_OWN_TYPE) {
+        BN_TRY(bn_field_transfer(f, first, count, r, (void *)values, true, true));
+        return bn_field_changed(f, 0);
+    }
     const size_t numbers = bn_region_points(r) * reals(f) * (size_t)count;
     void *own = malloc(numbers * bn_domain_real_bytes(f->domain));
     if (!own)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
-    bn_reals_narrow(f->domain, values, own, numbers);
+    narrow_reals(f->domain, values, own, numbers);
     const bn_status st = bn_field_transfer(f, first, count, r, own, true, true);
     free(own);
-    return st;
+    return st == BN_OK ? bn_field_changed(f, 0) : st;
 }
 
 bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
@@ -262,9 +260,7 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
         if (from->buffers[b])
             BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
                   from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
-    to->halo_valid = from->halo_valid;
-    to->halo_unwrapped = from->halo_unwrapped;
-    memcpy(to->halo_side, from->halo_side, sizeof to->halo_side);
+    to->valid = from->valid;
     return BN_OK;
 }
 
@@ -279,17 +275,17 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
         return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
                        to->desc.name);
-    /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
-    void *room;
-    BN_TRY(bn_double_buffer_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
+    void *values;
+    BN_TRY(bn_double_buffer_next(d, from->desc.name, bn_field_bytes(from), &values));
     const bn_region whole = bn_domain_whole(d);
-    const bool dealt = bn_domain_distributed(d); /* ranks tell each other what they have read */
-    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, room, false, dealt));
-    if (!dealt)
+    const bool across = bn_domain_across_ranks(d); /* ranks tell each other what they have read */
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, values, false, across));
+    if (!across)
         BN_TRY(bn_queues_meet(d, from->desc.name));
-    BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, room, true, dealt));
-    return dealt ? BN_OK : bn_flush_all(d, to->desc.name);
+    BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, values, true, across));
+    BN_TRY(bn_field_changed(to, 0));
+    return across ? BN_OK : bn_flush_all(d, to->desc.name);
 }
 
 bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),

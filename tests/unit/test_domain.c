@@ -2,7 +2,7 @@
  * The same bits are asked for whatever the boxes and work-groups, and from plain C. */
 #include "support.h"
 
-#include "api/launch.h"
+#include "api/other_grids.h"
 #include "binnacle/binnacle.h"
 
 #include <stdint.h>
@@ -470,7 +470,7 @@ START_TEST(parts_of_a_field)
         float half = 0.5f;
         desc.device = on_device ? device : NULL;
         OK(bn_domain_create(ctx, &desc, &domain));
-        ck_assert(!bn_domain_distributed(domain));
+        ck_assert(!bn_domain_across_ranks(domain));
         ck_assert_uint_eq(bn_domain_parts(domain), 1);
         OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 2, 0 }, &f));
         OK(bn_field_supply(f, BN_OWN_TYPE, count_up, &half));
