@@ -3,11 +3,10 @@
 #ifndef BN_API_DOMAIN_H
 #define BN_API_DOMAIN_H
 
-#include "binnacle/device.h"
+#include "api/device.h"
 
 typedef struct bn_domain bn_domain;
 
-typedef enum bn_precision { BN_SINGLE, BN_DOUBLE } bn_precision;
 typedef enum bn_grid_kind { BN_CARTESIAN, BN_HEXAGONAL } bn_grid_kind;
 
 /* n: points along x, y, z (1 in the dimensions that are not there); h: spacing [m]; origin: place of the first point
@@ -25,7 +24,7 @@ typedef struct bn_domain_desc {
     bn_grid grid;
     bn_precision precision; /* of every field of type real */
     int halo;               /* cells around each box: the largest reach of any launch */
-    int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_reach */
+    int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_max_radius */
     int boxes;  /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
@@ -58,12 +57,7 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
 /* How far launches may reach beyond a box: the halo, unless there are boxes that are thinner. */
-int bn_domain_reach(const bn_domain *);
-
-/* The grid turned, y of the other domain along x and its x along y, in two dimensions: for what works on whole columns.
- * Both have whole rows; the turned one has as many boxes, fewer if it has no more rows for them. A launch on either may
- * store its result turned, in a field of the other (BN_WRITE_TRANSPOSED). It lives on by itself. */
-BN_CHECKED bn_status bn_domain_transposed(const bn_domain *, bn_domain **out);
+int bn_domain_max_radius(const bn_domain *);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels
  * that read or write fields of two domains of one box; several boxes have it from BN_DEF_PLACE. */
@@ -99,7 +93,7 @@ void bn_domain_box(const bn_domain *, size_t box, bn_region *);
  * most unless a row has more. Begins with a zeroed region; false: that was all. */
 bool bn_domain_next_band(const bn_domain *, size_t points, bn_region *band);
 /* Whether ranks have different boxes. If not, every rank has the whole grid. */
-bool bn_domain_distributed(const bn_domain *);
+bool bn_domain_across_ranks(const bn_domain *);
 
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);

@@ -30,46 +30,37 @@ bn_domain *bn_field_domain(const bn_field *);
 size_t bn_field_element_bytes(const bn_field *); /* of one component of one point */
 size_t bn_field_bytes(const bn_field *);         /* of the whole field in its own type, without padding */
 
-/* All points of all components in C order (x fastest, component slowest, or fastest if interleaved), in the field's own
- * type: float or double, int32_t, ... `bytes` must be bn_field_bytes. A write makes the halo stale. Reads wait for
- * everything launched before.
- */
+/* How values stand in host memory: in the field's own type (float or double, int32_t, ...), or, for fields of reals, as
+ * doubles, rounded to nearest when they are written; pairs lie as two numbers one after the other. */
+typedef enum bn_host_type { BN_OWN_TYPE, BN_AS_DOUBLES } bn_host_type;
+
+/* Components [first, first + count) of a region in C order: x fastest, component slowest, or fastest if they are
+ * interleaved, of which only all can be moved. Reading waits for everything launched before; all ranks ask alike, and all
+ * get all of it. Writing makes the halo stale; a rank writes the cells of its own boxes. */
+BN_CHECKED bn_status bn_field_read_region(bn_field *, int first, int count, const bn_region *, bn_host_type,
+                                          void *values);
+BN_CHECKED bn_status bn_field_write_region(bn_field *, int first, int count, const bn_region *, bn_host_type,
+                                           const void *values);
+
+/* The whole field: in its own type, where `bytes` must be bn_field_bytes, and as `count` doubles. */
 BN_CHECKED bn_status bn_field_read(bn_field *, void *values, size_t bytes);
 BN_CHECKED bn_status bn_field_write(bn_field *, const void *values, size_t bytes);
-/* The same for a region of `count` components from `first` on; all ranks ask alike, and all get all of it. */
-BN_CHECKED bn_status bn_field_read_part(bn_field *, int first, int count, const bn_region *, void *values,
-                                        size_t bytes);
-/* All of the field in the order of bn_field_read, band after band of whole rows or layers of a component (of all
- * components, if they are interleaved): never more than some MiB are in host memory. All ranks call it, and each sees
- * everything. */
-typedef bn_status bn_field_visitor(void *user, int component, const bn_region *, const void *values, size_t bytes);
-BN_CHECKED bn_status bn_field_visit(bn_field *, bn_field_visitor *, void *user);
-/* The same for fields of reals, as doubles; pairs lie as two numbers one after the other. */
-typedef bn_status bn_field_look(void *user, int component, const bn_region *, const double *values);
-BN_CHECKED bn_status bn_field_visit_reals(bn_field *, bn_field_look *, void *user);
-/* Writes the field part by part: `fill` gives all components of a region in the same order. A rank is asked for its own
- * parts only. */
-BN_CHECKED bn_status bn_field_supply(bn_field *,
-                                     bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
-                                     void *user);
-/* From a field to one of the same points, type and components. On the same domain the copy is made where the field
- * lies; on another one, which may be cut otherwise, it goes through the host, which waits only between ranks. */
-BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
-
-/* The same for real fields in double, converted once (rounded to nearest in single): count = points * components. */
 BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
 BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
 
-/* Parts of real fields as doubles: `count` components from `first` on, as bn_field_read_part gives them; and all
- * components of a region, as bn_field_supply asks for them. */
-BN_CHECKED bn_status bn_field_get_part(bn_field *, int first, int count, const bn_region *, double *values);
-typedef void bn_field_filler(const void *user, const bn_region *, double *values);
-BN_CHECKED bn_status bn_field_set_parts(bn_field *, bn_field_filler *, const void *user);
-
-/* Sets every point of one component of a real field to value(x), x the place of the point [m]. One code for both
- * engines. */
+/* Reads all of the field in C order, one band of whole rows or layers of a component (of all components, if they are
+ * interleaved) after the other: never more than some MiB are in host memory. All ranks call it, and each sees all values. */
+typedef bn_status bn_field_visitor(void *user, int component, const bn_region *, const void *values);
+BN_CHECKED bn_status bn_field_visit(bn_field *, bn_host_type, bn_field_visitor *, void *user);
+/* Writes all of the field: the supplier gives all components of a region in C order. A rank asks for its own boxes. */
+typedef bn_status bn_field_supplier(void *user, const bn_region *, void *values);
+BN_CHECKED bn_status bn_field_supply(bn_field *, bn_host_type, bn_field_supplier *, void *user);
+/* Sets every point of one component of a real field to value(x), x the place of the point [m]. */
 BN_CHECKED bn_status bn_field_fill(bn_field *, int component, double (*value)(const double x[3], const void *user),
                                    const void *user);
+/* From a field to one of the same points, type and components. On the same domain the copy is made where the field
+ * lies; on another one, which may be cut otherwise, it goes through the host, which waits only between ranks. */
+BN_CHECKED bn_status bn_field_copy(bn_field *from, bn_field *to);
 BN_CHECKED bn_status bn_field_zero(bn_field *);
 
 /* Exchanges the contents of two fields of the same kind, without copying. */

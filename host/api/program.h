@@ -7,25 +7,6 @@
 typedef struct bn_program bn_program;
 typedef struct bn_kernel bn_kernel;
 
-/* Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants. A place is a number
- * of bn_place that each box of the program's domain gets for its own number among the boxes of another: the same boxes
- * on the same devices. */
-typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_PLACE } bn_define_kind;
-typedef enum bn_place_part { BN_PLACE_FIRST, BN_PLACE_PITCH, BN_PLACE_PLANE } bn_place_part;
-typedef struct bn_define {
-    const char *name;
-    bn_define_kind kind;
-    union {
-        long long i;
-        double r;
-        const char *s;
-        struct {
-            const bn_domain *of;
-            bn_place_part part;
-        } place;
-    } u;
-} bn_define;
-
 /* What one work-item stands for. */
 typedef enum bn_range {
     BN_PER_CELL,     /* one per cell of each box, any work-group shape */
@@ -71,5 +52,37 @@ typedef struct bn_build_stats {
     const char *cache;
 } bn_build_stats;
 bn_build_stats bn_domain_build_stats(const bn_domain *);
+
+/* From now on a kernel of range BN_PER_CELL in one or two dimensions runs with so many work-items a cell, told apart by
+ * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */
+void bn_kernel_layers(bn_kernel *, size_t layers);
+
+/* From now on a launch does the operations of its declared cost so often on the same data, which move once: steps of a
+ * beam that stays in a work-group, photons one after the other. */
+void bn_kernel_repeats(bn_kernel *, double times);
+
+/* One row per kernel that ran: for the summary and `run --profile`. */
+typedef struct bn_profile_row {
+    const char *kernel;
+    unsigned long long calls;
+    double seconds;      /* by device events; NaN unless the device was opened for profiling */
+    double bytes, flops; /* declared */
+} bn_profile_row;
+size_t bn_domain_profile(const bn_domain *, bn_profile_row *rows, size_t room);
+
+/* What a tuner has to know of a kernel. */
+typedef struct bn_kernel_info {
+    const char *kernel;
+    bn_range range;
+    unsigned long long calls;
+    size_t group[3];      /* work-group in use */
+    size_t largest;       /* work-items that a group may have: the device's and the kernel's limit */
+    size_t multiple;      /* sizes that the device prefers are multiples of it */
+    uint64_t local_bytes; /* local memory of a group */
+    bool fits;            /* bn_kernel_fits */
+} bn_kernel_info;
+
+/* All kernels of the domain's programs, also those that never ran. */
+size_t bn_domain_kernels(const bn_domain *, bn_kernel_info *rows, size_t room);
 
 #endif

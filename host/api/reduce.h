@@ -21,6 +21,9 @@ void bn_partials_destroy(bn_partials **);
 /* Kernels of range BN_PER_BLOCK read partial sums of earlier launches in other blocks. */
 void bn_partials_share(bn_partials *);
 
+/* One component of partial sums, of all blocks of the grid (bn_domain_blocks) and on all ranks. Waits. */
+BN_CHECKED bn_status bn_partials_read(bn_partials *, int component, double *values, size_t count);
+
 /* `count` reals, zero at first. Reading waits; reads a few dozen bytes. */
 BN_CHECKED bn_status bn_scalars_create(bn_domain *, const char *name, size_t count, bn_scalars **out);
 void bn_scalars_destroy(bn_scalars **);

@@ -5,7 +5,6 @@
 #define BN_API_REPARTITION_H
 
 #include "api/field.h"
-#include "api/reduce.h"
 
 /* Blocks of the grid along x, y, z: BN_BLOCK_NX cells in BN_BLOCK_NY rows of a layer, in the order of partial sums.
  */
@@ -37,8 +36,5 @@ BN_CHECKED bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *
  * device are copied there; the others go through the host, some megabytes at a time. The field keeps its address.
  * Waits. */
 BN_CHECKED bn_status bn_field_move(bn_field *, bn_domain *to);
-
-/* One component of partial sums, of all blocks of the grid (bn_domain_blocks) and on all ranks. Waits. */
-BN_CHECKED bn_status bn_partials_read(bn_partials *, int component, double *values, size_t count);
 
 #endif

@@ -1,8 +1,7 @@
-/* allreduce.c: what is no field has a copy on every device: partial sums of all blocks, scalars, counters. Here the
- * copies are made one again after devices have changed their own parts. All of it is exact: every partial sum has one
- * owner, scalars that differ follow a rule that knows no order, counters are integers. */
-#include "device/context.h"
-#include "grid/runtime.h"
+/* allreduce.c: partial sums of all reduction blocks, scalars and counters have a copy on every device. After devices have
+ * changed their own parts, an allreduce makes the copies equal. It is exact, whatever the order: every partial sum has one
+ * owner, of changed scalars the largest counts, counters are integers. */
+#include "comm/allreduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ typedef struct bn_round {
 
 static size_t partial_bytes(const bn_partials *p)
 {
-    return p->domain->partials * (size_t)p->components * bn_domain_real_bytes(p->domain);
+    return p->domain->sums.partials * (size_t)p->components * bn_domain_real_bytes(p->domain);
 }
 
 static bool has_changed(const bn_partials *p, int component)
@@ -54,12 +53,12 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
     const bn_domain *d = r->d;
     char *room = r->room + r->at;
     const size_t real = bn_domain_real_bytes(d), rows = (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
-    const size_t row = d->segments * real, slice = row * rows;
+    const size_t row = d->sums.blocks_x * real, slice = row * rows;
     for (size_t b = 0; b < d->box_count; b++) {
         const bn_box *box = &d->boxes[b];
         if (!box->device)
             continue;
-        const bn_buffer *from = p->buffer[box->member];
+        const bn_buffer *from = p->buffer[box->local];
         size_t first[3], n[3];
         blocks_of(box, first, n);
         for (int c = 0; c < p->components; c++) {
@@ -67,7 +66,7 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
             const size_t begin = at[2] * slice + at[1] * row;
             if (!has_changed(p, c))
                 continue;
-            if (n[0] == d->segments && (n[1] == rows || n[2] == 1)) /* one piece */
+            if (n[0] == d->sums.blocks_x && (n[1] == rows || n[2] == 1)) /* one piece */
                 BN_CL(box->device, from->name, clEnqueueReadBuffer, box->device->queue, from->mem, CL_FALSE, begin,
                       n[2] * n[1] * row, room + begin, 0, NULL, NULL);
             else
@@ -90,11 +89,11 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
             continue;
         if (ops)
             ops->all_or(values, part);
-        for (size_t m = 0; m < d->members; m++)
-            BN_CL(bn_member_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
+        for (size_t m = 0; m < d->local_count; m++)
+            BN_CL(bn_local_device(d, m), p->buffer[m]->name, clEnqueueWriteBuffer, bn_local_device(d, m)->queue,
                   p->buffer[m]->mem, CL_FALSE, (size_t)c * part, part, values, 0, NULL, NULL);
     }
-    p->apart = false;
+    p->differ = false;
     p->changed = 0;
     return BN_OK;
 }
@@ -102,8 +101,8 @@ static bn_status write_partials(bn_round *r, bn_partials *p)
 static bn_status read_scalars(bn_round *r, const bn_scalars *s)
 {
     const size_t bytes = s->buffer[0]->bytes;
-    for (size_t m = 0; m < r->d->members; m++)
-        BN_CL(bn_member_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, bn_member_device(r->d, m)->queue,
+    for (size_t m = 0; m < r->d->local_count; m++)
+        BN_CL(bn_local_device(r->d, m), s->buffer[m]->name, clEnqueueReadBuffer, bn_local_device(r->d, m)->queue,
               s->buffer[m]->mem, CL_FALSE, 0, bytes, r->room + r->at + m * bytes, 0, NULL, NULL);
     return BN_OK;
 }
@@ -113,9 +112,9 @@ static bn_status write_scalars(bn_round *r, bn_scalars *s)
     bn_domain *d = r->d;
     const bn_comm *comm = &d->ctx->comm;
     const size_t real = bn_domain_real_bytes(d), bytes = s->buffer[0]->bytes;
-    unsigned char *fresh = (unsigned char *)r->room + r->at, *values = fresh + d->members * bytes;
+    unsigned char *fresh = (unsigned char *)r->room + r->at, *values = fresh + d->local_count * bytes;
     memcpy(values, s->before, bytes);
-    for (size_t m = 0; m < d->members; m++)
+    for (size_t m = 0; m < d->local_count; m++)
         take_changes(s, fresh + m * bytes, values, real);
     if (comm->ops) {
         unsigned char *all = malloc(bytes * (size_t)comm->ranks);
@@ -128,11 +127,11 @@ static bn_status write_scalars(bn_round *r, bn_scalars *s)
         free(all);
     }
     memcpy(s->before, values, bytes);
-    s->apart = false;
+    s->differ = false;
     return bn_copies_write(d, s->buffer, values, bytes, false);
 }
 
-static bool needs(const bn_scalars *s) { return s->shared && s->apart; }
+static bool needs(const bn_scalars *s) { return s->shared && s->differ; }
 
 static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -141,23 +140,23 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
 {
     size_t bytes = 0;
     for (size_t i = 0; i < partial_count; i++)
-        bytes += partials[i]->apart ? padded(partial_bytes(partials[i])) : 0;
+        bytes += partials[i]->differ ? padded(partial_bytes(partials[i])) : 0;
     bool looks = false; /* the host does */
     for (size_t i = 0; i < scalar_count; i++) {
         looks = looks || needs(scalars[i]);
-        bytes += needs(scalars[i]) ? padded((d->members + 1) * scalars[i]->buffer[0]->bytes) : 0;
+        bytes += needs(scalars[i]) ? padded((d->local_count + 1) * scalars[i]->buffer[0]->bytes) : 0;
     }
-    if (!d->spread || bytes == 0)
+    if (!d->distributed || bytes == 0)
         return BN_OK;
     void *begin;
-    BN_TRY(bn_double_buffer_next(d, &d->gathered, "bringing sums together", bytes, &begin));
+    BN_TRY(bn_double_buffer_next(d, "allreduce of sums", bytes, &begin));
     bn_round r = { d, begin, 0 };
     if (d->ctx->comm.ops)
         memset(r.room, 0, bytes);
     for (int back = 0; back < 2; back++) {
         r.at = 0;
         for (size_t i = 0; i < partial_count; i++) {
-            if (!partials[i]->apart)
+            if (!partials[i]->differ)
                 continue;
             const size_t room = padded(partial_bytes(partials[i]));
             BN_TRY(back ? write_partials(&r, partials[i]) : read_partials(&r, partials[i]));
@@ -167,9 +166,9 @@ bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partia
             if (!needs(scalars[i]))
                 continue;
             BN_TRY(back ? write_scalars(&r, scalars[i]) : read_scalars(&r, scalars[i]));
-            r.at += padded((d->members + 1) * scalars[i]->buffer[0]->bytes);
+            r.at += padded((d->local_count + 1) * scalars[i]->buffer[0]->bytes);
         }
-        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "bringing sums together"));
+        BN_TRY((back ? bn_flush_all : looks ? bn_wait_for_launches : bn_queues_meet)(d, "allreduce of sums"));
     }
     return BN_OK;
 }
@@ -178,7 +177,7 @@ bn_status bn_counters_merge(bn_device_array *t)
 {
     bn_domain *d = t->domain;
     const bn_comm_ops *ops = d->ctx->comm.ops;
-    if (!d->spread)
+    if (!d->distributed)
         return BN_OK;
     const size_t bytes = t->buffer[0]->bytes, count = bytes / sizeof(int64_t);
     bn_status st = BN_OK;
@@ -187,8 +186,8 @@ bn_status bn_counters_merge(bn_device_array *t)
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for the counters %s", t->buffer[0]->name);
         goto out;
     }
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
+    for (size_t m = 0; m < d->local_count; m++) {
+        const bn_device *device = bn_local_device(d, m);
         const cl_int status = clEnqueueReadBuffer(device->queue, t->buffer[m]->mem, CL_TRUE, 0, bytes, part, 0, NULL,
                                                   NULL);
         if (status != CL_SUCCESS) {
@@ -211,8 +210,8 @@ bn_status bn_counters_clear(bn_device_array *t)
 {
     bn_domain *d = t->domain;
     const cl_uint zero = 0;
-    for (size_t m = 0; d->spread && m < d->members; m++)
-        BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_member_device(d, m)->queue,
+    for (size_t m = 0; d->distributed && m < d->local_count; m++)
+        BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueFillBuffer, bn_local_device(d, m)->queue,
               t->buffer[m]->mem, &zero, sizeof zero, 0, t->buffer[m]->bytes, 0, NULL, NULL);
     return BN_OK;
 }

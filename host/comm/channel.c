@@ -1,11 +1,9 @@
 /* channel.c: messages between boxes of different devices, through pinned host memory (channel.h). */
 #include "comm/channel.h"
 
-#include "device/context.h"
+#include "grid/regions.h"
 
 #include <stdlib.h>
-
-bool bn_same_device(const bn_box *a, const bn_box *b) { return a->device && a->device == b->device; }
 
 bool bn_channel_exists(const bn_box *from, const bn_box *to)
 {
@@ -157,11 +155,11 @@ static bool in_one_context(const bn_channel *l)
     return from && to && from->cl == to->cl;
 }
 
-bn_status bn_channels_expect(bn_domain *d, bn_channel *links, size_t count)
+bn_status bn_channels_expect(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++) {
-        bn_channel *l = &links[i];
+        bn_channel *l = &channels[i];
         if (l->source->device || l->bytes == 0)
             continue;
         BN_TRY(wait_for(l->target->device, l->written)); /* the memory may still be on its way to the device */
@@ -171,22 +169,22 @@ bn_status bn_channels_expect(bn_domain *d, bn_channel *links, size_t count)
     return BN_OK;
 }
 
-bn_status bn_channels_send(bn_channel *links, size_t count)
+bn_status bn_channels_send(bn_channel *channels, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (links[i].source->device && links[i].bytes > 0)
-            BN_TRY(read_out(&links[i], in_one_context(&links[i])));
+        if (channels[i].source->device && channels[i].bytes > 0)
+            BN_TRY(read_out(&channels[i], in_one_context(&channels[i])));
     for (size_t i = 0; i < count; i++)
-        if (in_one_context(&links[i]) && links[i].bytes > 0)
-            BN_TRY(write_in(&links[i], links[i].read));
+        if (in_one_context(&channels[i]) && channels[i].bytes > 0)
+            BN_TRY(write_in(&channels[i], channels[i].read));
     return BN_OK;
 }
 
-bn_status bn_channels_deliver(bn_domain *d, bn_channel *links, size_t count)
+bn_status bn_channels_deliver(bn_domain *d, bn_channel *channels, size_t count)
 {
     const bn_comm_ops *ops = d->ctx->comm.ops;
     for (size_t i = 0; i < count; i++) {
-        bn_channel *l = &links[i];
+        bn_channel *l = &channels[i];
         const bn_device *from = l->source->device, *to = l->target->device;
         if (!from || l->bytes == 0 || in_one_context(l))
             continue;
@@ -203,7 +201,7 @@ bn_status bn_channels_deliver(bn_domain *d, bn_channel *links, size_t count)
     if (ops)
         ops->wait();
     for (size_t i = 0; i < count; i++)
-        if (!links[i].source->device && links[i].bytes > 0)
-            BN_TRY(write_in(&links[i], NULL));
+        if (!channels[i].source->device && channels[i].bytes > 0)
+            BN_TRY(write_in(&channels[i], NULL));
     return BN_OK;
 }

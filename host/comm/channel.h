@@ -5,7 +5,7 @@
 #ifndef BN_HOST_CHANNEL_H
 #define BN_HOST_CHANNEL_H
 
-#include "grid/runtime.h"
+#include "grid/transfer.h"
 
 /* What goes straight: region[0] bytes in region[1] rows of region[2] layers, dense in the message from `at` on. */
 typedef struct bn_channel_piece {
@@ -27,11 +27,9 @@ typedef struct bn_channel {
     cl_event packed, read, written, unpacked;
 } bn_channel;
 
-/* Whether two boxes can see each other's memory: a kernel may copy between them. */
-bool bn_same_device(const bn_box *, const bn_box *);
 /* Whether messages from one box to the other concern this rank. */
 bool bn_channel_exists(const bn_box *from, const bn_box *to);
-/* The number of a link among all that there can be, the same on all ranks, as the tag of its messages. */
+/* The number of a channel among all that there can be, the same on all ranks, as the tag of its messages. */
 int bn_channel_tag(size_t number);
 /* Takes the place of one of the events above. */
 void bn_channel_event(cl_event *kept, cl_event fresh);

@@ -3,18 +3,22 @@
  * on the receiver's; where it is made of whole rows of a plane, they go straight from field to field. Corners come
  * straight from the box across, not in a second round: a round that follows another could not begin before the kernels
  * launched in between are done. */
-#include "device/context.h"
+#include "comm/halo_exchange.h"
+
 #include "comm/channel.h"
-#include "grid/runtime.h"
+#include "grid/block_copy.h"
+#include "grid/queues.h"
+#include "grid/regions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct bn_halo_channels {
-    bn_channel *links; /* by sender, then receiver: ranks go through them in the same order */
+/* Attached to a domain. */
+typedef struct bn_halo_channels {
+    bn_channel *channels; /* by sender, then receiver: ranks go through them in the same order */
     size_t count;
     cl_event *events; /* room for two of each */
-};
+} bn_halo_channels;
 
 enum { BN_DIRECTIONS = 27 };
 
@@ -37,30 +41,30 @@ static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int ste
     return false;
 }
 
-static void find_far(bn_domain *d, bn_box *box)
+static void find_remote(bn_domain *d, bn_box *box)
 {
     for (int v = 0; v < BN_DIRECTIONS; v++) {
         int step[3];
         const long other = direction(v, step) ? bn_box_at(d, box, step) : -1;
         for (int k = 0; other >= 0 && !bn_same_device(box, &d->boxes[other]) && k < 3; k++)
             if (step[k] != 0)
-                box->far[k][step[k] > 0] = true;
+                box->remote[k][step[k] > 0] = true;
     }
 }
 
 /* The cells that `to` needs of `from`, a step away. */
-static void block_of(const bn_domain *d, size_t from, size_t to, const int step[3], int reach, long source[3],
+static void block_of(const bn_domain *d, size_t from, size_t to, const int step[3], int radius, long source[3],
                      long target[3], long n[3])
 {
     for (int k = 0; k < 3; k++) {
-        n[k] = step[k] == 0 ? (long)d->boxes[to].n[k] : reach;
-        source[k] = step[k] < 0 ? (long)d->boxes[from].n[k] - reach : 0;
-        target[k] = step[k] < 0 ? -reach : step[k] > 0 ? (long)d->boxes[to].n[k] : 0;
+        n[k] = step[k] == 0 ? (long)d->boxes[to].n[k] : radius;
+        source[k] = step[k] < 0 ? (long)d->boxes[from].n[k] - radius : 0;
+        target[k] = step[k] < 0 ? -radius : step[k] > 0 ? (long)d->boxes[to].n[k] : 0;
     }
 }
 
 /* Whether messages from one box to another exist, and concern this rank. */
-static bool linked(const bn_domain *d, size_t from, size_t to)
+static bool connected(const bn_domain *d, size_t from, size_t to)
 {
     const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
     if (!bn_channel_exists(a, b))
@@ -73,31 +77,43 @@ static bool linked(const bn_domain *d, size_t from, size_t to)
     return false;
 }
 
-static bn_status find_links(bn_domain *d)
+static void destroy_channels(void *object)
 {
-    if (d->exchange)
+    bn_halo_channels *x = object;
+    for (size_t i = 0; i < x->count; i++) {
+        bn_buffer_destroy(&x->channels[i].send);
+        bn_buffer_destroy(&x->channels[i].receive);
+        bn_channel_release(&x->channels[i]);
+    }
+    free(x->channels);
+    free(x->events);
+    free(x);
+}
+
+static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
+{
+    *out = bn_attached(d->attached, destroy_channels);
+    if (*out)
         return BN_OK;
-    bn_halo_channels *x = calloc(1, sizeof *x);
-    if (!x)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
-    d->exchange = x;
+    bn_halo_channels *x = *out = calloc(1, sizeof *x);
+    BN_TRY(bn_attach(d->ctx, &d->attached, x, destroy_channels));
     for (size_t b = 0; b < d->box_count; b++)
-        find_far(d, &d->boxes[b]);
+        find_remote(d, &d->boxes[b]);
     for (int pass = 0; pass < 2; pass++) {
         size_t count = 0;
         for (size_t from = 0; from < d->box_count; from++)
             for (size_t to = 0; to < d->box_count; to++) {
-                if (!linked(d, from, to))
+                if (!connected(d, from, to))
                     continue;
                 if (pass == 1)
-                    x->links[count] = (bn_channel){ .from = from,
+                    x->channels[count] = (bn_channel){ .from = from,
                                                  .to = to,
                                                  .source = &d->boxes[from],
                                                  .target = &d->boxes[to],
                                                  .tag = bn_channel_tag(from * d->box_count + to) };
                 count++;
             }
-        if (pass == 0 && (!(x->links = calloc(count + 1, sizeof *x->links)) ||
+        if (pass == 0 && (!(x->channels = calloc(count + 1, sizeof *x->channels)) ||
                           !(x->events = calloc(2 * count + 1, sizeof(cl_event)))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for the exchange of halos");
         x->count = pass == 1 ? count : 0;
@@ -108,28 +124,12 @@ static bn_status find_links(bn_domain *d)
 bn_status bn_halo_exchange_at_once(bn_domain *d, const bn_halo_request *request)
 {
     BN_TRY(bn_halo_exchange_begin(d, request, 1));
-    BN_TRY(bn_halo_exchange_carry(d));
+    BN_TRY(bn_halo_exchange_send(d));
     return bn_halo_exchange_end(d, request, 1);
 }
 
-void bn_halo_exchange_destroy(bn_domain *d)
-{
-    for (size_t i = 0; d->exchange && i < d->exchange->count; i++) {
-        bn_channel *l = &d->exchange->links[i];
-        bn_buffer_destroy(d, &l->send);
-        bn_buffer_destroy(d, &l->receive);
-        bn_channel_release(l);
-    }
-    if (d->exchange) {
-        free(d->exchange->links);
-        free(d->exchange->events);
-    }
-    free(d->exchange);
-    d->exchange = NULL;
-}
-
 /* Whether messages are whole rows, which a device copies as fast as what lies together. */
-static bool goes_straight(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
+static bool copies_rows(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
 
 /* Gives the bytes of the piece in the message. */
 static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const long source[3], const long target[3],
@@ -165,10 +165,10 @@ static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *
             if (!direction(v, step) || bn_box_at(d, &d->boxes[l->to], step) != (long)l->from ||
                 unwanted(d, &requests[r], step))
                 continue;
-            block_of(d, l->from, l->to, step, requests[r].reach, source, target, n);
+            block_of(d, l->from, l->to, step, requests[r].radius, source, target, n);
             size_t bytes = bn_halo_block_bytes(requests[r].field, n);
             if (pass == BN_PASS_LIST) {
-                if (goes_straight(d))
+                if (copies_rows(d))
                     BN_TRY(add_piece(d, l, requests[r].field, source, target, n, at, &bytes));
             } else {
                 const bool last = at + bytes == l->bytes, unpack = pass == BN_PASS_UNPACK;
@@ -190,23 +190,22 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
     if (l->host.bytes >= l->bytes)
         return BN_OK;
     BN_TRY(bn_finish_all(d, "exchanging halos"));
-    bn_buffer_destroy(d, &l->send);
-    bn_buffer_destroy(d, &l->receive);
+    bn_buffer_destroy(&l->send);
+    bn_buffer_destroy(&l->receive);
     if (from && l->piece_count == 0)
-        BN_TRY(bn_buffer_create(d, from, "halos that go out", l->bytes, &l->send));
+        BN_TRY(bn_buffer_create(from, &d->buffers, "halos that go out", l->bytes, &l->send));
     if (to && l->piece_count == 0)
-        BN_TRY(bn_buffer_create(d, to, "halos that come in", l->bytes, &l->receive));
-    return bn_pinned_need(d, from ? from : to, &l->host, l->bytes);
+        BN_TRY(bn_buffer_create(to, &d->buffers, "halos that come in", l->bytes, &l->receive));
+    return bn_pinned_need(from ? from : to, &l->host, l->bytes);
 }
 
 /* What was launched so far, as far as messages that go straight must wait for it: what they read is written there, and
  * what they write is read. */
-static bn_status mark_launches(bn_domain *d, size_t member)
+static bn_status mark_launches(const bn_halo_channels *x, const bn_device *device)
 {
-    const bn_device *device = bn_member_device(d, member);
     cl_event mark = NULL;
-    for (size_t i = 0; i < d->exchange->count; i++) {
-        bn_channel *l = &d->exchange->links[i];
+    for (size_t i = 0; i < x->count; i++) {
+        bn_channel *l = &x->channels[i];
         for (int end = 0; end < 2; end++) {
             if ((end ? l->target : l->source)->device != device || l->piece_count == 0)
                 continue;
@@ -217,13 +216,11 @@ static bn_status mark_launches(bn_domain *d, size_t member)
 }
 
 /* And what is launched from now on: it may read what has come, and write to what has gone. */
-static bn_status hold_launches(bn_domain *d, size_t member)
+static bn_status hold_launches(const bn_halo_channels *x, const bn_device *device)
 {
-    const bn_device *device = bn_member_device(d, member);
-    bn_halo_channels *x = d->exchange;
     cl_uint waits = 0;
     for (size_t i = 0; i < x->count; i++) {
-        const bn_channel *l = &x->links[i];
+        const bn_channel *l = &x->channels[i];
         if (l->piece_count > 0 && l->source->device == device)
             x->events[waits++] = l->read;
         if (l->piece_count > 0 && l->target->device == device)
@@ -236,19 +233,19 @@ static bn_status hold_launches(bn_domain *d, size_t member)
 
 bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
-    BN_TRY(find_links(d));
-    bn_halo_channels *x = d->exchange;
+    bn_halo_channels *x;
+    BN_TRY(find_channels(d, &x));
     d->device->counts.exchanges++;
     for (size_t i = 0; i < x->count; i++) {
-        bn_channel *l = &x->links[i];
+        bn_channel *l = &x->channels[i];
         bn_channel_empty(l);
         BN_TRY(each_block(d, l, requests, count, BN_PASS_LIST, NULL, NULL));
         BN_TRY(make_room(d, l));
     }
-    for (size_t m = 0; m < d->members; m++)
-        BN_TRY(mark_launches(d, m));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(mark_launches(x, bn_local_device(d, m)));
     for (size_t i = 0; i < x->count; i++) {
-        bn_channel *l = &x->links[i];
+        bn_channel *l = &x->channels[i];
         const bn_device *from = l->source->device;
         if (!from || l->bytes == 0 || l->piece_count > 0)
             continue;
@@ -267,44 +264,45 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
                 long source[3], target[3], n[3];
                 if (unwanted(d, &requests[r], step))
                     continue;
-                block_of(d, (size_t)other, b, step, requests[r].reach, source, target, n);
-                BN_TRY(bn_halo_copy(requests[r].field, (size_t)other, source, b, target, n));
+                block_of(d, (size_t)other, b, step, requests[r].radius, source, target, n);
+                BN_TRY(bn_block_copy(requests[r].field, (size_t)other, source, b, target, n));
             }
         }
     return BN_OK;
 }
 
 /* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
-bn_status bn_halo_exchange_carry(bn_domain *d)
+bn_status bn_halo_exchange_send(bn_domain *d)
 {
     BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */
-    BN_TRY(bn_channels_expect(d, d->exchange->links, d->exchange->count));
-    return bn_channels_send(d->exchange->links, d->exchange->count);
+    const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
+    BN_TRY(bn_channels_expect(d, x->channels, x->count));
+    return bn_channels_send(x->channels, x->count);
 }
 
 bn_status bn_halo_exchange_end(bn_domain *d, const bn_halo_request *requests, size_t count)
 {
-    bn_halo_channels *x = d->exchange;
-    BN_TRY(bn_channels_deliver(d, x->links, x->count));
+    const bn_halo_channels *x = bn_attached(d->attached, destroy_channels);
+    BN_TRY(bn_channels_deliver(d, x->channels, x->count));
     for (size_t i = 0; i < x->count; i++) {
-        bn_channel *l = &x->links[i];
+        bn_channel *l = &x->channels[i];
         if (!l->target->device || l->bytes == 0 || l->piece_count > 0)
             continue;
         cl_event unpacked = NULL;
         BN_TRY(each_block(d, l, requests, count, BN_PASS_UNPACK, l->written, &unpacked));
         bn_channel_event(&l->unpacked, unpacked);
     }
-    for (size_t m = 0; m < d->members; m++)
-        BN_TRY(hold_launches(d, m));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(hold_launches(x, bn_local_device(d, m)));
     for (size_t r = 0; r < count; r++) {
         bn_field *f = requests[r].field;
         for (int side = 0; side < 2; side++)
             if (requests[r].side != (side ? -1 : 1))
-                f->halo_side[side] = requests[r].reach;
+                f->valid.side[side] = requests[r].radius;
         if (requests[r].side == 0)
-            f->halo_unwrapped = requests[r].reach;
+            f->valid.unwrapped = requests[r].radius;
         if (requests[r].side == 0 && !requests[r].wraps)
-            f->halo_valid = requests[r].reach;
+            f->valid.all = requests[r].radius;
     }
     return BN_OK;
 }

@@ -3,39 +3,44 @@
  * one piece of memory. To boxes of the same device a kernel copies the piece, to others it travels as a message
  * (channel.h) while the next strip is being computed. A grid of one box is turned by the kernel itself, straight
  * into the other field. */
-#include "device/context.h"
+#include "comm/transpose.h"
+
 #include "comm/channel.h"
-#include "grid/runtime.h"
+#include "grid/block_copy.h"
+#include "grid/queues.h"
+#include "grid/regions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct bn_transpose {
+/* Attached to the domain whose kernels store. */
+typedef struct bn_transpose {
     unsigned long long to; /* number of the domain; 0: it is not complete */
     size_t element_bytes;
+    size_t box_count;
     bn_buffer **block; /* one per box, NULL for a box of another rank */
-    bn_channel *links;    /* by strip, sender, receiver: ranks go through them in the same order */
-    uint32_t *strip;   /* of each link */
+    bn_channel *channels;    /* by strip, sender, receiver: ranks go through them in the same order */
+    uint32_t *strip;   /* of each channel */
     size_t count;
     cl_event *events; /* room for as many */
-};
+} bn_transpose;
 
 static uint32_t strips_of(const bn_domain *d, size_t box)
 {
-    const uint32_t strip = d->shapes[d->boxes[box].shape].turned.strip;
+    const uint32_t strip = d->shapes[d->boxes[box].shape].transposed.strip;
     return (d->boxes[box].n[1] + strip - 1) / strip;
 }
 
 /* Elements of a strip's block. */
 static size_t strip_elements(const bn_domain *d, size_t box)
 {
-    return d->shapes[d->boxes[box].shape].turned.pitch * (size_t)d->boxes[box].n[0];
+    return d->shapes[d->boxes[box].shape].transposed.pitch * (size_t)d->boxes[box].n[0];
 }
 
 /* The first element of a strip's block that belongs to a box of the turned grid. */
 static size_t piece_start(const bn_domain *d, size_t from, uint32_t strip, const bn_box *to)
 {
-    return strip * strip_elements(d, from) + to->offset[1] * d->shapes[d->boxes[from].shape].turned.pitch;
+    return strip * strip_elements(d, from) + to->offset[1] * d->shapes[d->boxes[from].shape].transposed.pitch;
 }
 
 const char *bn_transpose_objection(const bn_domain *d, const bn_field *f)
@@ -49,28 +54,24 @@ const char *bn_transpose_objection(const bn_domain *d, const bn_field *f)
     return f->desc.components != 1 ? "it has several components" : NULL;
 }
 
-void bn_transpose_destroy(bn_domain *d)
+static void destroy(void *object)
 {
-    bn_transpose *t = d->turn;
-    if (!t)
-        return;
+    bn_transpose *t = object;
     for (size_t i = 0; i < t->count; i++) {
-        bn_buffer_destroy(d, &t->links[i].receive);
-        bn_channel_release(&t->links[i]);
+        bn_buffer_destroy(&t->channels[i].receive);
+        bn_channel_release(&t->channels[i]);
     }
-    for (size_t b = 0; t->block && b < d->box_count; b++)
-        bn_buffer_destroy(d, &t->block[b]);
+    for (size_t b = 0; t->block && b < t->box_count; b++)
+        bn_buffer_destroy(&t->block[b]);
     free(t->block);
-    free(t->links);
+    free(t->channels);
     free(t->strip);
     free(t->events);
     free(t);
-    d->turn = NULL;
 }
 
-static bn_status find_links(bn_domain *d, const bn_domain *to)
+static bn_status find_channels(bn_transpose *t, const bn_domain *d, const bn_domain *to)
 {
-    bn_transpose *t = d->turn;
     for (int pass = 0; pass < 2; pass++) {
         size_t count = 0, number = 0;
         for (uint32_t s = 0; s < BN_TRANSPOSE_STRIPS; s++)
@@ -81,22 +82,22 @@ static bn_status find_links(bn_domain *d, const bn_domain *to)
                         continue;
                     if (pass == 1) {
                         t->strip[count] = s;
-                        t->links[count] = (bn_channel){ .from = a,
+                        t->channels[count] = (bn_channel){ .from = a,
                                                      .to = b,
                                                      .source = source,
                                                      .target = target,
                                                      .tag = bn_channel_tag(number),
                                                      .send = t->block[a],
                                                      .send_at = piece_start(d, a, s, target) * t->element_bytes,
-                                                     .bytes = d->shapes[source->shape].turned.pitch * target->n[1] *
+                                                     .bytes = d->shapes[source->shape].transposed.pitch * target->n[1] *
                                                               t->element_bytes };
                     }
                     count++;
                 }
         if (pass == 0 &&
-            (!(t->links = calloc(count + 1, sizeof *t->links)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
+            (!(t->channels = calloc(count + 1, sizeof *t->channels)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
              !(t->events = calloc(count + 1, sizeof *t->events))))
-            return bn_fail(d->ctx, BN_MEMORY, "no memory for turning a grid");
+            return bn_fail(d->ctx, BN_MEMORY, "no memory for transposing a grid");
         t->count = pass == 1 ? count : 0;
     }
     return BN_OK;
@@ -105,25 +106,28 @@ static bn_status find_links(bn_domain *d, const bn_domain *to)
 /* Blocks, and messages between devices; once for a field of this kind. */
 static bn_status make_room(bn_domain *d, const bn_field *f)
 {
-    if (d->turn && d->turn->to == f->domain->number && d->turn->element_bytes == f->element_bytes)
+    bn_transpose *t = bn_attached(d->attached, destroy);
+    if (t && t->to == f->domain->number && t->element_bytes == f->element_bytes)
         return BN_OK;
-    if (d->turn)
-        BN_TRY(bn_finish_all(d, "turning a grid"));
-    bn_transpose_destroy(d);
-    bn_transpose *t = d->turn = calloc(1, sizeof *t);
-    if (!t || !(t->block = calloc(d->box_count, sizeof(bn_buffer *))))
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for turning a grid");
+    if (t)
+        BN_TRY(bn_finish_all(d, "transposing a grid"));
+    bn_detach(&d->attached, destroy);
+    t = calloc(1, sizeof *t);
+    BN_TRY(bn_attach(d->ctx, &d->attached, t, destroy));
+    t->box_count = d->box_count;
+    if (!(t->block = calloc(d->box_count, sizeof(bn_buffer *))))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for transposing a grid");
     t->element_bytes = f->element_bytes;
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device)
-            BN_TRY(bn_buffer_create(d, d->boxes[b].device, "what is turned",
+            BN_TRY(bn_buffer_create(d->boxes[b].device, &d->buffers, "transposed rows",
                                     strips_of(d, b) * strip_elements(d, b) * t->element_bytes, &t->block[b]));
-    BN_TRY(find_links(d, f->domain));
+    BN_TRY(find_channels(t, d, f->domain));
     for (size_t i = 0; i < t->count; i++) {
-        bn_channel *l = &t->links[i];
+        bn_channel *l = &t->channels[i];
         if (l->target->device)
-            BN_TRY(bn_buffer_create(d, l->target->device, "what is turned elsewhere", l->bytes, &l->receive));
-        BN_TRY(bn_pinned_need(d, l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
+            BN_TRY(bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
+        BN_TRY(bn_pinned_need(l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
     }
     t->to = f->domain->number;
     return BN_OK;
@@ -132,32 +136,32 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
 bn_status bn_transpose_begin(bn_domain *d, bn_field *f)
 {
     BN_TRY(make_room(d, f));
-    bn_transpose *t = d->turn;
+    bn_transpose *t = bn_attached(d->attached, destroy);
     /* Blocks may still be on their way from the last time. */
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
+    for (size_t m = 0; m < d->local_count; m++) {
+        const bn_device *device = bn_local_device(d, m);
         cl_uint waits = 0;
         for (size_t i = 0; i < t->count; i++)
-            if (t->links[i].source->device == device && t->links[i].read)
-                t->events[waits++] = t->links[i].read;
+            if (t->channels[i].source->device == device && t->channels[i].read)
+                t->events[waits++] = t->channels[i].read;
         if (waits > 0)
-            BN_CL(device, "turning a grid", clEnqueueBarrierWithWaitList, device->queue, waits, t->events, NULL);
+            BN_CL(device, "transposing a grid", clEnqueueBarrierWithWaitList, device->queue, waits, t->events, NULL);
     }
     return BN_OK;
 }
 
 const cl_mem *bn_transpose_memory(const bn_domain *d, const bn_field *f, size_t box)
 {
-    return d->box_count == 1 ? &f->buffers[0]->mem : &d->turn->block[box]->mem;
+    return d->box_count == 1 ? &f->buffers[0]->mem : &((const bn_transpose *)bn_attached(d->attached, destroy))->block[box]->mem;
 }
 
 bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)
 {
-    bn_transpose *t = d->turn;
+    bn_transpose *t = bn_attached(d->attached, destroy);
     const bn_device *device = d->boxes[box].device;
     cl_event packed = NULL;
     for (size_t i = 0; i < t->count; i++) {
-        bn_channel *l = &t->links[i];
+        bn_channel *l = &t->channels[i];
         if (l->from != box || t->strip[i] != strip)
             continue;
         BN_TRY(bn_channel_mark(device, &packed, &l->packed));
@@ -170,20 +174,20 @@ static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t stri
                            size_t start, cl_event wait, cl_event *done)
 {
     const bn_box *source = &d->boxes[from], *target = &f->domain->boxes[to];
-    const bn_transposed_layout *turned = &d->shapes[source->shape].turned;
-    const uint32_t row = strip * turned->strip, left = source->n[1] - row;
+    const bn_transposed_layout *layout = &d->shapes[source->shape].transposed;
+    const uint32_t row = strip * layout->strip, left = source->n[1] - row;
     const long first[3] = { (long)(source->offset[1] + row), 0, 0 };
-    const long n[3] = { (long)(left < turned->strip ? left : turned->strip), (long)target->n[1], 1 };
-    const cl_long pitch = (cl_long)turned->pitch, lie[4] = { (cl_long)start, pitch, pitch * n[1], pitch * n[1] };
-    return bn_block_move(f, to, first, n, buffer, lie, true, wait ? 1 : 0, wait ? &wait : NULL, done);
+    const long n[3] = { (long)(left < layout->strip ? left : layout->strip), (long)target->n[1], 1 };
+    const cl_long pitch = (cl_long)layout->pitch, place[4] = { (cl_long)start, pitch, pitch * n[1], pitch * n[1] };
+    return bn_block_move(f, to, first, n, buffer, place, true, wait ? 1 : 0, wait ? &wait : NULL, done);
 }
 
 bn_status bn_transpose_deliver(bn_domain *d, bn_field *f)
 {
-    bn_transpose *t = d->turn;
+    bn_transpose *t = bn_attached(d->attached, destroy);
     const bn_domain *to = f->domain;
-    BN_TRY(bn_flush_all(d, "turning a grid"));
-    BN_TRY(bn_channels_send(t->links, t->count));
+    BN_TRY(bn_flush_all(d, "transposing a grid"));
+    BN_TRY(bn_channels_send(t->channels, t->count));
     for (size_t a = 0; a < d->box_count; a++)
         for (size_t b = 0; b < to->box_count; b++)
             for (uint32_t s = 0; bn_same_device(&d->boxes[a], &to->boxes[b]) && s < strips_of(d, a); s++)
@@ -192,10 +196,10 @@ bn_status bn_transpose_deliver(bn_domain *d, bn_field *f)
     for (size_t first = 0, end; first < t->count; first = end) {
         for (end = first; end < t->count && t->strip[end] == t->strip[first];)
             end++;
-        BN_TRY(bn_channels_expect(d, t->links + first, end - first));
-        BN_TRY(bn_channels_deliver(d, t->links + first, end - first));
+        BN_TRY(bn_channels_expect(d, t->channels + first, end - first));
+        BN_TRY(bn_channels_deliver(d, t->channels + first, end - first));
         for (size_t i = first; i < end; i++) {
-            bn_channel *l = &t->links[i];
+            bn_channel *l = &t->channels[i];
             if (!l->target->device)
                 continue;
             cl_event unpacked = NULL;

@@ -1,7 +1,9 @@
 /* bandwidth.c: how fast a device copies its own memory, measured once per device and driver and kept in the cache.
  * Every share of the limit that the program prints is a share of this. */
-#include "device/binary_cache.h"
-#include "device/device_list.h"
+#include "device/bandwidth.h"
+
+#include "api/embedded_files.h"
+#include "device/program_build.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,8 +115,7 @@ bn_status bn_device_bandwidth(bn_device *d, double *bytes_per_second)
     }
     BN_GO(measure(d, kernel, bytes, bytes_per_second));
     d->info.bandwidth = *bytes_per_second;
-    if (d->ctx->devices)
-        d->ctx->devices->info[d->info.index].bandwidth = *bytes_per_second;
+    d->listed->bandwidth = *bytes_per_second;
     keep(d->ctx, &d->info, *bytes_per_second);
 out:
     if (from)

@@ -3,7 +3,7 @@
 #define BN_HOST_BINARY_CACHE_H
 
 #include "api/embedded_files.h"
-#include "device/opencl.h"
+#include <stddef.h>
 
 /* Looks an entry up by its whole key; NULL in *binary when there is none that is whole, ours and private. Never fails.
  */

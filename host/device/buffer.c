@@ -1,6 +1,6 @@
 /* buffer.c: device memory. In debug contexts each buffer is painted with NaN and has a canary behind it, so that a
  * kernel that reads or writes where it should not shows as a number. */
-#include "grid/runtime.h"
+#include "device/buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@ static const cl_uint canary = 0xA5A5A5A5u;
 /* A quiet NaN as float, as double (two words: NaN) and a conspicuous integer. */
 static const cl_uint paint = 0x7fc0beefu;
 
-static bn_status fill_new(bn_domain *d, bn_buffer *b)
+static bn_status fill_new(bn_buffer *b)
 {
     cl_command_queue queue = b->device->queue;
-    bool debug = bn_context_debug(d->ctx);
+    bool debug = bn_context_debug(b->device->ctx);
     size_t whole = b->bytes / 4 * 4; /* the pattern's size must divide the filled bytes */
     const cl_uint zero = 0;
     if (whole > 0)
@@ -27,23 +27,23 @@ static bn_status fill_new(bn_domain *d, bn_buffer *b)
     return BN_OK;
 }
 
-bn_status bn_buffer_create(bn_domain *d, bn_device *device, const char *name, size_t bytes, bn_buffer **out)
+bn_status bn_buffer_create(bn_device *device, bn_buffer **list, const char *name, size_t bytes, bn_buffer **out)
 {
     *out = NULL;
     const bn_device_info *info = &device->info;
     size_t total;
     if (bytes == 0 ||
-        __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(d->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
-        return bn_fail(d->ctx, BN_MEMORY, "%s: a buffer of %zu bytes is not possible", name, bytes);
+        __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(device->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
+        return bn_fail(device->ctx, BN_MEMORY, "%s: a buffer of %zu bytes is not possible", name, bytes);
     if (total > info->largest_buffer)
-        return bn_fail(d->ctx, BN_MEMORY,
+        return bn_fail(device->ctx, BN_MEMORY,
                        "%s needs a buffer of %.2f GiB, but the largest that %s gives is %.2f GiB; use a smaller grid, "
                        "single precision, or more boxes",
                        name, (double)total / 0x1p30, info->name, (double)info->largest_buffer / 0x1p30);
     bn_status st = BN_OK;
     bn_buffer *b = calloc(1, sizeof *b);
     if (!b || !(b->name = strdup(name))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the description of %s", name);
+        st = bn_fail(device->ctx, BN_MEMORY, "no memory for the description of %s", name);
         goto out;
     }
     b->bytes = bytes;
@@ -53,14 +53,15 @@ bn_status bn_buffer_create(bn_domain *d, bn_device *device, const char *name, si
     if (status != CL_SUCCESS) {
         b->mem = NULL;
         st = bn_cl_fail(device, status, "clCreateBuffer", name);
-        bn_note(d->ctx, "while allocating %.1f MiB for %s", (double)total / 0x1p20, name);
+        bn_note(device->ctx, "while allocating %.1f MiB for %s", (double)total / 0x1p20, name);
         goto out;
     }
-    BN_GO(fill_new(d, b));
-    b->next = d->buffers;
+    BN_GO(fill_new(b));
+    b->list = list;
+    b->next = *list;
     if (b->next)
         b->next->previous = b;
-    d->buffers = b;
+    *list = b;
     *out = b;
     return BN_OK;
 out:
@@ -73,11 +74,11 @@ out:
     return st;
 }
 
-bn_status bn_buffer_image(bn_domain *d, bn_buffer *b)
+bn_status bn_buffer_image(bn_buffer *b, bn_precision precision)
 {
     if (b->image)
         return BN_OK;
-    const bool pairs = d->desc.precision == BN_DOUBLE; /* no image format has doubles: four words are two of them */
+    const bool pairs = precision == BN_DOUBLE; /* no image format has doubles: four words are two of them */
     const size_t pixels = b->bytes / (pairs ? 16 : 4);
     cl_bool images = CL_FALSE;
     size_t most = 0;
@@ -86,7 +87,7 @@ bn_status bn_buffer_image(bn_domain *d, bn_buffer *b)
         BN_CL(b->device, b->name, clGetDeviceInfo, b->device->id, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, sizeof most, &most,
               NULL);
     if (pixels > most)
-        return bn_fail(d->ctx, BN_DEVICE, "%s as an image has %zu pixels, %s allows %zu", b->name, pixels,
+        return bn_fail(b->device->ctx, BN_DEVICE, "%s as an image has %zu pixels, %s allows %zu", b->name, pixels,
                        b->device->info.name, most);
     const cl_image_format format = { pairs ? CL_RGBA : CL_R, pairs ? CL_UNSIGNED_INT32 : CL_FLOAT };
     const cl_image_desc desc = { .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER, .image_width = pixels, .buffer = b->mem };
@@ -99,7 +100,7 @@ bn_status bn_buffer_image(bn_domain *d, bn_buffer *b)
     return BN_OK;
 }
 
-void bn_buffer_destroy(bn_domain *d, bn_buffer **buffer)
+void bn_buffer_destroy(bn_buffer **buffer)
 {
     if (!buffer || !*buffer)
         return;
@@ -107,62 +108,31 @@ void bn_buffer_destroy(bn_domain *d, bn_buffer **buffer)
     if (b->previous)
         b->previous->next = b->next;
     else
-        d->buffers = b->next;
+        *b->list = b->next;
     if (b->next)
         b->next->previous = b->previous;
     if (b->image)
         clReleaseMemObject(b->image);
     cl_int status = clReleaseMemObject(b->mem);
     if (status != CL_SUCCESS)
-        bn_log(d->ctx, BN_LOG_WARNING, "clReleaseMemObject(%s): %s", b->name, bn_cl_name(status));
+        bn_log(b->device->ctx, BN_LOG_WARNING, "clReleaseMemObject(%s): %s", b->name, bn_cl_name(status));
     free(b->name);
     free(b);
     *buffer = NULL;
 }
 
-bn_status bn_domain_check_canaries(bn_domain *d)
+bn_status bn_buffers_check(bn_buffer *list)
 {
-    if (!d->device || !bn_context_debug(d->ctx))
-        return BN_OK;
-    for (bn_buffer *b = d->buffers; b; b = b->next) {
+    for (bn_buffer *b = list; b && bn_context_debug(b->device->ctx); b = b->next) {
         cl_uint seen[BN_CANARY_BYTES / 4];
         BN_CL(b->device, b->name, clEnqueueReadBuffer, b->device->queue, b->mem, CL_TRUE, (b->bytes + 3) / 4 * 4,
               sizeof seen, seen, 0, NULL, NULL);
         for (size_t i = 0; i < BN_CANARY_BYTES / 4; i++)
             if (seen[i] != canary)
-                return bn_fail(d->ctx, BN_MISMATCH, "a kernel wrote behind the end of %s (%zu bytes past it, on %s)",
-                               b->name, 4 * i, b->device->info.name);
+                return bn_fail(b->device->ctx, BN_MISMATCH,
+                               "a kernel wrote behind the end of %s (%zu bytes past it, on %s)", b->name, 4 * i,
+                               b->device->info.name);
     }
-    return BN_OK;
-}
-
-bn_status bn_copies_create(bn_domain *d, const char *name, size_t bytes, bn_buffer ***out)
-{
-    bn_status st = BN_OK;
-    if (!(*out = calloc(d->members, sizeof **out)))
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the description of %s", name);
-    for (size_t m = 0; m < d->members; m++)
-        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, bytes, &(*out)[m]));
-    return BN_OK;
-out:
-    bn_copies_destroy(d, out);
-    return st;
-}
-
-void bn_copies_destroy(bn_domain *d, bn_buffer ***copies)
-{
-    for (size_t m = 0; *copies && m < d->members; m++)
-        bn_buffer_destroy(d, &(*copies)[m]);
-    free(*copies);
-    *copies = NULL;
-}
-
-bn_status bn_copies_write(bn_domain *d, bn_buffer *const *copies, const void *data, size_t bytes, bool wait)
-{
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(copies[m]->device, copies[m]->name, clEnqueueWriteBuffer, copies[m]->device->queue, copies[m]->mem,
-              wait ? CL_TRUE : CL_FALSE, 0, bytes, data, 0, NULL, NULL);
-    d->device->counts.waits += wait;
     return BN_OK;
 }
 
@@ -175,7 +145,7 @@ void bn_pinned_free(bn_pinned *p)
     *p = (bn_pinned){ 0 };
 }
 
-bn_status bn_pinned_need(bn_domain *d, bn_device *device, bn_pinned *p, size_t bytes)
+bn_status bn_pinned_need(bn_device *device, bn_pinned *p, size_t bytes)
 {
     if (p->bytes >= bytes)
         return BN_OK;
@@ -192,21 +162,9 @@ bn_status bn_pinned_need(bn_domain *d, bn_device *device, bn_pinned *p, size_t b
         p->data = NULL;
         bn_pinned_free(p);
         bn_cl_fail(device, status, "clEnqueueMapBuffer", "pinned host memory");
-        bn_note(d->ctx, "while allocating %.1f MiB of pinned host memory", (double)bytes / 0x1p20);
-        return bn_error_status(d->ctx);
+        bn_note(device->ctx, "while allocating %.1f MiB of pinned host memory", (double)bytes / 0x1p20);
+        return bn_error_status(device->ctx);
     }
     p->bytes = bytes;
-    return BN_OK;
-}
-
-bn_status bn_double_buffer_next(bn_domain *d, bn_double_buffer *rooms, const char *what, size_t bytes, void **room)
-{
-    enum { ALIGN = 64 };
-    const size_t each = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (rooms->pinned.bytes < 2 * each) {
-        BN_TRY(bn_finish_all(d, what));
-        BN_TRY(bn_pinned_need(d, d->device, &rooms->pinned, 2 * each));
-    }
-    *room = (char *)rooms->pinned.data + (rooms->turn++ % 2) * (rooms->pinned.bytes / (2 * ALIGN) * ALIGN);
     return BN_OK;
 }

@@ -4,10 +4,9 @@
 
 #include "binnacle/context.h"
 #include "api/ranks.h"
+#include "device/attachment.h"
 #include "device/comm.h"
 #include <pthread.h>
-
-typedef struct bn_device_list bn_device_list;
 
 enum { BN_STORY_BYTES = 65536 };
 
@@ -23,14 +22,11 @@ struct bn_context {
     char *cache_dir; /* as wished; checked when first asked for */
     enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
     char *kernel_dir;
-    bn_device_list *devices; /* found once */
+    bn_attachment *attached; /* by other files: destroyed with the context */
     bn_comm comm;            /* the only rank, unless it has joined others */
 };
 
-/* context.c: seconds of the monotonic clock. */
+/* Seconds of the monotonic clock. */
 double bn_host_seconds(void);
-
-/* device.c */
-void bn_device_list_destroy(bn_device_list **);
 
 #endif

@@ -3,6 +3,8 @@
 #include "device/binary_cache.h"
 #include "api/limits.h"
 #include "device/device_list.h"
+#include "device/bandwidth.h"
+#include "device/program_build.h"
 
 #include <math.h>
 #include <stdio.h>

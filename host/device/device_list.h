@@ -2,33 +2,27 @@
 #ifndef BN_HOST_DEVICE_LIST_H
 #define BN_HOST_DEVICE_LIST_H
 
-#include "device/context.h"
 #include "device/opencl.h"
 
-struct bn_device_list {
+enum { BN_DEVICES_MAX = 256 };
+
+typedef struct bn_device_list {
     size_t count;
     bn_device_info *info;
     struct bn_device_entry {
         cl_platform_id platform;
         cl_device_id id;
         bn_quirks quirks;
-        cl_uint align_bytes;
     } * entry;
-};
+} bn_device_list;
 
-/* select.c: of the same name and platform. */
+/* device_select.c: of the same name and platform. */
 bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
 
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
 
-/* bandwidth.c: the bandwidth kept from an earlier look, 0 when there is none. */
-double bn_bandwidth_known(bn_context *, const bn_device_info *);
-/* <cache>/devices/HASHwhat.txt, the hash over everything that tells devices and drivers apart; false when there is no
- * cache. `make`: makes the folder. */
-bool bn_device_kept_path(bn_context *, const bn_device_info *, const char *what, char *path, size_t room, bool make);
-
-/* no_device.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
+/* icd_loader.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
 bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
 
 #endif

@@ -1,290 +1,11 @@
-/* device_open.c: finds the OpenCL devices of this machine, describes them, opens and closes one. */
+/* device_open.c: opens and closes devices, alone or as a group that works together, also with those of other ranks. */
+#include "device/bandwidth.h"
 #include "device/device_list.h"
+#include "device/queue_limit.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-enum { BN_PLATFORMS_MAX = 64, BN_DEVICES_MAX = 256 };
-
-/* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use.
- * Ours is private. Processes that fill one at the same time crash each other: ranks have one each. */
-static void choose_pocl_cache(bn_context *ctx)
-{
-    const char *given = getenv("POCL_CACHE_DIR"), *dir = given ? given : bn_context_cache_dir(ctx);
-    const bool many = ctx->comm.local_ranks > 1;
-    char path[4096], own[64] = "";
-    if (!dir || (given && !many))
-        return;
-    if (many)
-        snprintf(own, sizeof own, "%s%d", given ? "/rank-" : "-rank-", ctx->comm.local_rank);
-    if (snprintf(path, sizeof path, "%s%s%s", dir, given ? "" : "/pocl", own) >= (int)sizeof path)
-        return;
-    (void)mkdir(dir, 0700); /* PoCL makes them too; an error shows there */
-    (void)mkdir(path, 0700);
-    (void)setenv("POCL_CACHE_DIR", path, 1);
-}
-
-/* A text property in fresh memory, white space folded; "" when it can't be read. */
-static char *text_of(cl_device_id device, cl_platform_id platform, cl_uint what)
-{
-    char raw[65536] = "";
-    cl_int status = device ? clGetDeviceInfo(device, what, sizeof raw - 1, raw, NULL)
-                           : clGetPlatformInfo(platform, what, sizeof raw - 1, raw, NULL);
-    if (status != CL_SUCCESS)
-        raw[0] = '\0';
-    char *out = malloc(strlen(raw) + 1);
-    size_t n = 0;
-    for (const char *p = raw; out && *p; p++)
-        if (!isspace((unsigned char)*p) || (n > 0 && out[n - 1] != ' '))
-            out[n++] = isspace((unsigned char)*p) ? ' ' : *p;
-    if (out)
-        out[n > 0 && out[n - 1] == ' ' ? n - 1 : n] = '\0';
-    return out;
-}
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
-        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
-            return true;
-    return false;
-}
-
-#define NUMBER(id, what, target) (void)clGetDeviceInfo((id), (what), sizeof(target), &(target), NULL)
-
-/* BINNACLE_DEVICE_BYTES: a device says that it has no more memory than that. For tests of what does not fit. */
-static void limit_memory(bn_device_info *info)
-{
-    const char *text = getenv("BINNACLE_DEVICE_BYTES");
-    const uint64_t limit = text ? strtoull(text, NULL, 10) : 0;
-    if (limit > 0 && limit < info->bytes)
-        info->bytes = limit;
-    if (limit > 0 && limit < info->largest_buffer)
-        info->largest_buffer = limit;
-}
-
-/* BINNACLE_DEVICE_TYPE=gpu: a CPU counts as a GPU and is given the kernels of one, so that a machine without a GPU can
- * run and compile them. */
-static bool counts_as_cpu(cl_device_type type)
-{
-    const char *text = getenv("BINNACLE_DEVICE_TYPE");
-    return (type & CL_DEVICE_TYPE_CPU) != 0 && !(text && strcmp(text, "gpu") == 0);
-}
-
-/* The smallest sub-group that a device's compiler offers, 0 where it does not say. */
-static size_t least_sub_group(cl_device_id id, const char *extensions)
-{
-    enum { SUB_GROUP_SIZES = 0x4108, SIZES_MAX = 16 }; /* CL_DEVICE_SUB_GROUP_SIZES_INTEL */
-    size_t sizes[SIZES_MAX], bytes = 0, least = 0;
-    if (!has_word(extensions, "cl_intel_required_subgroup_size") ||
-        clGetDeviceInfo(id, SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
-        return 0;
-    for (size_t i = 0; i < bytes / sizeof *sizes && i < SIZES_MAX; i++)
-        if (least == 0 || sizes[i] < least)
-            least = sizes[i];
-    return least;
-}
-
-static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
-                          struct bn_device_entry *entry)
-{
-    char *extensions = text_of(id, NULL, CL_DEVICE_EXTENSIONS);
-    cl_device_type type = 0;
-    cl_ulong memory = 0, largest = 0, local = 0;
-    cl_device_fp_config single = 0, full = 0;
-    cl_uint align_bits = 1024;
-    info->extensions = extensions;
-    info->name = text_of(id, NULL, CL_DEVICE_NAME);
-    info->platform = text_of(NULL, platform, CL_PLATFORM_NAME);
-    info->vendor = text_of(id, NULL, CL_DEVICE_VENDOR);
-    info->driver = text_of(id, NULL, CL_DRIVER_VERSION);
-    info->version = text_of(id, NULL, CL_DEVICE_VERSION);
-    if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
-    NUMBER(id, CL_DEVICE_TYPE, type);
-    NUMBER(id, CL_DEVICE_GLOBAL_MEM_SIZE, memory);
-    NUMBER(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
-    NUMBER(id, CL_DEVICE_LOCAL_MEM_SIZE, local);
-    NUMBER(id, CL_DEVICE_MAX_COMPUTE_UNITS, info->compute_units);
-    NUMBER(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, info->clock_mhz);
-    NUMBER(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, info->max_work_group);
-    NUMBER(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, info->max_work_item);
-    NUMBER(id, CL_DEVICE_SINGLE_FP_CONFIG, single);
-    NUMBER(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, align_bits);
-    info->cpu = counts_as_cpu(type);
-    info->bytes = memory;
-    info->largest_buffer = largest;
-    info->local_bytes = local;
-    if (has_word(extensions, "cl_khr_fp64"))
-        NUMBER(id, CL_DEVICE_DOUBLE_FP_CONFIG, full);
-    info->fp64 = full != 0;
-    info->int64_atomics = has_word(extensions, "cl_khr_int64_base_atomics");
-    info->exact_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
-    if (info->max_work_group < 1)
-        info->max_work_group = 1;
-    for (int i = 0; i < 3; i++)
-        if (info->max_work_item[i] < 1)
-            info->max_work_item[i] = 1;
-    limit_memory(info);
-    *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, least_sub_group(id, extensions)),
-                                       align_bits / 8 };
-    entry->quirks.exact_division_flag = info->exact_division;
-    info->bandwidth = bn_bandwidth_known(ctx, info);
-    return BN_OK;
-}
-
-static void free_texts(bn_device_info *info)
-{
-    free((char *)info->name);
-    free((char *)info->platform);
-    free((char *)info->vendor);
-    free((char *)info->driver);
-    free((char *)info->version);
-    free((char *)info->extensions);
-    *info = (bn_device_info){ 0 };
-}
-
-/* The parts of a CPU, made once and kept until the process ends: a thread of PoCL 3.1 may look at the device of a
- * command that has ended after the host has seen that end, and the command's queue does not keep a part alive. */
-static struct {
-    pthread_mutex_t lock;
-    cl_device_id whole, part[BN_DEVICES_MAX];
-    cl_uint made;
-    long parts;
-} kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* `parts` devices with a share of the cores each; 0: the implementation does not do that. */
-static cl_uint take_parts(cl_device_id whole, long parts, cl_uint units, cl_device_id *out)
-{
-    const cl_device_partition_property equally[] = { CL_DEVICE_PARTITION_EQUALLY,
-                                                     (cl_device_partition_property)(units / parts), 0 };
-    pthread_mutex_lock(&kept.lock);
-    if (kept.whole != whole || kept.parts != parts) { /* other ones stay where they are in use */
-        kept.made = 0;
-        if (clCreateSubDevices(whole, equally, BN_DEVICES_MAX, kept.part, &kept.made) != CL_SUCCESS ||
-            kept.made < (cl_uint)parts)
-            kept.made = 0;
-        kept.whole = whole;
-        kept.parts = parts;
-    }
-    const cl_uint count = kept.made > 0 ? (cl_uint)parts : 0;
-    memcpy(out, kept.part, count * sizeof *out);
-    pthread_mutex_unlock(&kept.lock);
-    return count;
-}
-
-/* BINNACLE_PARTITION=4: a platform's only device stands for four, a CPU with a share of its cores each; where there are
- * not so many, and on a GPU, they share them. For trying out several devices on one. */
-static void part_device(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
-{
-    const char *text = getenv("BINNACLE_PARTITION");
-    const long parts = text ? strtol(text, NULL, 10) : 0;
-    cl_device_type type = 0;
-    cl_uint units = 0;
-    if (parts < 2 || parts > BN_DEVICES_MAX || *count != 1)
-        return;
-    NUMBER(ids[0], CL_DEVICE_TYPE, type);
-    NUMBER(ids[0], CL_DEVICE_MAX_COMPUTE_UNITS, units);
-    *count = (cl_uint)parts;
-    if ((type & CL_DEVICE_TYPE_CPU) && units >= (cl_uint)parts && take_parts(ids[0], parts, units, ids) > 0)
-        return;
-    for (long i = 1; i < parts; i++)
-        ids[i] = ids[0];
-}
-
-/* Adds the devices of one platform; one that fails or has none is skipped. */
-static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index)
-{
-    cl_device_id ids[BN_DEVICES_MAX];
-    cl_uint count = 0;
-    cl_int status = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, BN_DEVICES_MAX, ids, &count);
-    if (status != CL_SUCCESS) {
-        char *name = text_of(NULL, platform, CL_PLATFORM_NAME);
-        bn_log(ctx, BN_LOG_INFO, "platform %zu (%s): %s", platform_index, name ? name : "",
-               status == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(status));
-        free(name);
-        return BN_OK;
-    }
-    if (count > BN_DEVICES_MAX)
-        count = BN_DEVICES_MAX;
-    part_device(ids, &count);
-    for (size_t i = 0; i < count && list->count < BN_DEVICES_MAX; i++) {
-        bn_device_info *info = &list->info[list->count];
-        BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));
-        if (list->entry[list->count].quirks.excluded) {
-            bn_log(ctx, BN_LOG_INFO, "%s (%s) is left out: %s", info->name, info->platform,
-                   list->entry[list->count].quirks.why_excluded);
-            free_texts(info);
-            continue;
-        }
-        info->index = list->count++;
-        info->platform_index = platform_index;
-        info->index_in_platform = i;
-    }
-    return BN_OK;
-}
-
-bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
-{
-    *lent = ctx->devices;
-    if (ctx->devices)
-        return BN_OK;
-    choose_pocl_cache(ctx);
-    cl_platform_id platforms[BN_PLATFORMS_MAX];
-    cl_uint count = 0;
-    cl_int status = clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count);
-    if (status != CL_SUCCESS)
-        count = 0;
-    if (count > BN_PLATFORMS_MAX)
-        count = BN_PLATFORMS_MAX;
-    bn_status st = BN_OK;
-    bn_device_list *list = calloc(1, sizeof *list);
-    if (!list || !(list->info = calloc(BN_DEVICES_MAX, sizeof *list->info)) ||
-        !(list->entry = calloc(BN_DEVICES_MAX, sizeof *list->entry))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the list of devices");
-        goto out;
-    }
-    for (size_t p = 0; p < count; p++)
-        BN_GO(add_platform(ctx, list, platforms[p], p));
-    if (list->count == 0) {
-        st = bn_fail_no_device(ctx, status, count);
-        goto out;
-    }
-    ctx->devices = list;
-    *lent = list;
-    list = NULL;
-out:
-    bn_device_list_destroy(&list);
-    return st;
-}
-
-void bn_device_list_destroy(bn_device_list **list)
-{
-    if (!list || !*list)
-        return;
-    for (size_t i = 0; (*list)->info && i < BN_DEVICES_MAX; i++)
-        free_texts(&(*list)->info[i]);
-    free((*list)->info);
-    free((*list)->entry);
-    free(*list);
-    *list = NULL;
-}
-
-bn_status bn_devices(bn_context *ctx, const bn_device_info **lent, size_t *count)
-{
-    const bn_device_list *list;
-    *lent = NULL;
-    *count = 0;
-    BN_TRY(bn_device_list_get(ctx, &list));
-    *lent = list->info;
-    *count = list->count;
-    return BN_OK;
-}
 
 /* One device, in the context of those of the same platform among `mates`, or a new one that they all can share: then
  * events order what happens on several of them, and none waits for the host. */
@@ -300,11 +21,11 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
         return bn_fail(ctx, BN_MEMORY, "no memory to open %s", list->info[index].name);
     *d = (bn_device){ .ctx = ctx,
                       .info = list->info[index],
+                      .listed = &list->info[index],
                       .quirks = entry->quirks,
                       .platform = entry->platform,
                       .id = entry->id,
-                      .profile = profile,
-                      .align_bytes = entry->align_bytes };
+                      .profile = profile };
     for (size_t i = 0; i < mate_count && !d->cl; i++)
         if (mates[i]->platform == d->platform && clRetainContext(mates[i]->cl) == CL_SUCCESS)
             d->cl = mates[i]->cl;
@@ -384,9 +105,9 @@ static bn_status count_slots(bn_device *d)
 {
     const bn_comm *comm = &d->ctx->comm;
     enum { COUNT, BYTES, BUFFER, NUMBERS };
-    uint64_t mine[NUMBERS] = { d->team_count, d->info.bytes, d->info.largest_buffer };
-    for (size_t i = 1; i < d->team_count; i++) {
-        const bn_device_info *other = &d->team[i]->info;
+    uint64_t mine[NUMBERS] = { d->group_size, d->info.bytes, d->info.largest_buffer };
+    for (size_t i = 1; i < d->group_size; i++) {
+        const bn_device_info *other = &d->group[i]->info;
         mine[BYTES] = other->bytes < mine[BYTES] ? other->bytes : mine[BYTES];
         mine[BUFFER] = other->largest_buffer < mine[BUFFER] ? other->largest_buffer : mine[BUFFER];
     }
@@ -396,13 +117,13 @@ static bn_status count_slots(bn_device *d)
     memcpy(all, mine, sizeof mine);
     if (comm->ops)
         comm->ops->gather(mine, sizeof mine, all);
-    d->slots = 0;
+    d->global_count = 0;
     d->least = d->info;
     for (int r = 0; r < comm->ranks; r++) {
         const uint64_t *rank = all + NUMBERS * r;
         if (r == comm->rank)
-            d->first_slot = d->slots;
-        d->slots += rank[COUNT];
+            d->global_first = d->global_count;
+        d->global_count += rank[COUNT];
         d->least.bytes = rank[BYTES] < d->least.bytes ? rank[BYTES] : d->least.bytes;
         d->least.largest_buffer = rank[BUFFER] < d->least.largest_buffer ? rank[BUFFER] : d->least.largest_buffer;
     }
@@ -412,8 +133,8 @@ static bn_status count_slots(bn_device *d)
 
 bn_status bn_device_weigh(bn_device *d, const double *weights, size_t count)
 {
-    if (count != d->slots)
-        return bn_fail(d->ctx, BN_USAGE, "%zu weights for %zu devices", count, d->slots);
+    if (count != d->global_count)
+        return bn_fail(d->ctx, BN_USAGE, "%zu weights for %zu devices", count, d->global_count);
     for (size_t i = 0; i < count; i++)
         if (!(weights[i] > 0) || !isfinite(weights[i]))
             return bn_fail(d->ctx, BN_USAGE, "weight %zu is %g; positive numbers are possible", i + 1, weights[i]);
@@ -430,18 +151,18 @@ bn_status bn_device_weigh(bn_device *d, const double *weights, size_t count)
 static bn_status weigh_unequal(bn_device *d)
 {
     bool alike = true;
-    for (size_t i = 1; i < d->team_count; i++)
-        alike = alike && strcmp(d->team[i]->info.name, d->info.name) == 0;
+    for (size_t i = 1; i < d->group_size; i++)
+        alike = alike && strcmp(d->group[i]->info.name, d->info.name) == 0;
     if (alike || d->ctx->comm.ranks > 1)
         return BN_OK;
-    double *found = calloc(d->team_count, sizeof *found);
+    double *found = calloc(d->group_size, sizeof *found);
     if (!found)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the weights of %zu devices", d->team_count);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the weights of %zu devices", d->group_size);
     bn_status st = BN_OK;
-    for (size_t i = 0; st == BN_OK && i < d->team_count; i++)
-        st = bn_device_bandwidth(d->team[i], &found[i]);
+    for (size_t i = 0; st == BN_OK && i < d->group_size; i++)
+        st = bn_device_bandwidth(d->group[i], &found[i]);
     if (st == BN_OK)
-        st = bn_device_weigh(d, found, d->team_count);
+        st = bn_device_weigh(d, found, d->group_size);
     free(found);
     return st;
 }
@@ -465,8 +186,8 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
         BN_GO(open_one(ctx, list, indices[opened], profile, (const bn_device *const *)team, opened, indices, count,
                        &team[opened]));
     lead = team[0];
-    lead->team = team;
-    lead->team_count = count;
+    lead->group = team;
+    lead->group_size = count;
     team = NULL;
     BN_GO(count_slots(lead));
     BN_GO(weigh_unequal(lead));
@@ -485,8 +206,8 @@ void bn_device_close(bn_device **device)
     if (!device || !*device)
         return;
     bn_device *d = *device;
-    for (size_t i = 1; i < d->team_count; i++)
-        bn_device_close(&d->team[i]);
+    for (size_t i = 1; i < d->group_size; i++)
+        bn_device_close(&d->group[i]);
     const cl_command_queue queues[] = { d->queue, d->outgoing, d->incoming };
     for (size_t i = 0; i < sizeof queues / sizeof *queues; i++)
         if (queues[i]) {
@@ -497,15 +218,16 @@ void bn_device_close(bn_device **device)
         }
     if (d->cl)
         clReleaseContext(d->cl);
-    free(d->team);
+    free(d->group);
     free(d->weights);
     free(d);
     *device = NULL;
 }
 
-size_t bn_device_team(const bn_device *d) { return d->team_count; }
-size_t bn_device_slots(const bn_device *d) { return d->slots; }
-const bn_device_info *bn_device_member(const bn_device *d, size_t i) { return &d->team[i]->info; }
+size_t bn_device_team(const bn_device *d) { return d->group_size; }
+size_t bn_device_slots(const bn_device *d) { return d->global_count; }
+const bn_device_info *bn_device_member(const bn_device *d, size_t i) { return &d->group[i]->info; }
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
 const bn_device_info *bn_device_least(const bn_device *device) { return &device->least; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }
+bn_queue_counts bn_device_counts(const bn_device *device) { return device->counts; }

@@ -1,8 +1,7 @@
 /* program_text.c: the text that a compiler is given: the injected names as a comment, the prelude, the kernel file,
  * each behind a #line so that every compiler's messages name our files. */
-#include "device/context.h"
 #include "device/embedded.h"
-#include "device/opencl.h"
+#include "device/program_build.h"
 
 #include <errno.h>
 #include <stdio.h>

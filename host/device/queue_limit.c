@@ -2,8 +2,7 @@
  * so that is bounded by time: markers stand in the queue, two at most, with so many launches between them as take
  * BN_BETWEEN seconds by the clock; before a third marker the host waits for the first. While it waits the device has
  * the launches behind that marker to do: the queue does not run dry. */
-#include "device/device_list.h"
-#include "grid/runtime.h"
+#include "device/queue_limit.h"
 
 #include <math.h>
 

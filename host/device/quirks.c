@@ -1,6 +1,6 @@
 /* quirks.c: what implementations of OpenCL do differently, one row each: test, remedy, reason, source, date. No
  * vendor's name stands anywhere else in the program. */
-#include "device/opencl.h"
+#include "device/quirks.h"
 
 #include <string.h>
 

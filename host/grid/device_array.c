@@ -1,11 +1,43 @@
-/* device_array.c: arrays on a device that belong to no grid. */
-#include "grid/runtime.h"
+/* device_array.c: memory that belongs to no grid: every device of a domain has a copy, or its own slab. */
+#include "grid/device_array.h"
+
+#include "grid/domain.h"
 
 #include <stdlib.h>
 
-void bn_device_array_planes(const bn_device_array *t, size_t member, size_t *first, size_t *end)
+bn_status bn_copies_create(bn_domain *d, const char *name, size_t bytes, bn_buffer ***out)
 {
-    const int parts = bn_domain_shares(t->domain), part = bn_member_part(t->domain, member);
+    bn_status st = BN_OK;
+    if (!(*out = calloc(d->local_count, sizeof **out)))
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the description of %s", name);
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(bn_buffer_create(bn_local_device(d, m), &d->buffers, name, bytes, &(*out)[m]));
+    return BN_OK;
+out:
+    bn_copies_destroy(d, out);
+    return st;
+}
+
+void bn_copies_destroy(bn_domain *d, bn_buffer ***copies)
+{
+    for (size_t m = 0; *copies && m < d->local_count; m++)
+        bn_buffer_destroy(&(*copies)[m]);
+    free(*copies);
+    *copies = NULL;
+}
+
+bn_status bn_copies_write(bn_domain *d, bn_buffer *const *copies, const void *data, size_t bytes, bool wait)
+{
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_CL(copies[m]->device, copies[m]->name, clEnqueueWriteBuffer, copies[m]->device->queue, copies[m]->mem,
+              wait ? CL_TRUE : CL_FALSE, 0, bytes, data, 0, NULL, NULL);
+    d->device->counts.waits += wait;
+    return BN_OK;
+}
+
+void bn_device_array_planes(const bn_device_array *t, size_t local, size_t *first, size_t *end)
+{
+    const int parts = bn_global_count(t->domain), part = bn_global_index(t->domain, local);
     const uint32_t units = (uint32_t)((t->planes + t->unit - 1) / t->unit);
     *first = bn_piece_start(units, parts, part) * t->unit;
     *end = bn_piece_start(units, parts, part + 1) * t->unit;
@@ -13,16 +45,16 @@ void bn_device_array_planes(const bn_device_array *t, size_t member, size_t *fir
     *end = *end < t->planes ? *end : t->planes;
 }
 
-/* To every member the planes that it has; waits. */
+/* To every device the planes that it has; waits. */
 static bn_status write_slabs(const bn_device_array *t, const void *values)
 {
     const bn_domain *d = t->domain;
     const size_t plane = t->each * bn_domain_real_bytes(d);
-    for (size_t m = 0; m < d->members; m++) {
+    for (size_t m = 0; m < d->local_count; m++) {
         size_t first, end;
         bn_device_array_planes(t, m, &first, &end);
         if (first < end)
-            BN_CL(bn_member_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_member_device(d, m)->queue,
+            BN_CL(bn_local_device(d, m), t->buffer[m]->name, clEnqueueWriteBuffer, bn_local_device(d, m)->queue,
                   t->buffer[m]->mem, CL_TRUE, 0, (end - first) * plane, (const char *)values + first * plane, 0, NULL,
                   NULL);
     }
@@ -36,7 +68,7 @@ static bn_status create(bn_domain *d, const char *name, const void *values, size
     bn_status st = BN_OK;
     bn_device_array *t = calloc(1, sizeof *t);
     if (!t)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name);
     t->domain = d;
     BN_GO(bn_copies_create(d, name, bytes, &t->buffer));
     BN_GO(bn_copies_write(d, t->buffer, values, bytes, true));
@@ -63,7 +95,7 @@ bn_status bn_device_array_reals(bn_domain *d, const char *name, const double *va
         return create(d, name, values, count * sizeof *values, out);
     float *single = rounded(values, count);
     if (!single)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name);
     const bn_status st = create(d, name, single, count * sizeof *single, out);
     free(single);
     return st;
@@ -81,10 +113,10 @@ bn_status bn_device_array_rewrite(bn_device_array *t, const double *values, size
     const size_t bytes = count * bn_domain_real_bytes(d);
     const char *name = t->buffer[0]->name;
     if (bytes != bytes_of(t))
-        return bn_fail(d->ctx, BN_USAGE, "the table %s has %zu bytes, not %zu", name, bytes_of(t), bytes);
+        return bn_fail(d->ctx, BN_USAGE, "the array %s has %zu bytes, not %zu", name, bytes_of(t), bytes);
     float *single = is_double ? NULL : rounded(values, count);
     if (!is_double && !single)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name);
     const void *own = is_double ? (const void *)values : single;
     const bn_status st = t->planes ? write_slabs(t, own) : bn_copies_write(d, t->buffer, own, bytes, true);
     free(single);
@@ -98,21 +130,21 @@ bn_status bn_device_array_slabs(bn_domain *d, const char *name, const double *va
     bn_status st = BN_OK;
     size_t bytes;
     if (planes == 0 || each == 0 || unit == 0 || planes > INT32_MAX || __builtin_mul_overflow(planes * 8, each, &bytes))
-        return bn_fail(d->ctx, BN_USAGE, "the table %s of %zu planes of %zu reals can't be cut", name, planes, each);
+        return bn_fail(d->ctx, BN_USAGE, "the array %s of %zu planes of %zu reals can't be cut", name, planes, each);
     bn_device_array *t = calloc(1, sizeof *t);
-    if (!t || !(t->buffer = calloc(d->members, sizeof(bn_buffer *)))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the table %s", name);
+    if (!t || !(t->buffer = calloc(d->local_count, sizeof(bn_buffer *)))) {
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the array %s", name);
         goto out;
     }
     t->domain = d;
     t->planes = planes;
     t->each = each;
     t->unit = unit;
-    for (size_t m = 0; m < d->members; m++) {
+    for (size_t m = 0; m < d->local_count; m++) {
         size_t first, end;
         bn_device_array_planes(t, m, &first, &end);
         const size_t count = (end - first) * each; /* a device without planes has one real: no buffer is empty */
-        BN_GO(bn_buffer_create(d, bn_member_device(d, m), name, (count ? count : 1) * bn_domain_real_bytes(d),
+        BN_GO(bn_buffer_create(bn_local_device(d, m), &d->buffers, name, (count ? count : 1) * bn_domain_real_bytes(d),
                                &t->buffer[m]));
     }
     BN_GO(bn_device_array_rewrite(t, values, planes * each));
@@ -139,11 +171,11 @@ bn_status bn_device_array_counters(bn_domain *d, const char *name, size_t count,
     return st;
 }
 
-void bn_device_array_destroy(bn_device_array **table)
+void bn_device_array_destroy(bn_device_array **array)
 {
-    if (!table || !*table)
+    if (!array || !*array)
         return;
-    bn_copies_destroy((*table)->domain, &(*table)->buffer);
-    free(*table);
-    *table = NULL;
+    bn_copies_destroy((*array)->domain, &(*array)->buffer);
+    free(*array);
+    *array = NULL;
 }

@@ -1,7 +1,7 @@
 /* domain.c: a grid cut into boxes, their layout in memory, and what belongs to the whole of it. */
-#include "api/repartition.h"
-#include "device/context.h"
-#include "grid/runtime.h"
+#include "grid/domain.h"
+
+#include "grid/queues.h"
 
 #include <limits.h>
 #include <math.h>
@@ -40,7 +40,7 @@ static const uint32_t unit[3] = { BN_BLOCK_NX, BN_BLOCK_NY, 1 };
 
 uint32_t bn_cut_unit(int dim) { return unit[dim]; }
 
-uint32_t bn_least_thick(const bn_domain_desc *desc)
+uint32_t bn_least_thickness(const bn_domain_desc *desc)
 {
     return desc->halo > desc->margin ? (uint32_t)(desc->halo - desc->margin) : 1;
 }
@@ -76,7 +76,7 @@ static bn_status choose_lattice(bn_domain *d)
     int boxes = d->desc.boxes;
     double best = HUGE_VAL;
     for (int bx = 1; bx <= boxes; bx++) {
-        if (boxes % bx != 0 || (uint32_t)bx > d->segments || (bx > 1 && d->desc.whole_rows))
+        if (boxes % bx != 0 || (uint32_t)bx > d->sums.blocks_x || (bx > 1 && d->desc.whole_rows))
             continue;
         for (int by = 1; by <= boxes / bx; by++) {
             if ((boxes / bx) % by != 0)
@@ -88,7 +88,7 @@ static bn_status choose_lattice(bn_domain *d)
             bool thick = true;
             for (int k = 0; k < 3; k++) {
                 uint32_t points = thinnest(d, k, b[k]);
-                thick = thick && points >= 1 && (b[k] == 1 || points >= bn_least_thick(&d->desc));
+                thick = thick && points >= 1 && (b[k] == 1 || points >= bn_least_thickness(&d->desc));
             }
             const double y_cost = g->dims > 2 ? 2 : 1, x_cost = g->dims > 1 ? 2 * y_cost : 1;
             double surface = (bx - 1) * x_cost * g->n[1] * g->n[2] + (by - 1) * y_cost * g->n[0] * g->n[2] +
@@ -103,7 +103,7 @@ static bn_status choose_lattice(bn_domain *d)
         return bn_fail(d->ctx, BN_USAGE,
                        "the grid of %u x %u x %u points can't be cut into %d boxes: each must be at least %d thick, "
                        "and cuts lie at multiples of %d along x%s and %d along y; ask for fewer boxes",
-                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thick(&d->desc), (int)BN_BLOCK_NX,
+                       g->n[0], g->n[1], g->n[2], boxes, (int)bn_least_thickness(&d->desc), (int)BN_BLOCK_NX,
                        d->desc.whole_rows ? " (here not at all)" : "", (int)BN_BLOCK_NY);
     return BN_OK;
 }
@@ -111,14 +111,14 @@ static bn_status choose_lattice(bn_domain *d)
 /* Devices that differ get pieces in a row along the slowest dimension, each as long as its weight says. */
 static const double *weights_of(const bn_domain *d)
 {
-    return d->spread && (size_t)d->desc.boxes == d->device->slots ? d->device->weights : NULL;
+    return d->distributed && (size_t)d->desc.boxes == d->device->global_count ? d->device->weights : NULL;
 }
 
 static bn_status cut_by_weights(bn_domain *d, const double *weights)
 {
     const int dim = d->desc.grid.dims - 1, boxes = d->desc.boxes;
     const uint32_t u = cut_unit(d, dim, boxes), units = (d->desc.grid.n[dim] + u - 1) / u;
-    const uint32_t least = (bn_least_thick(&d->desc) + u - 1) / u;
+    const uint32_t least = (bn_least_thickness(&d->desc) + u - 1) / u;
     /* The last unit may be short: there must be one more where it could be thinner than the halo. */
     if ((uint64_t)units < (uint64_t)least * (uint64_t)boxes + 1)
         return bn_fail(d->ctx, BN_USAGE, "%u points along the slowest dimension can't be shared out among %d devices",
@@ -139,7 +139,7 @@ static bn_status cut_by_weights(bn_domain *d, const double *weights)
 }
 
 /* Where pieces begin, and behind them the end: chosen, given, or those of a finer domain. */
-static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3], const bn_cuts *given)
+static bn_status find_cuts(bn_domain *d, const bn_domain *fine, const int step[3], const bn_box_cuts *given)
 {
     const double *weights = fine || given ? NULL : weights_of(d);
     if (weights || given)
@@ -178,15 +178,15 @@ static uint32_t tile_layers(const bn_domain_desc *desc)
 static bn_status place_boxes(bn_domain *d)
 {
     const bn_comm *comm = &d->ctx->comm;
-    uint64_t first = d->device ? d->device->first_slot : 0, *starts = NULL;
-    d->members = d->spread ? d->device->team_count : d->device ? 1 : 0;
-    if (d->members && !(d->lead = calloc(d->members, sizeof *d->lead)))
+    uint64_t first = d->device ? d->device->global_first : 0, *starts = NULL;
+    d->local_count = d->distributed ? d->device->group_size : d->device ? 1 : 0;
+    if (d->local_count && !(d->first_box = calloc(d->local_count, sizeof *d->first_box)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
     for (size_t b = 0; b < d->box_count; b++) {
         d->boxes[b].device = d->device;
         d->boxes[b].rank = comm->rank;
     }
-    if (!d->spread)
+    if (!d->distributed)
         return BN_OK;
     if (!(starts = calloc((size_t)comm->ranks, sizeof *starts)))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for a domain");
@@ -194,16 +194,16 @@ static bn_status place_boxes(bn_domain *d)
     if (comm->ops)
         comm->ops->gather(&first, sizeof first, starts);
     for (size_t b = d->box_count; b-- > 0;) {
-        const size_t slot = b * d->device->slots / d->box_count;
+        const size_t slot = b * d->device->global_count / d->box_count;
         bn_box *box = &d->boxes[b];
         box->rank = comm->ranks - 1;
         while (starts[box->rank] > slot)
             box->rank--;
         box->device = NULL;
         if (box->rank == comm->rank) {
-            box->member = slot - first;
-            box->device = d->device->team[box->member];
-            d->lead[box->member] = b;
+            box->local = slot - first;
+            box->device = d->device->group[box->local];
+            d->first_box[box->local] = b;
         }
     }
     free(starts);
@@ -216,11 +216,12 @@ static uint32_t rows_of_strips(const bn_domain *d)
 {
     enum { ROWS_PER_UNIT = 2 };
     double units = 1;
-    if (!d->spread || !d->desc.whole_rows)
+    if (!d->distributed || !d->desc.whole_rows)
         return UINT32_MAX;
-    for (size_t m = 0; m < d->members; m++)
-        units = fmax(units, bn_member_device(d, m)->info.compute_units);
-    bn_context_agree(d->ctx, &units, 1);
+    for (size_t m = 0; m < d->local_count; m++)
+        units = fmax(units, bn_local_device(d, m)->info.compute_units);
+    if (d->ctx->comm.ops)
+        d->ctx->comm.ops->all_max(&units, 1);
     return ROWS_PER_UNIT * (uint32_t)units;
 }
 
@@ -241,7 +242,7 @@ static bn_transposed_layout transposed_of(const bn_domain *d, const uint32_t n[3
 static bn_status cut_boxes(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
-    d->reach = d->desc.halo;
+    d->max_radius = d->desc.halo;
     d->box_count = (size_t)d->desc.boxes;
     d->boxes = calloc(d->box_count, sizeof *d->boxes);
     d->shapes = calloc(d->box_count, sizeof *d->shapes);
@@ -257,11 +258,11 @@ static bn_status cut_boxes(bn_domain *d)
         for (int k = 0; k < 3; k++) {
             box->offset[k] = d->cuts[k][box->place[k]];
             box->n[k] = d->cuts[k][box->place[k] + 1] - box->offset[k];
-            if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->reach)
-                d->reach = (int)box->n[k];
+            if (d->lattice[k] > 1 && box->n[k] < (uint32_t)d->max_radius)
+                d->max_radius = (int)box->n[k];
         }
         /* A program of its own where it knows the box's place, or the layout of a finer domain's box. */
-        size_t s = d->spread || d->coarsened ? b : 0;
+        size_t s = d->distributed || d->coarsened ? b : 0;
         while (s < d->shape_count && memcmp(d->shapes[s].n, box->n, sizeof box->n) != 0)
             s++;
         if (s == d->shape_count) {
@@ -273,7 +274,7 @@ static bn_status cut_boxes(bn_domain *d)
         }
         box->shape = s;
         if (d->desc.whole_rows)
-            d->shapes[s].turned = transposed_of(d, box->n, strips);
+            d->shapes[s].transposed = transposed_of(d, box->n, strips);
         if (d->shapes[s].layout.plane > INT32_MAX / 8) /* eight components still fit 32-bit indices below that */
             d->index_bits = 64;
     }
@@ -311,7 +312,7 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
 
 /* fine: the domain whose cuts it takes, NULL: its own, or those given. */
 static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_domain *fine, const int step[3],
-                        const bn_cuts *given, bn_domain **out)
+                        const bn_box_cuts *given, bn_domain **out)
 {
     *out = NULL;
     BN_TRY(check_grid(ctx, desc));
@@ -319,8 +320,6 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     bn_domain *d = calloc(1, sizeof *d);
     if (!d)
         return bn_fail(ctx, BN_MEMORY, "no memory for a domain");
-    pthread_mutex_init(&d->lock, NULL);
-    d->holders = 1;
     d->ctx = ctx;
     d->number = 1 + atomic_fetch_add(&domains, 1);
     d->device = desc->device;
@@ -328,23 +327,23 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     d->index_bits = 32;
     d->coarsened = fine != NULL;
     d->desc.boxes = desc->boxes > 0 && desc->device ? desc->boxes : 1;
-    d->spread = d->desc.boxes > 1 && desc->device->slots > 1;
-    if (d->spread && (size_t)d->desc.boxes < desc->device->slots) {
+    d->distributed = d->desc.boxes > 1 && desc->device->global_count > 1;
+    if (d->distributed && (size_t)d->desc.boxes < desc->device->global_count) {
         st = bn_fail(ctx, BN_USAGE, "%d boxes for %zu devices; each needs one at least", d->desc.boxes,
-                     desc->device->slots);
+                     desc->device->global_count);
         goto out;
     }
-    d->segments = units_along(d, 0);
+    d->sums.blocks_x = units_along(d, 0);
     d->tile_layers = tile_layers(desc);
-    d->partials = (size_t)d->segments * units_along(d, 1) * desc->grid.n[2];
-    d->totals = d->partials <= BN_TOTALS_MAX ? d->partials : (d->partials + BN_PACKED - 1) / BN_PACKED;
+    d->sums.partials = (size_t)d->sums.blocks_x * units_along(d, 1) * desc->grid.n[2];
+    d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
     if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
         st = bn_fail(ctx, BN_DEVICE,
                      "%s has no double precision; choose another device, or set case.precision = \"single\"",
                      desc->device->info.name);
         goto out;
     }
-    if (d->partials > INT32_MAX / 16) {
+    if (d->sums.partials > INT32_MAX / 16) {
         st = bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to sum over", desc->grid.n[0],
                      desc->grid.n[1], desc->grid.n[2]);
         goto out;
@@ -363,6 +362,11 @@ bn_status bn_domain_create(bn_context *ctx, const bn_domain_desc *desc, bn_domai
     return create(ctx, desc, NULL, NULL, NULL, out);
 }
 
+bn_status bn_domain_create_cut(bn_context *ctx, const bn_domain_desc *desc, const bn_box_cuts *cuts, bn_domain **out)
+{
+    return create(ctx, desc, NULL, NULL, cuts, out);
+}
+
 bool bn_domain_divides(const bn_domain *d, const int step[3])
 {
     for (int k = 0; k < 3; k++)
@@ -372,7 +376,7 @@ bool bn_domain_divides(const bn_domain *d, const int step[3])
     return true;
 }
 
-int bn_domain_reach(const bn_domain *d) { return d->reach; }
+int bn_domain_max_radius(const bn_domain *d) { return d->max_radius; }
 
 bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out)
 {
@@ -392,29 +396,6 @@ bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, 
     return create(fine->ctx, &desc, fine, step, NULL, out);
 }
 
-bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
-{
-    *out = NULL;
-    const bn_domain_desc *desc = &old->desc;
-    bool sound = cuts->begin && cuts->count == old->box_count && cuts->along >= 0 && cuts->along < desc->grid.dims &&
-                 !old->coarsened && cuts->begin[0] == 0;
-    for (size_t p = 0; sound && p < cuts->count; p++) {
-        const uint32_t end = p + 1 < cuts->count ? cuts->begin[p + 1] : desc->grid.n[cuts->along];
-        sound = cuts->begin[p] % unit[cuts->along] == 0 && end > cuts->begin[p] &&
-                end - cuts->begin[p] >= bn_least_thick(desc);
-    }
-    if (!sound)
-        return bn_fail(old->ctx, BN_USAGE,
-                       "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
-                       "halo, and cuts lie between blocks of sums",
-                       old->box_count);
-    BN_TRY(create(old->ctx, desc, NULL, NULL, cuts, out));
-    const bn_status st = bn_domain_go_on(old, *out);
-    if (st != BN_OK)
-        bn_domain_destroy(out);
-    return st;
-}
-
 bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
 {
     *out = NULL;
@@ -431,7 +412,7 @@ bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
     desc.align = 0;
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
-    const size_t least = d->spread ? d->device->slots : 1, units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+    const size_t least = d->distributed ? d->device->global_count : 1, units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
     const size_t boxes = d->box_count < units ? d->box_count : units;
     desc.boxes = (int)(boxes < least ? least : boxes);
     return bn_domain_create(d->ctx, &desc, out);
@@ -444,58 +425,31 @@ static void finish_quietly(bn_domain *d)
         bn_log(d->ctx, BN_LOG_DEBUG, "a domain ends with work that failed");
 }
 
-void bn_domain_hold(bn_domain *d)
-{
-    pthread_mutex_lock(&d->lock);
-    d->holders++;
-    pthread_mutex_unlock(&d->lock);
-}
-
-void bn_domain_let_go(bn_domain *d)
-{
-    pthread_mutex_lock(&d->lock);
-    const size_t left = --d->holders;
-    pthread_mutex_unlock(&d->lock);
-    if (left > 0)
-        return;
-    bn_staging_free_all(d);
-    pthread_mutex_destroy(&d->lock);
-    for (int k = 0; k < 3; k++)
-        free(d->cuts[k]);
-    free(d->lead);
-    free(d->boxes);
-    free(d->shapes);
-    free(d->past);
-    free(d);
-}
-
 void bn_domain_destroy(bn_domain **domain)
 {
     if (!domain || !*domain)
         return;
     bn_domain *d = *domain;
     finish_quietly(d);
-    bn_halo_exchange_destroy(d);
-    bn_transpose_destroy(d);
-    bn_pinned_free(&d->gathered.pinned);
-    bn_pinned_free(&d->copied.pinned);
-    bn_program_destroy(&d->services);
-    bn_program_destroy(&d->reductions);
-    bn_partials_destroy(&d->reduce_partials[0]);
-    bn_partials_destroy(&d->reduce_partials[1]);
-    bn_scalars_destroy(&d->reduce_scalars);
+    bn_detach_all(&d->attached);
     if (d->buffers)
         bn_log(d->ctx, BN_LOG_WARNING, "buffer %s outlives its domain", d->buffers->name);
-    bn_domain_let_go(d);
+    for (int k = 0; k < 3; k++)
+        free(d->cuts[k]);
+    free(d->first_box);
+    free(d->boxes);
+    free(d->shapes);
+    free(d);
     *domain = NULL;
 }
+
+bn_status bn_domain_check_canaries(bn_domain *d) { return bn_buffers_check(d->buffers); }
 
 const bn_grid *bn_domain_grid(const bn_domain *d) { return &d->desc.grid; }
 bn_precision bn_domain_precision(const bn_domain *d) { return d->desc.precision; }
 bn_context *bn_domain_context(const bn_domain *d) { return d->ctx; }
 bn_device *bn_domain_device(const bn_domain *d) { return d->device; }
 size_t bn_domain_boxes(const bn_domain *d) { return d->box_count; }
-size_t bn_domain_real_bytes(const bn_domain *d) { return d->desc.precision == BN_DOUBLE ? 8 : 4; }
 bn_build_stats bn_domain_build_stats(const bn_domain *d) { return d->build; }
 
 size_t bn_domain_points(const bn_domain *d)
@@ -508,99 +462,6 @@ bn_place bn_domain_place(const bn_domain *d)
 {
     const bn_layout *l = &d->shapes[0].layout;
     return (bn_place){ (long long)l->first, (long long)l->pitch, (long long)l->plane };
-}
-
-bn_device *bn_member_device(const bn_domain *d, size_t member)
-{
-    return d->spread ? d->device->team[member] : d->device;
-}
-
-int bn_domain_shares(const bn_domain *d) { return d->spread ? (int)d->device->slots : 1; }
-int bn_member_part(const bn_domain *d, size_t member) { return d->spread ? (int)(d->device->first_slot + member) : 0; }
-
-bn_status bn_flush_all(bn_domain *d, const char *what)
-{
-    d->unflushed = 0;
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(bn_member_device(d, m), what, clFlush, bn_member_device(d, m)->queue);
-    return BN_OK;
-}
-
-bn_status bn_wait_for_launches(bn_domain *d, const char *what)
-{
-    /* So that all work at the same time. One device needs none, and must have none: in Mesa 22.3 clFinish does not wait
-     * for what was flushed before. */
-    if (d->members > 1)
-        BN_TRY(bn_flush_all(d, what));
-    for (size_t m = 0; m < d->members; m++)
-        BN_CL(bn_member_device(d, m), what, clFinish, bn_member_device(d, m)->queue);
-    return BN_OK;
-}
-
-/* What commands of one member have done, others can wait for on their queues. */
-static bool events_order(const bn_domain *d)
-{
-    for (size_t m = 1; m < d->members; m++)
-        if (bn_member_device(d, m)->cl != bn_member_device(d, 0)->cl)
-            return false;
-    return !bn_domain_distributed(d);
-}
-
-static bn_status mark(const bn_device *device, const char *what, cl_event *event)
-{
-    BN_CL(device, what, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, event);
-    BN_CL(device, what, clFlush, device->queue);
-    return BN_OK;
-}
-
-static bn_status wait_on_queue(const bn_device *device, const char *what, cl_uint count, const cl_event *events)
-{
-    BN_CL(device, what, clEnqueueBarrierWithWaitList, device->queue, count, events, NULL);
-    return BN_OK;
-}
-
-bn_status bn_queues_meet(bn_domain *d, const char *what)
-{
-    if (!events_order(d)) {
-        d->device->counts.waits++;
-        return bn_wait_for_launches(d, what);
-    }
-    if (d->members < 2)
-        return BN_OK;
-    cl_event *events = calloc(d->members, sizeof(cl_event));
-    bn_status st = BN_OK;
-    if (!events)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->members);
-    for (size_t m = 0; m < d->members; m++)
-        BN_GO(mark(bn_member_device(d, m), what, &events[m]));
-    d->unflushed = 0;
-    for (size_t m = 0; m < d->members; m++)
-        BN_GO(wait_on_queue(bn_member_device(d, m), what, (cl_uint)d->members, events));
-out:
-    for (size_t m = 0; m < d->members; m++)
-        if (events[m])
-            clReleaseEvent(events[m]);
-    free(events);
-    return st;
-}
-
-bn_status bn_finish_all(bn_domain *d, const char *what)
-{
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
-        const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
-        for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
-            if (queues[q])
-                BN_CL(device, what, clFinish, queues[q]);
-    }
-    return BN_OK;
-}
-
-bn_status bn_domain_finish(bn_domain *d)
-{
-    if (d->device)
-        d->device->counts.waits++;
-    return bn_finish_all(d, "waiting for the steps launched so far");
 }
 
 uint64_t bn_domain_estimate(const bn_domain_desc *desc, int element_bytes, int components, uint64_t *largest_buffer)

@@ -1,5 +1,10 @@
 /* field.c: values on a grid: creation, conversion, filling. Where they lie is a matter of the domain's boxes. */
-#include "grid/runtime.h"
+#include "grid/field.h"
+
+#include "grid/block_copy.h"
+#include "grid/domain.h"
+#include "grid/queues.h"
+#include "grid/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +61,7 @@ bn_status bn_field_create(bn_domain *d, const bn_field_desc *desc, bn_field **ou
                 st = bn_fail(d->ctx, BN_MEMORY, "field %s is too large to address", desc->name);
                 goto out;
             }
-            BN_GO(bn_buffer_create(d, d->boxes[b].device, desc->name, bytes, &f->buffers[b]));
+            BN_GO(bn_buffer_create(d->boxes[b].device, &d->buffers, desc->name, bytes, &f->buffers[b]));
         }
         if (bn_context_debug(d->ctx)) /* the paint stays in padding and halo */
             BN_GO(bn_field_clear(f));
@@ -74,7 +79,7 @@ void bn_field_destroy(bn_field **field)
         return;
     bn_field *f = *field;
     for (size_t b = 0; f->buffers && b < f->domain->box_count; b++)
-        bn_buffer_destroy(f->domain, &f->buffers[b]);
+        bn_buffer_destroy(&f->buffers[b]);
     free(f->buffers);
     free(f->host);
     free((char *)f->desc.name);
@@ -95,28 +100,19 @@ size_t bn_field_bytes(const bn_field *f)
 
 void bn_field_swap(bn_field *a, bn_field *b)
 {
-    bn_buffer **buffers = a->buffers;
-    void *host = a->host;
-    int valid = a->halo_valid, unwrapped = a->halo_unwrapped;
+    const bn_field before = *a;
     a->buffers = b->buffers;
     a->host = b->host;
-    a->halo_valid = b->halo_valid;
-    a->halo_unwrapped = b->halo_unwrapped;
-    for (int i = 0; i < 2; i++) {
-        const int side = a->halo_side[i];
-        a->halo_side[i] = b->halo_side[i];
-        b->halo_side[i] = side;
-    }
-    b->buffers = buffers;
-    b->host = host;
-    b->halo_valid = valid;
-    b->halo_unwrapped = unwrapped;
+    a->valid = b->valid;
+    b->buffers = before.buffers;
+    b->host = before.host;
+    b->valid = before.valid;
 }
 
 /* Reals per point of one component; 0 for integers. */
 static size_t reals(const bn_field *f) { return f->desc.type == BN_T_REAL ? 1 : f->desc.type == BN_T_REAL2 ? 2 : 0; }
 
-void bn_reals_narrow(const bn_domain *d, const double *from, void *to, size_t count)
+static void narrow_reals(const bn_domain *d, const double *from, void *to, size_t count)
 {
     if (d->desc.precision == BN_DOUBLE)
         memcpy(to, from, count * sizeof(double));
@@ -141,26 +137,12 @@ static bn_status check_size(const bn_field *f, size_t given, size_t wanted, cons
     return BN_OK;
 }
 
-bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
-{
-    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
-    const bn_region whole = bn_domain_whole(f->domain);
-    return bn_field_transfer(f, 0, f->desc.components, &whole, values, false, true);
-}
-
-bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
-{
-    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
-    const bn_region whole = bn_domain_whole(f->domain);
-    return bn_field_transfer(f, 0, f->desc.components, &whole, (void *)values, true, true);
-}
-
 static size_t region_bytes(const bn_field *f, const bn_region *r, int components)
 {
     return bn_region_points(r) * f->element_bytes * (size_t)components;
 }
 
-bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region *r, void *values, size_t bytes)
+static bn_status check_region(const bn_field *f, int first, int count, const bn_region *r, bn_host_type type)
 {
     const uint32_t *n = f->domain->desc.grid.n;
     bool inside = first >= 0 && count > 0 && first + count <= f->desc.components;
@@ -168,61 +150,104 @@ bn_status bn_field_read_part(bn_field *f, int first, int count, const bn_region 
         inside = inside && r->n[k] > 0 && r->first[k] < n[k] && r->n[k] <= n[k] - r->first[k];
     if (!inside || ((f->desc.role & BN_INTERLEAVED) && count != f->desc.components))
         return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no such part", f->desc.name);
-    BN_TRY(check_size(f, bytes, region_bytes(f, r, count), "bytes there"));
-    return bn_field_transfer(f, first, count, r, values, false, true);
+    if (type == BN_AS_DOUBLES && reals(f) == 0)
+        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
+    return BN_OK;
 }
 
-/* Band after band of each component (of all, if they are interleaved) to one of the two; reals as doubles to the
- * second. */
-static bn_status go_through(bn_field *f, bn_field_visitor *visit, bn_field_look *look, void *user)
+bn_status bn_field_read_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type, void *values)
+{
+    BN_TRY(check_region(f, first, count, r, type));
+    BN_TRY(bn_field_transfer(f, first, count, r, values, false, true));
+    if (type == BN_AS_DOUBLES)
+        bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)count);
+    return BN_OK;
+}
+
+bn_status bn_field_write_region(bn_field *f, int first, int count, const bn_region *r, bn_host_type type,
+                                const void *values)
+{
+    BN_TRY(check_region(f, first, count, r, type));
+    if (type == BN_OWN_TYPE) {
+        BN_TRY(bn_field_transfer(f, first, count, r, (void *)values, true, true));
+        return bn_field_changed(f, 0);
+    }
+    const size_t numbers = bn_region_points(r) * reals(f) * (size_t)count;
+    void *own = malloc(numbers * bn_domain_real_bytes(f->domain));
+    if (!own)
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
+    narrow_reals(f->domain, values, own, numbers);
+    const bn_status st = bn_field_transfer(f, first, count, r, own, true, true);
+    free(own);
+    return st == BN_OK ? bn_field_changed(f, 0) : st;
+}
+
+bn_status bn_field_read(bn_field *f, void *values, size_t bytes)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
+    return bn_field_read_region(f, 0, f->desc.components, &whole, BN_OWN_TYPE, values);
+}
+
+bn_status bn_field_write(bn_field *f, const void *values, size_t bytes)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, bytes, bn_field_bytes(f), "bytes"));
+    return bn_field_write_region(f, 0, f->desc.components, &whole, BN_OWN_TYPE, values);
+}
+
+bn_status bn_field_get(bn_field *f, double *values, size_t count)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
+    return bn_field_read_region(f, 0, f->desc.components, &whole, BN_AS_DOUBLES, values);
+}
+
+bn_status bn_field_set(bn_field *f, const double *values, size_t count)
+{
+    const bn_region whole = bn_domain_whole(f->domain);
+    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
+    return bn_field_write_region(f, 0, f->desc.components, &whole, BN_AS_DOUBLES, values);
+}
+
+bn_status bn_field_visit(bn_field *f, bn_host_type type, bn_field_visitor *visit, void *user)
 {
     enum { BAND_BYTES = 1 << 24 };
     const int count = f->desc.role & BN_INTERLEAVED ? f->desc.components : 1;
-    const size_t point = (size_t)count * (look ? reals(f) * sizeof(double) : f->element_bytes);
-    const size_t points = BAND_BYTES / point;
+    const size_t point = (size_t)count * (type == BN_AS_DOUBLES ? reals(f) * sizeof(double) : f->element_bytes);
+    const size_t points = point > 0 ? BAND_BYTES / point : 0;
     const size_t room = points > f->domain->desc.grid.n[0] ? points : f->domain->desc.grid.n[0];
-    void *values = malloc(room * point);
+    void *values = malloc(room * point + 1);
     bn_status st = BN_OK;
     if (!values)
         return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for a band of field %s", f->desc.name);
     for (int c = 0; c < f->desc.components; c += count)
         for (bn_region r = { .n = { 0 } }; bn_domain_next_band(f->domain, points, &r);) {
-            const size_t bytes = region_bytes(f, &r, count);
-            BN_GO(look ? bn_field_get_part(f, c, count, &r, values)
-                       : bn_field_read_part(f, c, count, &r, values, bytes));
-            BN_GO(look ? look(user, c, &r, values) : visit(user, c, &r, values, bytes));
+            BN_GO(bn_field_read_region(f, c, count, &r, type, values));
+            BN_GO(visit(user, c, &r, values));
         }
 out:
     free(values);
     return st;
 }
 
-bn_status bn_field_visit(bn_field *f, bn_field_visitor *visit, void *user) { return go_through(f, visit, NULL, user); }
-
-bn_status bn_field_visit_reals(bn_field *f, bn_field_look *look, void *user)
+bn_status bn_field_supply(bn_field *f, bn_host_type type, bn_field_supplier *supply, void *user)
 {
-    if (reals(f) == 0)
-        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
-    return go_through(f, NULL, look, user);
-}
-
-bn_status bn_field_supply(bn_field *f, bn_status (*fill)(void *user, const bn_region *, void *values, size_t bytes),
-                          void *user)
-{
-    for (size_t i = 0; i < bn_domain_parts(f->domain); i++) {
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && i < bn_domain_parts(f->domain); i++) {
         bn_region part;
         (void)bn_domain_part(f->domain, i, &part);
-        const size_t bytes = region_bytes(f, &part, f->desc.components);
+        const size_t own = region_bytes(f, &part, f->desc.components),
+                     bytes = type == BN_AS_DOUBLES ? own / bn_domain_real_bytes(f->domain) * sizeof(double) : own;
         void *values = malloc(bytes);
         if (!values)
             return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for %zu bytes of field %s", bytes, f->desc.name);
-        bn_status st = fill(user, &part, values, bytes);
+        st = supply(user, &part, values);
         if (st == BN_OK)
-            st = bn_field_transfer(f, 0, f->desc.components, &part, values, true, true);
+            st = bn_field_write_region(f, 0, f->desc.components, &part, type, values);
         free(values);
-        BN_TRY(st);
     }
-    return BN_OK;
+    return st;
 }
 
 /* Between fields of one domain: their memory as it is, halos included; enqueued. */
@@ -235,9 +260,7 @@ static bn_status copy_boxes(bn_field *from, bn_field *to)
         if (from->buffers[b])
             BN_CL(d->boxes[b].device, from->desc.name, clEnqueueCopyBuffer, d->boxes[b].device->queue,
                   from->buffers[b]->mem, to->buffers[b]->mem, 0, 0, from->buffers[b]->bytes, 0, NULL, NULL);
-    to->halo_valid = from->halo_valid;
-    to->halo_unwrapped = from->halo_unwrapped;
-    memcpy(to->halo_side, from->halo_side, sizeof to->halo_side);
+    to->valid = from->valid;
     return BN_OK;
 }
 
@@ -252,104 +275,44 @@ bn_status bn_field_copy(bn_field *from, bn_field *to)
     if (!alike || !a->device || !b->device || memcmp(a->desc.grid.n, b->desc.grid.n, sizeof a->desc.grid.n) != 0)
         return bn_fail(a->ctx, BN_USAGE, "field %s can't be copied to %s, which has other values", from->desc.name,
                        to->desc.name);
-    /* Memory that devices reach at full speed; one room for all that is gathered from a domain and dealt out again. */
     bn_domain *d = a->box_count > 1 ? from->domain : to->domain;
-    void *room;
-    BN_TRY(bn_double_buffer_next(d, &d->copied, from->desc.name, bn_field_bytes(from), &room));
+    void *values;
+    BN_TRY(bn_double_buffer_next(d, from->desc.name, bn_field_bytes(from), &values));
     const bn_region whole = bn_domain_whole(d);
-    const bool dealt = bn_domain_distributed(d); /* ranks tell each other what they have read */
-    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, room, false, dealt));
-    if (!dealt)
+    const bool across = bn_domain_across_ranks(d); /* ranks tell each other what they have read */
+    BN_TRY(bn_field_transfer(from, 0, from->desc.components, &whole, values, false, across));
+    if (!across)
         BN_TRY(bn_queues_meet(d, from->desc.name));
-    BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, room, true, dealt));
-    return dealt ? BN_OK : bn_flush_all(d, to->desc.name);
-}
-
-bn_status bn_field_get_part(bn_field *f, int first, int components, const bn_region *r, double *values)
-{
-    if (reals(f) == 0)
-        return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no reals", f->desc.name);
-    BN_TRY(bn_field_read_part(f, first, components, r, values, region_bytes(f, r, components)));
-    bn_reals_widen(f->domain, values, bn_region_points(r) * reals(f) * (size_t)components);
-    return BN_OK;
-}
-
-bn_status bn_field_get(bn_field *f, double *values, size_t count)
-{
-    const bn_region whole = bn_domain_whole(f->domain);
-    BN_TRY(check_size(f, count, bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components, "reals"));
-    return bn_field_get_part(f, 0, f->desc.components, &whole, values);
-}
-
-/* Writes components [first, first + components) of a region from doubles. */
-static bn_status set_part(bn_field *f, int first, int components, const bn_region *r, const double *values)
-{
-    size_t count = bn_region_points(r) * reals(f) * (size_t)components;
-    void *own = malloc(count * bn_domain_real_bytes(f->domain));
-    if (!own)
-        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to convert field %s", f->desc.name);
-    bn_reals_narrow(f->domain, values, own, count);
-    bn_status st = bn_field_transfer(f, first, components, r, own, true, true);
-    free(own);
-    return st;
-}
-
-bn_status bn_field_set(bn_field *f, const double *values, size_t count)
-{
-    const bn_region whole = bn_domain_whole(f->domain);
-    size_t have = bn_domain_points(f->domain) * reals(f) * (size_t)f->desc.components;
-    BN_TRY(check_size(f, count, have, "reals"));
-    return set_part(f, 0, f->desc.components, &whole, values);
-}
-
-/* Components [first, first + components), part by part. */
-static bn_status fill_parts(bn_field *f, int first, int components, bn_field_filler *fill, const void *user)
-{
-    for (size_t part = 0; part < bn_domain_parts(f->domain); part++) {
-        bn_region r;
-        (void)bn_domain_part(f->domain, part, &r);
-        double *values = malloc(bn_region_points(&r) * reals(f) * (size_t)components * sizeof *values);
-        if (!values)
-            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
-        fill(user, &r, values);
-        const bn_status st = set_part(f, first, components, &r, values);
-        free(values);
-        BN_TRY(st);
-    }
-    return BN_OK;
-}
-
-bn_status bn_field_set_parts(bn_field *f, bn_field_filler *fill, const void *user)
-{
-    return fill_parts(f, 0, f->desc.components, fill, user);
-}
-
-/* A number for each place. */
-typedef struct by_place {
-    const bn_grid *grid;
-    double (*value)(const double x[3], const void *user);
-    const void *user;
-} by_place;
-
-static void fill_by_place(const void *user, const bn_region *r, double *values)
-{
-    const by_place *w = user;
-    for (size_t at = 0; at < bn_region_points(r); at++) {
-        size_t place[3];
-        double x[3];
-        bn_region_place(r, at, place);
-        for (int k = 0; k < 3; k++)
-            x[k] = w->grid->origin[k] + (double)place[k] * w->grid->h[k];
-        values[at] = w->value(x, w->user);
-    }
+    BN_TRY(bn_field_transfer(to, 0, to->desc.components, &whole, values, true, across));
+    BN_TRY(bn_field_changed(to, 0));
+    return across ? BN_OK : bn_flush_all(d, to->desc.name);
 }
 
 bn_status bn_field_fill(bn_field *f, int component, double (*value)(const double x[3], const void *user),
                         const void *user)
 {
+    const bn_grid *g = &f->domain->desc.grid;
     if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
         return bn_fail(f->domain->ctx, BN_USAGE, "field %s has no real component %d", f->desc.name, component);
-    return fill_parts(f, component, 1, fill_by_place, &(by_place){ &f->domain->desc.grid, value, user });
+    bn_status st = BN_OK;
+    for (size_t part = 0; st == BN_OK && part < bn_domain_parts(f->domain); part++) {
+        bn_region r;
+        (void)bn_domain_part(f->domain, part, &r);
+        double *values = malloc(bn_region_points(&r) * sizeof *values);
+        if (!values)
+            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to fill field %s", f->desc.name);
+        for (size_t at = 0; at < bn_region_points(&r); at++) {
+            size_t place[3];
+            double x[3];
+            bn_region_place(&r, at, place);
+            for (int k = 0; k < 3; k++)
+                x[k] = g->origin[k] + (double)place[k] * g->h[k];
+            values[at] = value(x, user);
+        }
+        st = bn_field_write_region(f, component, 1, &r, BN_AS_DOUBLES, values);
+        free(values);
+    }
+    return st;
 }
 
 bn_status bn_field_zero(bn_field *f)

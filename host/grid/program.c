@@ -1,6 +1,7 @@
 /* program.c: a kernel file built for every box shape of a domain, and the kernels in it. */
-#include "device/context.h"
-#include "grid/runtime.h"
+#include "grid/program.h"
+
+#include "device/program_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +40,10 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
         { "SLICE", (long long)s->layout.slice },
         { "PLANE", (long long)s->layout.plane },
         { "FIRST", (long long)s->layout.first },
-        { "SUM_BLOCKS_X", d->segments },
-        { "PARTIALS", (long long)d->partials },
+        { "SUM_BLOCKS_X", d->sums.blocks_x },
+        { "PARTIALS", (long long)d->sums.partials },
         { "SUM_BLOCKS_Y", (d->desc.grid.n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY },
-        { "TOTALS", (long long)d->totals },
+        { "TOTALS", (long long)d->sums.totals },
         { "REAL_BYTES", (long long)bn_domain_real_bytes(d) },
         { "INDEX_BITS", d->index_bits },
         { "HAS_FP64", info->fp64 },
@@ -57,16 +58,16 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     for (size_t i = 0; i < BN_OWN_DEFINES; i++)
         out[i] = (bn_define){ .name = rows[i].name, .kind = BN_DEF_INT, .u.i = rows[i].value };
     static const char *const places[BN_PLACE_DEFINES] = { "OFFSET_X", "OFFSET_Y", "OFFSET_Z" };
-    for (size_t i = 0; d->spread && i < BN_PLACE_DEFINES; i++)
+    for (size_t i = 0; d->distributed && i < BN_PLACE_DEFINES; i++)
         out[BN_OWN_DEFINES + i] = (bn_define){ .name = places[i], .kind = BN_DEF_INT, .u.i = box->offset[i] };
-    size_t count = BN_OWN_DEFINES + (d->spread ? BN_PLACE_DEFINES : 0);
+    size_t count = BN_OWN_DEFINES + (d->distributed ? BN_PLACE_DEFINES : 0);
     if (box->device->quirks.sub_group)
         out[count++] = (bn_define){ .name = "SUB_GROUP", .kind = BN_DEF_INT, .u.i = box->device->quirks.sub_group };
     if (!d->desc.whole_rows)
         return count;
-    out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->turned.first };
-    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->turned.pitch };
-    out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->turned.strip };
+    out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.first };
+    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.pitch };
+    out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->transposed.strip };
     return count + BN_TRANSPOSE_DEFINES;
 }
 
@@ -117,7 +118,7 @@ static cl_program built_before(const bn_domain *d, const bn_program *now, size_t
     for (const bn_program *p = d->programs; p; p = p->next)
         if (strcmp(p->file, now->file) == 0 && strcmp(p->options[shape], options) == 0)
             return p->cl[shape];
-    for (size_t s = 0; !d->spread && s < shape; s++) /* else every box has its place among them */
+    for (size_t s = 0; !d->distributed && s < shape; s++) /* else every box has its place among them */
         if (now->options[s] && strcmp(now->options[s], options) == 0)
             return now->cl[s];
     return NULL;
@@ -326,3 +327,7 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
     *lent = k;
     return BN_OK;
 }
+
+void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
+
+void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }

@@ -1,23 +1,11 @@
 /* transfer.c: between host memory in C order and the own cells of the boxes, padding left out. */
-#include "device/context.h"
-#include "grid/runtime.h"
+#include "grid/transfer.h"
+
+#include "grid/queues.h"
+#include "grid/regions.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool bn_box_common(const bn_box *box, const bn_region *of, bn_region *out)
-{
-    for (int k = 0; k < 3; k++) {
-        const uint32_t low = box->offset[k] > of->first[k] ? box->offset[k] : of->first[k];
-        const uint32_t box_end = box->offset[k] + box->n[k], end = of->first[k] + of->n[k];
-        const uint32_t high = box_end < end ? box_end : end;
-        if (low >= high)
-            return false;
-        out->first[k] = low;
-        out->n[k] = high - low;
-    }
-    return true;
-}
 
 size_t bn_field_unit(const bn_field *f, int *first, int *count)
 {
@@ -51,7 +39,7 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
     const bn_comm *comm = &d->ctx->comm;
     bn_region part;
     size_t most = 0;
-    if (!bn_domain_distributed(d))
+    if (!bn_domain_across_ranks(d))
         return BN_OK;
     for (size_t b = 0; b < d->box_count; b++)
         if (bn_box_common(&d->boxes[b], region, &part)) {
@@ -60,7 +48,7 @@ static bn_status complete(bn_field *f, int count, size_t eb, const bn_region *re
         }
     char *block = malloc(most + 1);
     if (!block)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory to bring field %s together", f->desc.name);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to read field %s on all ranks", f->desc.name);
     for (size_t b = 0; b < d->box_count; b++) {
         const bn_box *box = &d->boxes[b];
         if (!bn_box_common(box, region, &part))
@@ -115,72 +103,12 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
         if (status != CL_SUCCESS) {
             bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
                        f->desc.name);
-            for (size_t m = 0; m < d->members; m++) /* earlier parts may still use the caller's memory */
-                clFinish(bn_member_device(d, m)->queue);
+            for (size_t m = 0; m < d->local_count; m++) /* earlier parts may still use the caller's memory */
+                clFinish(bn_local_device(d, m)->queue);
             return bn_error_status(d->ctx);
         }
     }
     return BN_OK;
-}
-
-bn_region bn_domain_whole(const bn_domain *d)
-{
-    const uint32_t *n = d->desc.grid.n;
-    return (bn_region){ { 0, 0, 0 }, { n[0], n[1], n[2] } };
-}
-
-bool bn_domain_distributed(const bn_domain *d) { return d->spread && d->ctx->comm.ops; }
-
-size_t bn_domain_parts(const bn_domain *d)
-{
-    size_t count = 0;
-    if (!bn_domain_distributed(d))
-        return 1;
-    for (size_t b = 0; b < d->box_count; b++)
-        count += d->boxes[b].device != NULL;
-    return count;
-}
-
-void bn_domain_box(const bn_domain *d, size_t box, bn_region *out)
-{
-    for (int k = 0; k < 3; k++) {
-        out->first[k] = d->boxes[box].offset[k];
-        out->n[k] = d->boxes[box].n[k];
-    }
-}
-
-size_t bn_domain_part(const bn_domain *d, size_t part, bn_region *out)
-{
-    *out = bn_domain_whole(d);
-    if (!bn_domain_distributed(d))
-        return 0;
-    size_t b = 0;
-    for (;; b++)
-        if (d->boxes[b].device && part-- == 0)
-            break;
-    bn_domain_box(d, b, out);
-    return b;
-}
-
-bool bn_domain_next_band(const bn_domain *d, size_t points, bn_region *band)
-{
-    const uint32_t *n = d->desc.grid.n;
-    const size_t fit = points / n[0] > 0 ? points / n[0] : 1; /* rows */
-    uint32_t *first = band->first;
-    if (band->n[0] > 0) {
-        first[1] += band->n[1];
-        if (first[1] >= n[1]) {
-            first[1] = 0;
-            first[2] += band->n[2];
-        }
-    }
-    if (first[2] >= n[2])
-        return false;
-    const uint32_t layers = fit / n[1] < n[2] - first[2] ? (uint32_t)(fit / n[1]) : n[2] - first[2];
-    band->n[0] = n[0];
-    band->n[2] = layers > 0 ? layers : 1;
-    band->n[1] = layers > 0 ? n[1] : fit < n[1] - first[1] ? (uint32_t)fit : n[1] - first[1];
-    return true;
 }
 
 bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region, void *values)
@@ -209,12 +137,5 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
     if (wait)
         BN_TRY(bn_wait_for_launches(d, f->desc.name));
     d->device->counts.waits += wait;
-    if (wait && !write)
-        BN_TRY(complete(f, count, eb, region, values));
-    if (write) {
-        bn_halo_set(f, 0);
-        if (bn_context_debug(d->ctx))
-            BN_TRY(bn_halo_poison(f, 0));
-    }
-    return BN_OK;
+    return wait && !write ? complete(f, count, eb, region, values) : BN_OK;
 }

@@ -3,9 +3,10 @@
 #include "api/fft.h"
 
 #include "api/embedded_files.h"
+#include "grid/block_copy.h"
+#include "grid/enqueue.h"
+#include "grid/field.h"
 #include "launch/fft_parts.h"
-#include "device/context.h"
-#include "grid/runtime.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -178,8 +179,8 @@ static bn_status create_on_device(bn_fft *f)
     BN_TRY(bn_program_build(d, "fft", defines, sizeof defines / sizeof *defines, &f->program));
     for (int k = 0; k < FFT_KERNELS; k++)
         BN_TRY(bn_kernel_find(f->program, &kernel_table[k], &f->kernels[k]));
-    BN_TRY(bn_buffer_create(d, d->device, "Fourier transform, input", bytes, &f->from));
-    BN_TRY(bn_buffer_create(d, d->device, "Fourier transform, output", bytes, &f->to));
+    BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, input", bytes, &f->from));
+    BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, output", bytes, &f->to));
     const double start = bn_host_seconds();
     BN_TRY(bn_clfft_create(d->device, f->m, d->desc.grid.dims, d->desc.precision, &f->plan));
     f->bake_seconds = bn_host_seconds() - start;
@@ -220,8 +221,8 @@ void bn_fft_destroy(bn_fft **fft)
         clFinish(f->domain->device->queue);
     bn_clfft_destroy(&f->plan);
     bn_program_destroy(&f->program);
-    bn_buffer_destroy(f->domain, &f->from);
-    bn_buffer_destroy(f->domain, &f->to);
+    bn_buffer_destroy(&f->from);
+    bn_buffer_destroy(&f->to);
     free(f->pairs);
     free(f);
     *fft = NULL;
@@ -275,7 +276,7 @@ static bn_status run_kernel(bn_kernel *k, cl_mem first, cl_mem second, const bn_
     for (int i = 0; i < 3; i++)
         global[i] = (items[i] + k->group[i] - 1) / k->group[i] * k->group[i];
     k->calls++;
-    return bn_enqueue(k, 0, none, global, k->group);
+    return bn_enqueue(k, 0, none, global, k->group, 0, NULL, NULL);
 }
 
 static bn_status set_factors(bn_fft *f, bn_kernel *k, size_t width, double x, double y)
@@ -301,8 +302,7 @@ static bn_status on_device(bn_fft *f, bn_field *in, bn_field *out, bool inverse)
     BN_TRY(bn_clfft_run(f->plan, f->from->mem, f->to->mem, inverse && !extended(f)));
     BN_TRY(set_factors(f, gather, width, x, y));
     BN_TRY(run_kernel(gather, f->to->mem, out->buffers[0]->mem, out, items));
-    out->halo_valid = 0;
-    return bn_context_debug(f->domain->ctx) ? bn_halo_poison(out, 0) : BN_OK;
+    return bn_field_changed(out, 0);
 }
 
 /* The field's point behind point i of the extension (-1: zero), and its sign. */

@@ -1,228 +1,54 @@
 /* launch.c: runs a kernel over all boxes of a domain: checks the arguments, refreshes the halos it reads, enqueues,
- * keeps the books. */
-#include "grid/runtime.h"
+ * counts. */
+#include "comm/halo_exchange.h"
+#include "launch/argument.h"
 
-#include <math.h>
 #include <string.h>
-
-/* Launches after which the queue is flushed: without it some implementations start nothing until the host waits. */
-enum { BN_FLUSH_AFTER = 64 };
 
 /* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos travel: some 8 us of
  * a fast GPU, which a launch costs, too. */
 enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
 
-bn_status bn_set_arg(bn_kernel *k, size_t box, cl_uint index, size_t bytes, const void *value)
+/* Cells beyond a box that the kernel reads of the field: of its own grid also around the ghost cells. */
+static int radius_of(const bn_launching *l, const bn_arg *a)
 {
-    bn_set_argument *last = index < k->argument_count && bytes <= sizeof last->value
-                                ? &k->set[box * k->argument_count + index]
-                                : NULL;
-    if (last && last->bytes == bytes && memcmp(last->value, value, bytes) == 0)
-        return BN_OK;
-    cl_int status = clSetKernelArg(k->cl[box], index, bytes, value);
-    if (status == CL_SUCCESS) {
-        if (last) {
-            last->bytes = bytes;
-            memcpy(last->value, value, bytes);
-        }
-        return BN_OK;
-    }
-    const bn_device *device = k->program->domain->device;
-    bn_cl_fail(device, status, "clSetKernelArg", k->desc->name);
-    bn_note(device->ctx, "while setting argument %u of kernel %s", index, k->desc->name);
-    return bn_error_status(device->ctx);
+    return a->kind->other_grid ? a->radius : a->radius + l->ghost_cells;
 }
 
-/* Adds the times of finished launches to the kernel's row. */
-static bn_status collect_events(bn_kernel *k)
+static bn_status check_arg(const bn_launching *l, size_t number)
 {
-    const bn_device *device = k->program->domain->device;
-    bn_status st = BN_OK;
-    for (size_t i = 0; i < k->pending_count; i++) {
-        cl_ulong start = 0, end = 0;
-        cl_int status = clWaitForEvents(1, &k->pending[i]);
-        if (status == CL_SUCCESS)
-            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-        if (status == CL_SUCCESS)
-            status = clGetEventProfilingInfo(k->pending[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
-        if (status != CL_SUCCESS && st == BN_OK)
-            st = bn_cl_fail(device, status, "clGetEventProfilingInfo", k->desc->name);
-        k->seconds += 1e-9 * (double)(end - start);
-        clReleaseEvent(k->pending[i]);
-    }
-    k->pending_count = 0;
-    return st;
-}
-
-bn_status bn_enqueue_after(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3],
-                           const size_t local[3], cl_uint waits, const cl_event *wait, cl_event *done)
-{
-    bn_domain *d = k->program->domain;
-    bn_device *device = d->boxes[box].device;
-    bool profile = device->profile;
-    BN_TRY(bn_limit_queue(device, k->desc->name));
-    if (profile && k->pending_count == BN_PENDING_EVENTS)
-        BN_TRY(collect_events(k));
-    cl_event *event = profile ? &k->pending[k->pending_count] : done;
-    cl_int status = clEnqueueNDRangeKernel(device->queue, k->cl[box], 3, offset, global, local, waits,
-                                           waits ? wait : NULL, event);
-    if (status == CL_SUCCESS && profile && done && (status = clRetainEvent(*event)) == CL_SUCCESS)
-        *done = *event;
-    if (status != CL_SUCCESS) {
-        bn_cl_fail(device, status, "clEnqueueNDRangeKernel", k->desc->name);
-        bn_note(d->ctx, "while launching kernel %s over %zu x %zu x %zu work-items in groups of %zu x %zu x %zu",
-                k->desc->name, global[0], global[1], global[2], local[0], local[1], local[2]);
-        return bn_error_status(d->ctx);
-    }
-    k->pending_count += profile;
-    d->device->counts.launches++;
-    return ++d->unflushed >= BN_FLUSH_AFTER ? bn_flush_all(d, k->desc->name) : BN_OK;
-}
-
-bn_status bn_enqueue(bn_kernel *k, size_t box, const size_t offset[3], const size_t global[3], const size_t local[3])
-{
-    return bn_enqueue_after(k, box, offset, global, local, 0, NULL, NULL);
-}
-
-/* Room for travellers on each device; 0: the kernel has none. */
-static size_t capacity_of(const bn_arg *args, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (args[i].travellers)
-            return bn_migrating_particles_capacity(args[i].travellers);
-    return 0;
-}
-
-/* Cells of the halo that a launch computes along with the boxes. */
-static int margin_of(const bn_domain *d, const bn_arg *args, size_t count)
-{
-    for (size_t i = 0; d->spread && i < count; i++)
-        if (args[i].access == BN_A_GHOST_CELLS)
-            return args[i].value.i;
-    return 0;
-}
-
-/* Cells of its own grid beyond a box that it reads then. */
-static int reach_of(const bn_arg *a, int margin) { return a->foreign ? a->reach : a->reach + margin; }
-
-static bool reads(const bn_arg *a, int margin)
-{
-    return a->access == BN_A_READ || a->access == BN_A_IMAGE || (a->access == BN_A_UPDATE && margin > 0 && !a->foreign);
-}
-
-static bn_status check_margin(const bn_kernel *k, int margin)
-{
-    const bn_domain *d = k->program->domain;
-    const bool *periodic = d->desc.grid.periodic;
-    if (margin == 0 || (margin > 0 && margin <= d->reach && k->desc->range == BN_PER_CELL && k->layers <= 1 &&
-                        !periodic[0] && !periodic[1] && !periodic[2]))
-        return BN_OK;
-    return bn_fail(d->ctx, BN_USAGE,
-                   "kernel %s can't compute %d cells of a halo of %d: it is not one per cell, or a side is periodic",
-                   k->desc->name, margin, d->reach);
-}
-
-static bn_status check_args(const bn_kernel *k, const bn_arg *args, size_t count, int margin)
-{
-    const bn_domain *d = k->program->domain;
-    BN_TRY(check_margin(k, margin));
-    if (count != k->argument_count)
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
-                       count);
-    if ((k->desc->range == BN_PER_PARTICLE) != (capacity_of(args, count) > 0))
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s: travellers are for the range BN_PER_PARTICLE, and for it alone",
-                       k->desc->name);
-    for (size_t i = 0; i < count; i++) {
-        const bn_arg *a = &args[i];
-        const char *objection = a->access == BN_A_TRANSPOSED && a->field ? bn_transpose_objection(d, a->field) : NULL;
-        if (objection)
-            return bn_fail(d->ctx, BN_USAGE, "kernel %s can't turn its result into field %s: %s", k->desc->name,
-                           a->field->desc.name, objection);
-        const bn_domain *owner = a->field        ? a->field->domain
-                                 : a->partials   ? a->partials->domain
-                                 : a->scalars    ? a->scalars->domain
-                                 : a->table      ? a->table->domain
-                                 : a->travellers ? bn_migrating_particles_domain(a->travellers)
-                                                 : d;
-        const bool object = a->field || a->partials || a->scalars || a->table || a->travellers;
-        const bool value = a->access == BN_A_SCALAR || a->access == BN_A_GHOST_CELLS;
-        /* Which device a box lies on depends on its number alone. */
-        bool related = owner == d || a->access == BN_A_TRANSPOSED ||
-                       (a->foreign && owner->device == d->device && owner->box_count == d->box_count &&
-                        memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0);
-        if (object == value || !related)
-            return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", i,
-                           k->desc->name);
-        const int reach = a->field ? reach_of(a, margin) : 0;
-        if (a->reach < 0 || reach > owner->reach)
-            return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", i,
-                           k->desc->name, reach, owner->reach);
-        if (a->field && k->desc->range == BN_PER_PARTICLE)
-            return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", k->desc->name,
-                           a->field->desc.name);
-        /* Reading neighbours of what the same launch writes is a race. */
-        for (size_t j = 0; a->reach > 0 && j < count; j++)
-            if (j != i && args[j].field == a->field && (args[j].access == BN_A_WRITE || args[j].access == BN_A_UPDATE))
-                return bn_fail(d->ctx, BN_USAGE, "kernel %s reads neighbours of %s and writes it", k->desc->name,
-                               a->field->desc.name);
-    }
+    const bn_domain *d = l->domain;
+    const char *kernel = l->kernel->desc->name;
+    const bn_arg *a = &l->args[number];
+    const bn_domain *owner = a->kind->owner ? a->kind->owner(a) : d;
+    /* Which device a box lies on depends on its number alone. */
+    const bool related = owner && (owner == d || a->kind->any_domain ||
+                                   (a->kind->other_grid && owner->device == d->device &&
+                                    owner->box_count == d->box_count &&
+                                    memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
+    if (!related)
+        return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", number,
+                       kernel);
+    if (a->radius < 0 || a->radius > owner->max_radius)
+        return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s reaches %d cells, the halo is %d", number, kernel,
+                       radius_of(l, a), owner->max_radius);
+    if (a->kind->field && l->kernel->desc->range == BN_PER_PARTICLE)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s belongs to no grid and can't have field %s", kernel,
+                       a->object.field->desc.name);
+    /* Reading neighbours of what the same launch writes is a race. */
+    for (size_t j = 0; a->radius > 0 && j < l->count; j++)
+        if (j != number && l->args[j].kind->writes && l->args[j].object.field == a->object.field)
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s reads neighbours of %s and writes it", kernel,
+                           a->object.field->desc.name);
     return BN_OK;
 }
 
-static bn_status set_args(bn_kernel *k, size_t box, const bn_arg *args, size_t count, int margin)
+static bn_status set_args(const bn_launching *l, size_t box)
 {
-    bool is_double = k->program->domain->desc.precision == BN_DOUBLE;
-    const size_t member = k->program->domain->boxes[box].member;
-    for (cl_uint i = 0; i < count; i++) {
-        const bn_arg *a = &args[i];
-        float single = (float)a->value.r;
-        const cl_int wide = margin;
-        cl_int plane;
-        const void *value = NULL;
-        size_t bytes = sizeof(cl_mem);
-        if (a->access == BN_A_IMAGE) {
-            BN_TRY(bn_buffer_image(a->field->domain, a->field->buffers[box]));
-            value = &a->field->buffers[box]->image;
-        } else if (a->access == BN_A_TRANSPOSED) {
-            value = bn_transpose_memory(k->program->domain, a->field, box);
-        } else if (a->field)
-            value = &a->field->buffers[box]->mem;
-        else if (a->access == BN_A_PLANE) {
-            size_t ends[2];
-            bn_device_array_planes(a->table, member, &ends[0], &ends[1]);
-            plane = (cl_int)ends[a->side > 0];
-            value = &plane;
-            bytes = sizeof plane;
-        } else if (a->access == BN_A_GHOST_CELLS) {
-            value = &wide;
-            bytes = sizeof wide;
-        } else if (a->table)
-            value = &a->table->buffer[member]->mem;
-        else if (a->travellers)
-            value = &bn_migrating_particles_buffer(a->travellers, member)->mem;
-        else if (a->access == BN_A_TOTALS && a->partials->packed)
-            value = &a->partials->packed[member]->mem;
-        else if (a->partials)
-            value = &a->partials->buffer[member]->mem;
-        else if (a->scalars)
-            value = &a->scalars->buffer[member]->mem;
-        else if (a->kind == BN_V_REAL) {
-            value = is_double ? (const void *)&a->value.r : &single;
-            bytes = is_double ? sizeof(double) : sizeof(float);
-        } else {
-            value = &a->value.i;
-            bytes = 4;
-        }
-        BN_TRY(bn_set_arg(k, box, i, bytes, value));
-    }
+    for (size_t i = 0; i < l->count; i++)
+        BN_TRY(l->args[i].kind->set(l, &l->args[i], box, (cl_uint)i));
     return BN_OK;
 }
-
-/* A part of a box, in its own cells, or of its halo. */
-typedef struct bn_part {
-    long first[3];
-    size_t n[3];
-} bn_part;
 
 /* Offset, global and local size of a part of a box; see bn_range. */
 static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *part, size_t offset[3], size_t global[3])
@@ -253,17 +79,16 @@ static bn_status launch_part(bn_kernel *k, size_t b, const bn_part *part)
 {
     size_t offset[3], global[3];
     shape_launch(k, &k->program->domain->boxes[b], part, offset, global);
-    return bn_enqueue(k, b, offset, global, k->group);
+    return bn_enqueue(k, b, offset, global, k->group, 0, NULL, NULL);
 }
 
-/* All cells, and so many of the halo where the grid goes on. */
-static bn_part whole_box(const bn_domain *d, size_t b, int margin)
+bn_part bn_whole_box(const bn_domain *d, size_t b, int ghost_cells)
 {
     const bn_box *box = &d->boxes[b];
     bn_part part;
     for (int k = 0; k < 3; k++) {
-        const int low = box->offset[k] > 0 ? margin : 0,
-                  high = box->offset[k] + box->n[k] < d->desc.grid.n[k] ? margin : 0;
+        const int low = box->offset[k] > 0 ? ghost_cells : 0,
+                  high = box->offset[k] + box->n[k] < d->desc.grid.n[k] ? ghost_cells : 0;
         part.first[k] = -low;
         part.n[k] = box->n[k] + (size_t)(low + high);
     }
@@ -273,37 +98,37 @@ static bn_part whole_box(const bn_domain *d, size_t b, int margin)
 /* Splits a box into what reads no other device's cells as these requests say, and the rest in at most six slabs. Cuts
  * lie at multiples of what a launch covers at a time, so that no cell is computed twice. False: nothing is left inside.
  */
-static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_request *requests, size_t count,
-                      bn_part *inside, bn_part slabs[6], size_t *slab_count)
+static bool split_box(const bn_kernel *k, size_t b, int ghost_cells, const bn_halo_request *requests, size_t count,
+                      bn_part *inside, bn_part slabs[BN_PARTS_MAX], size_t *slab_count)
 {
     const bn_domain *d = k->program->domain;
     const bn_box *box = &d->boxes[b];
-    const bool segments = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE;
-    bn_part rest = whole_box(d, b, margin);
+    const bool blocks = k->desc->range == BN_PER_BLOCK, tiles = k->desc->range == BN_PER_TILE;
+    bn_part rest = bn_whole_box(d, b, ghost_cells);
     const double bytes = (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * box->n[0] *
                          box->n[1] * box->n[2];
     *slab_count = 0;
     /* What is done before it could be launched twice hides nothing. */
     if (bytes < (box->device->info.cpu ? BN_WORTH_SPLITTING_CPU : BN_WORTH_SPLITTING_GPU))
         return false;
-    if (!segments && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
+    if (!blocks && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
-    if (tiles && (box->far[0][0] || box->far[0][1] || box->far[1][0] || box->far[1][1]))
+    if (tiles && (box->remote[0][0] || box->remote[0][1] || box->remote[1][0] || box->remote[1][1]))
         return false;           /* tiles overlap along x and y */
-    size_t reach[2] = { 0, 0 }; /* towards lower and higher indices */
+    size_t radius[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)
-            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].reach > reach[side])
-                reach[side] = (size_t)requests[r].reach;
+            if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].radius > radius[side])
+                radius[side] = (size_t)requests[r].radius;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = segments ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
+        const size_t unit = blocks ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
                             : tiles  ? d->tile_layers
                                      : k->group[dim];
-        /* Counted from where the rest begins, with margins in the halo. */
+        /* Counted from where the rest begins, with ghost cells in the halo. */
         const size_t n = rest.n[dim], before = (size_t)-rest.first[dim];
         const size_t behind = n - before - box->n[dim];
-        const size_t low = box->far[dim][0] ? (before + reach[0] + unit - 1) / unit * unit : 0;
-        const size_t keep = box->far[dim][1] ? reach[1] + behind : 0;
+        const size_t low = box->remote[dim][0] ? (before + radius[0] + unit - 1) / unit * unit : 0;
+        const size_t keep = box->remote[dim][1] ? radius[1] + behind : 0;
         if (n <= low + keep)
             return false;
         const size_t middle = keep > 0 ? (n - low - keep) / unit * unit : n - low;
@@ -324,101 +149,67 @@ static bool split_box(const bn_kernel *k, size_t b, int margin, const bn_halo_re
     return true;
 }
 
-/* The strips of rows that are turned one by one. */
-static size_t split_strips(const bn_domain *d, size_t b, bn_part strips[BN_TRANSPOSE_STRIPS])
+/* Everything that arguments need before a kernel runs, except halos. */
+static bn_status prepare_args(bn_launching *l)
 {
-    const bn_box *box = &d->boxes[b];
-    const uint32_t strip = d->shapes[box->shape].turned.strip;
-    size_t count = 0;
-    for (uint32_t row = 0; row < box->n[1]; row += strip) {
-        strips[count] = whole_box(d, b, 0);
-        strips[count].first[1] = row;
-        strips[count++].n[1] = box->n[1] - row < strip ? box->n[1] - row : strip;
-    }
-    return count;
-}
-
-/* What arguments other than fields need before a launch where several devices have copies of them. */
-static bn_status bring_together(bn_domain *d, const bn_arg *args, size_t count)
-{
-    bn_partials *partials[BN_ALLREDUCE_MOST];
-    bn_scalars *scalars[BN_ALLREDUCE_MOST];
-    size_t p = 0, s = 0;
-    for (size_t i = 0; d->spread && i < count; i++) {
-        const bn_arg *a = &args[i];
-        bool known = false; /* a kernel may be given the same one twice */
-        for (size_t k = 0; k < i; k++)
-            known = known || (args[k].partials == a->partials && args[k].scalars == a->scalars);
-        const bool sums = !known && a->partials && (a->access == BN_A_TOTALS || a->partials->shared);
-        const bool numbers = !known && a->scalars;
-        if ((sums && p == BN_ALLREDUCE_MOST) || (numbers && s == BN_ALLREDUCE_MOST))
-            return bn_fail(d->ctx, BN_USAGE, "a kernel with more than %d partial sums or scalars", (int)BN_ALLREDUCE_MOST);
-        if (sums)
-            partials[p++] = a->partials;
-        if (numbers)
-            scalars[s++] = a->scalars;
-        if (a->access == BN_A_COUNTERS)
-            BN_TRY(bn_counters_merge(a->table));
-    }
-    if (p + s > 0)
-        BN_TRY(bn_allreduce(d, partials, p, scalars, s));
-    for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_TOTALS)
-            BN_TRY(bn_partials_pack(args[i].partials));
+    for (size_t i = 0; l->domain->distributed && i < l->count; i++)
+        if (l->args[i].kind->collect)
+            BN_TRY(l->args[i].kind->collect(l, &l->args[i]));
+    if (l->partial_count + l->scalar_count > 0)
+        BN_TRY(bn_allreduce(l->domain, l->partials, l->partial_count, l->scalars, l->scalar_count));
+    for (size_t i = 0; i < l->count; i++)
+        if (l->args[i].kind->prepare)
+            BN_TRY(l->args[i].kind->prepare(l, &l->args[i]));
     return BN_OK;
 }
 
-/* Over every box here; with `requests` the inside of boxes while these halos travel, and then the rest. */
-static bn_status launch_boxes(bn_kernel *k, const bn_arg *args, size_t count, int margin,
-                              const bn_halo_request *requests, size_t request_count)
+/* One work-group, or one work-item a particle, on each device. */
+static bn_status launch_without_grid(bn_launching *l)
 {
-    bn_domain *d = k->program->domain;
-    bn_part inside, slabs[6];
-    size_t slab_count;
-    /* First, since it goes on while the host waits for the rest. */
-    if (request_count > 0)
-        BN_TRY(bn_halo_exchange_begin(d, requests, request_count));
-    BN_TRY(bring_together(d, args, count));
-    if (k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE) {
-        const bn_part part = { { 0, 0, 0 }, { k->desc->range == BN_ONCE ? 1 : capacity_of(args, count), 1, 1 } };
-        for (size_t m = 0; m < d->members; m++) {
-            BN_TRY(set_args(k, d->lead[m], args, count, margin));
-            BN_TRY(launch_part(k, d->lead[m], &part));
-        }
-        return BN_OK;
+    const bn_domain *d = l->domain;
+    const bn_part part = { { 0, 0, 0 }, { l->kernel->desc->range == BN_ONCE ? 1 : l->items, 1, 1 } };
+    for (size_t m = 0; m < d->local_count; m++) {
+        BN_TRY(set_args(l, d->first_box[m]));
+        BN_TRY(launch_part(l->kernel, d->first_box[m], &part));
     }
-    bn_field *turned = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_TRANSPOSED && d->box_count > 1)
-            turned = args[i].field;
-    if (turned)
-        BN_TRY(bn_transpose_begin(d, turned));
+    return BN_OK;
+}
+
+/* Over every box here; with `requests` the inside of boxes while these halos are under way, and then the rest. */
+static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
+{
+    bn_domain *d = l->domain;
+    bn_kernel *k = l->kernel;
+    bn_part inside, parts[BN_PARTS_MAX];
+    size_t count;
     for (size_t b = 0; b < d->box_count; b++)
         if (d->boxes[b].device)
-            BN_TRY(set_args(k, b, args, count, margin));
-    if (request_count > 0) {
+            BN_TRY(set_args(l, b));
+    if (l->requests > 0) {
         for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device && split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count))
+            if (d->boxes[b].device &&
+                split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count))
                 BN_TRY(launch_part(k, b, &inside));
-        BN_TRY(bn_halo_exchange_carry(d));
-        BN_TRY(bn_halo_exchange_end(d, requests, request_count));
+        BN_TRY(bn_halo_exchange_send(d));
+        BN_TRY(bn_halo_exchange_end(d, requests, l->requests));
     }
     for (size_t b = 0; b < d->box_count; b++) {
         if (!d->boxes[b].device)
             continue;
-        if (request_count == 0 || !split_box(k, b, margin, requests, request_count, &inside, slabs, &slab_count)) {
-            slabs[0] = whole_box(d, b, margin);
-            slab_count = 1;
+        if (l->divides) {
+            count = l->divides->kind->divide(l, b, parts);
+        } else if (l->requests == 0 ||
+                   !split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count)) {
+            parts[0] = bn_whole_box(d, b, l->ghost_cells);
+            count = 1;
         }
-        if (turned)
-            slab_count = split_strips(d, b, slabs);
-        for (size_t s = 0; s < slab_count; s++) {
-            BN_TRY(launch_part(k, b, &slabs[s]));
-            if (turned)
-                BN_TRY(bn_transpose_packed(d, b, s));
+        for (size_t p = 0; p < count; p++) {
+            BN_TRY(launch_part(k, b, &parts[p]));
+            if (l->divides)
+                BN_TRY(l->divides->kind->part_launched(l, b, p));
         }
     }
-    return turned ? bn_transpose_deliver(d, turned) : BN_OK;
+    return BN_OK;
 }
 
 static bn_status check_kernel(const bn_kernel *k)
@@ -443,162 +234,102 @@ static bn_status check_kernel(const bn_kernel *k)
     return BN_OK;
 }
 
-/* And what is true of it afterwards. */
-static bn_status note_changes(bn_domain *d, const bn_arg *a, int margin)
+/* Cells of the halo that are right as far as this argument is concerned. */
+static int valid_for(const bn_domain *d, const bn_arg *a)
 {
-    if (a->access == BN_A_PARTIALS) {
-        bn_partials *p = a->partials;
-        p->stale = p->apart = true;
-        p->changed |= a->component > 0 && a->component < 64 ? (uint64_t)1 << (a->component - 1) : ~(uint64_t)0;
-    }
-    if (a->scalars && a->scalars->shared)
-        a->scalars->apart = true;
-    else if (a->access == BN_A_COUNTERS)
-        return bn_counters_clear(a->table);
-    else if (a->access == BN_A_WRITE || a->access == BN_A_UPDATE || a->access == BN_A_TRANSPOSED) {
-        const int valid = a->foreign ? 0 : margin;
-        bn_halo_set(a->field, valid);
-        if (bn_context_debug(d->ctx))
-            return bn_halo_poison(a->field, valid);
+    const struct bn_valid_halo *valid = &a->object.field->valid;
+    if (!a->wraps || !d->distributed)
+        return valid->all;
+    return a->side == 0 ? valid->unwrapped : valid->side[a->side > 0];
+}
+
+/* Whether the argument reads cells of a halo that is stale. */
+static bool needs_halo(const bn_launching *l, const bn_arg *a)
+{
+    return a->kind->reads && radius_of(l, a) > valid_for(l->domain, a) && !(a->wraps && l->domain->box_count == 1);
+}
+
+/* Lists the halos that are exchanged while the kernel runs: those of this domain's boxes on several devices. */
+static bn_status list_requests(bn_launching *l, bn_halo_request requests[BN_HALO_REQUESTS])
+{
+    const bn_domain *d = l->domain;
+    for (size_t i = 0; d->distributed && i < l->count; i++) {
+        const bn_arg *a = &l->args[i];
+        if (!needs_halo(l, a) || a->object.field->domain != d)
+            continue;
+        const int radius = radius_of(l, a), side = a->wraps ? a->side : 0;
+        size_t at = 0;
+        while (at < l->requests && requests[at].field != a->object.field)
+            at++;
+        bn_halo_request *r = &requests[at];
+        if (at == BN_HALO_REQUESTS)
+            return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", l->kernel->desc->name,
+                           (int)BN_HALO_REQUESTS);
+        if (at == l->requests) {
+            requests[l->requests++] = (bn_halo_request){ a->object.field, radius, side, a->wraps };
+            continue;
+        }
+        r->radius = radius > r->radius ? radius : r->radius;
+        r->wraps = r->wraps && a->wraps;
+        r->side = r->wraps && r->side == a->side ? a->side : 0;
     }
     return BN_OK;
 }
 
-/* Cells of the halo that are right as far as this argument is concerned. */
-static int valid_for(const bn_domain *d, const bn_arg *a)
+/* Exchanges the other halos: between boxes of one device, or of other grids, whose messages are not those of this
+ * domain's boxes. */
+static bn_status exchange_now(const bn_launching *l)
 {
-    const bn_field *f = a->field;
-    if (!a->wraps || !d->spread)
-        return f->halo_valid;
-    return a->side == 0 ? f->halo_unwrapped : f->halo_side[a->side > 0];
+    for (size_t i = 0; i < l->count; i++) {
+        const bn_arg *a = &l->args[i];
+        if (!needs_halo(l, a))
+            continue;
+        bn_field *f = a->object.field;
+        if (!l->domain->distributed) {
+            BN_TRY(bn_halo_exchange_in_phases(f, radius_of(l, a)));
+        } else if (f->domain != l->domain) {
+            const bn_halo_request other = { .field = f, .radius = radius_of(l, a), .wraps = a->wraps };
+            BN_TRY(bn_halo_exchange_at_once(f->domain, &other));
+        }
+    }
+    return BN_OK;
 }
 
 bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
 {
     bn_domain *d = k->program->domain;
+    bn_launching l = { .kernel = k, .domain = d, .args = args, .count = count };
     bn_halo_request requests[BN_HALO_REQUESTS];
-    size_t request_count = 0;
-    const int margin = margin_of(d, args, count);
-    BN_TRY(check_args(k, args, count, margin));
-    BN_TRY(check_kernel(k));
-    for (size_t i = 0; i < count; i++) {
-        const bn_arg *a = &args[i];
-        const int reach = reach_of(a, margin);
-        if (!reads(a, margin) || reach <= valid_for(d, a) || (a->wraps && d->box_count == 1))
-            continue;
-        if (!d->spread) {
-            BN_TRY(bn_halo_exchange(a->field, reach));
-            continue;
-        }
-        if (a->field->domain != d) { /* its messages are not those of this domain's boxes */
-            const bn_halo_request foreign = { .field = a->field, .reach = reach, .wraps = a->wraps };
-            BN_TRY(bn_halo_exchange_at_once(a->field->domain, &foreign));
-            continue;
-        }
-        bool known = false;
-        for (size_t r = 0; r < request_count; r++)
-            if (requests[r].field == a->field) {
-                requests[r].reach = reach > requests[r].reach ? reach : requests[r].reach;
-                requests[r].wraps = requests[r].wraps && a->wraps;
-                requests[r].side = requests[r].wraps && requests[r].side == a->side ? a->side : 0;
-                known = true;
-            }
-        if (!known && request_count == BN_HALO_REQUESTS)
-            return bn_fail(d->ctx, BN_USAGE, "kernel %s reads halos of more than %d fields", k->desc->name,
-                           (int)BN_HALO_REQUESTS);
-        if (!known)
-            requests[request_count++] = (bn_halo_request){ a->field, reach, a->wraps ? a->side : 0, a->wraps };
-    }
+    const bool without_grid = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
+    if (count != k->argument_count)
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
+                       count);
     for (size_t i = 0; i < count; i++)
-        if (args[i].access == BN_A_TRANSPOSED &&
-            ((k->desc->range != BN_PER_ROW && k->desc->range != BN_PER_BLOCK) || request_count > 0))
-            return bn_fail(
-                d->ctx, BN_USAGE,
-                "kernel %s can't turn its result: it needs one of the ranges per row and per segment, and no "
-                "neighbours of other boxes",
-                k->desc->name);
-    BN_TRY(launch_boxes(k, args, count, margin, requests, request_count));
+        if (args[i].kind->declare)
+            args[i].kind->declare(&l, &args[i]);
+    if ((k->desc->range == BN_PER_PARTICLE) != (l.items > 0))
+        return bn_fail(d->ctx, BN_USAGE,
+                       "kernel %s: migrating particles are for the range BN_PER_PARTICLE, and for it alone",
+                       k->desc->name);
+    for (size_t i = 0; i < count; i++)
+        BN_TRY(check_arg(&l, i));
+    BN_TRY(check_kernel(k));
+    BN_TRY(list_requests(&l, requests));
+    for (size_t i = 0; i < count; i++)
+        if (args[i].kind->check)
+            BN_TRY(args[i].kind->check(&l, &args[i]));
+    BN_TRY(exchange_now(&l));
+    /* First, since it goes on while the host waits for the rest. */
+    if (l.requests > 0)
+        BN_TRY(bn_halo_exchange_begin(d, requests, l.requests));
+    BN_TRY(prepare_args(&l));
+    BN_TRY(without_grid ? launch_without_grid(&l) : launch_boxes(&l, requests));
     double cells = k->desc->range == BN_ONCE ? 1.0 : (double)bn_domain_points(d);
     k->calls++;
     k->bytes += (k->desc->cost.reads + k->desc->cost.writes) * (double)bn_domain_real_bytes(d) * cells;
     k->flops += k->desc->cost.flops * cells * (k->repeats > 0 ? k->repeats : 1);
     for (size_t i = 0; i < count; i++)
-        BN_TRY(note_changes(d, &args[i], margin));
+        if (args[i].kind->after)
+            BN_TRY(args[i].kind->after(&l, &args[i]));
     return BN_OK;
-}
-
-bn_queue_counts bn_device_counts(const bn_device *d) { return d->counts; }
-
-void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
-
-void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
-
-/* Adds a row to those that there are, or to the one of the same kernel. */
-static void add_row(bn_profile_row *rows, size_t room, size_t *count, const bn_profile_row *more)
-{
-    size_t i = 0;
-    while (i < *count && i < room && strcmp(rows[i].kernel, more->kernel) != 0)
-        i++;
-    if (i < *count && i < room) {
-        rows[i].calls += more->calls;
-        rows[i].seconds += more->seconds;
-        rows[i].bytes += more->bytes;
-        rows[i].flops += more->flops;
-        return;
-    }
-    if (*count < room)
-        rows[*count] = *more;
-    ++*count;
-}
-
-size_t bn_domain_profile(const bn_domain *d, bn_profile_row *rows, size_t room)
-{
-    size_t count = 0;
-    for (bn_program *p = d->programs; p; p = p->next)
-        for (bn_kernel *k = p->kernels; k; k = k->next) {
-            if (k->calls == 0)
-                continue;
-            bool timed = d->device->profile && collect_events(k) == BN_OK;
-            if (count < room)
-                rows[count] = (bn_profile_row){ k->desc->name, k->calls, timed ? k->seconds : (double)NAN, k->bytes,
-                                                k->flops };
-            count++;
-        }
-    for (size_t i = 0; i < d->past_count; i++)
-        add_row(rows, room, &count, &d->past[i]);
-    return count;
-}
-
-bn_status bn_domain_go_on(const bn_domain *old, bn_domain *d)
-{
-    const size_t room = bn_domain_profile(old, NULL, 0) + 1;
-    if (!(d->past = calloc(room, sizeof *d->past)))
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the profile of %zu kernels", room);
-    d->past_count = bn_domain_profile(old, d->past, room);
-    d->past_count = d->past_count < room ? d->past_count : room;
-    d->build.built += old->build.built;
-    d->build.cached += old->build.cached;
-    d->build.seconds += old->build.seconds;
-    d->build.cache = old->build.cache;
-    return BN_OK;
-}
-
-size_t bn_domain_kernels(const bn_domain *d, bn_kernel_info *rows, size_t room)
-{
-    size_t count = 0;
-    for (const bn_program *p = d->programs; p; p = p->next)
-        for (const bn_kernel *k = p->kernels; k; k = k->next, count++) {
-            if (count >= room)
-                continue;
-            const size_t most = d->device->info.max_work_group;
-            rows[count] = (bn_kernel_info){ .kernel = k->desc->name,
-                                            .range = k->desc->range,
-                                            .calls = k->calls,
-                                            .group = { k->group[0], k->group[1], k->group[2] },
-                                            .largest = k->max_group < most ? k->max_group : most,
-                                            .multiple = k->multiple,
-                                            .local_bytes = k->local_bytes,
-                                            .fits = k->fits };
-        }
-    return count;
 }

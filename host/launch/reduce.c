@@ -1,7 +1,10 @@
 /* reduce.c: partial sums, scalars on the device, and one number from a field in an order that the grid alone decides.
  */
-#include "api/repartition.h"
-#include "grid/runtime.h"
+#include "launch/reduce.h"
+
+#include "api/launch.h"
+#include "grid/enqueue.h"
+#include "grid/field.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +28,9 @@ bn_status bn_partials_create(bn_domain *d, const char *name, int components, uns
     p->maxima = maxima;
     p->stale = true;
     const size_t bytes = (size_t)components * bn_domain_real_bytes(d);
-    bn_status st = bn_copies_create(d, name, d->partials * bytes, &p->buffer);
-    if (st == BN_OK && d->totals != d->partials)
-        st = bn_copies_create(d, name, d->totals * bytes, &p->packed);
+    bn_status st = bn_copies_create(d, name, d->sums.partials * bytes, &p->buffer);
+    if (st == BN_OK && d->sums.totals != d->sums.partials)
+        st = bn_copies_create(d, name, d->sums.totals * bytes, &p->packed);
     if (st != BN_OK)
         bn_partials_destroy(&p);
     *out = p;
@@ -48,9 +51,9 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
 {
     bn_domain *d = p->domain;
     const size_t real = bn_domain_real_bytes(d);
-    if (count != d->partials || component < 0 || component >= p->components)
+    if (count != d->sums.partials || component < 0 || component >= p->components)
         return bn_fail(d->ctx, BN_USAGE, "%s: %zu sums of component %d were asked for; there are %zu of %d components",
-                       p->buffer[0]->name, count, component, d->partials, p->components);
+                       p->buffer[0]->name, count, component, d->sums.partials, p->components);
     BN_TRY(bn_allreduce(d, &p, 1, NULL, 0));
     BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
           (size_t)component * count * real, count * real, values, 0, NULL, NULL);
@@ -62,27 +65,50 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
 
 static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };
 
-static bn_status find_reductions(bn_domain *d)
+/* What reductions of a domain need, made when first needed. */
+typedef struct bn_reductions {
+    bn_program *program;
+    bn_partials *partials[2]; /* of sums, of maxima */
+    bn_scalars *result;
+} bn_reductions;
+
+static void destroy_reductions(void *object)
 {
-    return d->reductions ? BN_OK : bn_program_build(d, "reduce", NULL, 0, &d->reductions);
+    bn_reductions *r = object;
+    bn_program_destroy(&r->program);
+    bn_partials_destroy(&r->partials[0]);
+    bn_partials_destroy(&r->partials[1]);
+    bn_scalars_destroy(&r->result);
+    free(r);
+}
+
+static bn_status find_reductions(bn_domain *d, bn_reductions **out)
+{
+    *out = bn_attached(d->attached, destroy_reductions);
+    if (!*out) {
+        *out = calloc(1, sizeof **out);
+        BN_TRY(bn_attach(d->ctx, &d->attached, *out, destroy_reductions));
+    }
+    return (*out)->program ? BN_OK : bn_program_build(d, "reduce", NULL, 0, &(*out)->program);
 }
 
 bn_status bn_partials_pack(bn_partials *p)
 {
     bn_domain *d = p->domain;
+    bn_reductions *r;
     bn_kernel *k;
     if (!p->packed || !p->stale)
         return BN_OK;
-    BN_TRY(find_reductions(d));
-    BN_TRY(bn_kernel_find(d->reductions, &pack_kernel, &k));
+    BN_TRY(find_reductions(d, &r));
+    BN_TRY(bn_kernel_find(r->program, &pack_kernel, &k));
     const cl_int maxima = (cl_int)p->maxima;
-    const size_t none[3] = { 0, 0, 0 }, global[3] = { d->totals * k->group[0], (size_t)p->components, 1 };
-    for (size_t m = 0; m < d->members; m++) {
-        const size_t box = d->lead[m];
+    const size_t none[3] = { 0, 0, 0 }, global[3] = { d->sums.totals * k->group[0], (size_t)p->components, 1 };
+    for (size_t m = 0; m < d->local_count; m++) {
+        const size_t box = d->first_box[m];
         BN_TRY(bn_set_arg(k, box, 0, sizeof(cl_mem), &p->buffer[m]->mem));
         BN_TRY(bn_set_arg(k, box, 1, sizeof maxima, &maxima));
         BN_TRY(bn_set_arg(k, box, 2, sizeof(cl_mem), &p->packed[m]->mem));
-        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }));
+        BN_TRY(bn_enqueue(k, box, none, global, (const size_t[]){ k->group[0], 1, 1 }, 0, NULL, NULL));
     }
     k->calls++;
     p->stale = false;
@@ -176,7 +202,7 @@ bn_status bn_scalars_write(bn_scalars *s, const double *values, size_t count)
 bn_status bn_scalars_share(bn_scalars *s)
 {
     bn_domain *d = s->domain;
-    if (!d->spread || s->before)
+    if (!d->distributed || s->before)
         return BN_OK;
     const size_t bytes = s->count * bn_domain_real_bytes(d);
     if (!(s->before = malloc(bytes)))
@@ -203,18 +229,19 @@ static const bn_kernel_desc total_kernels[] = {
 bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scalars **lent)
 {
     bn_domain *d = f->domain;
+    bn_reductions *r;
     bn_kernel *partial, *total;
-    BN_TRY(find_reductions(d));
-    bn_partials **partials = &d->reduce_partials[op == BN_MAX_ABS];
+    BN_TRY(find_reductions(d, &r));
+    bn_partials **partials = &r->partials[op == BN_MAX_ABS];
     if (!*partials)
         BN_TRY(bn_partials_create(d, "reduce partials", 1, op == BN_MAX_ABS, partials));
-    if (!d->reduce_scalars)
-        BN_TRY(bn_scalars_create(d, "reduce result", 1, &d->reduce_scalars));
-    BN_TRY(bn_kernel_find(d->reductions, &partial_kernels[op], &partial));
-    BN_TRY(bn_kernel_find(d->reductions, &total_kernels[op], &total));
+    if (!r->result)
+        BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result));
+    BN_TRY(bn_kernel_find(r->program, &partial_kernels[op], &partial));
+    BN_TRY(bn_kernel_find(r->program, &total_kernels[op], &total));
     BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
-    *lent = d->reduce_scalars;
-    return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(d->reduce_scalars));
+    *lent = r->result;
+    return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(r->result));
 }
 
 static bn_status reduce_on_device(bn_field *f, int component, bn_reduce_op op, double *result)
@@ -253,7 +280,7 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
         *result = largest(f, own, points);
         return BN_OK;
     }
-    void *partials = malloc(d->partials * f->element_bytes);
+    void *partials = malloc(d->sums.partials * f->element_bytes);
     if (!partials)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the partial sums of %s", f->desc.name);
     bool squares = op == BN_SUM_SQUARES;

@@ -1,7 +1,8 @@
 /* row_bands.c: some rows of fields between devices and the host's memory, one band of them after the other. */
 #include "api/row_bands.h"
 
-#include "grid/runtime.h"
+#include "grid/field.h"
+#include "grid/transfer.h"
 
 #include <stdlib.h>
 
@@ -33,21 +34,12 @@ static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *ba
     const bn_domain *d = r->field->domain;
     if (!r->reads)
         return BN_OK;
-    if (all || !bn_domain_distributed(d))
-        return bn_field_get_part(r->field, 0, 1, band, values);
+    if (all || !bn_domain_across_ranks(d))
+        return bn_field_read_region(r->field, 0, 1, band, BN_AS_DOUBLES, values);
     BN_TRY(bn_field_enqueue_box(r->field, box, band, values));
     BN_CL(d->boxes[box].device, r->field->desc.name, clFinish, d->boxes[box].device->queue);
     bn_reals_widen(d, values, bn_region_points(band) * reals_of(r->field));
     return BN_OK;
-}
-
-/* `dense`: room for as many values of the field's own type. */
-static bn_status write_band(const bn_row_band *r, const bn_region *band, void *dense, const double *values)
-{
-    if (!r->writes)
-        return BN_OK;
-    bn_reals_narrow(r->field->domain, values, dense, bn_region_points(band) * reals_of(r->field));
-    return bn_field_transfer(r->field, 0, 1, band, dense, true, true);
 }
 
 bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function, void *user)
@@ -58,11 +50,10 @@ bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn
     const uint32_t most = row < BAND_BYTES ? (uint32_t)(BAND_BYTES / row) : 1;
     bn_status st = BN_OK;
     double *values[BN_ROWS_FIELDS] = { NULL };
-    void *dense = malloc(most * row);
     for (size_t i = 0; i < count; i++)
         values[i] = calloc((size_t)most * d->desc.grid.n[0] * reals_of(rows[i].field), sizeof(double));
     for (size_t i = 0; i < count; i++)
-        if (!dense || !values[i]) {
+        if (!values[i]) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for some rows of field %s", rows[i].field->desc.name);
             goto out;
         }
@@ -77,12 +68,12 @@ bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn
                 BN_GO(read_band(&rows[i], box, &band, all, values[i]));
             BN_GO(function(user, band.first[1], band.n[1], values));
             for (size_t i = 0; i < count; i++)
-                BN_GO(write_band(&rows[i], &band, dense, values[i]));
+                if (rows[i].writes)
+                    BN_GO(bn_field_write_region(rows[i].field, 0, 1, &band, BN_AS_DOUBLES, values[i]));
         }
     }
 out:
     for (size_t i = 0; i < count; i++)
         free(values[i]);
-    free(dense);
     return st;
 }

@@ -1,21 +1,22 @@
-/* migrate.c: travellers from device to device. In each round the host writes those who have come to every device,
+/* migrate.c: particles that migrate from device to device. In each round the host writes those who have arrived to every device,
  * launches the kernel, reads how many leave and who they are, and hands them to the device that they name, through
  * messages where that is another rank's. All ranks go through the same rounds: they agree on who is still on the way.
  */
-#include "device/context.h"
-#include "grid/runtime.h"
+#include "api/migrate.h"
+
+#include "launch/argument.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The array on the device, in words; the same as in kernels/lib/migrate.h. */
-enum { ITEMS, WORDS, DEVICE, COME, HOLD, LEAVE, HEAD = 16 };
+enum { ITEMS, WORDS, DEVICE, ARRIVED, PAUSE, DEPARTED, HEAD = 16 };
 
 /* Travellers in host memory, one after the other. */
-typedef struct crowd {
+typedef struct particle_list {
     cl_uint *words;
     size_t count, room;
-} crowd;
+} particle_list;
 
 struct bn_migrating_particles {
     bn_domain *domain;
@@ -23,8 +24,8 @@ struct bn_migrating_particles {
     size_t words, capacity;
     bn_buffer **buffer; /* one per member */
     bn_pinned *pinned;  /* one per member: head and travellers on their way to the device and back */
-    crowd *waiting;     /* one per member */
-    crowd *leaving;     /* one per rank; NULL where there is only one */
+    particle_list *waiting;     /* one per member */
+    particle_list *leaving;     /* one per rank; NULL where there is only one */
     uint64_t *starts;   /* the first part of each rank, and behind them the number of parts */
     bn_migration_counts counts;
 };
@@ -36,20 +37,20 @@ uint64_t bn_migrating_particles_bytes(size_t words, size_t capacity)
     return sizeof(cl_uint) * (uint64_t)buffer_words(words, capacity);
 }
 
-static int ranks_of(const bn_domain *d) { return bn_domain_distributed(d) ? d->ctx->comm.ranks : 1; }
+static int ranks_of(const bn_domain *d) { return bn_domain_across_ranks(d) ? d->ctx->comm.ranks : 1; }
 
 static bn_status find_ranks(bn_migrating_particles *t)
 {
     const bn_domain *d = t->domain;
     const size_t ranks = (size_t)ranks_of(d);
-    const uint64_t first = (uint64_t)bn_member_part(d, 0);
+    const uint64_t first = (uint64_t)bn_global_index(d, 0);
     t->starts = calloc(ranks + 1, sizeof *t->starts);
     t->leaving = ranks > 1 ? calloc(ranks, sizeof *t->leaving) : NULL;
     if (!t->starts || (ranks > 1 && !t->leaving))
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", t->name);
     if (ranks > 1)
         d->ctx->comm.ops->gather(&first, sizeof first, t->starts);
-    t->starts[ranks] = (uint64_t)bn_domain_shares(d);
+    t->starts[ranks] = (uint64_t)bn_global_count(d);
     return BN_OK;
 }
 
@@ -62,8 +63,8 @@ bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t w
         return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name,
                        words);
     if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) ||
-        !(t->pinned = calloc(d->members, sizeof *t->pinned)) ||
-        !(t->waiting = calloc(d->members, sizeof *t->waiting))) {
+        !(t->pinned = calloc(d->local_count, sizeof *t->pinned)) ||
+        !(t->waiting = calloc(d->local_count, sizeof *t->waiting))) {
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", name);
         goto out;
     }
@@ -72,8 +73,8 @@ bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t w
     t->capacity = capacity;
     BN_GO(find_ranks(t));
     BN_GO(bn_copies_create(d, name, sizeof(cl_uint) * buffer_words(words, capacity), &t->buffer));
-    for (size_t m = 0; m < d->members; m++)
-        BN_GO(bn_pinned_need(d, bn_member_device(d, m), &t->pinned[m], sizeof(cl_uint) * (HEAD + capacity * words)));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(bn_pinned_need(bn_local_device(d, m), &t->pinned[m], sizeof(cl_uint) * (HEAD + capacity * words)));
     *out = t;
     t = NULL;
 out:
@@ -81,12 +82,12 @@ out:
     return st;
 }
 
-void bn_migrating_particles_destroy(bn_migrating_particles **travellers)
+void bn_migrating_particles_destroy(bn_migrating_particles **particles)
 {
-    if (!travellers || !*travellers)
+    if (!particles || !*particles)
         return;
-    bn_migrating_particles *t = *travellers;
-    for (size_t m = 0; t->domain && m < t->domain->members; m++) {
+    bn_migrating_particles *t = *particles;
+    for (size_t m = 0; t->domain && m < t->domain->local_count; m++) {
         bn_pinned_free(&t->pinned[m]);
         free(t->waiting[m].words);
     }
@@ -100,16 +101,13 @@ void bn_migrating_particles_destroy(bn_migrating_particles **travellers)
     free(t->starts);
     free(t->name);
     free(t);
-    *travellers = NULL;
+    *particles = NULL;
 }
 
-bn_domain *bn_migrating_particles_domain(const bn_migrating_particles *t) { return t->domain; }
-size_t bn_migrating_particles_capacity(const bn_migrating_particles *t) { return t->capacity; }
-const bn_buffer *bn_migrating_particles_buffer(const bn_migrating_particles *t, size_t member) { return t->buffer[member]; }
 bn_migration_counts bn_migrating_particles_counts(const bn_migrating_particles *t) { return t->counts; }
 
 /* Room for so many more; they are the caller's to fill in. NULL: there is no memory. */
-static cl_uint *join(const bn_migrating_particles *t, crowd *c, size_t more)
+static cl_uint *join(const bn_migrating_particles *t, particle_list *c, size_t more)
 {
     if (c->count + more > c->room) {
         const size_t room = 2 * (c->count + more);
@@ -126,15 +124,15 @@ static cl_uint *join(const bn_migrating_particles *t, crowd *c, size_t more)
 }
 
 /* To those who wait for a device here, or who leave for another rank. */
-static bn_status hand_over(bn_migrating_particles *t, const cl_uint *one)
+static bn_status assign(bn_migrating_particles *t, const cl_uint *one)
 {
     const bn_domain *d = t->domain;
-    const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_member_part(d, 0);
+    const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_global_index(d, 0);
     if (one[0] >= t->starts[ranks])
         return bn_fail(d->ctx, BN_MISMATCH, "one of the travellers %s wants to go to device %u of %d", t->name, one[0],
-                       bn_domain_shares(d));
-    crowd *to = NULL;
-    if (one[0] >= mine && one[0] < mine + d->members)
+                       bn_global_count(d));
+    particle_list *to = NULL;
+    if (one[0] >= mine && one[0] < mine + d->local_count)
         to = &t->waiting[one[0] - mine];
     for (size_t r = 0; !to; r++)
         if (one[0] < t->starts[r + 1])
@@ -147,23 +145,23 @@ static bn_status hand_over(bn_migrating_particles *t, const cl_uint *one)
 }
 
 /* The head, and as many of those who wait as there is room for. */
-static bn_status send_in(bn_migrating_particles *t, size_t m, bool hold)
+static bn_status send_in(bn_migrating_particles *t, size_t m, bool pause)
 {
     const bn_domain *d = t->domain;
-    const bn_device *device = bn_member_device(d, m);
-    crowd *w = &t->waiting[m];
+    const bn_device *device = bn_local_device(d, m);
+    particle_list *w = &t->waiting[m];
     cl_uint *head = t->pinned[m].data;
-    const size_t come = w->count < t->capacity ? w->count : t->capacity, bytes = come * t->words * sizeof *head;
-    w->count -= come;
+    const size_t arrived = w->count < t->capacity ? w->count : t->capacity, bytes = arrived * t->words * sizeof *head;
+    w->count -= arrived;
     memset(head, 0, HEAD * sizeof *head);
     head[ITEMS] = (cl_uint)t->capacity;
     head[WORDS] = (cl_uint)t->words;
-    head[DEVICE] = (cl_uint)bn_member_part(d, m);
-    head[COME] = (cl_uint)come;
-    head[HOLD] = hold;
+    head[DEVICE] = (cl_uint)bn_global_index(d, m);
+    head[ARRIVED] = (cl_uint)arrived;
+    head[PAUSE] = pause;
     BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, 0, HEAD * sizeof *head,
           head, 0, NULL, NULL);
-    if (come > 0) {
+    if (arrived > 0) {
         memcpy(head + HEAD, w->words + w->count * t->words, bytes);
         BN_CL(device, t->name, clEnqueueWriteBuffer, device->queue, t->buffer[m]->mem, CL_FALSE,
               (HEAD + t->capacity) * sizeof *head, bytes, head + HEAD, 0, NULL, NULL);
@@ -175,11 +173,11 @@ static bn_status send_in(bn_migrating_particles *t, size_t m, bool hold)
 static bn_status read_out(bn_migrating_particles *t, bool who)
 {
     const bn_domain *d = t->domain;
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
+    for (size_t m = 0; m < d->local_count; m++) {
+        const bn_device *device = bn_local_device(d, m);
         cl_uint *head = t->pinned[m].data;
         const size_t at = who ? HEAD + t->capacity + t->capacity * t->words : 0;
-        const size_t words = who ? head[LEAVE] * t->words : HEAD;
+        const size_t words = who ? head[DEPARTED] * t->words : HEAD;
         if (words > 0)
             BN_CL(device, t->name, clEnqueueReadBuffer, device->queue, t->buffer[m]->mem, CL_FALSE, at * sizeof *head,
                   words * sizeof *head, head + (who ? HEAD : 0), 0, NULL, NULL);
@@ -191,19 +189,19 @@ static bn_status read_out(bn_migrating_particles *t, bool who)
 
 /* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more
  * waiting than it can take. */
-static bn_status meet_ranks(bn_migrating_particles *t, bool *on_the_way, bool *hold)
+static bn_status exchange_with_ranks(bn_migrating_particles *t, bool *under_way, bool *pause)
 {
     const bn_domain *d = t->domain;
     const bn_comm *comm = &d->ctx->comm;
     const size_t ranks = (size_t)ranks_of(d), me = (size_t)comm->rank, row = ranks + 2;
-    size_t come = 0, waits = 0;
-    bool crowded = false;
-    for (size_t m = 0; m < d->members; m++) {
+    size_t arrived = 0, waits = 0;
+    bool overfull = false;
+    for (size_t m = 0; m < d->local_count; m++) {
         waits += t->waiting[m].count;
-        crowded = crowded || t->waiting[m].count > t->capacity;
+        overfull = overfull || t->waiting[m].count > t->capacity;
     }
-    *on_the_way = waits > 0;
-    *hold = crowded;
+    *under_way = waits > 0;
+    *pause = overfull;
     if (ranks == 1)
         return BN_OK;
     cl_uint *all = calloc((ranks + 1) * row, sizeof *all), *mine = all + ranks * row;
@@ -212,18 +210,18 @@ static bn_status meet_ranks(bn_migrating_particles *t, bool *on_the_way, bool *h
     for (size_t r = 0; r < ranks; r++)
         mine[r] = (cl_uint)t->leaving[r].count;
     mine[ranks] = waits > 0;
-    mine[ranks + 1] = crowded;
+    mine[ranks + 1] = overfull;
     comm->ops->gather(mine, row * sizeof *all, all);
     for (size_t r = 0; r < ranks; r++) {
-        come += all[r * row + me];
+        arrived += all[r * row + me];
         for (size_t to = 0; to < ranks + 1; to++)
-            *on_the_way = *on_the_way || all[r * row + to] > 0;
-        *hold = *hold || all[r * row + ranks + 1] > 0;
+            *under_way = *under_way || all[r * row + to] > 0;
+        *pause = *pause || all[r * row + ranks + 1] > 0;
     }
     bn_status st = BN_OK;
-    crowd arrived = { 0 };
-    cl_uint *at = come > 0 ? join(t, &arrived, come) : NULL;
-    if (come > 0 && !at) {
+    particle_list list = { 0 };
+    cl_uint *at = arrived > 0 ? join(t, &list, arrived) : NULL;
+    if (arrived > 0 && !at) {
         st = bn_error_status(d->ctx);
         goto out;
     }
@@ -243,38 +241,69 @@ static bn_status meet_ranks(bn_migrating_particles *t, bool *on_the_way, bool *h
     comm->ops->wait();
     for (size_t r = 0; r < ranks; r++)
         t->leaving[r].count = 0;
-    for (size_t i = 0; i < come; i++)
-        BN_GO(hand_over(t, arrived.words + i * t->words));
+    for (size_t i = 0; i < arrived; i++)
+        BN_GO(assign(t, list.words + i * t->words));
 out:
-    free(arrived.words);
+    free(list.words);
     free(all);
     return st;
 }
 
 /* One launch on every device; who leaves is handed over. */
-static bn_status go_round(bn_migrating_particles *t, bn_kernel *k, const bn_arg *args, size_t count, bool hold)
+static bn_status migration_round(bn_migrating_particles *t, bn_kernel *k, const bn_arg *args, size_t count, bool pause)
 {
     const bn_domain *d = t->domain;
-    for (size_t m = 0; m < d->members; m++)
-        BN_TRY(send_in(t, m, hold));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_TRY(send_in(t, m, pause));
     BN_TRY(bn_launch(k, args, count));
     t->counts.launches++;
     BN_TRY(read_out(t, false));
-    for (size_t m = 0; m < d->members; m++) {
+    for (size_t m = 0; m < d->local_count; m++) {
         const cl_uint *head = t->pinned[m].data;
-        if (head[LEAVE] > t->capacity)
+        if (head[DEPARTED] > t->capacity)
             return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u travellers away, for %zu there is room",
-                           k->desc->name, head[LEAVE], t->capacity);
-        t->counts.travellers += head[LEAVE];
+                           k->desc->name, head[DEPARTED], t->capacity);
+        t->counts.particles += head[DEPARTED];
     }
     BN_TRY(read_out(t, true));
-    for (size_t m = 0; m < d->members; m++) {
+    for (size_t m = 0; m < d->local_count; m++) {
         const cl_uint *head = t->pinned[m].data;
-        for (size_t i = 0; i < head[LEAVE]; i++)
-            BN_TRY(hand_over(t, head + HEAD + i * t->words));
+        for (size_t i = 0; i < head[DEPARTED]; i++)
+            BN_TRY(assign(t, head + HEAD + i * t->words));
     }
     return BN_OK;
 }
+
+static bn_domain *owner(const bn_arg *a)
+{
+    const bn_migrating_particles *t = a->object.other;
+    return t ? t->domain : NULL;
+}
+
+static void declare(bn_launching *l, const bn_arg *a)
+{
+    const bn_migrating_particles *t = a->object.other;
+    l->items = t ? t->capacity : 0;
+}
+
+static bn_status set(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    const bn_migrating_particles *t = a->object.other;
+    const bn_buffer *buffer = t->buffer[l->domain->boxes[box].local];
+    return bn_set_arg(l->kernel, box, index, sizeof(cl_mem), &buffer->mem);
+}
+
+static bn_status set_plane(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    size_t first, end;
+    bn_device_array_planes(a->object.array, l->domain->boxes[box].local, &first, &end);
+    const cl_int plane = (cl_int)(a->kind == &bn_argument_end_plane ? end : first);
+    return bn_set_arg(l->kernel, box, index, sizeof plane, &plane);
+}
+
+const bn_argument_kind bn_argument_migrating = { .owner = owner, .declare = declare, .set = set };
+const bn_argument_kind bn_argument_first_plane = { .owner = bn_argument_array_owner, .set = set_plane };
+const bn_argument_kind bn_argument_end_plane = { .owner = bn_argument_array_owner, .set = set_plane };
 
 bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
 {
@@ -282,21 +311,21 @@ bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
     bn_migrating_particles *t = NULL;
     const cl_uint zero = 0;
     for (size_t i = 0; i < count; i++)
-        t = args[i].travellers ? args[i].travellers : t;
+        t = args[i].kind == &bn_argument_migrating ? args[i].object.other : t;
     if (!t || t->domain != d)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s has no travellers, or those of another domain", k->desc->name);
-    for (size_t m = 0; m < d->members; m++) {
-        const bn_device *device = bn_member_device(d, m);
+    for (size_t m = 0; m < d->local_count; m++) {
+        const bn_device *device = bn_local_device(d, m);
         t->waiting[m].count = 0;
         BN_CL(device, t->name, clEnqueueFillBuffer, device->queue, t->buffer[m]->mem, &zero, sizeof zero,
               HEAD * sizeof zero, t->capacity * sizeof zero, 0, NULL, NULL);
     }
-    bool on_the_way = true, hold = false;
-    while (on_the_way) {
-        const bool held = hold;
-        BN_TRY(go_round(t, k, args, count, held));
-        BN_TRY(meet_ranks(t, &on_the_way, &hold));
-        on_the_way = on_the_way || held; /* there may be work that has not been begun */
+    bool under_way = true, pause = false;
+    while (under_way) {
+        const bool held = pause;
+        BN_TRY(migration_round(t, k, args, count, held));
+        BN_TRY(exchange_with_ranks(t, &under_way, &pause));
+        under_way = under_way || held; /* there may be work that has not been begun */
     }
     return BN_OK;
 }

@@ -1,7 +1,11 @@
 /* repartition.c: cuts that share out work which differs from block to block, and fields on their way to a domain cut so. */
 #include "api/repartition.h"
-#include "device/context.h"
-#include "grid/runtime.h"
+#include "grid/block_copy.h"
+#include "grid/domain.h"
+#include "grid/profile.h"
+#include "grid/queues.h"
+#include "grid/regions.h"
+#include "grid/transfer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +133,7 @@ static void try_along(const bn_domain *d, int dim, const double *work, double to
     const uint32_t n = d->desc.grid.n[dim], unit = piece_of(d, dim, r->devices), rest = n % unit;
     const double layer = (double)bn_domain_points(d) / n, room = floor(most / layer / unit);
     r->pieces = (n + unit - 1) / unit;
-    const uint32_t thick = bn_least_thick(&d->desc);
+    const uint32_t thick = bn_least_thickness(&d->desc);
     r->least = (thick + unit - 1) / unit;
     r->last = r->least + (rest > 0 && rest < thick); /* the last piece may be thinner */
     r->most = room < (double)r->pieces ? (size_t)room : r->pieces;
@@ -155,9 +159,9 @@ bn_status bn_cuts_find(const bn_domain *d, const double *work, double most, bn_c
         longest = n[k] > longest ? n[k] : longest;
     for (size_t i = 0; i < n[0] * n[1] * n[2]; i++)
         total += work[i];
-    if (!d->spread || d->box_count != d->device->slots)
+    if (!d->distributed || d->box_count != d->device->global_count)
         return bn_fail(d->ctx, BN_USAGE, "%zu boxes on %zu devices can't share out their work", d->box_count,
-                       d->device ? d->device->slots : 0);
+                       d->device ? d->device->global_count : 0);
     if (!(total > 0) || isinf(total))
         return BN_OK;
     bn_row r = { .devices = d->box_count, .weights = d->device->weights, .work = calloc(longest, sizeof *r.work) };
@@ -188,30 +192,53 @@ void bn_cuts_free(bn_cuts *c)
     c->begin = NULL;
 }
 
+bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *cuts, bn_domain **out)
+{
+    *out = NULL;
+    const bn_domain_desc *desc = &old->desc;
+    bool sound = cuts->begin && cuts->count == old->box_count && cuts->along >= 0 && cuts->along < desc->grid.dims &&
+                 !old->coarsened && cuts->begin[0] == 0;
+    for (size_t p = 0; sound && p < cuts->count; p++) {
+        const uint32_t end = p + 1 < cuts->count ? cuts->begin[p + 1] : desc->grid.n[cuts->along];
+        sound = cuts->begin[p] % bn_cut_unit(cuts->along) == 0 && end > cuts->begin[p] &&
+                end - cuts->begin[p] >= bn_least_thickness(desc);
+    }
+    if (!sound)
+        return bn_fail(old->ctx, BN_USAGE,
+                       "a domain of %zu boxes can't be cut that way: boxes are at least as thick as the "
+                       "halo, and cuts lie between blocks of sums",
+                       old->box_count);
+    BN_TRY(bn_domain_create_cut(old->ctx, desc, &(const bn_box_cuts){ cuts->along, cuts->begin }, out));
+    const bn_status st = bn_profile_continue(old, *out);
+    if (st != BN_OK)
+        bn_domain_destroy(out);
+    return st;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- fields
  */
 
 /* Rows that the host holds at once. */
-static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, const size_t size[3], bn_pinned *room,
+static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, const size_t size[3], void *host,
                               const char *name)
 {
     static const size_t none[3] = { 0, 0, 0 };
-    const bn_message message = { from.box->device ? to.box->rank : from.box->rank, 0, room->data, size[0] * size[1] };
+    const bn_message message = { from.box->device ? to.box->rank : from.box->rank, 0, host, size[0] * size[1] };
     if (from.box->device)
         BN_CL(from.box->device, name, clEnqueueReadBufferRect, from.box->device->queue, from.buffer->mem, CL_TRUE,
-              from.at, none, size, from.row, from.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
+              from.at, none, size, from.row, from.slice, size[0], size[0] * size[1], host, 0, NULL, NULL);
     if (!from.box->device || !to.box->device) {
         (from.box->device ? comm->ops->send : comm->ops->receive)(&message);
         comm->ops->wait();
     }
     if (to.box->device)
         BN_CL(to.box->device, name, clEnqueueWriteBufferRect, to.box->device->queue, to.buffer->mem, CL_TRUE, to.at,
-              none, size, to.row, to.slice, size[0], size[0] * size[1], room->data, 0, NULL, NULL);
+              none, size, to.row, to.slice, size[0], size[0] * size[1], host, 0, NULL, NULL);
     return BN_OK;
 }
 
 /* The cells of one component that two boxes have in common. */
-static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_t b, int component, size_t eb,
+static bn_status copy_common(const bn_field *from, size_t a, const bn_field *to, size_t b, int component, size_t eb,
                        const bn_region *part)
 {
     bn_domain *d = to->domain;
@@ -228,7 +255,8 @@ static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_
     if (!device && !target.box->device)
         return BN_OK;
     const size_t row = n[0] * eb, fit = BN_MOVE_BYTES / row, rows = fit > n[1] ? n[1] : fit > 0 ? fit : 1;
-    BN_TRY(bn_pinned_need(d, d->device, &d->copied.pinned, row * rows));
+    void *host;
+    BN_TRY(bn_double_buffer_next(d, from->desc.name, row * rows, &host));
     for (uint32_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y += rows) {
             bn_rect s = source, t = target;
@@ -237,12 +265,12 @@ static bn_status carry(const bn_field *from, size_t a, const bn_field *to, size_
             s.at[1] += y;
             t.at[1] += y;
             BN_TRY(through_host(&d->ctx->comm, s, t, (const size_t[]){ row, n[1] - y < rows ? n[1] - y : rows, 1 },
-                                &d->copied.pinned, from->desc.name));
+                                host, from->desc.name));
         }
     return BN_OK;
 }
 
-static bn_status carry_all(const bn_field *from, const bn_field *to)
+static bn_status copy_boxes(const bn_field *from, const bn_field *to)
 {
     int first = 0, count = from->desc.components;
     const size_t eb = bn_field_unit(from, &first, &count);
@@ -252,7 +280,7 @@ static bn_status carry_all(const bn_field *from, const bn_field *to)
             for (size_t b = 0; b < to->domain->box_count; b++) {
                 bn_domain_box(from->domain, a, &of);
                 if (bn_box_common(&to->domain->boxes[b], &of, &part))
-                    BN_TRY(carry(from, a, to, b, c, eb, &part));
+                    BN_TRY(copy_common(from, a, to, b, c, eb, &part));
             }
     return BN_OK;
 }
@@ -260,23 +288,21 @@ static bn_status carry_all(const bn_field *from, const bn_field *to)
 bn_status bn_field_move(bn_field *f, bn_domain *to)
 {
     bn_domain *from = f->domain;
-    if (!from->device || from->device != to->device || from->spread != to->spread ||
+    if (!from->device || from->device != to->device || from->distributed != to->distributed ||
         memcmp(from->desc.grid.n, to->desc.grid.n, sizeof from->desc.grid.n) != 0 ||
         from->desc.precision != to->desc.precision)
         return bn_fail(from->ctx, BN_USAGE, "field %s can't move to a domain of another grid or on other devices",
                        f->desc.name);
     bn_field *moved;
     BN_TRY(bn_field_create(to, &f->desc, &moved));
-    bn_status st = carry_all(f, moved);
+    bn_status st = copy_boxes(f, moved);
     if (st == BN_OK) {
         bn_buffer **buffers = f->buffers;
         f->buffers = moved->buffers;
         f->domain = to;
         moved->buffers = buffers;
         moved->domain = from;
-        bn_halo_set(f, 0);
-        if (bn_context_debug(to->ctx))
-            st = bn_halo_poison(f, 0);
+        st = bn_field_changed(f, 0);
     }
     const bn_status waited = bn_finish_all(to, f->desc.name); /* the old buffers go */
     bn_field_destroy(&moved);

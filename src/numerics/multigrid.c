@@ -199,8 +199,8 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
         }
     }
     for (int l = 0; l < m->twin; l++)
-        if (bn_domain_reach(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
-            bn_domain_reach(m->level[l + 1].domain) >= MG_COARSE_REACH(BN_MULTIGRID_GHOST_CELLS))
+        if (bn_domain_max_radius(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
+            bn_domain_max_radius(m->level[l + 1].domain) >= MG_COARSE_REACH(BN_MULTIGRID_GHOST_CELLS))
             m->level[l].margin = BN_MULTIGRID_GHOST_CELLS;
     for (int l = 0; l < m->levels; l++)
         m->level[l].fused = small_enough(m, l);

@@ -2,7 +2,7 @@
 #ifndef BN_MULTIGRID_H
 #define BN_MULTIGRID_H
 
-#include "api/launch.h"
+#include "api/other_grids.h"
 #include "numerics/stencil.h"
 
 typedef struct bn_multigrid bn_multigrid;

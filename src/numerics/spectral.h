@@ -2,7 +2,7 @@
 #ifndef BN_SPECTRAL_H
 #define BN_SPECTRAL_H
 
-#include "api/launch.h"
+#include "api/other_grids.h"
 #include "numerics/stencil.h"
 
 typedef struct bn_spectral bn_spectral;

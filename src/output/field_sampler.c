@@ -31,13 +31,13 @@ static bn_status together(bn_context *ctx, const bn_field_sampler *e, size_t whi
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const size_t pair = d->type == BN_T_REAL2 ? 2 : 1, points = bn_region_points(r);
-    const size_t bytes = points * pair * (e->plan->precision == BN_DOUBLE ? sizeof(double) : sizeof(float));
-    void *own = malloc(bytes);
+    double *own = malloc(points * pair * sizeof *own);
     if (!own)
         return bn_fail(ctx, BN_MEMORY, "no memory for %s", d->name);
-    const bn_status st = bn_field_read_part(bn_sim_field(e->sim, d->name), component / (int)pair, 1, r, own, bytes);
+    const bn_status st = bn_field_read_region(bn_sim_field(e->sim, d->name), component / (int)pair, 1, r,
+                                              BN_AS_DOUBLES, own);
     for (size_t i = 0; i < points && st == BN_OK; i++)
-        values[i] = number(e->plan, own, i * pair + (size_t)component % pair);
+        values[i] = own[i * pair + (size_t)component % pair];
     free(own);
     return st;
 }

@@ -36,7 +36,7 @@ struct bn_frame {
 
 enum { MARKS = 8 }; /* lines of a picture, at most */
 
-bool bn_frame_in_pieces(const bn_frame_desc *d) { return bn_domain_distributed(bn_sim_domain(d->sim)); }
+bool bn_frame_in_pieces(const bn_frame_desc *d) { return bn_domain_across_ranks(bn_sim_domain(d->sim)); }
 
 void bn_frame_release(bn_frame *m)
 {

@@ -39,11 +39,16 @@ static json_t *triple(unsigned long long x, unsigned long long y, unsigned long 
     return json_pack("[I,I,I]", (json_int_t)x, (json_int_t)y, (json_int_t)z);
 }
 
-static bn_status add_to_hash(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+typedef struct field_hash {
+    uint64_t hash;
+    size_t point; /* bytes of one, of the components that come together */
+} field_hash;
+
+static bn_status add_to_hash(void *user, int component, const bn_region *r, const void *values)
 {
-    uint64_t *hash = user;
-    (void)component, (void)r;
-    *hash = bn_hash(*hash, values, bytes);
+    field_hash *h = user;
+    (void)component;
+    h->hash = bn_hash(h->hash, values, bn_region_points(r) * h->point);
     return BN_OK;
 }
 
@@ -56,10 +61,12 @@ static bn_status hash_fields(bn_sim *sim, builder out)
         if (!f->output && !f->compare)
             continue;
         bn_field *values = bn_sim_field(sim, f->name);
-        uint64_t hash = BN_HASH_START;
+        const bn_field_desc *d = bn_field_describe(values);
+        field_hash h = { BN_HASH_START, bn_field_element_bytes(values) };
+        h.point *= d->role & BN_INTERLEAVED ? (size_t)d->components : 1;
         char hex[17];
-        BN_TRY(bn_field_visit(values, add_to_hash, &hash));
-        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)hash);
+        BN_TRY(bn_field_visit(values, BN_OWN_TYPE, add_to_hash, &h));
+        snprintf(hex, sizeof hex, "%016llx", (unsigned long long)h.hash);
         builder field = put_object(out, f->name);
         put(field, "bytes", count(bn_field_bytes(values)));
         put(field, "hash", text(hex));

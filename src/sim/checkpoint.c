@@ -146,7 +146,7 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
     BN_GO(bn_sim_update_outputs(sim)); /* some engines put their sums into the fields of the state only then */
     s->now = bn_sim_now(sim);
-    s->dealt = bn_domain_distributed(bn_sim_domain(sim));
+    s->dealt = bn_domain_across_ranks(bn_sim_domain(sim));
     s->rank = bn_context_rank(ctx);
     if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array())) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");

@@ -427,13 +427,14 @@ static bn_status look_at_kernels(const bn_checkpoint *c)
 typedef struct wanted {
     bn_checkpoint *checkpoint;
     const char *field;
+    size_t point; /* bytes, all components */
 } wanted;
 
-static bn_status supply(void *user, const bn_region *r, void *values, size_t bytes)
+static bn_status supply(void *user, const bn_region *r, void *values)
 {
     const wanted *w = user;
     const uint32_t high[3] = { r->first[0] + r->n[0], r->first[1] + r->n[1], r->first[2] + r->n[2] };
-    return bn_checkpoint_box(w->checkpoint, w->field, r->first, high, values, bytes);
+    return bn_checkpoint_box(w->checkpoint, w->field, r->first, high, values, bn_region_points(r) * w->point);
 }
 
 bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
@@ -443,7 +444,10 @@ bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
     BN_TRY(same_case(c, sim));
     BN_TRY(look_at_kernels(c));
     for (size_t i = 0; i < p->field_count; i++)
-        if (p->fields[i].role & BN_STATE)
-            BN_TRY(bn_field_supply(bn_sim_field(sim, p->fields[i].name), supply, &(wanted){ c, p->fields[i].name }));
+        if (p->fields[i].role & BN_STATE) {
+            bn_field *f = bn_sim_field(sim, p->fields[i].name);
+            wanted w = { c, p->fields[i].name, bn_field_element_bytes(f) * (size_t)bn_field_describe(f)->components };
+            BN_TRY(bn_field_supply(f, BN_OWN_TYPE, supply, &w));
+        }
     return bn_sim_serialize(sim, &c->keeper);
 }

@@ -244,8 +244,9 @@ typedef struct search {
     size_t at[3];
 } search;
 
-static bn_status look_for_bad(void *user, int component, const bn_region *r, const double *values)
+static bn_status look_for_bad(void *user, int component, const bn_region *r, const void *read)
 {
+    const double *values = read;
     search *s = user;
     (void)component;
     for (size_t i = 0; i < bn_region_points(r) && !s->found; i++)
@@ -265,7 +266,7 @@ static void tell_bad_value(bn_sim *sim)
         const bn_field_desc *d = &p->fields[f];
         if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
             continue;
-        if (bn_field_visit_reals(sim->fields[f], look_for_bad, &s) == BN_OK && s.found)
+        if (bn_field_visit(sim->fields[f], BN_AS_DOUBLES, look_for_bad, &s) == BN_OK && s.found)
             bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
                     s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
                     p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);

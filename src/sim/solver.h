@@ -151,7 +151,7 @@ bn_coordinate bn_solver_coordinate(const bn_solver *);
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest reach of any launch; 1 unless said otherwise */
 /* The halo is wider by so many cells, which launches may compute along with their own where boxes are thick enough
- * (BN_GHOST_CELLS, bn_domain_reach). */
+ * (BN_GHOST_CELLS, bn_domain_max_radius). */
 void bn_plan_ghost_cells(bn_plan *, int cells);
 /* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: so often
  * the grid can be made coarser by halves in the same boxes. */

@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "binnacle/binnacle.h"
-#include "device/opencl.h"
+#include "device/program_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>

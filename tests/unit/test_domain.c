@@ -2,7 +2,7 @@
  * The same bits are asked for whatever the boxes and work-groups, and from plain C. */
 #include "support.h"
 
-#include "api/launch.h"
+#include "api/other_grids.h"
 #include "binnacle/binnacle.h"
 
 #include <stdint.h>
@@ -431,11 +431,11 @@ typedef struct shown {
     int component;
 } shown;
 
-static bn_status join(void *user, int component, const bn_region *r, const void *values, size_t bytes)
+static bn_status join(void *user, int component, const bn_region *r, const void *values)
 {
     shown *s = user;
     ck_assert_int_ge(component, s->component);
-    ck_assert_uint_eq(bytes, (size_t)r->n[0] * r->n[1] * r->n[2] * sizeof(float));
+    const size_t bytes = bn_region_points(r) * sizeof(float);
     ck_assert_uint_eq(r->n[0], 300);
     s->component = component;
     memcpy(s->all + s->bytes, values, bytes);
@@ -443,11 +443,10 @@ static bn_status join(void *user, int component, const bn_region *r, const void 
     return BN_OK;
 }
 
-static bn_status count_up(void *user, const bn_region *r, void *values, size_t bytes)
+static bn_status count_up(void *user, const bn_region *r, void *values)
 {
     float *to = values;
     const size_t points = (size_t)r->n[0] * r->n[1] * r->n[2];
-    ck_assert_uint_eq(bytes, 2 * points * sizeof *to);
     for (size_t i = 0; i < 2 * points; i++) {
         const size_t at = i % points;
         to[i] = (float)(r->first[0] + at % r->n[0] + 300 * (r->first[1] + at / r->n[0] % r->n[1])) +
@@ -471,15 +470,15 @@ START_TEST(parts_of_a_field)
         float half = 0.5f;
         desc.device = on_device ? device : NULL;
         OK(bn_domain_create(ctx, &desc, &domain));
-        ck_assert(!bn_domain_distributed(domain));
+        ck_assert(!bn_domain_across_ranks(domain));
         ck_assert_uint_eq(bn_domain_parts(domain), 1);
         OK(bn_field_create(domain, &(bn_field_desc){ "f", "", BN_T_REAL, 2, 0 }, &f));
-        OK(bn_field_supply(f, count_up, &half));
+        OK(bn_field_supply(f, BN_OWN_TYPE, count_up, &half));
         OK(bn_field_read(f, whole, sizeof whole));
         for (size_t i = 0; i < 2 * POINTS; i++)
             ck_assert(whole[i] == (float)(i % (W * H)) + half + 1e6f * (float)(i / POINTS));
         shown s = { .all = (char *)joined };
-        OK(bn_field_visit(f, join, &s));
+        OK(bn_field_visit(f, BN_OWN_TYPE, join, &s));
         ck_assert_uint_eq(s.bytes, sizeof whole);
         ck_assert_int_eq(s.component, 1);
         ck_assert(memcmp(joined, whole, sizeof whole) == 0);
@@ -498,20 +497,18 @@ START_TEST(parts_of_a_field)
         }
         double few[8];
         const bn_region four = { { 298, 5, 2 }, { 2, 2, 1 } };
-        OK(bn_field_get_part(f, 0, 2, &four, few));
+        OK(bn_field_read_region(f, 0, 2, &four, BN_AS_DOUBLES, few));
         for (size_t i = 0; i < 8; i++)
             ck_assert_double_eq(few[i], (double)whole[i / 4 * POINTS + 2 * W * H + W * (5 + i / 2 % 2) + 298 + i % 2]);
         const bn_region r = { { 250, 3, 1 }, { 40, 9, 2 } };
         const size_t count = 40 * 9 * 2;
-        OK(bn_field_read_part(f, 1, 1, &r, part, count * sizeof *part));
+        OK(bn_field_read_region(f, 1, 1, &r, BN_OWN_TYPE, part));
         for (size_t i = 0; i < count; i++)
             ck_assert(part[i] == whole[POINTS + W * H * (1 + i / 360) + W * (3 + i / 40 % 9) + 250 + i % 40]);
         const bn_region beyond = { { 280, 3, 1 }, { 40, 9, 2 } };
-        ck_assert_int_eq(bn_field_read_part(f, 0, 1, &beyond, part, count * sizeof *part), BN_USAGE);
+        ck_assert_int_eq(bn_field_read_region(f, 0, 1, &beyond, BN_OWN_TYPE, part), BN_USAGE);
         bn_error_clear(ctx);
-        ck_assert_int_eq(bn_field_read_part(f, 1, 2, &r, part, 2 * count * sizeof *part), BN_USAGE);
-        bn_error_clear(ctx);
-        ck_assert_int_eq(bn_field_read_part(f, 0, 1, &r, part, count), BN_USAGE);
+        ck_assert_int_eq(bn_field_read_region(f, 1, 2, &r, BN_OWN_TYPE, part), BN_USAGE);
         bn_error_clear(ctx);
         bn_field_destroy(&f);
         bn_domain_destroy(&domain);

@@ -2,7 +2,7 @@
  * a CPU that stand for several. tests/cli/photons_cross.sh does the same between ranks. */
 #include "support.h"
 
-#include "api/launch.h"
+#include "api/migrate.h"
 #include "binnacle/binnacle.h"
 
 #include <stdint.h>
@@ -116,7 +116,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
 {
     bn_context *ctx = w->ctx;
     int64_t expected[10], found[NX * NY];
-    const unsigned long long before = bn_migrating_particles_counts(w->travellers).travellers,
+    const unsigned long long before = bn_migrating_particles_counts(w->travellers).particles,
                              journeys = expect(expected, crowd, cut, factor);
     OK(go(w));
     OK(BN_RUN(w->take, BN_COUNTERS(w->tally), BN_WRITE(w->out)));
@@ -124,7 +124,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
     for (int i = 0; i < 10; i++)
         ck_assert_msg(found[i] == expected[i], "sum %d is %lld, not %lld", i, (long long)found[i],
                       (long long)expected[i]);
-    ck_assert_uint_eq(bn_migrating_particles_counts(w->travellers).travellers - before, journeys);
+    ck_assert_uint_eq(bn_migrating_particles_counts(w->travellers).particles - before, journeys);
     OK(bn_domain_check_canaries(w->domain));
 }
 

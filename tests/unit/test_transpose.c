@@ -2,7 +2,7 @@
  * several. */
 #include "support.h"
 
-#include "api/launch.h"
+#include "api/transpose.h"
 #include "binnacle/binnacle.h"
 
 #include <stdio.h>

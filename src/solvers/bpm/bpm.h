@@ -5,6 +5,7 @@
 
 #include "api/fft.h"
 #include "api/row_bands.h"
+#include "api/transpose.h"
 #include "sim/solver.h"
 
 #include <complex.h>

@@ -65,10 +65,10 @@ static bn_status add_row(bn_sim *sim, flood *s, double time)
             { (uint32_t)(at % s->nx), (uint32_t)(at / s->nx % s->ny), (uint32_t)(at / s->nx / s->ny) }, { 1, 1, 1 }
         };
         double velocity[2];
-        BN_TRY(bn_field_get_part(s->depth, 0, 1, &cell, &row[1 + g]));
+        BN_TRY(bn_field_read_region(s->depth, 0, 1, &cell, BN_AS_DOUBLES, &row[1 + g]));
         if (!s->gauge_speeds)
             continue;
-        BN_TRY(bn_field_get_part(s->velocity, 0, 2, &cell, velocity));
+        BN_TRY(bn_field_read_region(s->velocity, 0, 2, &cell, BN_AS_DOUBLES, velocity));
         row[1 + s->gauges + g] = hypot(velocity[0], velocity[1]);
     }
     s->gauge_count++;
@@ -134,8 +134,9 @@ static bool grow(heights *t)
     return true;
 }
 
-static bn_status add_heights(void *user, int component, const bn_region *r, const double *depth)
+static bn_status add_heights(void *user, int component, const bn_region *r, const void *values)
 {
+    const double *depth = values;
     heights *t = user;
     const flood *s = t->s;
     (void)component;
@@ -160,7 +161,7 @@ static bn_status add_heights(void *user, int component, const bn_region *r, cons
 static bn_status put_heights(bn_context *ctx, const flood *s, bn_results *results)
 {
     heights t = { .ctx = ctx, .s = s };
-    bn_status st = grow(&t) ? bn_field_visit_reals(s->depth, add_heights, &t)
+    bn_status st = grow(&t) ? bn_field_visit(s->depth, BN_AS_DOUBLES, add_heights, &t)
                             : bn_fail(ctx, BN_MEMORY, "no memory for the heights");
     const bn_column columns[] = { { "storey", "", t.values },
                                   { "x", "m", t.values + t.room },

@@ -84,13 +84,13 @@ bn_status bn_flood_read(bn_context *ctx, bn_sim *sim, unsigned storey, double *d
                        storey, count, g.storeys, layer);
     const bn_region r = { { 0, 0, storey - 1 }, { g.cells, g.rows, 1 } };
     if (depth)
-        BN_TRY(bn_field_get_part(bn_sim_field(sim, "depth"), 0, 1, &r, depth));
+        BN_TRY(bn_field_read_region(bn_sim_field(sim, "depth"), 0, 1, &r, BN_AS_DOUBLES, depth));
     if (!speed)
         return BN_OK;
     double *velocity = malloc(2 * layer * sizeof *velocity);
     if (!velocity)
         return bn_fail(ctx, BN_MEMORY, "no memory for the state of the flood");
-    const bn_status st = bn_field_get_part(bn_sim_field(sim, "velocity"), 0, 2, &r, velocity);
+    const bn_status st = bn_field_read_region(bn_sim_field(sim, "velocity"), 0, 2, &r, BN_AS_DOUBLES, velocity);
     for (size_t at = 0; at < layer; at++)
         speed[at] = hypot(velocity[at], velocity[layer + at]);
     free(velocity);

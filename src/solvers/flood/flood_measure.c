@@ -61,18 +61,18 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
     const bn_case *c = bn_sim_case(sim);
     const size_t points = bn_region_points(r);
     const double wet = bn_case_real(c, "output.wet");
-    BN_TRY(bn_field_get_part(s->depth, 0, 1, r, depth));
+    BN_TRY(bn_field_read_region(s->depth, 0, 1, r, BN_AS_DOUBLES, depth));
     if (s->special) { /* the compensated sum that the steps keep for each cell */
-        BN_TRY(bn_field_get_part(s->gone, 0, 2, r, room));
+        BN_TRY(bn_field_read_region(s->gone, 0, 2, r, BN_AS_DOUBLES, room));
         for (size_t at = 0; at < points; at++)
             sum->gone += s->area * (room[at] - room[at + points]);
     }
     if (s->compensated) {
-        BN_TRY(bn_field_get_part(s->rest, 0, 1, r, room));
+        BN_TRY(bn_field_read_region(s->rest, 0, 1, r, BN_AS_DOUBLES, room));
         for (size_t at = 0; at < points; at++)
             sum->rounded += room[at];
     }
-    BN_TRY(bn_field_get_part(s->velocity, 0, 2, r, room));
+    BN_TRY(bn_field_read_region(s->velocity, 0, 2, r, BN_AS_DOUBLES, room));
     for (size_t at = 0; at < points; at++) {
         sum->depth += depth[at];
         sum->deepest = fmax(sum->deepest, depth[at]);

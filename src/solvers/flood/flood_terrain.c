@@ -300,29 +300,35 @@ static flood_exact start_in(const start *w, const bn_region *r, size_t at)
     return start_of(w, p[0], p[1], p[2]);
 }
 
-static void fill_depth(const void *user, const bn_region *r, double *values)
+static bn_status fill_depth(void *user, const bn_region *r, void *to)
 {
+    double *values = to;
     for (size_t at = 0; at < bn_region_points(r); at++)
         values[at] = start_in(user, r, at).h;
+    return BN_OK;
 }
 
-static void fill_velocity(const void *user, const bn_region *r, double *values)
+static bn_status fill_velocity(void *user, const bn_region *r, void *to)
 {
+    double *values = to;
     const size_t points = bn_region_points(r);
     for (size_t at = 0; at < points; at++) {
         const flood_exact e = start_in(user, r, at);
         values[at] = e.u;
         values[at + points] = e.v;
     }
+    return BN_OK;
 }
 
-static void fill_bed(const void *user, const bn_region *r, double *values)
+static bn_status fill_bed(void *user, const bn_region *r, void *to)
 {
+    double *values = to;
     const flood *s = ((const start *)user)->s;
     for (size_t row = 0; row < (size_t)r->n[1] * r->n[2]; row++)
         memcpy(values + row * r->n[0],
                s->bed + ((r->first[2] + row / r->n[1]) * s->ny + r->first[1] + row % r->n[1]) * s->nx + r->first[0],
                r->n[0] * sizeof *values);
+    return BN_OK;
 }
 
 static double never(const double x[3], const void *user)
@@ -332,8 +338,9 @@ static double never(const double x[3], const void *user)
 }
 
 /* The water that is there, rounded as the field is. */
-static bn_status add_up(void *volume, int component, const bn_region *r, const double *depth)
+static bn_status add_up(void *volume, int component, const bn_region *r, const void *values)
 {
+    const double *depth = values;
     (void)component;
     for (size_t at = 0; at < bn_region_points(r); at++)
         *(double *)volume += depth[at];
@@ -343,16 +350,16 @@ static bn_status add_up(void *volume, int component, const bn_region *r, const d
 bn_status flood_fill(bn_sim *sim, flood *s)
 {
     const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    const start w = { bn_sim_case(sim), s };
+    start w = { bn_sim_case(sim), s };
     bn_field *const depths[] = { s->depth, s->next_depth }, *const velocities[] = { s->velocity, s->next_velocity };
     for (int i = 0; i < 2; i++) {
-        BN_TRY(bn_field_set_parts(depths[i], fill_depth, &w));
-        BN_TRY(bn_field_set_parts(velocities[i], fill_velocity, &w));
+        BN_TRY(bn_field_supply(depths[i], BN_AS_DOUBLES, fill_depth, &w));
+        BN_TRY(bn_field_supply(velocities[i], BN_AS_DOUBLES, fill_velocity, &w));
     }
-    BN_TRY(bn_field_set_parts(s->bed_field, fill_bed, &w));
+    BN_TRY(bn_field_supply(s->bed_field, BN_AS_DOUBLES, fill_bed, &w));
     BN_TRY(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
     s->start_volume = 0;
-    BN_TRY(bn_field_visit_reals(s->depth, add_up, &s->start_volume));
+    BN_TRY(bn_field_visit(s->depth, BN_AS_DOUBLES, add_up, &s->start_volume));
     s->start_volume *= s->area;
     if (s->compensated) {
         BN_TRY(bn_field_zero(s->rest));

@@ -464,14 +464,16 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     return plan_notes(s, p);
 }
 
-static void fill_index(const void *state, const bn_region *r, double *values)
+static bn_status fill_index(void *state, const bn_region *r, void *to)
 {
+    double *values = to;
     const maxwell *s = state;
     for (size_t at = 0; at < bn_region_points(r); at++) {
         size_t p[3];
         bn_region_place(r, at, p);
         values[at] = s->material[s->cell[(p[2] * s->n[1] + p[1]) * s->n[0] + p[0]]].n;
     }
+    return BN_OK;
 }
 
 static bn_status init(bn_sim *sim, void *state)
@@ -482,7 +484,7 @@ static bn_status init(bn_sim *sim, void *state)
     s->H = bn_sim_field(sim, "Z0H");
     s->norm = bn_sim_field(sim, "E_norm");
     s->index = bn_sim_field(sim, "n");
-    BN_TRY(bn_field_set_parts(s->index, fill_index, s));
+    BN_TRY(bn_field_supply(s->index, BN_AS_DOUBLES, fill_index, s));
     if (s->form == MAXWELL_COMPACT) {
         s->part_E = bn_sim_field(sim, "part_E");
         s->part_H = bn_sim_field(sim, "part_H");

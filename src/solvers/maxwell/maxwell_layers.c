@@ -76,8 +76,9 @@ typedef struct layered {
     int components;                /* of the field; those after the first two are zero */
 } layered;
 
-static void fill(const void *user, const bn_region *r, double *values)
+static bn_status fill(void *user, const bn_region *r, void *to)
 {
+    double *values = to;
     const layered *l = user;
     const size_t plane = (size_t)r->n[0] * r->n[1], cells = plane * r->n[2];
     for (size_t i = 0; i < cells; i++) {
@@ -89,11 +90,12 @@ static void fill(const void *user, const bn_region *r, double *values)
     }
     for (size_t i = 4 * cells; i < 2 * cells * (size_t)l->components; i++)
         values[i] = 0;
+    return BN_OK;
 }
 
 static bn_status put(bn_field *f, const cplx *along_x, const cplx *along_y)
 {
-    return bn_field_set_parts(f, fill, &(layered){ along_x, along_y, bn_field_describe(f)->components });
+    return bn_field_supply(f, BN_AS_DOUBLES, fill, &(layered){ along_x, along_y, bn_field_describe(f)->components });
 }
 
 bn_status maxwell_start_from_layers(bn_sim *sim, maxwell *s)

@@ -30,8 +30,8 @@ static bn_status need(view *v, size_t low, size_t high)
     v->count = v->nz - low < v->room ? v->nz - low : v->room;
     v->cells = v->count * v->nx * v->ny;
     const bn_region r = { { 0, 0, (uint32_t)low }, { s->n[0], s->n[1], (uint32_t)v->count } };
-    BN_TRY(bn_field_get_part(s->E, 0, 3, &r, (double *)v->E));
-    return bn_field_get_part(s->H, 0, 3, &r, (double *)v->H);
+    BN_TRY(bn_field_read_region(s->E, 0, 3, &r, BN_AS_DOUBLES, (double *)v->E));
+    return bn_field_read_region(s->H, 0, 3, &r, BN_AS_DOUBLES, (double *)v->H);
 }
 
 static size_t at(const view *v, size_t i, size_t j, size_t k) { return ((k - v->first) * v->ny + j) * v->nx + i; }

@@ -286,8 +286,9 @@ typedef struct runaway {
     size_t at[3];
 } runaway;
 
-static bn_status look_for_runaway(void *user, int component, const bn_region *r, const double *values)
+static bn_status look_for_runaway(void *user, int component, const bn_region *r, const void *read)
 {
+    const double *values = read;
     runaway *w = user;
     (void)component;
     for (size_t i = 0; i < bn_region_points(r) && !w->found; i++) {
@@ -305,7 +306,7 @@ static bn_status diverged(bn_sim *sim, const maxwell *s)
 {
     runaway w = { .most = RUNAWAY * s->amplitude };
     BN_TRY(bn_sim_update_outputs(sim));
-    BN_TRY(bn_field_visit_reals(s->E, look_for_runaway, &w));
+    BN_TRY(bn_field_visit(s->E, BN_AS_DOUBLES, look_for_runaway, &w));
     return bn_fail(
         bn_sim_context(sim), BN_DIVERGED,
         "the iteration diverges: |E| reaches %g V/m, first in cell (%zu, %zu, %zu), %s; a material with little "

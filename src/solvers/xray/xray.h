@@ -4,6 +4,7 @@
 #ifndef BN_XRAY_H
 #define BN_XRAY_H
 
+#include "api/migrate.h"
 #include "sim/solver.h"
 
 enum {

@@ -1,0 +1,36 @@
+/* device.h: what a device's programs and queue are described by. */
+#ifndef BN_API_DEVICE_H
+#define BN_API_DEVICE_H
+
+#include "binnacle/device.h"
+
+typedef enum bn_precision { BN_SINGLE, BN_DOUBLE } bn_precision;
+
+/* Constants of a program. Reals become hexadecimal literals of the domain's precision; names (identifiers) pick variants.
+ * A place is a number of the memory layout of another domain's boxes: every box of the program's domain gets that of the
+ * box with its own number, which lies on the same device. */
+typedef enum bn_define_kind { BN_DEF_INT, BN_DEF_REAL, BN_DEF_NAME, BN_DEF_PLACE } bn_define_kind;
+typedef enum bn_place_part { BN_PLACE_FIRST, BN_PLACE_PITCH, BN_PLACE_PLANE } bn_place_part;
+typedef struct bn_define {
+    const char *name;
+    bn_define_kind kind;
+    union {
+        long long i;
+        double r;
+        const char *s;
+        struct {
+            const struct bn_domain *of;
+            bn_place_part part;
+        } place;
+    } u;
+} bn_define;
+
+/* What a device was asked for so far: kernels, calls that returned only when it had done all before them, and rounds of
+ * messages between devices, each for the halos that one launch needed. And the most kernels that ever stood in its
+ * queue without the host having seen them done. */
+typedef struct bn_queue_counts {
+    unsigned long long launches, waits, exchanges, most_ahead;
+} bn_queue_counts;
+bn_queue_counts bn_device_counts(const bn_device *);
+
+#endif

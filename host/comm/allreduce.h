@@ -1,0 +1,36 @@
+/* allreduce.h: partial sums and scalars, of which every device has a copy, and making the copies equal again. */
+#ifndef BN_HOST_ALLREDUCE_H
+#define BN_HOST_ALLREDUCE_H
+
+#include "grid/device_array.h"
+
+typedef struct bn_partials {
+    bn_domain *domain;
+    bn_buffer **buffer, **packed; /* one per device; packed: NULL when there are few enough to be added up at once */
+    int components;
+    unsigned maxima; /* bit c: component c is a maximum */
+    bool stale;      /* packed does not hold the present partial sums */
+    bool differ;     /* every device has those of its own boxes only, of the components that are set in `changed` */
+    uint64_t changed;
+    bool shared; /* kernels read those of other boxes */
+} bn_partials;
+
+typedef struct bn_scalars {
+    bn_domain *domain;
+    bn_buffer **buffer; /* one per device */
+    size_t count;
+    bool differ;  /* devices may have different values */
+    bool shared;  /* work-groups of one launch write to them together */
+    void *before; /* shared: the values when they were last the same everywhere */
+} bn_scalars;
+
+/* Gives every device all partial sums, and all devices the same scalars. At most BN_ALLREDUCE_MOST of each in one round,
+ * the only one in which the host waits. */
+enum { BN_ALLREDUCE_MOST = 8 };
+BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
+                                  size_t scalars);
+/* Gives every device the sum of all devices' counters; sets them to zero. */
+BN_CHECKED bn_status bn_counters_merge(bn_device_array *);
+BN_CHECKED bn_status bn_counters_clear(bn_device_array *);
+
+#endif

@@ -1,0 +1,25 @@
+/* quirks.h: what is special about implementations: rows of test, remedy, reason, source and date in quirks.c. No
+ * vendor's name stands anywhere else. */
+#ifndef BN_HOST_QUIRKS_H
+#define BN_HOST_QUIRKS_H
+
+#include "binnacle/device.h"
+
+typedef enum bn_cache_policy { BN_CACHE_OURS, BN_CACHE_PLATFORM } bn_cache_policy;
+typedef struct bn_quirks {
+    bn_cache_policy cache;    /* whose binary cache to use */
+    bool single_threaded;     /* the implementation must not be called from two threads */
+    bool register_option;     /* -cl-nv-maxrregcount is understood */
+    bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
+    bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
+    int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
+    bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
+    const char *why_excluded;
+    size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
+} bn_quirks;
+
+/* The quirks of a device, from its platform's and its own description. `least_sub_group`: the smallest number of
+ * work-items that its compiler can let run together, 0 where the device does not say. */
+bn_quirks bn_quirks_find(const bn_device_info *, size_t least_sub_group);
+
+#endif

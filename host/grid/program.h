@@ -1,0 +1,44 @@
+/* program.h: the insides of programs and kernels. */
+#ifndef BN_HOST_PROGRAM_H
+#define BN_HOST_PROGRAM_H
+
+#include "grid/grid.h"
+
+enum { BN_PENDING_EVENTS = 256 };
+
+/* The value of an argument; bytes == 0: not set yet. */
+typedef struct bn_set_argument {
+    size_t bytes;
+    unsigned char value[16];
+} bn_set_argument;
+
+struct bn_kernel {
+    struct bn_kernel *next;
+    bn_program *program;
+    const bn_kernel_desc *desc;
+    cl_kernel *cl;    /* one per box: arguments stay set */
+    size_t max_group; /* over all shapes */
+    size_t group[3];  /* local size in use */
+    bool fits;        /* it is what the range asks for */
+    size_t multiple;  /* preferred by the device */
+    cl_ulong local_bytes;
+    double repeats; /* of the declared operations in a launch; 0 means 1 */
+    size_t layers;  /* work-items a cell, along the third dimension; 0 means 1 */
+    cl_uint argument_count;
+    bn_set_argument *set; /* what was set last, box by box: setting the same again costs a microsecond */
+    unsigned long long calls;
+    double bytes, flops, seconds;
+    cl_event pending[BN_PENDING_EVENTS]; /* profiling only */
+    size_t pending_count;
+};
+
+struct bn_program {
+    struct bn_program *next;
+    bn_domain *domain;
+    char *file;
+    cl_program *cl; /* one per shape */
+    char **options; /* that they were built with */
+    bn_kernel *kernels;
+};
+
+#endif

@@ -1,0 +1,127 @@
+/* queues.c: the devices of a domain: which they are, flushing, waiting, and ordering what several of them do. */
+#include "grid/queues.h"
+
+#include <stdlib.h>
+
+bool bn_domain_across_ranks(const bn_domain *d) { return d->distributed && d->ctx->comm.ops; }
+
+bn_device *bn_local_device(const bn_domain *d, size_t local)
+{
+    return d->distributed ? d->device->group[local] : d->device;
+}
+
+int bn_global_count(const bn_domain *d) { return d->distributed ? (int)d->device->global_count : 1; }
+int bn_global_index(const bn_domain *d, size_t local) { return d->distributed ? (int)(d->device->global_first + local) : 0; }
+
+bn_status bn_flush_all(bn_domain *d, const char *what)
+{
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_CL(bn_local_device(d, m), what, clFlush, bn_local_device(d, m)->queue);
+    return BN_OK;
+}
+
+bn_status bn_wait_for_launches(bn_domain *d, const char *what)
+{
+    /* So that all work at the same time. One device needs none, and must have none: in Mesa 22.3 clFinish does not wait
+     * for what was flushed before. */
+    if (d->local_count > 1)
+        BN_TRY(bn_flush_all(d, what));
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_CL(bn_local_device(d, m), what, clFinish, bn_local_device(d, m)->queue);
+    return BN_OK;
+}
+
+/* Whether the queue of one device can wait for events of the others. */
+static bool events_order(const bn_domain *d)
+{
+    for (size_t m = 1; m < d->local_count; m++)
+        if (bn_local_device(d, m)->cl != bn_local_device(d, 0)->cl)
+            return false;
+    return !bn_domain_across_ranks(d);
+}
+
+static bn_status mark(const bn_device *device, const char *what, cl_event *event)
+{
+    BN_CL(device, what, clEnqueueMarkerWithWaitList, device->queue, 0, NULL, event);
+    BN_CL(device, what, clFlush, device->queue);
+    return BN_OK;
+}
+
+static bn_status wait_on_queue(const bn_device *device, const char *what, cl_uint count, const cl_event *events)
+{
+    BN_CL(device, what, clEnqueueBarrierWithWaitList, device->queue, count, events, NULL);
+    return BN_OK;
+}
+
+bn_status bn_queues_meet(bn_domain *d, const char *what)
+{
+    if (!events_order(d)) {
+        d->device->counts.waits++;
+        return bn_wait_for_launches(d, what);
+    }
+    if (d->local_count < 2)
+        return BN_OK;
+    cl_event *events = calloc(d->local_count, sizeof(cl_event));
+    bn_status st = BN_OK;
+    if (!events)
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the events of %zu devices", d->local_count);
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(mark(bn_local_device(d, m), what, &events[m]));
+    d->unflushed = 0;
+    for (size_t m = 0; m < d->local_count; m++)
+        BN_GO(wait_on_queue(bn_local_device(d, m), what, (cl_uint)d->local_count, events));
+out:
+    for (size_t m = 0; m < d->local_count; m++)
+        if (events[m])
+            clReleaseEvent(events[m]);
+    free(events);
+    return st;
+}
+
+bn_status bn_finish_all(bn_domain *d, const char *what)
+{
+    for (size_t m = 0; m < d->local_count; m++) {
+        const bn_device *device = bn_local_device(d, m);
+        const cl_command_queue queues[] = { device->outgoing, device->incoming, device->queue };
+        for (size_t q = 0; q < sizeof queues / sizeof *queues; q++)
+            if (queues[q])
+                BN_CL(device, what, clFinish, queues[q]);
+    }
+    return BN_OK;
+}
+
+bn_status bn_domain_finish(bn_domain *d)
+{
+    if (d->device)
+        d->device->counts.waits++;
+    return bn_finish_all(d, "waiting for the steps launched so far");
+}
+
+typedef struct bn_double_buffer {
+    bn_pinned pinned;
+    unsigned turn;
+} bn_double_buffer;
+
+static void destroy_double_buffer(void *object)
+{
+    bn_pinned_free(&((bn_double_buffer *)object)->pinned);
+    free(object);
+}
+
+bn_status bn_double_buffer_next(bn_domain *d, const char *what, size_t bytes, void **half)
+{
+    enum { ALIGN = 64 };
+    const size_t each = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    bn_double_buffer *b = bn_attached(d->attached, destroy_double_buffer);
+    if (!b) {
+        b = calloc(1, sizeof *b);
+        BN_TRY(bn_attach(d->ctx, &d->attached, b, destroy_double_buffer));
+    }
+    if (b->pinned.bytes < 2 * each) {
+        BN_TRY(bn_finish_all(d, what));
+        BN_TRY(bn_pinned_need(d->device, &b->pinned, 2 * each));
+    }
+    *half = (char *)b->pinned.data + (b->turn++ % 2) * (b->pinned.bytes / (2 * ALIGN) * ALIGN);
+    return BN_OK;
+}

@@ -1,0 +1,192 @@
+/* arguments.c: the kinds of arguments that every solver has: numbers, fields, arrays, sums. */
+#include "grid/block_copy.h"
+#include "launch/argument.h"
+#include "launch/reduce.h"
+
+static bn_status set_memory(const bn_launching *l, size_t box, cl_uint index, const bn_buffer *buffer)
+{
+    return bn_set_arg(l->kernel, box, index, sizeof(cl_mem), &buffer->mem);
+}
+
+/* The copy of the device that a box lies on. */
+static bn_status set_copy(const bn_launching *l, size_t box, cl_uint index, bn_buffer *const *copies)
+{
+    return set_memory(l, box, index, copies[l->domain->boxes[box].local]);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- numbers */
+
+static bn_status set_real(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    const float single = (float)a->value.r;
+    return l->domain->desc.precision == BN_DOUBLE ? bn_set_arg(l->kernel, box, index, sizeof(double), &a->value.r)
+                                                  : bn_set_arg(l->kernel, box, index, sizeof single, &single);
+}
+
+static bn_status set_word(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return bn_set_arg(l->kernel, box, index, sizeof a->value.i, &a->value.i);
+}
+
+const bn_argument_kind bn_argument_real = { .set = set_real };
+const bn_argument_kind bn_argument_word = { .set = set_word };
+
+/* ------------------------------------------------------------------------------------------------------------ fields */
+
+bn_domain *bn_argument_field_owner(const bn_arg *a) { return a->object.field ? a->object.field->domain : NULL; }
+
+bn_status bn_argument_set_field(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return set_memory(l, box, index, a->object.field->buffers[box]);
+}
+
+static bn_status set_image(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    bn_buffer *b = a->object.field->buffers[box];
+    BN_TRY(bn_buffer_image(b, l->domain->desc.precision));
+    return bn_set_arg(l->kernel, box, index, sizeof(cl_mem), &b->image);
+}
+
+static bn_status field_changed(const bn_launching *l, const bn_arg *a)
+{
+    return bn_field_changed(a->object.field, l->ghost_cells);
+}
+
+const bn_argument_kind bn_argument_read = { .owner = bn_argument_field_owner,
+                                            .field = true,
+                                            .reads = true,
+                                            .set = bn_argument_set_field };
+const bn_argument_kind bn_argument_image = { .owner = bn_argument_field_owner,
+                                             .field = true,
+                                             .reads = true,
+                                             .set = set_image };
+const bn_argument_kind bn_argument_write = { .owner = bn_argument_field_owner,
+                                             .field = true,
+                                             .writes = true,
+                                             .set = bn_argument_set_field,
+                                             .after = field_changed };
+const bn_argument_kind bn_argument_update = { .owner = bn_argument_field_owner,
+                                              .field = true,
+                                              .reads = true,
+                                              .writes = true,
+                                              .set = bn_argument_set_field,
+                                              .after = field_changed };
+
+/* ------------------------------------------------------------------------------------------------------------ arrays */
+
+bn_domain *bn_argument_array_owner(const bn_arg *a) { return a->object.array ? a->object.array->domain : NULL; }
+
+static bn_status set_array(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return set_copy(l, box, index, a->object.array->buffer);
+}
+
+static bn_status merge_counters(bn_launching *l, const bn_arg *a)
+{
+    (void)l;
+    return bn_counters_merge(a->object.array);
+}
+
+static bn_status clear_counters(const bn_launching *l, const bn_arg *a)
+{
+    (void)l;
+    return bn_counters_clear(a->object.array);
+}
+
+const bn_argument_kind bn_argument_array = { .owner = bn_argument_array_owner, .set = set_array };
+const bn_argument_kind bn_argument_counters = { .owner = bn_argument_array_owner,
+                                                .collect = merge_counters,
+                                                .set = set_array,
+                                                .after = clear_counters };
+
+/* -------------------------------------------------------------------------------------------------------------- sums */
+
+static bn_status too_many(const bn_launching *l)
+{
+    return bn_fail(l->domain->ctx, BN_USAGE, "a kernel with more than %d partial sums or scalars",
+                   (int)BN_ALLREDUCE_MOST);
+}
+
+static bn_domain *partials_owner(const bn_arg *a) { return a->object.partials ? a->object.partials->domain : NULL; }
+
+static bn_status collect_partials(bn_launching *l, bn_partials *p)
+{
+    for (size_t i = 0; i < l->partial_count; i++) /* a kernel may be given the same ones twice */
+        if (l->partials[i] == p)
+            return BN_OK;
+    if (l->partial_count == BN_ALLREDUCE_MOST)
+        return too_many(l);
+    l->partials[l->partial_count++] = p;
+    return BN_OK;
+}
+
+static bn_status collect_shared_partials(bn_launching *l, const bn_arg *a)
+{
+    return a->object.partials->shared ? collect_partials(l, a->object.partials) : BN_OK;
+}
+
+static bn_status collect_totals(bn_launching *l, const bn_arg *a) { return collect_partials(l, a->object.partials); }
+
+static bn_status set_partials(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return set_copy(l, box, index, a->object.partials->buffer);
+}
+
+static bn_status set_totals(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    const bn_partials *p = a->object.partials;
+    return set_copy(l, box, index, p->packed ? p->packed : p->buffer);
+}
+
+static bn_status pack_totals(bn_launching *l, const bn_arg *a)
+{
+    (void)l;
+    return bn_partials_pack(a->object.partials);
+}
+
+static bn_status partials_changed(const bn_launching *l, const bn_arg *a)
+{
+    bn_partials *p = a->object.partials;
+    (void)l;
+    p->stale = p->differ = true;
+    p->changed |= a->component > 0 && a->component < 64 ? (uint64_t)1 << (a->component - 1) : ~(uint64_t)0;
+    return BN_OK;
+}
+
+bn_domain *bn_argument_scalars_owner(const bn_arg *a) { return a->object.scalars ? a->object.scalars->domain : NULL; }
+
+bn_status bn_argument_collect_scalars(bn_launching *l, const bn_arg *a)
+{
+    for (size_t i = 0; i < l->scalar_count; i++)
+        if (l->scalars[i] == a->object.scalars)
+            return BN_OK;
+    if (l->scalar_count == BN_ALLREDUCE_MOST)
+        return too_many(l);
+    l->scalars[l->scalar_count++] = a->object.scalars;
+    return BN_OK;
+}
+
+bn_status bn_argument_set_scalars(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
+{
+    return set_copy(l, box, index, a->object.scalars->buffer);
+}
+
+bn_status bn_argument_scalars_changed(const bn_launching *l, const bn_arg *a)
+{
+    (void)l;
+    a->object.scalars->differ = a->object.scalars->differ || a->object.scalars->shared;
+    return BN_OK;
+}
+
+const bn_argument_kind bn_argument_partials = { .owner = partials_owner,
+                                                .collect = collect_shared_partials,
+                                                .set = set_partials,
+                                                .after = partials_changed };
+const bn_argument_kind bn_argument_totals = { .owner = partials_owner,
+                                              .collect = collect_totals,
+                                              .prepare = pack_totals,
+                                              .set = set_totals };
+const bn_argument_kind bn_argument_scalars = { .owner = bn_argument_scalars_owner,
+                                               .collect = bn_argument_collect_scalars,
+                                               .set = bn_argument_set_scalars,
+                                               .after = bn_argument_scalars_changed };
