@@ -156,7 +156,7 @@ static bn_status set_caches(bn_context *ctx, const char *folder, int round)
             snprintf(path, sizeof path, "%s/own", folder);
         else
             snprintf(path, sizeof path, "%s/%s-%d", folder, cache_names[i], round);
-        BN_TRY(bn_output_dir_create(ctx, path));
+        BN_TRY(bn_directory_create(ctx, path));
         if (setenv(cache_names[i], path, 1) != 0)
             return bn_fail(ctx, BN_MEMORY, "no memory for the environment of a child process");
     }

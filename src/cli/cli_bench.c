@@ -395,7 +395,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     bn_context *ctx = cli->ctx;
     const char *folder = cli->options->out;
     const json_t *devices = json_object_get(document, "devices");
-    BN_TRY(bn_output_dir_create(ctx, folder));
+    BN_TRY(bn_directory_create(ctx, folder));
     char *path = bn_path_join(folder, "bench.json"), *text = json_dumps(document, JSON_INDENT(2));
     bn_status st = path && text ? bn_file_write(ctx, path, text, strlen(text))
                                 : bn_fail(ctx, BN_MEMORY, "no memory for the document");
@@ -407,7 +407,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
         path = bn_path_join(folder, i > 0 ? name : ".");
         st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
         if (st == BN_OK && i > 0)
-            st = bn_output_dir_create(ctx, path);
+            st = bn_directory_create(ctx, path);
         if (st == BN_OK)
             st = bn_bench_draw(ctx, path, json_array_get(devices, i));
         free(path);

@@ -698,7 +698,7 @@ bn_status bn_cli_tune(const bn_cli *cli)
         goto out;
     }
     t.warm = WARM_STEPS;
-    BN_GO(bn_output_dir_create(cli->ctx, t.out));
+    BN_GO(bn_directory_create(cli->ctx, t.out));
     BN_GO(run_sweep(&t, c));
     BN_GO(bn_tune_write(&t));
     BN_GO(store(&t));

@@ -185,14 +185,14 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
         if (i == 0 ? o->vtk || o->tiff || o->hdf5 : o->pictures) {
             char *path = NULL;
             BN_GO(bn_output_dir_name(folder, &path, "%s", below[i]));
-            st = bn_output_dir_create(ctx, path);
+            st = bn_directory_create(ctx, path);
             free(path);
             if (st != BN_OK)
                 goto out;
         }
     double made = 1;
     bn_context_agree(ctx, &made, 1); /* other ranks write there too */
-    o->layered = bn_sim_plan(sim)->layers.name != NULL;
+    o->layered = bn_sim_plan(sim)->mesh_output.name != NULL;
     if (folder)
         BN_GO(bn_mesh_output_create(ctx, folder, sim, &o->layers));
     o->moments = (bn_frame_desc){ .ctx = ctx,

@@ -103,7 +103,7 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
 /* Makes the folder, and counts on from what is in it. */
 static bn_status find_number(bn_context *ctx, bn_saving *s)
 {
-    BN_TRY(bn_output_dir_create(ctx, s->folder));
+    BN_TRY(bn_directory_create(ctx, s->folder));
     s->whole = look(ctx, s->folder, BN_MANIFEST, &s->newest);
     (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &s->older);
     s->number = 1 + (s->newest.number > s->older.number ? s->newest.number : s->older.number);

@@ -1,79 +1,23 @@
-/* plan_files.c: memory that a plan lends to the solver, and files that it reads for it. */
-#include "sim/plan.h"
+/* inputs.c: reads what a case names besides numbers, and keeps it with the plan. */
+#include "sim/inputs.h"
 
 #include "api/embedded_files.h"
 #include "io/csv_read.h"
 #include "io/file.h"
 #include "io/png_read.h"
-#include "io/vtk.h"
+#include "io/shapes.h"
+#include "io/terrain.h"
 #include "io/volume.h"
+#include "io/vtk.h"
+#include "sim/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, NUMBERS_BYTES = 1 << 26 /* of a file of numbers */ };
-
-/* A piece of memory in the plan's list. */
-struct bn_plan_memory {
-    struct bn_plan_memory *next;
-    void *data;
-    void (*release)(void *);
-};
-
-bn_status bn_plan_adopt(bn_plan *p, void *data, void (*release)(void *))
-{
-    struct bn_plan_memory *k = data ? calloc(1, sizeof *k) : NULL;
-    if (!k) {
-        release(data);
-        return bn_fail(p->ctx, BN_MEMORY, "no memory for the plan of the case");
-    }
-    *k = (struct bn_plan_memory){ p->kept, data, release };
-    p->kept = k;
-    return BN_OK;
-}
-
-static bn_status keep(bn_plan *p, void *data) { return bn_plan_adopt(p, data, free); }
-
-/* Enters what a file gave. */
-static bn_status note_input(bn_plan *p, const char *name, const void *values, size_t bytes)
-{
-    bn_plan_input *grown = realloc(p->inputs, (p->input_count + 1) * sizeof *grown);
-    char *copy = strdup(name);
-    if (grown)
-        p->inputs = grown;
-    if (!grown || !copy) {
-        free(copy);
-        return bn_fail(p->ctx, BN_MEMORY, "no memory for the list of files of the case");
-    }
-    p->inputs[p->input_count++] = (bn_plan_input){ copy, values, bytes };
-    return BN_OK;
-}
-
-bn_status bn_plan_allocate(bn_plan *p, size_t bytes, void **out)
-{
-    void *data = calloc(1, bytes ? bytes : 1);
-    *out = NULL;
-    BN_TRY(keep(p, data));
-    *out = data;
-    return BN_OK;
-}
-
-void bn_plan_free_kept(bn_plan *p)
-{
-    while (p->kept) {
-        struct bn_plan_memory *next = p->kept->next;
-        p->kept->release(p->kept->data);
-        free(p->kept);
-        p->kept = next;
-    }
-    for (size_t i = 0; i < p->input_count; i++)
-        free(p->inputs[i].name);
-    free(p->inputs);
-    p->inputs = NULL;
-    p->input_count = 0;
-}
+enum { PATH_BYTES = 4096, TABLE_BYTES = 1 << 26 /* of a file */ };
 
 bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
 {
@@ -82,64 +26,44 @@ bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
     return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
 }
 
-typedef bn_status read_png(bn_context *, const char *path, uint32_t *width, uint32_t *height, unsigned char **pixels);
-
-/* The pixels of the picture that `key` names `name`, kept by the plan. */
-static bn_status read_pixels(bn_plan *p, const bn_case *c, const char *key, const char *name, read_png *read,
-                             uint32_t *width, uint32_t *height, const unsigned char **pixels)
+/* Enters values of a file, whose hash goes to checkpoints. */
+static bn_status add_file(bn_plan *p, const char *name, const void *values, size_t bytes)
 {
-    *pixels = NULL;
-    char path[PATH_BYTES];
-    unsigned char *values = NULL;
-    if (!bn_plan_path(c, name, path, sizeof path))
-        return bn_fail(p->ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
-    const bn_status st = read(p->ctx, path, width, height, &values);
-    if (st != BN_OK) {
-        bn_note(p->ctx, "which is %s of %s", key, bn_case_path(c));
-        return st;
-    }
-    BN_TRY(keep(p, values));
-    *pixels = values;
-    return note_input(p, name, values, (size_t)*width * *height * (read == bn_png_read_rgb ? 3 : 1));
+    bn_plan_file *file;
+    char *copy;
+    BN_TRY(bn_plan_allocate(p, strlen(name) + 1, (void **)&copy));
+    BN_TRY(bn_plan_allocate(p, sizeof *file, (void **)&file));
+    memcpy(copy, name, strlen(name));
+    *file = (bn_plan_file){ copy, values, bytes, NULL };
+    bn_plan_file **last = &p->files;
+    while (*last)
+        last = &(*last)->next;
+    *last = file;
+    return BN_OK;
 }
 
-bn_status bn_plan_grey(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
-                       const unsigned char **grey)
+static bn_status read_picture(bn_plan *p, const char *name, const char *path, bn_input *in)
 {
-    return read_pixels(p, c, key, bn_case_text(c, key), bn_png_read_grey, width, height, grey);
+    unsigned char *pixels = NULL;
+    const bool grey = in->kind == BN_INPUT_GREY;
+    BN_TRY((grey ? bn_png_read_grey : bn_png_read_rgb)(p->ctx, path, &in->n[0], &in->n[1], &pixels));
+    BN_TRY(bn_plan_adopt(p, pixels, free));
+    in->pixels = pixels;
+    return add_file(p, name, pixels, (size_t)in->n[0] * in->n[1] * (grey ? 1 : 3));
 }
 
-bn_status bn_plan_item_grey(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width,
-                            uint32_t *height, const unsigned char **grey)
+/* The text of an embedded table, data/NAME.csv; NULL when there is none. */
+static const char *embedded_table(const char *name)
 {
-    return read_pixels(p, c, key, bn_case_item_text(c, key, item), bn_png_read_grey, width, height, grey);
-}
-
-bn_status bn_plan_rgb(bn_plan *p, const bn_case *c, const char *key, uint32_t *width, uint32_t *height,
-                      const unsigned char **rgb)
-{
-    return read_pixels(p, c, key, bn_case_text(c, key), bn_png_read_rgb, width, height, rgb);
-}
-
-bn_status bn_plan_rgb_item(bn_plan *p, const bn_case *c, const char *key, size_t item, uint32_t *width,
-                           uint32_t *height, const unsigned char **rgb)
-{
-    return read_pixels(p, c, key, bn_case_item_text(c, key, item), bn_png_read_rgb, width, height, rgb);
-}
-
-/* The text of data that travels with the program, data/NAME.csv; NULL when there is none. */
-static const char *own_data(const char *name)
-{
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
-        const size_t length = strlen(name);
+    const size_t length = strlen(name);
+    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
         if (strncmp(f->name, "data/", 5) == 0 && strncmp(f->name + 5, name, length) == 0 &&
             strcmp(f->name + 5 + length, ".csv") == 0)
             return f->text;
-    }
     return NULL;
 }
 
-bn_status bn_plan_numbers_names(bn_plan *p, const char *begin, const char **out)
+bn_status bn_plan_embedded_tables(bn_plan *p, const char *begin, const char **out)
 {
     static const char folder[] = "data/", ending[] = ".csv";
     const size_t skipped = strlen(folder) + strlen(begin);
@@ -158,72 +82,58 @@ bn_status bn_plan_numbers_names(bn_plan *p, const char *begin, const char **out)
     return BN_OK;
 }
 
-static bn_status keep_numbers(bn_plan *p, bn_csv_table *t, const bn_numbers **out)
+/* Moves the parts of a table to the plan. */
+static bn_status adopt_table(bn_plan *p, bn_csv_table *t, bn_input *in)
 {
-    bn_numbers *numbers;
     char **heads;
-    BN_TRY(keep(p, t->text));
-    t->text = NULL;
-    BN_TRY(keep(p, t->comments));
-    const char *comments = t->comments;
-    t->comments = NULL;
-    BN_TRY(keep(p, t->values));
-    const double *values = t->values;
-    t->values = NULL;
+    void *parts[] = { t->text, t->comments, t->values };
+    *in = (bn_input){
+        .kind = in->kind, .columns = t->columns, .rows = t->rows, .comments = t->comments, .values = t->values
+    };
     BN_TRY(bn_plan_allocate(p, t->columns * sizeof *heads, (void **)&heads));
-    BN_TRY(bn_plan_allocate(p, sizeof *numbers, (void **)&numbers));
     memcpy(heads, t->heads, t->columns * sizeof *heads);
-    *numbers = (bn_numbers){ t->columns, t->rows, (const char *const *)heads, values, comments };
-    *out = numbers;
-    return BN_OK;
+    in->heads = (const char *const *)heads;
+    t->text = t->comments = NULL;
+    t->values = NULL;
+    bn_status st = BN_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) { /* adopts all of them, also after a failure */
+        const bn_status adopted = bn_plan_adopt(p, parts[i], free);
+        st = st == BN_OK ? adopted : st;
+    }
+    return st;
 }
 
-bn_status bn_plan_numbers(bn_plan *p, const bn_case *c, const char *name, const bn_numbers **out)
+/* No columns: there is no such table. */
+static bn_status read_table(bn_plan *p, const char *name, const char *path, bn_input *in)
 {
-    *out = NULL;
-    char path[PATH_BYTES], *text = NULL;
-    const char *own = own_data(name);
+    const char *embedded = embedded_table(name);
+    char *text = NULL;
     size_t bytes;
     bn_csv_table t = { .columns = 0 };
     bn_status st = BN_OK;
-    if (!own) {
-        if (!bn_plan_path(c, name, path, sizeof path) || access(path, F_OK) != 0)
+    if (!embedded) {
+        if (access(path, F_OK) != 0)
             return BN_OK;
-        BN_TRY(bn_file_read(p->ctx, path, NUMBERS_BYTES, &text, &bytes));
+        BN_TRY(bn_file_read(p->ctx, path, TABLE_BYTES, &text, &bytes));
     }
-    BN_GO(bn_csv_parse(p->ctx, own ? name : path, own ? own : text, &t));
-    BN_GO(keep_numbers(p, &t, out));
-    BN_GO(note_input(p, name, (*out)->values, (*out)->columns * (*out)->rows * sizeof *(*out)->values));
+    BN_GO(bn_csv_parse(p->ctx, embedded ? name : path, embedded ? embedded : text, &t));
+    BN_GO(adopt_table(p, &t, in));
+    BN_GO(add_file(p, name, in->values, in->columns * in->rows * sizeof *in->values));
 out:
     bn_csv_table_free(&t);
     free(text);
     return st;
 }
 
-bn_status bn_plan_volume(bn_plan *p, const bn_case *c, const char *name, const char *array, bn_volume_numbers *out)
+static bn_status read_volume(bn_plan *p, const char *name, const char *path, const char *array, bn_input *in)
 {
-    char path[PATH_BYTES];
     bn_volume v;
-    *out = (bn_volume_numbers){ .values = NULL };
-    if (!bn_plan_path(c, name, path, sizeof path))
-        return bn_fail(p->ctx, BN_IO, "the path %s is too long", name);
-    if (bn_volume_read(p->ctx, path, array, &v) != BN_OK) {
-        bn_note(p->ctx, "which %s names", bn_case_path(c));
-        return bn_error_status(p->ctx);
-    }
-    BN_TRY(keep(p, v.values));
-    *out = (bn_volume_numbers){ { v.n[0], v.n[1], v.n[2] }, { v.h[0], v.h[1], v.h[2] }, v.values };
-    return note_input(p, name, v.values, (size_t)v.n[0] * v.n[1] * v.n[2] * sizeof *v.values);
-}
-
-/* FOLDER/NAME.vti, the folder that `key` names. */
-static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder,
-                            char *path)
-{
-    if (!bn_plan_path(c, bn_case_text(c, key), folder, PATH_BYTES) ||
-        snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
-        return bn_fail(ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
-    return BN_OK;
+    BN_TRY(bn_volume_read(p->ctx, path, array ? array : "", &v));
+    BN_TRY(bn_plan_adopt(p, v.values, free));
+    memcpy(in->n, v.n, sizeof in->n);
+    memcpy(in->h, v.h, sizeof in->h);
+    in->values = v.values;
+    return add_file(p, name, v.values, (size_t)v.n[0] * v.n[1] * v.n[2] * sizeof *v.values);
 }
 
 /* Value `i` of an array of any of the types that are read. */
@@ -236,56 +146,150 @@ static double value_of(const bn_vtk_array *a, size_t i)
                                              : ((const uint8_t *)a->data)[i];
 }
 
-bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const char *name, bn_image_numbers *out)
+static bn_status read_image(bn_plan *p, const char *path, bn_input *in)
 {
-    char folder[PATH_BYTES], path[PATH_BYTES];
     bn_vtk_image image = { .arrays = NULL };
     double *values;
-    *out = (bn_image_numbers){ .values = NULL };
-    BN_TRY(image_path(p->ctx, c, key, name, folder, path));
-    if (bn_vtk_read(p->ctx, path, &image) != BN_OK) {
-        bn_note(p->ctx, "in the folder that is %s of %s", key, bn_case_path(c));
-        return bn_error_status(p->ctx);
+    bn_status st = BN_OK;
+    BN_TRY(bn_vtk_read(p->ctx, path, &image));
+    if (image.count != 1) {
+        st = bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
+        goto out;
     }
-    bn_status st = image.count == 1 ? BN_OK
-                                    : bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
-    const size_t count = st != BN_OK
-                             ? 0
-                             : (size_t)image.n[0] * image.n[1] * image.n[2] * (size_t)image.arrays[0].components;
-    if (st == BN_OK)
-        st = bn_plan_allocate(p, count * sizeof *values, (void **)&values);
-    if (st == BN_OK) {
-        for (size_t i = 0; i < count; i++)
-            values[i] = value_of(&image.arrays[0], i);
-        *out = (bn_image_numbers){ { image.n[0], image.n[1], image.n[2] }, image.arrays[0].components, values };
-        st = note_input(p, path, values, count * sizeof *values);
-    }
+    memcpy(in->n, image.n, sizeof in->n);
+    in->components = image.arrays[0].components;
+    const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
+    BN_GO(bn_plan_allocate(p, count * sizeof *values, (void **)&values));
+    for (size_t i = 0; i < count; i++)
+        values[i] = value_of(&image.arrays[0], i);
+    in->values = values;
+    BN_GO(add_file(p, path, values, count * sizeof *values));
+out:
     bn_vtk_free(&image);
     return st;
 }
 
-bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, const bn_image_numbers *numbers)
+static void release_shapes(void *data)
+{
+    bn_shapes *shapes = data;
+    bn_shapes_destroy(&shapes);
+}
+
+static bn_status read_shapes(bn_plan *p, const char *path, double snap, bn_input *in)
+{
+    bn_shapes *shapes;
+    BN_TRY(bn_shapes_read(p->ctx, path, snap, &shapes));
+    BN_TRY(bn_plan_adopt(p, shapes, release_shapes));
+    *in = (bn_input){ .kind = in->kind,
+                      .count = bn_shapes_count(shapes),
+                      .low = { HUGE_VAL, HUGE_VAL },
+                      .high = { -HUGE_VAL, -HUGE_VAL },
+                      .shapes = shapes };
+    BN_TRY(bn_plan_allocate(p, in->count * sizeof *in->shape, (void **)&in->shape));
+    for (size_t i = 0; i < in->count; i++) {
+        const bn_shape *from = bn_shapes_at(shapes, i);
+        bn_input_shape *to = &in->shape[i];
+        *to = (bn_input_shape){ .name = from->name, .line = from->line, .number = from->number, .open = from->open };
+        memcpy(to->inside, from->inside, sizeof to->inside);
+        for (int k = 0; k < 2; k++) {
+            to->low[k] = from->low[k];
+            to->high[k] = from->high[k];
+            in->low[k] = fmin(in->low[k], from->low[k]);
+            in->high[k] = fmax(in->high[k], from->high[k]);
+        }
+    }
+    return BN_OK;
+}
+
+static void release_terrain(void *data)
+{
+    bn_terrain *t = data;
+    if (t)
+        bn_terrain_free(t);
+    free(t);
+}
+
+static bn_status read_terrain(bn_plan *p, const char *path, bn_input *in)
+{
+    bn_terrain *t = calloc(1, sizeof *t);
+    BN_TRY(bn_plan_adopt(p, t, release_terrain));
+    BN_TRY(bn_terrain_read(p->ctx, path, t));
+    in->terrain = t;
+    in->epsg = t->epsg;
+    for (int k = 0; k < 2; k++) {
+        in->low[k] = t->corner[k];
+        in->high[k] = t->corner[k] + t->n[k] * t->h[k];
+        in->h[k] = t->h[k];
+    }
+    return BN_OK;
+}
+
+/* FOLDER/NAME.vti, the folder that `key` names. */
+static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder,
+                            char *path)
+{
+    if (!bn_plan_path(c, bn_case_text(c, key), folder, PATH_BYTES) ||
+        snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
+        return bn_fail(ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
+    return BN_OK;
+}
+
+bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, const bn_input **out)
+{
+    char path[PATH_BYTES], folder[PATH_BYTES], number[32] = "";
+    const char *name = d->name     ? d->name
+                       : d->item > 0 ? bn_case_item_text(c, d->key, d->item - 1)
+                                     : bn_case_text(c, d->key);
+    bn_input *in;
+    *out = NULL;
+    BN_TRY(bn_plan_allocate(p, sizeof *in, (void **)&in));
+    in->kind = d->kind;
+    if (d->kind == BN_INPUT_IMAGE)
+        BN_TRY(image_path(p->ctx, c, d->key, name, folder, path));
+    else if (!bn_plan_path(c, name, path, sizeof path))
+        return bn_fail(p->ctx, BN_CASE, "%s: the path %s is too long", bn_case_path(c), name);
+    const bn_status st = d->kind == BN_INPUT_TABLE     ? read_table(p, name, path, in)
+                         : d->kind == BN_INPUT_VOLUME  ? read_volume(p, name, path, d->array, in)
+                         : d->kind == BN_INPUT_IMAGE   ? read_image(p, path, in)
+                         : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, path, d->snap, in)
+                         : d->kind == BN_INPUT_TERRAIN ? read_terrain(p, path, in)
+                                                       : read_picture(p, name, path, in);
+    if (st == BN_OK) {
+        *out = d->kind == BN_INPUT_TABLE && in->columns == 0 ? NULL : in;
+        return BN_OK;
+    }
+    if (d->item > 0)
+        snprintf(number, sizeof number, ", number %zu,", d->item);
+    if (d->key)
+        bn_note(p->ctx, "%s %s%s of %s", d->kind == BN_INPUT_IMAGE ? "in the folder that is" : "which is", d->key, number,
+                bn_case_path(c));
+    else
+        bn_note(p->ctx, "which %s names", bn_case_path(c));
+    return st;
+}
+
+bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, const bn_input *in)
 {
     bn_context *ctx = bn_sim_context(sim);
     const bn_case *c = bn_sim_case(sim);
-    const size_t count = (size_t)numbers->n[0] * numbers->n[1] * numbers->n[2] * (size_t)numbers->components;
+    const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
     char folder[PATH_BYTES], path[PATH_BYTES];
     if (bn_context_rank(ctx) > 0)
         return BN_OK;
     BN_TRY(image_path(ctx, c, key, name, folder, path));
-    BN_TRY(bn_output_dir_create(ctx, folder));
+    BN_TRY(bn_directory_create(ctx, folder));
     float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);
     if (!single && !bn_case_double(c))
         return bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);
     for (size_t i = 0; single && i < count; i++)
-        single[i] = (float)numbers->values[i];
+        single[i] = (float)in->values[i];
     const bn_vtk_array array = { .name = name,
                                  .unit = "",
                                  .type = single ? "Float32" : "Float64",
-                                 .components = numbers->components,
-                                 .data = single ? (const void *)single : numbers->values };
+                                 .components = in->components,
+                                 .data = single ? (const void *)single : in->values };
     const bn_vtk_image image = { .dims = 3,
-                                 .n = { numbers->n[0], numbers->n[1], numbers->n[2] },
+                                 .n = { in->n[0], in->n[1], in->n[2] },
                                  .h = { 1, 1, 1 },
                                  .nodes = true,
                                  .arrays = &array,
@@ -293,4 +297,27 @@ bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, con
     const bn_status st = bn_vtk_write(ctx, path, &image);
     free(single);
     return st;
+}
+
+double bn_input_height(const bn_input *in, const double x[2]) { return bn_terrain_at(in->terrain, x); }
+
+bool bn_input_covers(const bn_input *in, size_t shape, const double x[2])
+{
+    return bn_shape_covers(in->shapes, shape, x);
+}
+
+bn_status bn_input_draw(bn_plan *p, const bn_input *in, const signed char *draw, bool whole, const double low[2],
+                        const double high[2])
+{
+    return bn_shapes_draw(p->ctx, in->shapes, draw, whole, low, high);
+}
+
+bool bn_input_open(const bn_input *in, const double a[2], const double b[2])
+{
+    return bn_shapes_open(in->shapes, a, b);
+}
+
+int bn_input_box(const bn_input *in, const double low[2], const double high[2])
+{
+    return bn_shapes_box(in->shapes, low, high);
 }

@@ -39,7 +39,7 @@ struct bn_sim {
     bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
     bn_checkpoint *resumed; /* what it went on from */
-    char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */
+    char *files;            /* SHA-256 and name of every file of the case; NULL: not asked for yet */
 };
 
 static bn_status create_fields(bn_sim *sim)
@@ -229,7 +229,7 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_plan_destroy(&sim->plan);
     bn_tuning_release(&sim->tuning);
     bn_checkpoint_close(&sim->resumed);
-    free(sim->inputs);
+    free(sim->files);
     free(sim->fields);
     free(sim->infos);
     free(sim->kernels);
@@ -425,37 +425,36 @@ bn_status bn_sim_update_outputs(bn_sim *sim)
 }
 
 /* A line for every file that the plan has read. */
-static bn_status list_inputs(bn_sim *sim)
+static bn_status list_files(bn_sim *sim)
 {
-    const bn_plan *p = sim->plan;
     size_t bytes = 1, at = 0;
-    for (size_t i = 0; i < p->input_count; i++)
-        bytes += BN_SHA256_TEXT + 1 + strlen(p->inputs[i].name);
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next)
+        bytes += BN_SHA256_TEXT + 1 + strlen(f->name);
     char *text = calloc(bytes, 1);
     if (!text)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of files of the case");
-    sim->inputs = text;
-    for (size_t i = 0; i < p->input_count; i++) {
+    sim->files = text;
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next) {
         char sum[BN_SHA256_TEXT];
-        BN_TRY(bn_sha256(sim->ctx, p->inputs[i].values, p->inputs[i].bytes, sum));
-        at += (size_t)snprintf(text + at, bytes - at, "%s %s\n", sum, p->inputs[i].name);
+        BN_TRY(bn_sha256(sim->ctx, f->values, f->bytes, sum));
+        at += (size_t)snprintf(text + at, bytes - at, "%s %s\n", sum, f->name);
     }
     return BN_OK;
 }
 
-/* The files that the case names; going on, they must hold what they held. */
-static bn_status keep_inputs(bn_sim *sim, bn_checkpoint_state *k)
+/* The files that the case names; after a restart they must hold what they held. */
+static bn_status serialize_files(bn_sim *sim, bn_checkpoint_state *k)
 {
-    if (!sim->inputs)
-        BN_TRY(list_inputs(sim));
-    const char *text = sim->inputs, *mine = sim->inputs;
+    if (!sim->files)
+        BN_TRY(list_files(sim));
+    const char *text = sim->files, *mine = sim->files;
     size_t bytes = strlen(text);
     BN_TRY(bn_state_text(k, "inputs", &text, &bytes));
-    for (size_t i = 0; i < sim->plan->input_count; i++) {
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next) {
         const size_t length = strcspn(mine, "\n") + 1;
         if (strncmp(mine, text, BN_SHA256_TEXT) != 0)
             return bn_fail(sim->ctx, BN_CASE, "%s: %s has changed since the checkpoint %s was written",
-                           bn_case_path(sim->config), sim->plan->inputs[i].name, k->path);
+                           bn_case_path(sim->config), f->name, k->path);
         mine += length;
         text += strcspn(text, "\n");
         text += *text == '\n';
@@ -481,7 +480,7 @@ bn_status bn_sim_serialize(bn_sim *sim, bn_checkpoint_state *k)
     now->residual = reals[1];
     last->dt = reals[2];
     last->residual = reals[3];
-    BN_TRY(keep_inputs(sim, k));
+    BN_TRY(serialize_files(sim, k));
     bn_checkpoint_state_group(k, "solver");
     if (sim->solver->serialize)
         BN_TRY(sim->solver->serialize(sim, sim->state, k));
