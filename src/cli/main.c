@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const bn_command bn_commands[] = {
+static const bn_command commands[] = {
     { "run", "CASE", "run a case",
       "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 "
       "prints "
@@ -145,7 +145,7 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
         return BN_OK;
     }
     if (o->help || !c) {
-        bn_options_help(c, !o->help);
+        bn_options_help(o, c, !o->help);
         return o->help ? BN_OK : BN_USAGE;
     }
     char path[4096]; /* of this binary, also after a change of folder; where there is no /proc: as it was called */
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "binnacle: out of memory\n");
         return bn_exit_code(BN_MEMORY);
     }
-    bn_status st = bn_options_parse(ctx, argc, argv, &options, &command);
+    bn_status st = bn_options_parse(ctx, commands, argc, argv, &options, &command);
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);

@@ -219,7 +219,7 @@ static bn_status find_command(bn_context *ctx, bn_options *o, const bn_command *
     const char *names[32] = { NULL };
     size_t count = 0;
     const bn_command *run = NULL;
-    for (const bn_command *c = bn_commands; c->name; c++) {
+    for (const bn_command *c = o->commands; c->name; c++) {
         if (strcmp(c->name, o->args[0]) == 0)
             *command = c;
         if (c->bit == BN_CMD_RUN)
@@ -253,13 +253,14 @@ static bn_status check_use(bn_context *ctx, const bn_options *o, const bn_comman
                    o->arg_count < c->least ? "something is missing" : "too many arguments", c->name, c->arguments);
 }
 
-bn_status bn_options_parse(bn_context *ctx, int argc, char **argv, bn_options *o, const bn_command **command)
+bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc, char **argv, bn_options *o,
+                           const bn_command **command)
 {
     struct option longs[ROWS + 1];
     char shorts[2 * ROWS + 2] = ":";
     size_t at = 1;
     bool given[ROWS] = { false };
-    *o = (bn_options){ .steps = -1 };
+    *o = (bn_options){ .steps = -1, .commands = commands };
     *command = NULL;
     memset(longs, 0, sizeof longs);
     for (size_t i = 0; i < ROWS; i++) {
@@ -319,10 +320,10 @@ static void help_of_options(FILE *to, unsigned commands)
     }
 }
 
-static void help_of_program(FILE *to)
+static void help_of_program(FILE *to, const bn_command *commands)
 {
     fprintf(to, "Physics solvers for any OpenCL device.\n\n");
-    for (const bn_command *c = bn_commands; c->name; c++)
+    for (const bn_command *c = commands; c->name; c++)
         if (!c->hidden)
             fprintf(to, "  binnacle %-10s %-13s %s\n", c->name, c->arguments, c->summary);
     fprintf(to, "\nSolvers:\n");
@@ -338,7 +339,7 @@ static void help_of_program(FILE *to)
                 "NO_COLOR\n");
 }
 
-void bn_options_help(const bn_command *c, bool to_stderr)
+void bn_options_help(const bn_options *o, const bn_command *c, bool to_stderr)
 {
     FILE *to = to_stderr ? stderr : stdout;
     if (c) {
@@ -348,7 +349,7 @@ void bn_options_help(const bn_command *c, bool to_stderr)
         fprintf(to, "\nOptions:\n");
         help_of_options(to, c->bit);
     } else {
-        help_of_program(to);
+        help_of_program(to, o->commands);
     }
     fprintf(
         to,
@@ -362,7 +363,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         return bn_fail(cli->ctx, BN_USAGE, "completion for `%s`: only bash is known", cli->options->args[0]);
     printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
     printf("    local word=${COMP_WORDS[COMP_CWORD]} words=\n    case ${COMP_WORDS[1]} in\n");
-    for (const bn_command *c = bn_commands; c->name; c++) {
+    for (const bn_command *c = cli->options->commands; c->name; c++) {
         if (c->hidden)
             continue;
         printf("        %s) words='", c->name);
@@ -375,7 +376,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         printf("' ;;\n");
     }
     printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
-    for (const bn_command *c = bn_commands; c->name; c++)
+    for (const bn_command *c = cli->options->commands; c->name; c++)
         if (!c->hidden)
             printf("%s ", c->name);
     printf("--help --version'\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n");

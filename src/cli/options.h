@@ -43,6 +43,7 @@ typedef struct bn_options {
         shapes_only, defines;
     const char *const *args; /* what is no option, behind the command */
     size_t arg_count;
+    const struct bn_command *commands; /* the table, for help and completion */
 } bn_options;
 
 /* What a command gets from main. */
@@ -65,15 +66,14 @@ typedef struct bn_command {
     bn_status (*run)(const bn_cli *);
 } bn_command;
 
-extern const bn_command bn_commands[]; /* ends with a NULL name; stands in main.c */
-
-/* Parses the command line; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
+/* Parses the command line by the table of `commands`, which ends with a NULL name; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
  * Release the options also after a failure. */
-BN_CHECKED bn_status bn_options_parse(bn_context *, int argc, char **argv, bn_options *, const bn_command **command);
+BN_CHECKED bn_status bn_options_parse(bn_context *, const bn_command *commands, int argc, char **argv, bn_options *,
+                                      const bn_command **command);
 void bn_options_release(bn_options *);
 
 /* Help of the program (NULL) or of a command, to stdout or stderr. */
-void bn_options_help(const bn_command *, bool to_stderr);
+void bn_options_help(const bn_options *, const bn_command *, bool to_stderr);
 
 /* A completion script for bash on stdout. */
 bn_status bn_cli_completion(const bn_cli *);

@@ -19,13 +19,6 @@
 
 enum { PATH_BYTES = 4096, TABLE_BYTES = 1 << 26 /* of a file */ };
 
-bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
-{
-    const char *slash = strrchr(bn_case_path(c), '/');
-    const int folder = name[0] == '/' || !slash ? 0 : (int)(slash + 1 - bn_case_path(c));
-    return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
-}
-
 /* Enters values of a file, whose hash goes to checkpoints. */
 static bn_status add_file(bn_plan *p, const char *name, const void *values, size_t bytes)
 {

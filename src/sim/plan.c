@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,13 @@ void bn_plan_wants_convergence(bn_plan *p, double tolerance, const char *advice)
 {
     p->tolerance = tolerance;
     p->advice = advice;
+}
+
+bool bn_plan_path(const bn_case *c, const char *name, char *path, size_t bytes)
+{
+    const char *slash = strrchr(bn_case_path(c), '/');
+    const int folder = name[0] == '/' || !slash ? 0 : (int)(slash + 1 - bn_case_path(c));
+    return snprintf(path, bytes, "%.*s%s", folder, bn_case_path(c), name) < (int)bytes;
 }
 
 bool bn_plan_only_counts(bn_plan *p, double cells)
