@@ -4,6 +4,7 @@
 #include "output/frame.h"
 #include "output/history.h"
 #include "output/progress.h"
+#include "sim/checkpoint.h"
 
 #include "io/csv.h"
 #include "io/file.h"
@@ -78,7 +79,7 @@ static void fields_free(fields_job *j)
 
 /* A checkpoint on its way to the disk. */
 typedef struct saving_job {
-    bn_saving *saving;
+    bn_checkpoint_writer *saving;
     unsigned long long step;
     bn_output *output; /* whose it has become; outlives the writer */
     bool good;         /* its parts are on the disk */
@@ -88,7 +89,7 @@ static void saving_free(saving_job *job)
 {
     if (!job)
         return;
-    bn_saving_release(&job->saving);
+    bn_checkpoint_writer_release(&job->saving);
     if (job->output)
         atomic_store(&job->output->saving, false);
     free(job);
@@ -379,7 +380,7 @@ bn_status bn_output_after_step(bn_output *o)
 static bn_status saving_run(bn_context *ctx, void *data)
 {
     const saving_job *job = data;
-    BN_TRY(bn_saving_write(ctx, job->saving));
+    BN_TRY(bn_checkpoint_writer_write(ctx, job->saving));
     atomic_store(&job->output->safe_step, job->step);
     return BN_OK;
 }
@@ -389,7 +390,7 @@ static void saving_release(void *data) { saving_free(data); }
 static bn_status parts_run(bn_context *ctx, void *data)
 {
     saving_job *job = data;
-    BN_TRY(bn_saving_write_parts(ctx, job->saving));
+    BN_TRY(bn_checkpoint_writer_write_parts(ctx, job->saving));
     job->good = true;
     return BN_OK;
 }
@@ -405,7 +406,7 @@ static void parts_release(void *data)
 static bn_status manifest_run(bn_context *ctx, void *data)
 {
     const saving_job *job = data;
-    BN_TRY(bn_saving_finish(ctx, job->saving));
+    BN_TRY(bn_checkpoint_writer_finish(ctx, job->saving));
     atomic_store(&job->output->safe_step, job->step);
     return BN_OK;
 }
@@ -415,7 +416,7 @@ static bn_status end_parts(bn_output *o)
 {
     saving_job *job = o->parts;
     o->parts = NULL;
-    const bn_status st = bn_saving_gather(o->ctx, job->saving);
+    const bn_status st = bn_checkpoint_writer_gather(o->ctx, job->saving);
     if (st == BN_OK && o->folder)
         return bn_writer_submit(o->writer, &(bn_job){ manifest_run, saving_release, job });
     saving_free(job);
@@ -442,10 +443,10 @@ bn_status bn_output_checkpoint(bn_output *o)
         BN_GO(bn_writer_drain(o->writer));
     }
     BN_GO(bn_output_dir_name(o->moments.folder, &path, "checkpoint"));
-    BN_GO(bn_saving_begin(o->sim, path, 0, &job->saving));
-    BN_GO(bn_history_keep(&o->past, o->series, bn_saving_state(job->saving)));
+    BN_GO(bn_checkpoint_writer_begin(o->sim, path, 0, &job->saving));
+    BN_GO(bn_history_keep(&o->past, o->series, bn_checkpoint_writer_state(job->saving)));
     o->saved_step = step;
-    const bool parts = bn_saving_in_parts(job->saving);
+    const bool parts = bn_checkpoint_writer_in_parts(job->saving);
     if (!o->folder && !parts)
         goto out;
     job->output = o;

@@ -4,6 +4,7 @@
 
 #include "output/output.h"
 #include "run/report.h"
+#include "sim/checkpoint.h"
 #include "run/selftest.h"
 
 #include <stdio.h>

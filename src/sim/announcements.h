@@ -8,6 +8,8 @@
 
 typedef struct bn_plan bn_plan;
 
+enum { BN_SERIES_MAX = 8 };
+
 /* --- grid --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest stencil radius of any launch; 1 unless announced */

@@ -1,5 +1,5 @@
 /* clock.c: seconds of the monotonic clock. */
-#include "sim/solver.h"
+#include "sim/solver_table.h"
 
 #include <time.h>
 

@@ -261,10 +261,8 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     return st;
 }
 
-bn_status bn_sim_write_image(bn_sim *sim, const char *key, const char *name, const bn_input *in)
+bn_status bn_input_write(bn_context *ctx, const bn_case *c, const char *key, const char *name, const bn_input *in)
 {
-    bn_context *ctx = bn_sim_context(sim);
-    const bn_case *c = bn_sim_case(sim);
     const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
     char folder[PATH_BYTES], path[PATH_BYTES];
     if (bn_context_rank(ctx) > 0)

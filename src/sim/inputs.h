@@ -65,7 +65,7 @@ BN_CHECKED bn_status bn_plan_input(bn_plan *, const bn_case *, const bn_input_de
 BN_CHECKED bn_status bn_plan_embedded_tables(bn_plan *, const char *begin, const char **out);
 
 /* Writes such an image in the precision of the case; makes the folder. */
-BN_CHECKED bn_status bn_sim_write_image(bn_sim *, const char *key, const char *name, const bn_input *);
+BN_CHECKED bn_status bn_input_write(bn_context *, const bn_case *, const char *key, const char *name, const bn_input *);
 
 /* Height of the terrain, bilinear between the middles of pixels [m]; NaN: outside, or without data. */
 double bn_input_height(const bn_input *, const double x[2]);

@@ -2,7 +2,7 @@
 #ifndef BN_PLAN_H
 #define BN_PLAN_H
 
-#include "sim/solver.h"
+#include "sim/solver_table.h"
 
 enum {
     BN_PLAN_LOOKED = 70000000, /* most cells that a plan looks at which only estimates memory: some seconds */

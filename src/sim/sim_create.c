@@ -1,6 +1,7 @@
 /* sim_create.c: makes a simulation of a case on one engine from its plan, and releases it. */
 #include "sim/sim_struct.h"
 
+#include "sim/checkpoint.h"
 #include "sim/results_list.h"
 
 #include <math.h>
@@ -185,9 +186,9 @@ void bn_sim_destroy(bn_sim **simulation)
 
 bn_status bn_sim_save(bn_sim *sim, const char *folder)
 {
-    bn_saving *s;
-    BN_TRY(bn_saving_begin(sim, folder, 0, &s));
-    const bn_status st = bn_saving_write(sim->ctx, s);
-    bn_saving_release(&s);
+    bn_checkpoint_writer *s;
+    BN_TRY(bn_checkpoint_writer_begin(sim, folder, 0, &s));
+    const bn_status st = bn_checkpoint_writer_write(sim->ctx, s);
+    bn_checkpoint_writer_release(&s);
     return st;
 }

@@ -50,7 +50,7 @@ bn_status maxwell_write_folder(bn_sim *sim, maxwell *s)
                 values[p] = k < s->n[2] ? record[2 * m] : 0;
                 values[points + p] = k < s->n[2] ? record[2 * m + 1] : 0;
             }
-            BN_GO(bn_sim_write_image(sim, "exchange.write", name, &image));
+            BN_GO(bn_input_write(bn_sim_context(sim), bn_sim_case(sim), "exchange.write", name, &image));
         }
 out:
     free(values);
