@@ -4,16 +4,20 @@
 #define BN_PICTURE_H
 
 #include "binnacle/context.h"
+#include "io/png_file.h"
 #include "plot/picture_type.h"
 
 /* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
-/* Draws pictures of one kind that keep their values anew, one after the other: those that find the range of their
- * colours or the levels of their lines in the data do so in the data of all of them. A picture that keeps nothing stays
- * as it is, with a warning. */
-BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count);
+/* Draws pictures of one kind that keep their values again, one after the other: those that find the range of their colours
+ * or the levels of their lines in the data do so in the data of all of them. `kind`: what they have in common; grid, values,
+ * lines, title and caption come from the files. A picture that keeps nothing stays as it is, with a warning. */
+BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count,
+                                              const bn_picture *kind);
+/* bn_picture_write of a picture whose file keeps these data. */
+BN_CHECKED bn_status bn_picture_redraw(bn_context *, const char *path, const bn_picture *, const bn_png_kept *);
 
 /* A line chart as PNG: several columns over the first one; log axes for residuals and rooflines. */
 typedef struct bn_chart_line {

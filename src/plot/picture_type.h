@@ -37,7 +37,7 @@ typedef struct bn_picture {
     const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m] */
     size_t wall_count;
     double line_low, line_high; /* low < high: between these are the round levels of the lines */
-    bool keeps_values;          /* the file keeps all of this, for bn_pictures_to_one_scale */
+    bool keeps_values;          /* the file keeps its values, for bn_pictures_to_one_scale */
     double shape;               /* width over height of the frame, the axes to scales of their own; 0: to one scale */
     const char *caption;        /* a line of its own under the picture; NULL: none */
     const bn_marked_line *marks;
