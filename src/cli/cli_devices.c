@@ -113,7 +113,7 @@ static bn_status print_loader(const bn_cli *cli)
     char *text = NULL;
     BN_TRY(bn_device_check_icd_loader(cli->ctx, &text));
     bn_status st = BN_OK;
-    if (cli->options->json)
+    if (cli->options->run.json)
         st = bn_json_print(cli, json_pack("{s:o}", "loader", bn_json_text(text)));
     else
         fputs(text, stdout);
@@ -141,7 +141,7 @@ bn_status bn_cli_devices(const bn_cli *cli)
     BN_TRY(bn_device_select(cli->ctx, "auto", &chosen, 1, &one, &reason));
     if (o->report)
         return bn_cli_report(cli, all, indices, shown);
-    if (o->json) {
+    if (o->run.json) {
         json_t *list = json_array();
         for (size_t i = 0; i < shown; i++)
             json_array_append_new(list, bn_cli_device_json(&all[indices[i]], indices[i] == chosen));

@@ -116,8 +116,8 @@ static bool ends_with(const char *text, const char *end)
 bn_status bn_cli_plot(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    if (o->out)
-        BN_TRY(bn_directory_create(cli->ctx, o->out));
+    if (o->run.out)
+        BN_TRY(bn_directory_create(cli->ctx, o->run.out));
     for (size_t i = 0; i < o->arg_count; i++) {
         if (ends_with(o->args[i], ".vti") || ends_with(o->args[i], ".pvti"))
             BN_TRY(plot_image(cli, o->args[i]));

@@ -147,7 +147,7 @@ bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
     size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
-    const char *to = cli->options->out;
+    const char *to = cli->options->run.out;
     size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + sizeof "-.png";
     *out = malloc(room);
     if (!*out)
