@@ -142,7 +142,7 @@ ROOM_numerics := api=host/api numerics=src/numerics
 ROOM_sim      := api=host/api case=src/case io=src/io sim=src/sim
 ROOM_output   := $(ROOM_sim) plot=src/plot output=src/output
 ROOM_run      := $(ROOM_output) run=src/run
-ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/results_write.h sim/reference.h case/schema.h,$h=src/$h)
+ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/solver_table.h sim/announcements.h sim/inputs.h sim/results_write.h sim/reference.h case/schema.h,$h=src/$h)
 ROOM_studies  := $(ROOM_solver) solvers=src/solvers studies=src/studies
 ROOM_cli      := $(ROOM_run) numerics=src/numerics solvers=src/solvers studies=src/studies cli=src/cli
 ROOMS         := host case io plot numerics sim output run solver studies cli

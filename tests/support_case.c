@@ -1,6 +1,7 @@
 /* support_case.c: cases run by the tests of solvers. */
 #include "support_case.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bn_context *ctx;
@@ -41,6 +42,31 @@ double result(const run *r, const char *name)
             return bn_results_at(results, i)->value;
     ck_abort_msg("no result %s", name);
     return 0;
+}
+
+const bn_sim_field_info *field_info(const run *r, const char *name)
+{
+    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
+        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
+            return bn_sim_field_at(r->sim, i);
+    ck_abort_msg("no field %s", name);
+    return NULL;
+}
+
+double *field(const run *r, const char *name, size_t *count)
+{
+    const bn_sim_field_info *info = field_info(r, name);
+    const size_t values_count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
+    void *raw = malloc(values_count * info->element_bytes);
+    double *values = malloc(values_count * sizeof *values);
+    ck_assert(raw && values && info->real);
+    OK(bn_sim_read(r->sim, name, raw, values_count * info->element_bytes));
+    for (size_t i = 0; i < values_count; i++)
+        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
+    free(raw);
+    if (count)
+        *count = values_count;
+    return values;
 }
 
 void rejected_case(const char *text, bn_status expected, const char *why)

@@ -130,7 +130,7 @@ static void report(const bn_case *c, const bn_value *v)
             bn_string_add(&b, " (--set)");
     }
     bn_string_add(&b, "; leave it out");
-    bn_diagnostics_add(&c->reports->problems, v->place, v->override, v->key->name, bn_string_take(&b));
+    bn_diagnostics_add(&c->reports->list, v->place, v->override, v->key->name, bn_string_take(&b));
 }
 
 /* Whether what decides is right, and whether an override has chosen against the file that gives the key. */
@@ -163,17 +163,8 @@ static bn_status check(const bn_case *c, bn_value *v)
                : bn_fail(c->ctx, BN_MEMORY, "no memory for the values of %s", c->path);
 }
 
-bn_status bn_case_check_choices(bn_case *c)
-{
-    for (size_t i = 0; i < c->count; i++)
-        if (!c->values[i].key->list)
-            BN_TRY(check(c, &c->values[i]));
-    for (size_t i = 0; i < c->item_count; i++)
-        BN_TRY(check(c, &c->items[i]));
-    return BN_OK;
-}
-
-bool bn_key_has_decider(const bn_value *values, size_t count, const bn_key *key)
+/* Whether `only` of the key names choices of the schema. */
+static bool has_decider(const bn_value *values, size_t count, const bn_key *key)
 {
     const char *rest = key->only;
     for (alternative a; next_alternative(&rest, &a);) {
@@ -195,3 +186,16 @@ bool bn_key_has_decider(const bn_value *values, size_t count, const bn_key *key)
     }
     return true;
 }
+
+bn_status bn_case_check_choices(bn_case *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        assert(has_decider(c->values, c->count, c->values[i].key) && "a key belongs to choices of the schema");
+    for (size_t i = 0; i < c->count; i++)
+        if (!c->values[i].key->list)
+            BN_TRY(check(c, &c->values[i]));
+    for (size_t i = 0; i < c->item_count; i++)
+        BN_TRY(check(c, &c->items[i]));
+    return BN_OK;
+}
+

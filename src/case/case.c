@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_SHOWN = 40 }; /* bytes; a longer value is not repeated in a message */
-
 /* The value of a key that must exist. */
 static const bn_value *find(const bn_case *c, const char *key)
 {
@@ -101,8 +99,8 @@ bool bn_case_value(const bn_case *c, const char *key, char text[BN_CASE_VALUE])
 bool bn_case_prefer(bn_case *c, const char *key, const char *value)
 {
     bn_value *v = find_plain(c, key);
-    char present[BN_CASE_VALUE];
-    if (!v || !bn_case_value(c, key, present) || (v->given && strcmp(present, "auto") != 0))
+    char current[BN_CASE_VALUE];
+    if (!v || !bn_case_value(c, key, current) || (v->given && strcmp(current, "auto") != 0))
         return false;
     const bool number = v->key->type == BN_KEY_INT;
     char *end = NULL;
@@ -171,31 +169,6 @@ const char *bn_case_path(const bn_case *c) { return c->path; }
 
 bool bn_case_double(const bn_case *c) { return bn_case_choice(c, "case.precision") == 1; }
 
-bn_source bn_case_source(const bn_case *c)
-{
-    return (bn_source){
-        .name = c->path, .text = c->text, .bytes = c->bytes, .overrides = (const char *const *)c->overrides
-    };
-}
-
-void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_toml_place shown, size_t element, bn_string *out)
-{
-    const char *name = v->key->name;
-    if (v->item)
-        bn_string_add(out, "[[%.*s]] number %zu, %s", (int)bn_key_table(name), name, v->item, bn_key_leaf(name));
-    else
-        bn_string_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
-    if (element)
-        bn_string_add(out, ", element %zu", element);
-    bn_source source = bn_case_source(c);
-    size_t bytes = 0;
-    const char *slice = v->given && !v->override ? bn_source_slice(&source, shown, &bytes) : NULL;
-    if (slice && bytes > 0 && bytes <= VALUE_SHOWN) {
-        bn_string_add(out, " = ");
-        bn_string_add_shown(out, slice, bytes, VALUE_SHOWN);
-    }
-}
-
 static bn_status reject(const bn_case *, const bn_value *, const char *hint, const char *format, va_list)
     BN_PRINTF(4, 0);
 static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, const char *format, va_list args)
@@ -211,7 +184,7 @@ static bn_status reject(const bn_case *c, const bn_value *v, const char *hint, c
     bn_string_add_list(&b, format, args);
     if (hint)
         bn_string_add(&b, "; %s", hint);
-    bn_diagnostics_add(&c->reports->problems, v->place, v->override, v->key->name, bn_string_take(&b));
+    bn_diagnostics_add(&c->reports->list, v->place, v->override, v->key->name, bn_string_take(&b));
     return BN_CASE;
 }
 
@@ -238,21 +211,21 @@ const char *bn_case_diagnostics(const bn_case *c)
     struct bn_reports *r = c->reports;
     free(r->text);
     r->text = NULL;
-    if (r->problems.total == 0)
+    if (r->list.total == 0)
         return "";
     bn_source source = bn_case_source(c);
     source.solver = bn_case_solver(c);
-    r->text = bn_diagnostics_text(&r->problems, &source);
+    r->text = bn_diagnostics_text(&r->list, &source);
     return r->text ? r->text : "the case was rejected, but there is no memory to say why";
 }
 
 bn_status bn_case_verdict(bn_context *ctx, const bn_case *c)
 {
-    if (c->reports->problems.total == 0)
+    if (c->reports->list.total == 0)
         return BN_OK;
     bn_source source = bn_case_source(c);
     source.solver = bn_case_solver(c);
-    return bn_diagnostics_fail(ctx, &c->reports->problems, &source);
+    return bn_diagnostics_fail(ctx, &c->reports->list, &source);
 }
 
 void bn_case_destroy(bn_case **case_)
@@ -261,7 +234,7 @@ void bn_case_destroy(bn_case **case_)
     if (!c)
         return;
     if (c->reports) {
-        bn_diagnostics_clear(&c->reports->problems);
+        bn_diagnostics_clear(&c->reports->list);
         free(c->reports->text);
         free(c->reports);
     }

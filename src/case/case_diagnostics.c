@@ -1,5 +1,5 @@
-/* case_diagnostics.c: a list of problems and its text (problems.h). */
-#include "case_diagnostics.h"
+/* case_diagnostics.c: what is wrong with a case, as a list and as text. */
+#include "case_parts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 
 enum {
     SHOWN_COLUMNS = 100, /* of a source line */
-    SHOWN_BEFORE = 60    /* of those, before the place when the line is longer */
+    SHOWN_BEFORE = 60,   /* of those, before the place when the line is longer */
+    VALUE_SHOWN = 40     /* bytes; a longer value is not repeated in a message */
 };
 
 bool bn_diagnostics_full(const bn_diagnostics *p) { return p->count >= BN_DIAGNOSTICS_KEPT; }
@@ -176,4 +177,29 @@ bn_status bn_diagnostics_fail(bn_context *ctx, bn_diagnostics *p, const bn_sourc
         bn_error_add(ctx, &error);
     }
     return st;
+}
+
+bn_source bn_case_source(const bn_case *c)
+{
+    return (bn_source){
+        .name = c->path, .text = c->text, .bytes = c->bytes, .overrides = (const char *const *)c->overrides
+    };
+}
+
+void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_toml_place shown, size_t element, bn_string *out)
+{
+    const char *name = v->key->name;
+    if (v->item)
+        bn_string_add(out, "[[%.*s]] number %zu, %s", (int)bn_key_table(name), name, v->item, bn_key_leaf(name));
+    else
+        bn_string_add(out, "[%.*s] %s", (int)bn_key_table(name), name, bn_key_leaf(name));
+    if (element)
+        bn_string_add(out, ", element %zu", element);
+    bn_source source = bn_case_source(c);
+    size_t bytes = 0;
+    const char *slice = v->given && !v->override ? bn_source_slice(&source, shown, &bytes) : NULL;
+    if (slice && bytes > 0 && bytes <= VALUE_SHOWN) {
+        bn_string_add(out, " = ");
+        bn_string_add_shown(out, slice, bytes, VALUE_SHOWN);
+    }
 }

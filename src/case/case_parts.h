@@ -40,7 +40,7 @@ struct bn_case {
     char **overrides;
     size_t override_count;
     struct bn_reports { /* behind a pointer, so that a constant case can be rejected */
-        bn_diagnostics problems;
+        bn_diagnostics list;
         char *text;
     } * reports;
 };
@@ -63,6 +63,8 @@ void bn_key_add_range(const bn_key *, bn_string *);
 
 /* The choice number `index`, not ended by a 0; NULL behind the last. */
 const char *bn_key_choice(const bn_key *, int index, size_t *bytes);
+/* The index of a choice, or -1. */
+int bn_choice_find(const bn_key *, const char *text);
 
 /* "unknown solver `x`; did you mean `y`? Solvers: a, b" */
 void bn_add_unknown_solver(const char *solver, const bn_schema_source *, bn_string *);
@@ -80,8 +82,11 @@ typedef struct bn_reader {
 /* Reads a value into `v`, or reports what is wrong with it. */
 void bn_value_read(bn_reader *, bn_value *v, const bn_toml *node);
 
-/* The index of a choice, or -1. */
-int bn_choice_find(const bn_key *, const char *text);
+/* Gives the value of a key that the case does not give. BN_MEMORY without a message. */
+bn_status bn_value_default(bn_value *, const char *def_text);
+
+/* The value as TOML in SI: 65, [1.0, 2.0], "wall". */
+void bn_value_add(const bn_value *, bn_string *);
 
 /* belongs.c: keys that belong to some choices of another key. */
 
@@ -95,18 +100,7 @@ void bn_key_add_only(const bn_key *, bn_string *);
  * were not given. */
 BN_CHECKED bn_status bn_case_check_choices(bn_case *);
 
-/* False: `only` of the key names no choice of the schema, a programming error. */
-bool bn_key_has_decider(const bn_value *values, size_t count, const bn_key *);
-
-/* resolve.c: defaults, and values as TOML. */
-
-/* Gives the value of a key that the case does not give. BN_MEMORY without a message. */
-bn_status bn_value_default(bn_value *, const char *def_text);
-
-/* The value as TOML in SI: 65, [1.0, 2.0], "wall". */
-void bn_value_add(const bn_value *, bn_string *);
-
-/* case.c */
+/* case_diagnostics.c */
 
 /* The key as a message shows it, "[grid] nodes", with " = value" when that stands in the file. */
 void bn_value_add_subject(const bn_case *, const bn_value *, bn_toml_place shown, size_t element, bn_string *);

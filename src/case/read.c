@@ -93,7 +93,7 @@ static void report_syntax(bn_reader *r, const bn_toml_error *error)
     bn_string b = { 0 };
     bn_string_add(&b, "not valid TOML: ");
     bn_string_add_shown(&b, error->message, strlen(error->message), BN_TOML_MESSAGE_BYTES);
-    bn_diagnostics_add(&r->c->reports->problems, error->place, r->override, NULL, bn_string_take(&b));
+    bn_diagnostics_add(&r->c->reports->list, error->place, r->override, NULL, bn_string_take(&b));
 }
 
 static bn_status parse(bn_reader *r, const char *text, size_t bytes, bn_toml **root, bn_toml_error *error, bool *good)
@@ -129,7 +129,7 @@ static bn_status parse_override(bn_reader *r, bn_toml **root)
     if (name == 0 || *equals != '=') {
         bn_string b = { 0 };
         bn_string_add(&b, "expected KEY=VALUE with the full name of a key, such as stop.steps=100");
-        bn_diagnostics_add(&r->c->reports->problems, (bn_toml_place){ 0 }, r->override, NULL, bn_string_take(&b));
+        bn_diagnostics_add(&r->c->reports->list, (bn_toml_place){ 0 }, r->override, NULL, bn_string_take(&b));
         return BN_OK;
     }
     const char *value = equals + 1 + strspn(equals + 1, " \t");
@@ -189,7 +189,7 @@ static const bn_key *find_schema(loader *l)
     if (!schema) {
         bn_string b = { 0 };
         bn_add_unknown_solver(node->text, l->source, &b);
-        bn_diagnostics_add(&r->c->reports->problems, node->value, r->override, name, bn_string_take(&b));
+        bn_diagnostics_add(&r->c->reports->list, node->value, r->override, name, bn_string_take(&b));
     }
     return schema;
 }
@@ -222,11 +222,11 @@ static bn_status read_values(loader *l, const bn_key *schema)
 /* Fails with all that was found. */
 static bn_status verdict(const bn_case *c, const char *solver)
 {
-    if (c->reports->problems.total == 0)
+    if (c->reports->list.total == 0)
         return BN_OK;
     bn_source source = bn_case_source(c);
     source.solver = solver;
-    return bn_diagnostics_fail(c->ctx, &c->reports->problems, &source);
+    return bn_diagnostics_fail(c->ctx, &c->reports->list, &source);
 }
 
 bn_status bn_case_load(bn_context *ctx, const char *path, const char *text, const char *const *overrides, size_t count,

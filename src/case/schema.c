@@ -46,6 +46,29 @@ static bool has_table(const bn_key *keys, const char *name)
     return false;
 }
 
+const char *bn_key_choice(const bn_key *key, int index, size_t *bytes)
+{
+    const char *choice = key->choices;
+    for (; index > 0 && choice; index--) {
+        choice = strchr(choice, '|');
+        if (choice)
+            choice++;
+    }
+    if (choice)
+        *bytes = strcspn(choice, "|");
+    return choice;
+}
+
+int bn_choice_find(const bn_key *key, const char *text)
+{
+    size_t bytes = 0;
+    const char *choice = NULL;
+    for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++)
+        if (strlen(text) == bytes && memcmp(text, choice, bytes) == 0)
+            return i;
+    return -1;
+}
+
 /* Mistakes in a schema are programming errors. */
 static void check_key(const bn_key *key)
 {
@@ -101,8 +124,6 @@ bn_value *bn_values_create(const bn_key *schema, size_t *count)
             append_table(values, count, k->name, schema);
     for (const bn_key *k = bn_common_keys; k->name; k++)
         append_table(values, count, k->name, schema);
-    for (size_t i = 0; i < *count; i++)
-        assert(bn_key_has_decider(values, *count, values[i].key) && "a key belongs to choices that there are");
     return values;
 }
 
@@ -146,19 +167,6 @@ void bn_key_add_range(const bn_key *key, bn_string *out)
     }
     if (key->unit && *key->unit)
         bn_string_add(out, " %s", key->unit);
-}
-
-const char *bn_key_choice(const bn_key *key, int index, size_t *bytes)
-{
-    const char *choice = key->choices;
-    for (; index > 0 && choice; index--) {
-        choice = strchr(choice, '|');
-        if (choice)
-            choice++;
-    }
-    if (choice)
-        *bytes = strcspn(choice, "|");
-    return choice;
 }
 
 void bn_add_unknown_solver(const char *solver, const bn_schema_source *source, bn_string *out)

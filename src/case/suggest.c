@@ -51,10 +51,10 @@ bool bn_nearer(const char *word, const char *name, size_t name_bytes, size_t *be
 
 const char *bn_suggest(const char *word, const char *const *names)
 {
-    const char *nearest = NULL;
+    const char *best_name = NULL;
     size_t best = BN_NEAR_NONE;
     for (; *names; names++)
         if (bn_nearer(word, *names, strlen(*names), &best))
-            nearest = *names;
-    return nearest;
+            best_name = *names;
+    return best_name;
 }

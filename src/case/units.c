@@ -60,7 +60,7 @@ static const char *const databases[] = {
 };
 
 /* UDUNITS-2 prints its errors and reads numbers in the locale of the process: while it works, it is silent, and the
- * calling thread has the C locale. Where newlocale finds no memory the present locale stays, which is C in our own
+ * calling thread has the C locale. Where newlocale finds no memory the current locale stays, which is C in our own
  * program. */
 typedef struct quiet {
     ut_error_message_handler handler;

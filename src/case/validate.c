@@ -1,4 +1,4 @@
-/* validate.c: goes through the tables of a case: known keys are read, unknown ones reported with the nearest name,
+/* validate.c: goes through the tables of a case: known keys are read, unknown ones reported with a suggestion,
  * missing ones too. */
 #include "validate.h"
 
@@ -36,9 +36,9 @@ static bool is_table(const bn_case *c, const char *name)
     return false;
 }
 
-/* The nearest key or table right below `path`: its name in `*bytes` bytes, and whether it is a table. NULL: none is
+/* The most similar key or table right below `path`: its name in `*bytes` bytes, and whether it is a table. NULL: none is
  * near. */
-static const char *nearest_below(const bn_case *c, const char *path, const char *word, size_t *bytes, bool *table)
+static const char *suggest_below(const bn_case *c, const char *path, const char *word, size_t *bytes, bool *table)
 {
     const char *near = NULL;
     size_t best = BN_NEAR_NONE, skip = *path ? strlen(path) + 1 : 0;
@@ -95,7 +95,7 @@ static const char *gone(const bn_case *c, const char *name)
 
 static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
 {
-    bn_diagnostics *problems = &r->c->reports->problems;
+    bn_diagnostics *list = &r->c->reports->list;
     char *text = NULL, key[PATH_BYTES] = "";
     snprintf(key, sizeof key, "%s%s%s", path, *path ? "." : "", node->name);
     const char *why_gone = gone(r->c, key);
@@ -103,11 +103,11 @@ static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
         bn_string b = { 0 };
         bn_string_add(&b, "`%s` in [%s] is gone: %s", node->name, path, why_gone);
         text = bn_string_take(&b);
-    } else if (!bn_diagnostics_full(problems)) {
+    } else if (!bn_diagnostics_full(list)) {
         bn_string b = { 0 };
         size_t bytes = 0;
         bool table = false;
-        const char *near = nearest_below(r->c, path, node->name, &bytes, &table);
+        const char *near = suggest_below(r->c, path, node->name, &bytes, &table);
         if (node->type == BN_TOML_TABLE) {
             bn_string_add(&b, "unknown table ");
             add_bracketed(&b, path, node->name, strlen(node->name));
@@ -127,14 +127,14 @@ static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
         }
         text = bn_string_take(&b);
     }
-    bn_diagnostics_add(problems, node->key, r->override, key, text);
+    bn_diagnostics_add(list, node->key, r->override, key, text);
 }
 
 static void report_no_table(bn_reader *r, const bn_toml *node, const char *name)
 {
     bn_string b = { 0 };
     bn_string_add(&b, "`%s` is a table: write [%s] in a line of its own and its keys below", name, name);
-    bn_diagnostics_add(&r->c->reports->problems, node->key, r->override, name, bn_string_take(&b));
+    bn_diagnostics_add(&r->c->reports->list, node->key, r->override, name, bn_string_take(&b));
 }
 
 /* Whether an unknown name is worth a message. When the solver is not known, its tables aren't either: then only keys
@@ -145,7 +145,7 @@ static bool surely_wrong(const bn_case *c, const bn_toml *node, const char *path
     bool table = false;
     if (complete || strcmp(path, "case") == 0)
         return true;
-    return !*path && (node->type != BN_TOML_TABLE || nearest_below(c, path, node->name, &bytes, &table));
+    return !*path && (node->type != BN_TOML_TABLE || suggest_below(c, path, node->name, &bytes, &table));
 }
 
 /* Adds the values of one more item of `list`, copies of its patterns; returns the first, NULL without memory. */
@@ -191,7 +191,7 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
             bn_string b = { 0 };
             bn_string_add(&b, "missing key `%s` in [[%s]] number %zu: %s", bn_key_leaf(key->name), list, number,
                           key->help);
-            bn_diagnostics_add(&r->c->reports->problems, table->value, r->override, key->name, bn_string_take(&b));
+            bn_diagnostics_add(&r->c->reports->list, table->value, r->override, key->name, bn_string_take(&b));
         }
         if (!values[i].given && bn_value_default(&values[i], key->def_text) != BN_OK)
             r->status = bn_fail(r->c->ctx, BN_MEMORY, "no memory for the list %s", list);
@@ -200,7 +200,6 @@ static void read_item(bn_reader *r, const bn_toml *table, const char *list, size
 
 static void read_list(bn_reader *r, const bn_toml *node, const char *list)
 {
-    bn_diagnostics *problems = &r->c->reports->problems;
     bn_string b = { 0 };
     size_t number = 0;
     bool tables = node->type == BN_TOML_ARRAY;
@@ -214,14 +213,14 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
     else if (node->count > BN_LIST_MAX)
         bn_string_add(&b, "`%s` has %zu items; at most %d are possible", list, node->count, (int)BN_LIST_MAX);
     if (b.bytes) {
-        bn_diagnostics_add(problems, node->key, r->override, list, bn_string_take(&b));
+        bn_diagnostics_add(&r->c->reports->list, node->key, r->override, list, bn_string_take(&b));
         return;
     }
     for (const bn_toml *item = node->child; item && r->status == BN_OK; item = item->next)
         read_item(r, item, list, ++number);
 }
 
-static void walk(bn_reader *r, const bn_toml *table, const char *path, bool complete)
+static void validate_table(bn_reader *r, const bn_toml *table, const char *path, bool complete)
 {
     for (const bn_toml *node = table->child; node && r->status == BN_OK; node = node->next) {
         char name[PATH_BYTES];
@@ -233,7 +232,7 @@ static void walk(bn_reader *r, const bn_toml *table, const char *path, bool comp
         else if (v && !v->given)
             bn_value_read(r, v, node);
         else if (!v && fits && is_table(r->c, name) && node->type == BN_TOML_TABLE)
-            walk(r, node, name, complete); /* no deeper than the names of keys */
+            validate_table(r, node, name, complete); /* no deeper than the names of keys */
         else if (!v && fits && is_table(r->c, name))
             report_no_table(r, node, name);
         else if (!v && surely_wrong(r->c, node, path, complete))
@@ -241,7 +240,7 @@ static void walk(bn_reader *r, const bn_toml *table, const char *path, bool comp
     }
 }
 
-void bn_validate(bn_reader *r, const bn_toml *root, bool complete) { walk(r, root, "", complete); }
+void bn_validate(bn_reader *r, const bn_toml *root, bool complete) { validate_table(r, root, "", complete); }
 
 const bn_toml *bn_toml_find(const bn_toml *root, const char *name, size_t bytes)
 {
@@ -264,7 +263,7 @@ void bn_validate_missing(bn_reader *r, const bn_toml *root)
         const bn_toml *table = root ? bn_toml_find(root, key->name, bytes) : NULL;
         bn_string b = { 0 };
         bn_string_add(&b, "missing key `%s` in [%.*s]: %s", bn_key_leaf(key->name), (int)bytes, key->name, key->help);
-        bn_diagnostics_add(&r->c->reports->problems, table ? table->key : (bn_toml_place){ 0 }, 0, key->name,
+        bn_diagnostics_add(&r->c->reports->list, table ? table->key : (bn_toml_place){ 0 }, 0, key->name,
                            bn_string_take(&b));
     }
 }

@@ -1,4 +1,4 @@
-/* values.c: checks one value of a case against its key. */
+/* values.c: one value of a case: checked against its key, by default, written as TOML. */
 #include "case_parts.h"
 #include "suggest.h"
 
@@ -22,7 +22,7 @@ static void report(const spot *s, const char *rest)
     bn_string b = { 0 };
     bn_value_add_subject(s->r->c, s->v, s->node->value, s->element, &b);
     bn_string_add(&b, ": %s", rest);
-    bn_diagnostics_add(&s->r->c->reports->problems, s->node->value, s->r->override, s->v->key->name, bn_string_take(&b));
+    bn_diagnostics_add(&s->r->c->reports->list, s->node->value, s->r->override, s->v->key->name, bn_string_take(&b));
 }
 
 static const char *type_name(const bn_toml *node)
@@ -127,16 +127,6 @@ static void read_real(const spot *s, double *out)
         *out = x;
 }
 
-int bn_choice_find(const bn_key *key, const char *text)
-{
-    size_t bytes = 0;
-    const char *choice = NULL;
-    for (int i = 0; (choice = bn_key_choice(key, i, &bytes)) != NULL; i++)
-        if (strlen(text) == bytes && memcmp(text, choice, bytes) == 0)
-            return i;
-    return -1;
-}
-
 static void read_choice(const spot *s, int *out)
 {
     const bn_key *key = s->v->key;
@@ -224,4 +214,62 @@ void bn_value_read(bn_reader *r, bn_value *v, const bn_toml *node)
     const bn_toml *element = node->child;
     for (size_t i = 0; i < length; i++, element = element->next)
         read_one(&(spot){ r, v, element, i + 1 }, v, i);
+}
+
+bn_status bn_value_default(bn_value *v, const char *def_text)
+{
+    const bn_key *key = v->key;
+    switch (key->type) {
+    case BN_KEY_INT:
+        for (size_t i = 0; i < bn_key_length(key); i++)
+            v->is.integer[i] = (long long)key->def;
+        break;
+    case BN_KEY_REAL:
+        for (size_t i = 0; i < bn_key_length(key); i++)
+            v->is.real[i] = key->def;
+        break;
+    case BN_KEY_BOOL: v->is.boolean = key->def > 0; break;
+    case BN_KEY_CHOICE: v->is.choice = bn_choice_find(key, def_text); break;
+    case BN_KEY_TEXT:
+        def_text = def_text ? def_text : "";
+        v->text = malloc(strlen(def_text) + 1);
+        if (!v->text)
+            return BN_MEMORY;
+        memcpy(v->text, def_text, strlen(def_text) + 1);
+        break;
+    }
+    return BN_OK;
+}
+
+/* A real number as TOML: one without point or exponent would be an integer, and too large for one. */
+static void add_real(bn_string *out, double value)
+{
+    char text[BN_TOML_NUMBER_BYTES];
+    bn_toml_format(value, text);
+    bn_string_add(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+void bn_value_add(const bn_value *v, bn_string *out)
+{
+    const bn_key *key = v->key;
+    size_t length = bn_key_length(key), bytes = 0;
+    const char *choice = NULL;
+    if (length > 1)
+        bn_string_add(out, "[");
+    for (size_t i = 0; i < length; i++) {
+        if (i)
+            bn_string_add(out, ", ");
+        switch (key->type) {
+        case BN_KEY_INT: bn_string_add(out, "%lld", v->is.integer[i]); break;
+        case BN_KEY_REAL: add_real(out, v->is.real[i]); break;
+        case BN_KEY_BOOL: bn_string_add(out, "%s", v->is.boolean ? "true" : "false"); break;
+        case BN_KEY_CHOICE:
+            choice = bn_key_choice(key, v->is.choice, &bytes);
+            bn_string_add(out, "\"%.*s\"", (int)bytes, choice);
+            break;
+        case BN_KEY_TEXT: bn_string_add_quoted(out, v->text); break;
+        }
+    }
+    if (length > 1)
+        bn_string_add(out, "]");
 }

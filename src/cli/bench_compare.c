@@ -125,7 +125,7 @@ bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)
     }
     if (json_array_size(changes) == 0)
         bn_log(cli->ctx, BN_LOG_WARNING, "%s has no row of the same device, case and size", cli->options->compare);
-    bn_status st = cli->options->json ? BN_OK : print_changes(cli->ctx, changes);
+    bn_status st = cli->options->run.json ? BN_OK : print_changes(cli->ctx, changes);
     if (json_object_set_new(now, "compare", changes) != 0 && st == BN_OK)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the comparison");
     return st;

@@ -59,7 +59,7 @@ static bn_status measure_steps(const bn_bench_device *d, json_t *rows)
         bn_bench_result r;
         char trouble[TROUBLE];
         prepare(&of, i, &job);
-        if (!d->cli->options->quiet)
+        if (!d->cli->options->run.quiet)
             fprintf(stderr, "bench: %s, %s, %u\n", of.solver, of.what, job.n);
         BN_TRY(bn_bench_measure(d, &job, false, &r, trouble, sizeof trouble));
         double kernels = 0;
@@ -156,7 +156,7 @@ static bn_status set_caches(bn_context *ctx, const char *folder, int round)
             snprintf(path, sizeof path, "%s/own", folder);
         else
             snprintf(path, sizeof path, "%s/%s-%d", folder, cache_names[i], round);
-        BN_TRY(bn_output_dir_create(ctx, path));
+        BN_TRY(bn_directory_create(ctx, path));
         if (setenv(cache_names[i], path, 1) != 0)
             return bn_fail(ctx, BN_MEMORY, "no memory for the environment of a child process");
     }
@@ -209,7 +209,7 @@ static bn_status measure_start(const bn_bench_device *d, size_t i, const char *f
     start s[3] = { unknown, unknown, unknown };
     char trouble[TROUBLE] = "", kernels[PATH + 64];
     prepare(&of, i, &job);
-    if (!d->cli->options->quiet)
+    if (!d->cli->options->run.quiet)
         fprintf(stderr, "bench: three starts of %s\n", of.solver);
     snprintf(kernels, sizeof kernels, "%s/own/binnacle/kernels", folder);
     for (int k = 0; k < 3 && !trouble[0]; k++) {

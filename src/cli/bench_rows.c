@@ -51,7 +51,7 @@ bn_status bn_suite_seconds(const bn_suite *s, const bn_bench_job *job, double *s
     s->why[0] = '\0';
     if (s->checks)
         return bn_bench_check(s->d, job);
-    if (!s->d->cli->options->quiet)
+    if (!s->d->cli->options->run.quiet)
         fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
                 job->n);
     BN_TRY(bn_bench_time(s->d, job, &r, trouble, sizeof trouble));

@@ -75,7 +75,7 @@ bn_status bn_suite_xray(const bn_suite *s)
                           : s->quick || first || spent < (s->gpu ? 60 : 15) ? NULL
                           : s->gpu                                          ? "the lines above have taken a minute"
                                                                             : "the lines above have taken 15 s";
-        if (!s->d->cli->options->quiet && !s->checks && !why)
+        if (!s->d->cli->options->run.quiet && !s->checks && !why)
             fprintf(stderr, "bench: double slit, %.3g photons\n", photons);
         s->why[0] = '\0';
         if (!why || s->checks)

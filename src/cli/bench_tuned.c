@@ -104,7 +104,7 @@ bn_status bn_bench_tuned(const bn_bench_device *d, json_t **out)
             continue;
         solver = c->solver;
         bn_bench_prepare(c, c->sizes[gpu][!d->cli->options->quick], false, gpu, &job);
-        if (!d->cli->options->quiet)
+        if (!d->cli->options->run.quiet)
             fprintf(stderr, "bench: tune %s, %s, %u\n", c->solver, c->what, job.n);
         BN_GO(tune_one(d, &job, folder, rows));
     }

@@ -239,7 +239,7 @@ static bool wanted(const bn_options *o, const char *solver)
 
 static void tell(const bn_options *o, const bn_bench_job *job)
 {
-    if (!o->quiet)
+    if (!o->run.quiet)
         fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
                 job->n);
 }
@@ -376,7 +376,7 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
     for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
         if (wanted(o, c->solver) && (c->quick || !o->quick))
             BN_GO(measure_case(&d, c, rows));
-    if (!o->json) {
+    if (!o->run.json) {
         print_limits(json_object_get(entry, "device"));
         BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
               : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite"))
@@ -393,9 +393,9 @@ out:
 static bn_status write_folder(const bn_cli *cli, const json_t *document)
 {
     bn_context *ctx = cli->ctx;
-    const char *folder = cli->options->out;
+    const char *folder = cli->options->run.out;
     const json_t *devices = json_object_get(document, "devices");
-    BN_TRY(bn_output_dir_create(ctx, folder));
+    BN_TRY(bn_directory_create(ctx, folder));
     char *path = bn_path_join(folder, "bench.json"), *text = json_dumps(document, JSON_INDENT(2));
     bn_status st = path && text ? bn_file_write(ctx, path, text, strlen(text))
                                 : bn_fail(ctx, BN_MEMORY, "no memory for the document");
@@ -407,7 +407,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
         path = bn_path_join(folder, i > 0 ? name : ".");
         st = path ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for a path");
         if (st == BN_OK && i > 0)
-            st = bn_output_dir_create(ctx, path);
+            st = bn_directory_create(ctx, path);
         if (st == BN_OK)
             st = bn_bench_draw(ctx, path, json_array_get(devices, i));
         free(path);
@@ -457,7 +457,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
     char date[DATE];
     bn_status st = BN_OK;
     BN_TRY(check_arguments(cli));
-    BN_TRY(bn_device_select(cli->ctx, o->device, indices, DEVICES_MAX, &count, NULL));
+    BN_TRY(bn_device_select(cli->ctx, o->run.device, indices, DEVICES_MAX, &count, NULL));
     json_t *old = NULL; /* read first: a bad path is not to be told after minutes */
     if (o->compare)
         BN_TRY(bn_bench_read(cli->ctx, o->compare, &old));
@@ -473,14 +473,14 @@ bn_status bn_cli_bench(const bn_cli *cli)
         BN_GO(bench_device(cli, indices[i], devices));
     if (o->compare)
         BN_GO(bn_bench_compare(cli, document, old));
-    if (o->json)
+    if (o->run.json)
         BN_GO(bn_json_print(cli, json_incref(document)));
     else if (!o->suite)
         printf(
             "\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no "
             "multiply-adds"
             " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
-    if (o->out)
+    if (o->run.out)
         BN_GO(write_folder(cli, document));
     if (!o->suite)
         st = check_measured(cli->ctx, devices);

@@ -150,7 +150,7 @@ static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, siz
         bn_error_clear(cli->ctx);
         return BN_OK;
     }
-    return bn_device_select(cli->ctx, cli->options->device ? cli->options->device : "all", indices, 64, count, NULL);
+    return bn_device_select(cli->ctx, cli->options->run.device ? cli->options->run.device : "all", indices, 64, count, NULL);
 }
 
 static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
@@ -159,7 +159,7 @@ static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)
     size_t indices[64], count = 0;
     BN_TRY(find_devices(cli, &all, indices, &count));
     const needs n = needs_of(p, c);
-    bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->json, measures = false;
+    bool on_host = fits(cli->ctx, p, NULL), anywhere = on_host, json = cli->options->run.json, measures = false;
     bn_check_time time;
     json_t *devices = json_array();
     if (!json)

@@ -86,7 +86,7 @@ bn_status bn_check_child(const bn_cli *cli)
     char name[96], text[128];
     bn_status st = BN_OK;
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
-    BN_GO(bn_device_open(cli->ctx, o->device, false, &device));
+    BN_GO(bn_device_open(cli->ctx, o->run.device, false, &device));
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = device, .tuned = true }, &sim));
     BN_GO(bn_domain_finish(bn_sim_domain(sim)));
     snprintf(name, sizeof name, "%s", bn_device_describe(device)->name);
@@ -170,8 +170,8 @@ bn_status bn_check_measure(const bn_cli *cli, const bn_plan *p, const bn_case *c
         arguments[n++] = fixed[i];
     for (size_t i = 0; i < o->set_count; i++)
         arguments[n++] = "--set", arguments[n++] = o->set[i];
-    if (o->device)
-        arguments[n++] = "--device", arguments[n++] = o->device;
+    if (o->run.device)
+        arguments[n++] = "--device", arguments[n++] = o->run.device;
     BN_GO(bn_child_run(cli, arguments, patience, &child));
     said = hear(child.said);
     t->hung = child.end == BN_CHILD_HUNG;

@@ -94,21 +94,6 @@ static void print_details(const bn_device_info *d, bool chosen)
     printf("  extensions           %s\n", d->extensions);
 }
 
-json_t *bn_cli_device_json(const bn_device_info *d, bool chosen)
-{
-    return json_pack(
-        "{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}",
-        "index", (json_int_t)d->index, "platform_index", (json_int_t)d->platform_index, "index_in_platform",
-        (json_int_t)d->index_in_platform, "auto", (int)chosen, "name", bn_json_text(d->name), "platform",
-        bn_json_text(d->platform), "vendor", bn_json_text(d->vendor), "driver", bn_json_text(d->driver), "version",
-        bn_json_text(d->version), "type", d->cpu ? "cpu" : "gpu", "fp64", (int)d->fp64, "int64_atomics",
-        (int)d->int64_atomics, "exact_division", (int)d->exact_division, "bytes", (json_int_t)d->bytes,
-        "largest_buffer", (json_int_t)d->largest_buffer, "local_bytes", (json_int_t)d->local_bytes, "compute_units",
-        (int)d->compute_units, "clock_mhz", (int)d->clock_mhz, "max_work_group", (json_int_t)d->max_work_group,
-        "bandwidth", d->bandwidth > 0 ? json_real(d->bandwidth) : json_null(), "extensions",
-        bn_json_text(d->extensions));
-}
-
 /* A device that fails is told and left out: the others are measured. */
 static void measure(const bn_cli *cli, size_t index)
 {
@@ -128,7 +113,7 @@ static bn_status print_loader(const bn_cli *cli)
     char *text = NULL;
     BN_TRY(bn_device_check_icd_loader(cli->ctx, &text));
     bn_status st = BN_OK;
-    if (cli->options->json)
+    if (cli->options->run.json)
         st = bn_json_print(cli, json_pack("{s:o}", "loader", bn_json_text(text)));
     else
         fputs(text, stdout);
@@ -156,7 +141,7 @@ bn_status bn_cli_devices(const bn_cli *cli)
     BN_TRY(bn_device_select(cli->ctx, "auto", &chosen, 1, &one, &reason));
     if (o->report)
         return bn_cli_report(cli, all, indices, shown);
-    if (o->json) {
+    if (o->run.json) {
         json_t *list = json_array();
         for (size_t i = 0; i < shown; i++)
             json_array_append_new(list, bn_cli_device_json(&all[indices[i]], indices[i] == chosen));

@@ -1,33 +1,15 @@
 /* cli_plot.c: `binnacle plot`: pictures of the fields in a .vti or .pvti, a chart for each column of a .csv. */
+#include "cli/cli_text.h"
 #include "cli/commands.h"
 
 #include "io/file.h"
 #include "plot/picture.h"
 #include "io/vtk.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name, char **out)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
-    const char *to = cli->options->out;
-    size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + sizeof "-.png";
-    *out = malloc(room);
-    if (!*out)
-        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a picture of %s", path);
-    int n = to ? snprintf(*out, room, "%s/", to) : snprintf(*out, room, "%.*s", (int)folder, path);
-    size_t at = (size_t)n;
-    at += (size_t)snprintf(*out + at, room - at, "%.*s-", (int)stem, base);
-    for (; *name; name++) /* names of fields may hold what file names should not */
-        (*out)[at++] = (char)(isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_');
-    snprintf(*out + at, room - at, ".png");
-    return BN_OK;
-}
 
 static double element(const bn_vtk_array *a, size_t i)
 {
@@ -134,8 +116,8 @@ static bool ends_with(const char *text, const char *end)
 bn_status bn_cli_plot(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    if (o->out)
-        BN_TRY(bn_output_dir_create(cli->ctx, o->out));
+    if (o->run.out)
+        BN_TRY(bn_directory_create(cli->ctx, o->run.out));
     for (size_t i = 0; i < o->arg_count; i++) {
         if (ends_with(o->args[i], ".vti") || ends_with(o->args[i], ".pvti"))
             BN_TRY(plot_image(cli, o->args[i]));

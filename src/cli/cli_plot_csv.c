@@ -1,5 +1,6 @@
 /* cli_plot_csv.c: charts from a table that this program wrote: a line of "name [unit]" heads, then numbers; an empty
  * cell is none. */
+#include "cli/cli_text.h"
 #include "cli/commands.h"
 
 #include "io/decimal.h"

@@ -86,7 +86,7 @@ static bn_status test_solver(const bn_cli *cli, const bn_device_info *info, cons
     const char *const arguments[] = { cli->program,  "self-test", solver,   "--device", index,
                                       "--precision", precision,   "--json", NULL };
     struct timespec begin, end;
-    if (!cli->options->quiet)
+    if (!cli->options->run.quiet)
         fprintf(stderr, "report: self-test of %s, %s precision\n", solver, precision);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     BN_TRY(bn_child_run(cli, arguments, CHILD_SECONDS, &child));
@@ -108,7 +108,7 @@ static bn_status measure_solver(const bn_cli *cli, const bn_device_info *info, c
     snprintf(index, sizeof index, "%zu", info->index);
     const char *const arguments[] = { cli->program, "bench", solver,   "--device", index, "--quick",
                                       "--size",     "1",     "--json", "--quiet",  NULL };
-    if (!cli->options->quiet)
+    if (!cli->options->run.quiet)
         fprintf(stderr, "report: speed of %s\n", solver);
     BN_TRY(bn_child_run(cli, arguments, CHILD_SECONDS, &child));
     json_t *document = json_loads(child.said, 0, NULL);

@@ -4,10 +4,6 @@
 
 #include "binnacle/device.h"
 #include "cli/options.h"
-#include <jansson.h>
-
-/* A device as JSON (`devices --json`). */
-json_t *bn_cli_device_json(const bn_device_info *, bool chosen);
 
 /* Runs the self-test of every solver in both precisions and one row of `bench` for each, all in child processes, on the
  * `count` devices with these indices, and writes the outcome with the compiler's logs to the file of --report. A device

@@ -1,6 +1,7 @@
 /* cli_text.c: tables, numbers for people, JSON. */
 #include "cli/cli_text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,21 @@ void bn_text_device(char text[BN_TEXT_TABLE_CELL], const bn_device_info *d)
              same ? "" : platform, same ? "" : ")");
 }
 
+json_t *bn_cli_device_json(const bn_device_info *d, bool chosen)
+{
+    return json_pack(
+        "{s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:b, s:I, s:I, s:I, s:i, s:i, s:I, s:o, s:o}",
+        "index", (json_int_t)d->index, "platform_index", (json_int_t)d->platform_index, "index_in_platform",
+        (json_int_t)d->index_in_platform, "auto", (int)chosen, "name", bn_json_text(d->name), "platform",
+        bn_json_text(d->platform), "vendor", bn_json_text(d->vendor), "driver", bn_json_text(d->driver), "version",
+        bn_json_text(d->version), "type", d->cpu ? "cpu" : "gpu", "fp64", (int)d->fp64, "int64_atomics",
+        (int)d->int64_atomics, "exact_division", (int)d->exact_division, "bytes", (json_int_t)d->bytes,
+        "largest_buffer", (json_int_t)d->largest_buffer, "local_bytes", (json_int_t)d->local_bytes, "compute_units",
+        (int)d->compute_units, "clock_mhz", (int)d->clock_mhz, "max_work_group", (json_int_t)d->max_work_group,
+        "bandwidth", d->bandwidth > 0 ? json_real(d->bandwidth) : json_null(), "extensions",
+        bn_json_text(d->extensions));
+}
+
 double bn_json_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -124,5 +140,23 @@ bn_status bn_json_print(const bn_cli *cli, json_t *document)
     if (failed && !ferror(stdout))
         return bn_fail(cli->ctx, BN_MEMORY, "no memory to print the JSON document");
     putchar('\n');
+    return BN_OK;
+}
+
+bn_status bn_cli_plot_name(const bn_cli *cli, const char *path, const char *name, char **out)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    size_t stem = dot ? (size_t)(dot - base) : strlen(base), folder = (size_t)(base - path);
+    const char *to = cli->options->run.out;
+    size_t room = (to ? strlen(to) + 1 : folder) + stem + strlen(name) + sizeof "-.png";
+    *out = malloc(room);
+    if (!*out)
+        return bn_fail(cli->ctx, BN_MEMORY, "no memory for the name of a picture of %s", path);
+    int n = to ? snprintf(*out, room, "%s/", to) : snprintf(*out, room, "%.*s", (int)folder, path);
+    size_t at = (size_t)n;
+    at += (size_t)snprintf(*out + at, room - at, "%.*s-", (int)stem, base);
+    for (; *name; name++) /* names of fields may hold what file names should not */
+        (*out)[at++] = (char)(isalnum((unsigned char)*name) || strchr("-_.", *name) ? *name : '_');
+    snprintf(*out + at, room - at, ".png");
     return BN_OK;
 }

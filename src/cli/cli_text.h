@@ -16,7 +16,7 @@ typedef struct bn_text_table {
     char (*cells)[BN_TEXT_TABLE_COLUMNS][BN_TEXT_TABLE_CELL];
 } bn_text_table;
 
-/* Adds an empty row and lends its cells until the next one; NULL when out of memory (told). */
+/* Adds an empty row; its cells are valid until the next call. NULL: bn_fail reported a lack of memory. */
 char (*bn_text_table_row(bn_context *, bn_text_table *))[BN_TEXT_TABLE_CELL];
 void bn_text_table_print(const bn_text_table *);
 void bn_text_table_release(bn_text_table *);
@@ -31,7 +31,12 @@ void bn_text_seconds(char text[BN_SHORT_TEXT], double seconds); /* "2:30", "15 h
 
 /* A number of an object; NaN: there is none of that name. */
 double bn_json_number(const json_t *object, const char *key);
-/* Prints the command's document on stdout and releases it; NULL is a lack of memory when it was made. */
+/* A device as JSON (`devices --json`). */
+json_t *bn_cli_device_json(const bn_device_info *, bool chosen);
+/* Prints the command's document on stdout and releases it; NULL: there was no memory to make it. */
 BN_CHECKED bn_status bn_json_print(const bn_cli *, json_t *document);
+
+/* "OUT/STEM-NAME.png" for a file to be plotted, beside it when there is no --out; free() it. */
+BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
 
 #endif

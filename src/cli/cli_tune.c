@@ -235,7 +235,7 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
     for (size_t i = 0; i < t->extra_count; i++)
         arguments[n++] = "--set", arguments[n++] = t->extra[i];
     arguments[n++] = "--set", arguments[n++] = "stop.steps=1000000000"; /* the last one counts */
-    if (o->quiet)
+    if (o->run.quiet)
         arguments[n++] = "--quiet";
     BN_GO(bn_child_run(t->cli, arguments, JOB_SECONDS * (double)(asked + 4), child));
     for (char *line = child->said, *next; line; line = next) {
@@ -685,20 +685,20 @@ bn_status bn_cli_tune(const bn_cli *cli)
     bn_status st = BN_OK;
     BN_GO(bn_tune_case(cli, o->set, o->set_count, &c)); /* its errors are told before anything else happens */
     BN_GO(bn_devices(cli->ctx, &devices, &found));
-    BN_GO(bn_device_select(cli->ctx, o->device, &index, 1, &count, NULL));
+    BN_GO(bn_device_select(cli->ctx, o->run.device, &index, 1, &count, NULL));
     if (count > 1) {
-        st = bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->device, count);
+        st = bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->run.device, count);
         goto out;
     }
     t.device = &devices[index];
     t.kernels = calloc(BN_TUNE_KERNELS, sizeof *t.kernels);
-    t.out = o->out ? strdup(o->out) : bn_output_dir_default(bn_case_path(c), ".tune");
+    t.out = o->run.out ? strdup(o->run.out) : bn_output_dir_default(bn_case_path(c), ".tune");
     if (!t.kernels || !t.out) {
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the times of %d kernels", (int)BN_TUNE_KERNELS);
         goto out;
     }
     t.warm = WARM_STEPS;
-    BN_GO(bn_output_dir_create(cli->ctx, t.out));
+    BN_GO(bn_directory_create(cli->ctx, t.out));
     BN_GO(run_sweep(&t, c));
     BN_GO(bn_tune_write(&t));
     BN_GO(store(&t));

@@ -197,7 +197,7 @@ static void show_progress(const bn_cli *cli, size_t done, size_t count, double s
 {
     const double now = bn_seconds_now();
     const bool terminal = isatty(STDERR_FILENO) == 1;
-    if (cli->options->quiet || count < 2 || now - *last < (terminal ? 0.2 : 5))
+    if (cli->options->run.quiet || count < 2 || now - *last < (terminal ? 0.2 : 5))
         return;
     *last = now;
     fprintf(stderr, "%stune: %zu of %zu measurements, at most %.0f s left%s", terminal ? "\r" : "", done, count,
@@ -221,7 +221,7 @@ static bn_status do_jobs(const bn_cli *cli, json_t *plan, bn_case *c)
             json_decref(row);
             break;
         }
-        bn_status st = device ? BN_OK : bn_device_open(cli->ctx, cli->options->device, true, &device);
+        bn_status st = device ? BN_OK : bn_device_open(cli->ctx, cli->options->run.device, true, &device);
         bn_sim_desc desc = { .device = device, .groups = groups, .group_count = read_groups(job, groups) };
         if (st == BN_OK)
             st = measure(cli, c, &desc, plan, row);

@@ -145,7 +145,7 @@ bn_status bn_tune_variants(bn_tune *t, const bn_case *c)
     for (int round = 0; round < BN_TUNE_ROUNDS && t->variant_count > 0; round++) {
         if (round > 1 && bn_seconds_now() - start > limit)
             break;
-        if (!o->quiet)
+        if (!o->run.quiet)
             fprintf(stderr, "tune: variants, round %d of %d\n", round + 1, (int)BN_TUNE_ROUNDS);
         BN_TRY(measure_one(t, NULL, &t->plain));
         for (size_t i = 0; i < t->variant_count; i++) {

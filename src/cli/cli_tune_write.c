@@ -157,7 +157,7 @@ bn_status bn_tune_print(const bn_tune *t)
 {
     column columns[SHOWN_MOST];
     char name[BN_TEXT_TABLE_CELL];
-    if (t->cli->options->json)
+    if (t->cli->options->run.json)
         return bn_json_print(t->cli, bn_tune_json(t));
     const size_t count = choose_columns(t, columns);
     bn_text_device(name, t->device);

@@ -39,13 +39,12 @@ static bn_status compare_here(const bn_cli *cli, json_t *rows, unsigned long lon
     bn_case *c = NULL;
     bn_device *device = NULL;
     bn_verify_report report = { .count = 0 };
-    bn_sim_desc desc = { .boxes = o->boxes };
+    bn_sim_desc desc = o->run.sim;
     bn_status st = BN_OK;
-    memcpy(desc.work_group, o->work_group, sizeof desc.work_group);
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
-    BN_GO(bn_device_open(cli->ctx, o->device, false, &device));
+    BN_GO(bn_device_open(cli->ctx, o->run.device, false, &device));
     desc.device = device;
-    BN_GO(bn_verify_run(cli->ctx, c, &desc, (unsigned long long)o->steps, &report));
+    BN_GO(bn_verify_run(cli->ctx, c, &desc, (unsigned long long)o->run.steps, &report));
     *steps = report.steps;
     for (size_t r = 0; r < report.count; r++)
         json_array_append_new(rows, row_json(&report.rows[r]));
@@ -154,21 +153,21 @@ static bn_status verify_one(const bn_cli *cli, tally *t, const bn_device_info *i
         return bn_fail(cli->ctx, BN_MEMORY, "no memory for the arguments of a child process");
     snprintf(index, sizeof index, "%zu", info->index);
     snprintf(count, sizeof count, "%lld", steps);
-    snprintf(boxes, sizeof boxes, "%d", o->boxes);
-    snprintf(shape, sizeof shape, "%zux%zux%zu", o->work_group[0], o->work_group[1], o->work_group[2]);
+    snprintf(boxes, sizeof boxes, "%d", o->run.sim.boxes);
+    snprintf(shape, sizeof shape, "%zux%zux%zu", o->run.sim.work_group[0], o->run.sim.work_group[1], o->run.sim.work_group[2]);
     snprintf(precision_set, sizeof precision_set, "case.precision=%s", precision);
     const char *const fixed[] = { cli->program, "verify",  o->args[0], "--child",     "--device",
                                   index,        "--steps", count,      "--precision", precision };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         arguments[n++] = fixed[i];
-    if (o->boxes > 0)
+    if (o->run.sim.boxes > 0)
         arguments[n++] = "--boxes", arguments[n++] = boxes;
-    if (o->work_group[0] > 0)
+    if (o->run.sim.work_group[0] > 0)
         arguments[n++] = "--work-group", arguments[n++] = shape;
     for (size_t i = 0; i < o->set_count; i++)
         arguments[n++] = "--set", arguments[n++] = o->set[i];
     arguments[n++] = "--set", arguments[n++] = precision_set; /* the last one counts */
-    if (!o->quiet)
+    if (!o->run.quiet)
         fprintf(stderr, "verify: %s, %s\n", info->name, precision);
     bn_status st = bn_child_run(cli, arguments, TIME_LIMIT, &child);
     if (st == BN_OK)
@@ -184,7 +183,7 @@ static bn_status verify_devices(const bn_cli *cli, tally *t, long long steps)
     size_t found = 0, indices[DEVICES_MAX], count = 0;
     const bn_precision_wish wish = cli->options->precision;
     BN_TRY(bn_devices(cli->ctx, &devices, &found));
-    BN_TRY(bn_device_select(cli->ctx, cli->options->device, indices, DEVICES_MAX, &count, NULL));
+    BN_TRY(bn_device_select(cli->ctx, cli->options->run.device, indices, DEVICES_MAX, &count, NULL));
     for (size_t i = 0; i < count && i < DEVICES_MAX; i++) {
         const bn_device_info *info = &devices[indices[i]];
         if (wish != BN_WISH_DOUBLE)
@@ -237,7 +236,7 @@ static bn_status print_table(bn_context *ctx, const tally *t)
 
 static bn_status report(const bn_cli *cli, const tally *t, const bn_case *c)
 {
-    if (cli->options->json)
+    if (cli->options->run.json)
         return bn_json_print(cli, json_pack("{s:o, s:s, s:I, s:O, s:I, s:I, s:I}", "case",
                                             bn_json_text(bn_case_path(c)), "solver", bn_case_solver(c), "steps",
                                             (json_int_t)t->steps, "checks", t->checks, "passed", (json_int_t)t->passed,
@@ -257,7 +256,7 @@ bn_status bn_cli_verify(const bn_cli *cli)
     tally t = { .checks = json_array() };
     bn_status st = BN_OK;
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
-    long long stop = bn_case_int(c, "stop.steps"), steps = o->steps > 0           ? o->steps
+    long long stop = bn_case_int(c, "stop.steps"), steps = o->run.steps > 0           ? o->run.steps
                                                            : stop < STEPS_DEFAULT ? stop
                                                                                   : STEPS_DEFAULT;
     BN_GO(verify_devices(cli, &t, steps));

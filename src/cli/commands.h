@@ -16,8 +16,6 @@ BN_CHECKED bn_status bn_cli_selftest(const bn_cli *);
 
 /* One column of a table of numbers over its first one: what `plot` does with a .csv. */
 BN_CHECKED bn_status bn_cli_plot_csv(const bn_cli *, const char *path);
-/* "OUT/STEM-NAME.png" for a file to be plotted, beside it when there is no --out; free() it. */
-BN_CHECKED bn_status bn_cli_plot_name(const bn_cli *, const char *path, const char *name, char **out);
 
 /* Version, compiler and libraries, on stdout. */
 void bn_cli_version(void);

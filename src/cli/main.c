@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-const bn_command bn_commands[] = {
+static const bn_command commands[] = {
     { "run", "CASE", "run a case",
       "While it runs: Ctrl-C ends after the step with a checkpoint (twice: at once), SIGTERM does the same, SIGUSR1 "
       "prints "
@@ -75,7 +75,7 @@ static void on_status(int number)
     status_wanted = 1;
 }
 
-/* Without SA_RESTART: a wait is to return at once. */
+/* Without SA_RESTART, so that waits return at once. */
 static void handle(int number, void (*handler)(int))
 {
     struct sigaction action;
@@ -85,8 +85,8 @@ static void handle(int number, void (*handler)(int))
     (void)sigaction(number, &action, NULL); /* fails for no signal that is used here */
 }
 
-/* A pipe that is closed and a file that grew too large are errors of the write. A command that does not look at the
- * flag keeps the ends that the system gives. */
+/* A closed pipe and a file that grew too large are errors of the write. Signals keep their default action for commands that
+ * do not look at the flag. */
 static void handle_signals(const bn_command *c, const bn_options *o)
 {
     handle(SIGPIPE, SIG_IGN);
@@ -98,7 +98,7 @@ static void handle_signals(const bn_command *c, const bn_options *o)
     handle(SIGUSR1, on_status);
 }
 
-/* A standard stream that is closed would be taken by the next file opened, and get our text into it. */
+/* If a standard stream is closed, the next file opened would get its number and our text. */
 static void hold_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -117,15 +117,15 @@ static void log_line(void *user, int level, const char *text)
         fprintf(stderr, "binnacle: %s%s\n", level == BN_LOG_WARNING ? "warning: " : "", text);
 }
 
-/* How a run ends all ranks know; any other failure may be one rank's own, and the rest wait for it. */
+/* All ranks end together with these; any other failure may be one rank's own, and the rest wait for it. */
 static bool ends_together(bn_status st) { return st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED; }
 
-/* The story of a failure; problems of a case stand for themselves, as file:line:column lines. */
+/* Prints what failed; errors of a case are file:line:column lines of their own. */
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
     if (bn_context_rank(ctx) > 0 &&
-        (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* every rank has met it, the first one tells it */
+        (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* all ranks have it, the first one prints it */
         (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
         return;
     }
@@ -137,7 +137,7 @@ static void print_error(bn_context *ctx, bn_status st)
         fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
 }
 
-static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_command *c, const char *argv0,
+static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c, const char *argv0,
                              bool *answered)
 {
     if (o->version) {
@@ -145,20 +145,19 @@ static bn_status run_command(bn_context *ctx, const bn_options *o, const bn_comm
         return BN_OK;
     }
     if (o->help || !c) {
-        bn_options_help(c, !o->help);
+        bn_options_help(o, c, !o->help);
         return o->help ? BN_OK : BN_USAGE;
     }
     char path[4096]; /* of this binary, also after a change of folder; where there is no /proc: as it was called */
     ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
     bool known = bytes > 0 && (size_t)bytes < sizeof path;
     path[known ? bytes : 0] = '\0';
-    return c->run(&(bn_cli){ .ctx = ctx,
-                             .options = o,
-                             .program = known ? path : argv0,
-                             .stop = &stop_wanted,
-                             .status_wanted = &status_wanted,
-                             .answered = answered,
-                             .last_words = &last_words });
+    o->run.program = known ? path : argv0;
+    o->run.stop = &stop_wanted;
+    o->run.status_wanted = &status_wanted;
+    o->run.last_words = &last_words;
+    return c->run(&(bn_cli){
+        .ctx = ctx, .options = o, .program = o->run.program, .stop = &stop_wanted, .answered = answered });
 }
 
 /* With --json a failure is a document, too, on one line where the command prints lines of their own. */
@@ -187,7 +186,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "binnacle: out of memory\n");
         return bn_exit_code(BN_MEMORY);
     }
-    bn_status st = bn_options_parse(ctx, argc, argv, &options, &command);
+    bn_status st = bn_options_parse(ctx, commands, argc, argv, &options, &command);
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);
@@ -196,8 +195,8 @@ int main(int argc, char **argv)
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0], &answered);
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
-        st = BN_TERMINATED; /* commands ask only whether they are to stop */
-    if (st != BN_OK && options.json && !answered && !options.child && bn_context_rank(ctx) == 0)
+        st = BN_TERMINATED; /* commands do not distinguish the signals */
+    if (st != BN_OK && options.run.json && !answered && !options.child && bn_context_rank(ctx) == 0)
         print_failure(ctx, st, command && command->bit == BN_CMD_RUN);
     errno = 0;
     bool failed_before = ferror(stdout) != 0;

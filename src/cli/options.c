@@ -13,7 +13,7 @@
 
 enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
-/* How the text behind an option becomes a member of bn_options. */
+/* How the text after an option becomes a member of bn_options. */
 typedef enum option_kind { FLAG, TEXT, PERHAPS, SET, STEPS, BOXES, SIZE, WORK_GROUP, PRECISION, EVERY } option_kind;
 
 typedef struct option_row {
@@ -30,28 +30,28 @@ typedef struct option_row {
 #define AT(member) offsetof(bn_options, member)
 
 static const option_row rows[] = {
-    { "device", 'd', TEXT, "SEL", AT(device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
+    { "device", 'd', TEXT, "SEL", AT(run.device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
       "together" },
-    { "out", 'o', TEXT, "DIR", AT(out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false,
+    { "out", 'o', TEXT, "DIR", AT(run.out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false,
       "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
       "steps, seconds or minutes between checkpoints (10min, 30s, 2h, 5000)" },
-    { "resume", 0, PERHAPS, "[=FILE]", AT(resume), BN_CMD_RUN, false,
+    { "resume", 0, PERHAPS, "[=FILE]", AT(run.resume), BN_CMD_RUN, false,
       "go on from the newest checkpoint in the output folder, or from FILE" },
-    { "reference", 0, FLAG, NULL, AT(reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
+    { "reference", 0, FLAG, NULL, AT(run.reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "cut the domain into pieces; the bits stay the same" },
-    { "weights", 0, TEXT, "W,W,...", AT(weights), BN_CMD_RUN, false,
+    { "weights", 0, TEXT, "W,W,...", AT(run.weights), BN_CMD_RUN, false,
       "shares of several devices, in their order; without it by measured speed where they differ" },
     { "work-group", 0, WORK_GROUP, "64x1", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "shape of work-groups; the bits stay the same" },
     { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST, false,
       "single, double, or both (verify; without it both)" },
-    { "profile", 0, FLAG, NULL, AT(profile), BN_CMD_RUN, false, "time every kernel and print a table" },
-    { "force", 0, FLAG, NULL, AT(force), BN_CMD_RUN, false, "overwrite results; run although the self-test differs" },
+    { "profile", 0, FLAG, NULL, AT(run.profile), BN_CMD_RUN, false, "time every kernel and print a table" },
+    { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN, false, "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
@@ -70,12 +70,12 @@ static const option_row rows[] = {
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
       "starts), default-vs-tuned (work-groups)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
-    { "json", 0, FLAG, NULL, AT(json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST, false,
+    { "json", 0, FLAG, NULL, AT(run.json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST, false,
       "output for scripts" },
     { "defines", 0, FLAG, NULL, AT(defines), BN_CMD_CHECK, false,
       "print the constants that the solver's kernels get, as options of a compiler" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE | BN_CMD_CHECK, true, "" },
-    { "quiet", 'q', FLAG, NULL, AT(quiet), BN_CMD_ALL, false, "no progress" },
+    { "quiet", 'q', FLAG, NULL, AT(run.quiet), BN_CMD_ALL, false, "no progress" },
     { "verbose", 'v', FLAG, NULL, AT(verbose), BN_CMD_ALL, false, "tell more" },
     { "version", 0, FLAG, NULL, AT(version), BN_CMD_ALL, false, "version, compiler and libraries" },
     { "help", 'h', FLAG, NULL, AT(help), BN_CMD_ALL, false, "this text" },
@@ -128,7 +128,7 @@ static bn_status set_override(bn_context *ctx, bn_options *o, const char *text)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return bn_fail(ctx, BN_USAGE, "--set %s: expected KEY=VALUE, like --set stop.steps=100", text);
-    o->set[o->set_count++] = text; /* room for all of argv */
+    o->set[o->set_count++] = text; /* as long as argv */
     return BN_OK;
 }
 
@@ -152,13 +152,13 @@ static bn_status set_every(bn_context *ctx, const char *text, bn_options *o)
     } units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
     const char *end = text;
     char *stop = NULL;
-    if (read_number(text, &end, 1, LLONG_MAX, &o->checkpoint_steps) && *end == '\0')
+    if (read_number(text, &end, 1, LLONG_MAX, &o->run.checkpoint_steps) && *end == '\0')
         return BN_OK;
-    o->checkpoint_steps = 0;
+    o->run.checkpoint_steps = 0;
     const double value = text[0] >= '0' && text[0] <= '9' ? strtod(text, &stop) : 0;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (stop && value > 0 && value < 1e9 && strcmp(stop, units[i].unit) == 0) {
-            o->checkpoint_seconds = value * units[i].seconds;
+            o->run.checkpoint_seconds = value * units[i].seconds;
             return BN_OK;
         }
     return bn_fail(ctx, BN_USAGE, "--checkpoint-every %s: expected steps or a time, like 5000, 30s, 10min or 2h", text);
@@ -177,16 +177,16 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case TEXT:
     case PERHAPS: memcpy(member, &text, sizeof text); return BN_OK;
     case SET: return set_override(ctx, o, text);
-    case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->steps);
+    case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
-        o->boxes = (int)value;
+        o->run.sim.boxes = (int)value;
         return BN_OK;
     case SIZE:
         BN_TRY(set_number(ctx, row, text, 1, 4, &value));
         o->size = (int)value;
         return BN_OK;
-    case WORK_GROUP: return set_work_group(ctx, text, o->work_group);
+    case WORK_GROUP: return set_work_group(ctx, text, o->run.sim.work_group);
     case PRECISION: return set_precision(ctx, text, &o->precision);
     case EVERY: return set_every(ctx, text, o);
     }
@@ -208,9 +208,9 @@ static bn_status unknown_option(bn_context *ctx, const char *given)
     for (size_t i = 0; i < ROWS; i++)
         if (strcmp(rows[i].name, word) == 0)
             return bn_fail(ctx, BN_USAGE, "--%s takes no value", word);
-    const char *nearest = bn_suggest(word, names);
+    const char *meant = bn_suggest(word, names);
     return bn_fail(ctx, BN_USAGE, "unknown or ambiguous option `--%s`%s%s%s (binnacle COMMAND --help lists them)", word,
-                   nearest ? "; did you mean `--" : "", nearest ? nearest : "", nearest ? "`?" : "");
+                   meant ? "; did you mean `--" : "", meant ? meant : "", meant ? "`?" : "");
 }
 
 /* The command that the first argument names; a case file stands for `run`. */
@@ -219,7 +219,7 @@ static bn_status find_command(bn_context *ctx, bn_options *o, const bn_command *
     const char *names[32] = { NULL };
     size_t count = 0;
     const bn_command *run = NULL;
-    for (const bn_command *c = bn_commands; c->name; c++) {
+    for (const bn_command *c = o->commands; c->name; c++) {
         if (strcmp(c->name, o->args[0]) == 0)
             *command = c;
         if (c->bit == BN_CMD_RUN)
@@ -232,9 +232,9 @@ static bn_status find_command(bn_context *ctx, bn_options *o, const bn_command *
         return BN_OK;
     }
     if (!*command) {
-        const char *nearest = bn_suggest(o->args[0], names);
+        const char *meant = bn_suggest(o->args[0], names);
         return bn_fail(ctx, BN_USAGE, "unknown command `%s`%s%s%s (binnacle --help lists them)", o->args[0],
-                       nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+                       meant ? "; did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
     }
     o->args++;
     o->arg_count--;
@@ -253,13 +253,14 @@ static bn_status check_use(bn_context *ctx, const bn_options *o, const bn_comman
                    o->arg_count < c->least ? "something is missing" : "too many arguments", c->name, c->arguments);
 }
 
-bn_status bn_options_parse(bn_context *ctx, int argc, char **argv, bn_options *o, const bn_command **command)
+bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc, char **argv, bn_options *o,
+                           const bn_command **command)
 {
     struct option longs[ROWS + 1];
     char shorts[2 * ROWS + 2] = ":";
     size_t at = 1;
     bool given[ROWS] = { false };
-    *o = (bn_options){ .steps = -1 };
+    *o = (bn_options){ .run.steps = -1, .commands = commands };
     *command = NULL;
     memset(longs, 0, sizeof longs);
     for (size_t i = 0; i < ROWS; i++) {
@@ -319,10 +320,10 @@ static void help_of_options(FILE *to, unsigned commands)
     }
 }
 
-static void help_of_program(FILE *to)
+static void help_of_program(FILE *to, const bn_command *commands)
 {
     fprintf(to, "Physics solvers for any OpenCL device.\n\n");
-    for (const bn_command *c = bn_commands; c->name; c++)
+    for (const bn_command *c = commands; c->name; c++)
         if (!c->hidden)
             fprintf(to, "  binnacle %-10s %-13s %s\n", c->name, c->arguments, c->summary);
     fprintf(to, "\nSolvers:\n");
@@ -338,7 +339,7 @@ static void help_of_program(FILE *to)
                 "NO_COLOR\n");
 }
 
-void bn_options_help(const bn_command *c, bool to_stderr)
+void bn_options_help(const bn_options *o, const bn_command *c, bool to_stderr)
 {
     FILE *to = to_stderr ? stderr : stdout;
     if (c) {
@@ -348,7 +349,7 @@ void bn_options_help(const bn_command *c, bool to_stderr)
         fprintf(to, "\nOptions:\n");
         help_of_options(to, c->bit);
     } else {
-        help_of_program(to);
+        help_of_program(to, o->commands);
     }
     fprintf(
         to,
@@ -362,7 +363,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         return bn_fail(cli->ctx, BN_USAGE, "completion for `%s`: only bash is known", cli->options->args[0]);
     printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
     printf("    local word=${COMP_WORDS[COMP_CWORD]} words=\n    case ${COMP_WORDS[1]} in\n");
-    for (const bn_command *c = bn_commands; c->name; c++) {
+    for (const bn_command *c = cli->options->commands; c->name; c++) {
         if (c->hidden)
             continue;
         printf("        %s) words='", c->name);
@@ -375,7 +376,7 @@ bn_status bn_cli_completion(const bn_cli *cli)
         printf("' ;;\n");
     }
     printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
-    for (const bn_command *c = bn_commands; c->name; c++)
+    for (const bn_command *c = cli->options->commands; c->name; c++)
         if (!c->hidden)
             printf("%s ", c->name);
     printf("--help --version'\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n");

@@ -3,9 +3,8 @@
 #ifndef BN_OPTIONS_H
 #define BN_OPTIONS_H
 
-#include "binnacle/context.h"
 #include "api/ranks.h"
-#include <signal.h>
+#include "run/run.h"
 
 /* Commands as bits, so that an option can say which ones take it. */
 enum {
@@ -25,36 +24,28 @@ enum {
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
 
 typedef struct bn_options {
-    const char *device, *out, *field; /* NULL: not given */
-    const char *suite, *compare;      /* of bench */
-    const char *kernel, *plan;        /* of tune; NULL: not given */
-    const char *weights;              /* of devices; NULL: not given */
-    const char *report;               /* of devices: the file; NULL: not given */
-    const char *resume;               /* "": the newest checkpoint in the output folder; NULL: not given */
-    long long checkpoint_steps;       /* 0: not given */
-    double checkpoint_seconds;        /* 0: not given */
-    const char **set;                 /* key=value texts, in the order given */
+    bn_run_desc run;             /* what a run reads; other commands take some of it */
+    const char *field;           /* of plot; NULL: not given, as in the next ones */
+    const char *suite, *compare; /* of bench */
+    const char *kernel, *plan;   /* of tune */
+    const char *report;          /* of devices: the file */
+    const char **set;            /* key=value texts, in the order given */
     size_t set_count;
-    long long steps;      /* < 0: not given */
-    int boxes;            /* 0: not given */
-    int size;             /* of bench, from 1; 0: not given */
-    size_t work_group[3]; /* {0}: not given */
+    int size; /* of bench, from 1; 0: not given */
     bn_precision_wish precision;
-    bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full,
-        shapes_only, defines;
-    const char *const *args; /* what is no option, behind the command */
+    bool verbose, help, version, check, measure, child, quick, full, shapes_only, defines;
+    const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
+    const struct bn_command *commands; /* the table, for help and completion */
 } bn_options;
 
 /* What a command gets from main. */
 typedef struct bn_cli {
     bn_context *ctx;
     const bn_options *options;
-    const char *program;                  /* path of this binary, for child processes */
-    const volatile sig_atomic_t *stop;    /* non-zero: end soon (SIGINT, SIGTERM) */
-    volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1) */
-    bool *answered;                       /* --json: the command has printed its document */
-    struct bn_last_words *last_words;     /* what a signal handler says when it may be too late for more */
+    const char *program;               /* path of this binary, for child processes */
+    const volatile sig_atomic_t *stop; /* non-zero: end soon (SIGINT, SIGTERM) */
+    bool *answered;                    /* --json: the command has printed its document */
 } bn_cli;
 
 typedef struct bn_command {
@@ -66,15 +57,14 @@ typedef struct bn_command {
     bn_status (*run)(const bn_cli *);
 } bn_command;
 
-extern const bn_command bn_commands[]; /* ends with a NULL name; stands in main.c */
-
-/* Parses the command line; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
+/* Parses the command line by the table of `commands`, which ends with a NULL name; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
  * Release the options also after a failure. */
-BN_CHECKED bn_status bn_options_parse(bn_context *, int argc, char **argv, bn_options *, const bn_command **command);
+BN_CHECKED bn_status bn_options_parse(bn_context *, const bn_command *commands, int argc, char **argv, bn_options *,
+                                      const bn_command **command);
 void bn_options_release(bn_options *);
 
 /* Help of the program (NULL) or of a command, to stdout or stderr. */
-void bn_options_help(const bn_command *, bool to_stderr);
+void bn_options_help(const bn_options *, const bn_command *, bool to_stderr);
 
 /* A completion script for bash on stdout. */
 bn_status bn_cli_completion(const bn_cli *);

@@ -294,7 +294,7 @@ static int folder_make(const char *path)
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 }
 
-bn_status bn_output_dir_create(bn_context *ctx, const char *path)
+bn_status bn_directory_create(bn_context *ctx, const char *path)
 {
     char *part = strdup(path);
     if (!part)

@@ -24,7 +24,7 @@ BN_CHECKED bn_status bn_file_write(bn_context *, const char *path, const void *d
 /* A whole file into memory, NUL-terminated, at most `limit` bytes; free() it. */
 BN_CHECKED bn_status bn_file_read(bn_context *, const char *path, size_t limit, char **data, size_t *bytes);
 /* Makes a folder and its parents. */
-BN_CHECKED bn_status bn_output_dir_create(bn_context *, const char *path);
+BN_CHECKED bn_status bn_directory_create(bn_context *, const char *path);
 /* "folder/name" in fresh memory; NULL when out of memory. */
 char *bn_path_join(const char *folder, const char *name);
 

@@ -25,7 +25,7 @@ static void on_error(png_structp png, png_const_charp message)
     png_longjmp(png, 1);
 }
 
-/* Doubts about our own calls, such as an odd text: nothing that the user could act on. */
+/* Warnings about our own calls, such as an odd text, do not help the user. */
 static void on_warning(png_structp png, png_const_charp message) { (void)png, (void)message; }
 
 static void on_write(png_structp png, png_bytep data, png_size_t bytes)
@@ -79,13 +79,8 @@ static bool encode(png_job *job, const bn_png_pixels *p, const char *title, cons
     return true;
 }
 
-bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title)
-{
-    return bn_png_write_keeping(ctx, path, pixels, title, NULL);
-}
-
-bn_status bn_png_write_keeping(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title,
-                               const bn_png_kept *kept)
+bn_status bn_png_write(bn_context *ctx, const char *path, const bn_png_pixels *pixels, const char *title,
+                       const bn_png_kept *kept)
 {
     bn_status st = BN_OK;
     bn_file *file = NULL;
@@ -100,7 +95,7 @@ bn_status bn_png_write_keeping(bn_context *ctx, const char *path, const bn_png_p
     else if (!encode(&job, pixels, title, kept) && !ferror(job.stream))
         st = bn_fail(ctx, BN_IO, "cannot write %s: libpng says %s", path, job.message);
     else
-        st = bn_file_commit(&file); /* a failed stream is told here, with its reason */
+        st = bn_file_commit(&file); /* reports a failed stream with its reason */
     bn_file_abort(&file);
     png_destroy_write_struct(&job.png, &job.info);
     free(job.row);

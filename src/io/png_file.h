@@ -10,18 +10,16 @@ typedef struct bn_png_pixels {
     const unsigned char *data;
 } bn_png_pixels;
 
-/* Eight bits per channel, with the texts Title (UTF-8; "": none) and Software; whole or not at all. */
-BN_CHECKED bn_status bn_png_write(bn_context *, const char *path, const bn_png_pixels *, const char *title);
-
-/* Data of ours that travel in the file, in a chunk that other programs pass over. */
+/* Data of ours in a chunk of the file that other programs skip. */
 typedef struct bn_png_kept {
     unsigned char *data;
     size_t bytes; /* 0: none */
 } bn_png_kept;
 
-/* The same with such data; NULL or empty: none. */
-BN_CHECKED bn_status bn_png_write_keeping(bn_context *, const char *path, const bn_png_pixels *, const char *title,
-                                          const bn_png_kept *);
+/* Eight bits per channel, with the texts Title (UTF-8; "": none) and Software, and such data (NULL or empty: none); whole or
+ * not at all. */
+BN_CHECKED bn_status bn_png_write(bn_context *, const char *path, const bn_png_pixels *, const char *title,
+                                  const bn_png_kept *);
 /* The data that a file keeps, free() them; none is no failure. */
 BN_CHECKED bn_status bn_png_read_kept(bn_context *, const char *path, bn_png_kept *out);
 

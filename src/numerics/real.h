@@ -1,7 +1,7 @@
 /* real.h: what the CPU references are written with. A file NAME_reference.c is compiled twice, for float and for
  * double, so that a device can be compared with it bit for bit in its own precision. It is plain C loops over whole
- * arrays (x fastest, no halo). Of the device's code it shares the numbering of cells, tables and the order of sums,
- * never a formula. */
+ * arrays (x fastest, no halo). It shares with the kernels the numbering of cells, tables and the order of sums, and has the
+ * same formulas in the same association: it proves the port; the analytic tests prove the scheme. */
 #ifndef BN_REAL_H
 #define BN_REAL_H
 

@@ -1,7 +1,7 @@
-/* frame.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job
- * waits for the copies, converts, draws and writes while the stepping thread goes on. Where ranks have parts of the
- * fields, the job of each writes its own parts to pieces, and what there is one of (pictures, TIFF, layers) is brought
- * together before, on the stepping thread; the list of the pieces is written when all ranks have written theirs. */
+/* frame.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job on the
+ * writer's thread waits for the copies, converts, draws and writes while the stepping thread continues. Where ranks have
+ * parts of the fields, the job of each writes its own parts to pieces; the stepping thread writes pictures, TIFF and meshes
+ * before. The list of the pieces is written when all ranks have written theirs. */
 #ifndef BN_FRAME_H
 #define BN_FRAME_H
 
@@ -16,27 +16,27 @@ typedef struct bn_frame_desc {
     bn_context *ctx;
     bn_sim *sim;
     bn_output_dir *folder;
-    bool leads; /* writes what there is one of */
+    bool leads; /* this rank writes the files that are not in pieces */
     bool vtk, tiff, hdf5, pictures, layered;
-    bool animation;    /* pictures keep their values, to be drawn anew with the scale of all of them */
-    bn_mesh_output *layers; /* NULL: none, or it does not lead */
+    bool animation;       /* pictures keep their values, to be drawn again with one scale */
+    bn_mesh_output *mesh; /* NULL: none, or it does not lead */
 } bn_frame_desc;
 
 /* Whether ranks write pieces. */
 bool bn_frame_in_pieces(const bn_frame_desc *);
 
-/* Names files, brings together what has to be, begins to copy the rest. Of the present step. */
+/* Of the current step: names files, writes what is not in pieces, begins to copy the fields. */
 BN_CHECKED bn_status bn_frame_create(const bn_frame_desc *, bn_frame **out);
 void bn_frame_release(bn_frame *); /* accepts NULL */
 
-/* "fields/NAME-000120.vti", relative to the folder, of what stands in fields.pvd. */
+/* "fields/NAME-000120.vti", relative to the output directory, as fields.pvd lists it. */
 void bn_frame_file(const bn_frame_desc *, char *name, size_t room);
 /* A picture's path, "pictures/NAME-000120.png": fresh memory. */
 BN_CHECKED bn_status bn_frame_picture(bn_output_dir *, char **path, const char *name, unsigned long long step);
 
-/* What a job does on each rank; without pieces that is all. */
+/* The job of each rank; without pieces it writes everything. */
 BN_CHECKED bn_status bn_frame_write(bn_context *, bn_frame *);
-/* On the leading rank, when all have done that: what names the pieces. */
+/* On the leading rank, when all have done that: the files that list the pieces. */
 BN_CHECKED bn_status bn_frame_list_pieces(bn_context *, const bn_frame *);
 
 #endif

@@ -12,7 +12,7 @@ void bn_history_release(bn_history *p)
         free(p->files[i]);
     free(p->files);
     free(p->times);
-    free(p->moments);
+    free(p->frames);
     free(p->drawn_steps);
     free(p->steps_seen);
     free(p->residuals);
@@ -31,7 +31,7 @@ static bn_status add_step(bn_context *ctx, unsigned long long **steps, size_t *c
 
 bn_status bn_history_frame(bn_context *ctx, bn_history *p, unsigned long long step)
 {
-    return add_step(ctx, &p->moments, &p->moment_count, step);
+    return add_step(ctx, &p->frames, &p->frame_count, step);
 }
 
 bn_status bn_history_drawn(bn_context *ctx, bn_history *p, unsigned long long step)
@@ -87,7 +87,7 @@ bn_status bn_history_residual(bn_context *ctx, bn_history *p, unsigned long long
 }
 
 /* The names, a line each. */
-static bn_status keep_files(bn_history *p, bn_checkpoint_state *k, size_t count)
+static bn_status serialize_files(bn_history *p, bn_checkpoint_state *k, size_t count)
 {
     size_t bytes = 0, at = 0;
     for (size_t i = 0; i < p->file_count; i++)
@@ -117,7 +117,8 @@ out:
     return st;
 }
 
-static bn_status keep_steps(bn_checkpoint_state *k, const char *name, unsigned long long **steps, size_t *have, size_t count)
+static bn_status serialize_steps(bn_checkpoint_state *k, const char *name, unsigned long long **steps, size_t *have,
+                                 size_t count)
 {
     if (bn_state_restores(k)) {
         free(*steps);
@@ -128,13 +129,13 @@ static bn_status keep_steps(bn_checkpoint_state *k, const char *name, unsigned l
     return bn_state_counts(k, name, *steps, count);
 }
 
-bn_status bn_history_keep(bn_history *p, bn_csv_series *series, bn_checkpoint_state *k)
+bn_status bn_history_serialize(bn_history *p, bn_csv_series *series, bn_checkpoint_state *k)
 {
     bn_checkpoint_state_group(k, "output");
     if (bn_state_restores(k) && !bn_checkpoint_state_has(k, "steps"))
         return BN_OK;
     unsigned long long counts[] = {
-        p->fields_step, p->row_step, p->moment_count, p->drawn_count, p->file_count, p->seen
+        p->fields_step, p->row_step, p->frame_count, p->drawn_count, p->file_count, p->seen
     };
     const char *rows;
     size_t bytes;
@@ -149,9 +150,9 @@ bn_status bn_history_keep(bn_history *p, bn_csv_series *series, bn_checkpoint_st
         BN_TRY(bn_csv_series_set(series, rows, bytes));
         BN_TRY(room_for_residuals(k->ctx, p));
     }
-    BN_TRY(keep_steps(k, "moments", &p->moments, &p->moment_count, (size_t)counts[2]));
-    BN_TRY(keep_steps(k, "drawn", &p->drawn_steps, &p->drawn_count, (size_t)counts[3]));
-    BN_TRY(keep_files(p, k, (size_t)counts[4]));
+    BN_TRY(serialize_steps(k, "frames", &p->frames, &p->frame_count, (size_t)counts[2]));
+    BN_TRY(serialize_steps(k, "drawn", &p->drawn_steps, &p->drawn_count, (size_t)counts[3]));
+    BN_TRY(serialize_files(p, k, (size_t)counts[4]));
     BN_TRY(bn_state_reals(k, "steps_seen", p->steps_seen, p->seen));
     return bn_state_reals(k, "residuals", p->residuals, p->seen);
 }

@@ -1,5 +1,4 @@
-/* history.h: what a run has written so far: what the next file of a series needs to know, and what a run that goes on from
- * a checkpoint takes up again. */
+/* history.h: what a run has written so far: for files that list others, for charts and animations, and for restarts. */
 #ifndef BN_HISTORY_H
 #define BN_HISTORY_H
 
@@ -12,11 +11,11 @@
 typedef struct bn_history {
     unsigned long long fields_step; /* of the last fields; BN_HISTORY_NEVER: none yet */
     unsigned long long row_step;    /* of the last row of the series; 0: none yet */
-    unsigned long long *moments;    /* steps whose fields or pictures were written */
-    size_t moment_count;
-    unsigned long long *drawn_steps; /* of the pictures so far: for the animations */
+    unsigned long long *frames;     /* steps whose fields or pictures were written */
+    size_t frame_count;
+    unsigned long long *drawn_steps; /* of the pictures, for animations */
     size_t drawn_count;
-    char **files; /* relative to the folder, with their times: for the .pvd */
+    char **files; /* relative to the output directory, with their times: for fields.pvd */
     double *times;
     size_t file_count;
     double *steps_seen, *residuals; /* for the chart; room for BN_HISTORY_RESIDUALS once there is one */
@@ -32,10 +31,9 @@ BN_CHECKED bn_status bn_history_file(bn_context *, bn_history *, const char *nam
 /* Every second point is dropped when there are too many. */
 BN_CHECKED bn_status bn_history_residual(bn_context *, bn_history *, unsigned long long step, double residual);
 
-/* To a checkpoint or from it, with the rows of the series. A checkpoint that no run has written leaves everything as it
- * is. */
-BN_CHECKED bn_status bn_history_keep(bn_history *, bn_csv_series *, bn_checkpoint_state *);
-/* Forgets files that are not in the folder: a run may go on in another one. */
+/* To a checkpoint or from it, with the rows of the series. A checkpoint that bn_sim_save wrote changes nothing. */
+BN_CHECKED bn_status bn_history_serialize(bn_history *, bn_csv_series *, bn_checkpoint_state *);
+/* Forgets files that are not in the output directory: a run may be resumed in another one. */
 void bn_history_trim(bn_history *, bn_output_dir *);
 
 #endif

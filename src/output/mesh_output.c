@@ -49,7 +49,7 @@ static bool named(const char *const *names, const char *name)
 
 static bn_status create_meshes(bn_mesh_output *l, const char *title)
 {
-    const bn_plan_mesh_output_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
     bn_ugrid_field fields[BN_PLAN_FIELDS];
     char source[64];
     for (size_t i = 0; i < l->plan->field_count; i++) {
@@ -86,7 +86,7 @@ bn_status bn_mesh_output_create(bn_context *ctx, bn_output_dir *folder, bn_sim *
     const bn_grid *g = &p->grid;
     bn_status st = BN_OK;
     *out = NULL;
-    if (!p->layers.name)
+    if (!p->mesh_output.name)
         return BN_OK;
     bn_mesh_output *l = calloc(1, sizeof *l);
     if (!l)
@@ -95,13 +95,13 @@ bn_status bn_mesh_output_create(bn_context *ctx, bn_output_dir *folder, bn_sim *
     l->cells = (bn_cells){
         { g->n[0], g->n[1] }, { g->origin[0], g->origin[1] }, { g->h[0], g->h[1] }, g->kind == BN_HEXAGONAL
     };
-    if (p->layers.outlined) {
+    if (p->mesh_output.outlined) {
         char *path = NULL;
         BN_GO(bn_output_dir_name(folder, &path, "outlines"));
-        st = bn_output_dir_create(ctx, path);
+        st = bn_directory_create(ctx, path);
         free(path);
     }
-    if (st == BN_OK && p->layers.mesh)
+    if (st == BN_OK && p->mesh_output.mesh)
         st = create_meshes(l, bn_case_text(bn_sim_case(sim), "case.title"));
     if (st == BN_OK) {
         *out = l;
@@ -141,9 +141,9 @@ static bn_status read_layer(bn_context *ctx, const bn_field_sampler *e, uint32_t
     const bn_region r = { { 0, 0, layer }, { n[0], n[1], 1 } };
     for (size_t which = 0; which < e->count; which++) {
         const bn_field_desc *d = &p->fields[e->field[which]];
-        const bool outlined = p->layers.outlined && strcmp(d->name, p->layers.outlined) == 0;
+        const bool outlined = p->mesh_output.outlined && strcmp(d->name, p->mesh_output.outlined) == 0;
         const int components = d->components > 1 ? d->components : 1;
-        if (!outlined && !(p->layers.mesh && wanted(d)))
+        if (!outlined && !(p->mesh_output.mesh && wanted(d)))
             continue;
         double *values = malloc(cells * (size_t)components * sizeof *values);
         if (!(s->values[e->field[which]] = values))
@@ -167,7 +167,7 @@ static bn_status note(bn_context *ctx, bn_mesh_output *l, const entry *next)
 static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e, const double *values, size_t layer,
                                bool *in)
 {
-    const bn_plan_mesh_output_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
     bn_outline o;
     char *path = NULL;
@@ -189,7 +189,7 @@ static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_fiel
 /* outlines.csv: which outline is of what time. */
 static bn_status write_list(bn_context *ctx, bn_mesh_output *l)
 {
-    const bn_plan_mesh_output_desc *d = &l->plan->layers;
+    const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
     char *path = NULL, time[BN_DECIMAL_BYTES], area[BN_DECIMAL_BYTES];
     bn_file *file = NULL;
     BN_TRY(bn_output_dir_name(l->folder, &path, "outlines.csv"));
@@ -257,7 +257,7 @@ static bn_status take_up_list(bn_mesh_output *l, const unsigned long long *steps
 
 bn_status bn_mesh_output_resume(bn_mesh_output *l, const unsigned long long *steps, size_t count)
 {
-    if (l->plan->layers.outlined)
+    if (l->plan->mesh_output.outlined)
         BN_TRY(take_up_list(l, steps, count));
     for (size_t k = 0; l->mesh && k < l->count; k++) {
         BN_TRY(bn_ugrid_take_up(l->ctx, l->mesh[k], steps, count));
@@ -265,7 +265,7 @@ bn_status bn_mesh_output_resume(bn_mesh_output *l, const unsigned long long *ste
             bn_log(
                 l->ctx, BN_LOG_WARNING,
                 "%s%zu.nc will lack %zu of the times before: the run that found them was cut off and could not end it",
-                l->plan->layers.name, k + 1, count - bn_ugrid_times(l->mesh[k]));
+                l->plan->mesh_output.name, k + 1, count - bn_ugrid_times(l->mesh[k]));
     }
     return BN_OK;
 }
@@ -276,7 +276,7 @@ bn_status bn_mesh_output_write(bn_context *ctx, bn_mesh_output *l, const bn_fiel
     source s = { .layers = l };
     bn_status st = BN_OK;
     size_t outlined = 0;
-    while (p->layers.outlined && strcmp(p->fields[outlined].name, p->layers.outlined) != 0)
+    while (p->mesh_output.outlined && strcmp(p->fields[outlined].name, p->mesh_output.outlined) != 0)
         outlined++;
     bool *in = malloc((size_t)p->grid.n[0] * p->grid.n[1] * sizeof *in);
     if (!in)
@@ -284,12 +284,12 @@ bn_status bn_mesh_output_write(bn_context *ctx, bn_mesh_output *l, const bn_fiel
     for (uint32_t k = 0; k < (p->grid.dims > 2 ? p->grid.n[2] : 1); k++) {
         free_values(&s);
         BN_GO(read_layer(ctx, e, k, &s));
-        if (l && p->layers.outlined)
+        if (l && p->mesh_output.outlined)
             BN_GO(write_outline(ctx, l, e, s.values[outlined], k, in));
         if (l && l->mesh)
             BN_GO(bn_ugrid_add(ctx, l->mesh[k], e->time, e->step, value, &s));
     }
-    if (l && p->layers.outlined)
+    if (l && p->mesh_output.outlined)
         st = write_list(ctx, l);
 out:
     free_values(&s);

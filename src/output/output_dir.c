@@ -264,7 +264,7 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
         return bn_fail(ctx, BN_IO,
                        "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
                        path);
-    BN_TRY(bn_output_dir_create(ctx, path));
+    BN_TRY(bn_directory_create(ctx, path));
     bn_status st = BN_OK;
     bn_output_dir *f = calloc(1, sizeof *f);
     if (!f || !(f->path = strdup(path)) || !(f->lock = bn_path_join(path, lock_name))) {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 1024 };
 static const double smallest_share = 0.7; /* of the wanted size, before text is cut instead */
 
 bn_status bn_canvas_create(bn_context *ctx, const char *path, int width, int height, bn_canvas *out)
@@ -53,10 +52,10 @@ static size_t character_bytes(const char *text)
 }
 
 /* A copy that cairo takes: valid UTF-8 without control characters. */
-static void clean(char out[TEXT_BYTES], const char *text)
+static void clean(char out[BN_CANVAS_TEXT], const char *text)
 {
     size_t used = 0;
-    while (*text && used + 5 < TEXT_BYTES) {
+    while (*text && used + 5 < BN_CANVAS_TEXT) {
         const size_t length = character_bytes(text);
         if (length == 0)
             out[used++] = '?';
@@ -86,7 +85,7 @@ static size_t raised_at(const char *text, char *plain)
 
 /* The next characters that are all raised or all not, without their height; returns the bytes that they take in the
  * text. */
-static size_t next_run(const char *text, char run[TEXT_BYTES], bool *up)
+static size_t next_run(const char *text, char run[BN_CANVAS_TEXT], bool *up)
 {
     size_t used = 0, taken = 0, length;
     char plain;
@@ -111,7 +110,7 @@ static double run_through(bn_canvas *c, double size, const char *text, bool draw
     if (draw)
         cairo_get_current_point(c->cr, &x, &y);
     while (*text) {
-        char run[TEXT_BYTES];
+        char run[BN_CANVAS_TEXT];
         bool up;
         cairo_text_extents_t extents;
         text += next_run(text, run, &up);
@@ -130,13 +129,13 @@ static double clean_width(bn_canvas *c, double size, const char *text) { return 
 
 double bn_canvas_text_width(bn_canvas *c, double size, const char *text)
 {
-    char copy[TEXT_BYTES];
+    char copy[BN_CANVAS_TEXT];
     clean(copy, text);
     return clean_width(c, size, copy);
 }
 
 /* Takes characters off the end until the text and an ellipsis fit. */
-static void shorten(bn_canvas *c, double size, double room, char text[TEXT_BYTES])
+static void shorten(bn_canvas *c, double size, double room, char text[BN_CANVAS_TEXT])
 {
     size_t length = strlen(text);
     while (length > 0 && clean_width(c, size, text) > room) {
@@ -150,7 +149,7 @@ static void shorten(bn_canvas *c, double size, double room, char text[TEXT_BYTES
 void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size, bool turned, double room,
                     const char *text)
 {
-    char copy[TEXT_BYTES];
+    char copy[BN_CANVAS_TEXT];
     clean(copy, text);
     double width = clean_width(c, size, copy);
     if (width > room) {
@@ -169,15 +168,14 @@ void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size
     cairo_restore(c->cr);
 }
 
-bn_status bn_canvas_save(bn_canvas *c, const char *title, const bn_png_kept *kept)
+bn_status bn_canvas_pixels(bn_canvas *c, const char *title, char text[BN_CANVAS_TEXT], bn_png_pixels *out)
 {
     cairo_surface_flush(c->surface);
     if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS)
         return bn_fail(c->ctx, cairo_status(c->cr) == CAIRO_STATUS_NO_MEMORY ? BN_MEMORY : BN_IO, "cannot draw %s: %s",
                        c->path, cairo_status_to_string(cairo_status(c->cr)));
-    char text[TEXT_BYTES];
     clean(text, title ? title : "");
-    const bn_png_pixels pixels = { c->width, c->height, cairo_image_surface_get_stride(c->surface),
-                                   cairo_image_surface_get_data(c->surface) };
-    return bn_png_write_keeping(c->ctx, c->path, &pixels, text, kept);
+    *out = (bn_png_pixels){ c->width, c->height, cairo_image_surface_get_stride(c->surface),
+                            cairo_image_surface_get_data(c->surface) };
+    return BN_OK;
 }

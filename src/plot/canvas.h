@@ -1,4 +1,4 @@
-/* canvas.h: a white sheet to draw on, with text, saved as PNG. y points down, lengths are pixels. */
+/* canvas.h: a white sheet to draw on, with text. y points down, lengths are pixels. */
 #ifndef BN_CANVAS_H
 #define BN_CANVAS_H
 
@@ -29,8 +29,8 @@ double bn_canvas_text_width(bn_canvas *, double size, const char *text);
 void bn_canvas_text(bn_canvas *, double x, double y, double across, double size, bool turned, double room,
                     const char *text);
 
-/* Writes the sheet as PNG under bn_canvas.path, whole or not at all; `title` goes into the file's text, `kept` (may be
- * NULL) into a chunk of its own. */
-BN_CHECKED bn_status bn_canvas_save(bn_canvas *, const char *title, const bn_png_kept *kept);
+/* The finished sheet for bn_png_write, which lives as long as the canvas, and the title (NULL: none) as valid UTF-8. */
+enum { BN_CANVAS_TEXT = 1024 };
+BN_CHECKED bn_status bn_canvas_pixels(bn_canvas *, const char *title, char text[BN_CANVAS_TEXT], bn_png_pixels *out);
 
 #endif

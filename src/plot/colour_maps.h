@@ -2,7 +2,9 @@
 #ifndef BN_COLOUR_MAPS_H
 #define BN_COLOUR_MAPS_H
 
-#include "plot/picture.h"
+#include <stdint.h>
+
+typedef enum bn_colour_map { BN_MAP_SEQUENTIAL, BN_MAP_DIVERGING, BN_MAP_CYCLIC } bn_colour_map;
 
 enum { BN_PALETTE_COLOURS = 1024 };
 

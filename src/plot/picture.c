@@ -422,10 +422,10 @@ static void draw_centred(bn_canvas *c, const layout *l, double y, double size, c
 
 bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *p)
 {
-    return bn_picture_draw(ctx, path, p, NULL);
+    return bn_picture_redraw(ctx, path, p, NULL);
 }
 
-bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p, const bn_png_kept *kept)
+bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture *p, const bn_png_kept *kept)
 {
     bn_status st = BN_OK;
     bn_canvas measure = { 0 }, sheet = { 0 };
@@ -434,6 +434,8 @@ bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p
     layout *l = NULL;
     drawn_levels drawn;
     bn_png_kept made = { NULL, 0 };
+    bn_png_pixels pixels;
+    char title[BN_CANVAS_TEXT];
     BN_TRY(check(ctx, path, p));
     l = calloc(1, sizeof *l); /* some kilobytes of tick texts */
     levels = make_levels(p, &count);
@@ -464,7 +466,8 @@ bn_status bn_picture_draw(bn_context *ctx, const char *path, const bn_picture *p
         draw_centred(&sheet, l, l->remark_y, BN_FONT_TICK, p->caption);
     if (!kept && p->keeps_values)
         BN_GO(bn_picture_keep(ctx, path, p, (int)l->frame.w, (int)l->frame.h, &made));
-    st = bn_canvas_save(&sheet, p->title, kept ? kept : &made);
+    BN_GO(bn_canvas_pixels(&sheet, p->title, title, &pixels));
+    st = bn_png_write(ctx, path, &pixels, title, kept ? kept : &made);
 out:
     free(made.data);
     bn_canvas_destroy(&sheet);

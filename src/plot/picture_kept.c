@@ -1,102 +1,29 @@
-/* picture_kept.c: a picture as data and back. The data are those of this machine, compressed; values are single
- * precision, their bytes sorted by significance, which zlib makes much smaller. At any time one picture is in memory.
- */
+/* picture_kept.c: values of a picture as data inside its file, and back. The data are those of this machine, compressed;
+ * values are single precision, their bytes sorted by significance, which zlib makes much smaller. */
 #include "plot/picture_kept.h"
 
 #include "plot/raster.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-enum { MARKS_MAX = 32, LIST_MAX = 1 << 20, TEXT_MAX = 4096, VALUES_MAX = 1 << 24 };
+enum { TEXT_BYTES = 512, VALUES_MAX = 1 << 24 };
 
-/* Also tells whether byte order and layout are those of this machine. */
-static const uint64_t mark = 0x3150766e62a1b2c3;
+/* Its value also shows whether byte order and layout are those of this machine. */
+static const uint64_t mark = 0x3250766e62a1b2c3;
 
-/* The smallest and the largest value of a field and of what has lines; low > high: none. */
-typedef struct scale {
-    double low, high, line_low, line_high;
-} scale;
-
-/* Goes through the parts of a picture in one order, to write or to read them. */
-typedef struct parcel {
-    unsigned char *data;
-    size_t bytes, room, at; /* at: how far it has been read */
-    bool reads, failed;
-    void *owned[64]; /* what reading has allocated */
-    size_t owned_count;
-} parcel;
-
-static void raw(parcel *p, void *value, size_t bytes)
-{
-    if (p->reads) {
-        p->failed = p->failed || bytes > p->bytes - p->at;
-        if (p->failed)
-            memset(value, 0, bytes);
-        else
-            memcpy(value, p->data + p->at, bytes);
-        p->at += p->failed ? 0 : bytes;
-        return;
-    }
-    if (p->bytes + bytes > p->room) {
-        const size_t room = 2 * (p->bytes + bytes);
-        unsigned char *grown = p->failed ? NULL : realloc(p->data, room);
-        p->failed = !grown;
-        if (!grown)
-            return;
-        p->data = grown;
-        p->room = room;
-    }
-    memcpy(p->data + p->bytes, value, bytes);
-    p->bytes += bytes;
-}
-
-/* Zeroed memory that lives as long as the parcel. */
-static void *own(parcel *p, size_t bytes)
-{
-    void *memory = p->owned_count < sizeof p->owned / sizeof *p->owned ? calloc(1, bytes ? bytes : 1) : NULL;
-    if (memory)
-        p->owned[p->owned_count++] = memory;
-    p->failed = p->failed || !memory;
-    return memory;
-}
-
-static void text(parcel *p, const char **value)
-{
-    uint64_t bytes = *value ? strlen(*value) + 1 : 0; /* 0: NULL */
-    raw(p, &bytes, sizeof bytes);
-    if (!p->reads) {
-        if (bytes)
-            raw(p, (char *)*value, bytes);
-        return;
-    }
-    char *copy = bytes > 0 && bytes <= TEXT_MAX ? own(p, bytes) : NULL;
-    p->failed = p->failed || bytes > TEXT_MAX;
-    if (copy) {
-        raw(p, copy, bytes);
-        copy[bytes - 1] = '\0';
-    }
-    *value = copy;
-}
-
-static void reals(parcel *p, const double **values, size_t count)
-{
-    uint8_t there = *values != NULL;
-    raw(p, &there, sizeof there);
-    if (!p->reads) {
-        if (there)
-            raw(p, (double *)*values, count * sizeof **values);
-        return;
-    }
-    double *copy = there && !p->failed && count <= LIST_MAX ? own(p, count * sizeof *copy) : NULL;
-    p->failed = p->failed || count > LIST_MAX;
-    if (copy)
-        raw(p, copy, count * sizeof *copy);
-    *values = copy;
-}
+typedef struct header {
+    uint64_t mark;
+    double origin[2], h[2];
+    bn_picture_scale scale;
+    uint32_t n[2];
+    bool nodes, lines, captioned;
+    char title[TEXT_BYTES], caption[TEXT_BYTES];
+} header;
 
 static float single(double v)
 {
@@ -104,108 +31,27 @@ static float single(double v)
 }
 
 /* In single precision, first the least significant bytes of all values, last those of sign and exponent. */
-static void field(parcel *p, const double **values, size_t count)
+static void pack(unsigned char *bytes, const double *values, size_t count)
 {
-    uint8_t there = *values != NULL;
-    raw(p, &there, sizeof there);
-    if (!there || p->failed)
-        return;
-    unsigned char *bytes = malloc(count * sizeof(float));
-    double *copy = p->reads ? own(p, count * sizeof *copy) : NULL;
-    p->failed = p->failed || !bytes;
-    for (size_t i = 0; !p->reads && bytes && i < count; i++) {
-        const float v = single((*values)[i]);
+    for (size_t i = 0; i < count; i++) {
+        const float v = single(values[i]);
         unsigned char parts[sizeof v];
         memcpy(parts, &v, sizeof v);
         for (size_t b = 0; b < sizeof v; b++)
             bytes[b * count + i] = parts[b];
     }
-    if (bytes)
-        raw(p, bytes, count * sizeof(float));
-    for (size_t i = 0; copy && bytes && i < count; i++) {
+}
+
+static void unpack(double *values, const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
         float v;
         unsigned char parts[sizeof v];
         for (size_t b = 0; b < sizeof v; b++)
             parts[b] = bytes[b * count + i];
         memcpy(&v, parts, sizeof v);
-        copy[i] = (double)v;
+        values[i] = (double)v;
     }
-    free(bytes);
-    if (p->reads)
-        *values = copy;
-}
-
-/* Marked lines, each with its label. */
-static void marked_lines(parcel *p, bn_picture *v)
-{
-    uint64_t count = v->mark_count;
-    raw(p, &count, sizeof count);
-    p->failed = p->failed || count > MARKS_MAX;
-    bn_marked_line *copy = p->reads && !p->failed ? own(p, count * sizeof *copy) : NULL;
-    for (size_t i = 0; !p->failed && i < count; i++) {
-        bn_marked_line m = p->reads ? (bn_marked_line){ .label = NULL } : v->marks[i];
-        uint8_t upright = m.upright;
-        raw(p, &upright, sizeof upright);
-        raw(p, &m.at, sizeof m.at);
-        text(p, &m.label);
-        m.upright = upright;
-        p->failed = p->failed || !m.label;
-        if (copy)
-            copy[i] = m;
-    }
-    if (p->reads) {
-        v->marks = copy;
-        v->mark_count = copy && !p->failed ? count : 0;
-    }
-}
-
-static void whole(parcel *p, bn_picture *v, scale *s)
-{
-    uint64_t m = mark, level_count = v->contours.count, wall_count = v->wall_count;
-    uint8_t map = (uint8_t)v->map, nodes = v->nodes, plain = v->plain;
-    raw(p, &m, sizeof m);
-    p->failed = p->failed || m != mark;
-    raw(p, s, sizeof *s);
-    raw(p, v->n, sizeof v->n);
-    raw(p, v->origin, sizeof v->origin);
-    raw(p, v->h, sizeof v->h);
-    raw(p, &nodes, sizeof nodes);
-    raw(p, &map, sizeof map);
-    raw(p, &plain, sizeof plain);
-    raw(p, &v->low, sizeof v->low);
-    raw(p, &v->high, sizeof v->high);
-    raw(p, &v->shape, sizeof v->shape);
-    raw(p, &level_count, sizeof level_count);
-    raw(p, &wall_count, sizeof wall_count);
-    text(p, &v->title);
-    text(p, &v->name);
-    text(p, &v->unit);
-    text(p, &v->contours.label);
-    text(p, &v->axes[0]);
-    text(p, &v->axes[1]);
-    text(p, &v->caption);
-    marked_lines(p, v);
-    const double *walls = v->walls ? v->walls[0] : NULL;
-    p->failed = p->failed || wall_count > LIST_MAX || level_count > LIST_MAX || v->n[0] == 0 || v->n[1] == 0 ||
-                v->n[1] > VALUES_MAX / v->n[0];
-    reals(p, &v->contours.levels, p->failed ? 0 : level_count);
-    reals(p, &walls, p->failed ? 0 : 4 * wall_count);
-    field(p, &v->values, (size_t)v->n[0] * v->n[1]);
-    field(p, &v->contours.values, (size_t)v->n[0] * v->n[1]);
-    v->walls = (const double(*)[4])(const void *)walls;
-    v->wall_count = walls ? wall_count : 0;
-    v->contours.count = level_count;
-    v->map = (bn_colour_map)map;
-    v->nodes = nodes;
-    v->plain = plain;
-    p->failed = p->failed || !v->values;
-}
-
-static void parcel_release(parcel *p)
-{
-    for (size_t i = 0; i < p->owned_count; i++)
-        free(p->owned[i]);
-    free(p->data);
 }
 
 /* The picture as the pixels show it: a cell for each. Memory of `values` and `lines`: w * h each. */
@@ -239,9 +85,9 @@ static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, d
     return q;
 }
 
-static scale scale_of(const bn_picture *p)
+static bn_picture_scale scale_of(const bn_picture *p)
 {
-    scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
+    bn_picture_scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
     const bn_value_range r = bn_raster_range(p);
     if (r.data_low < r.data_high || r.data_low < 0 || r.data_low > 0) { /* else there may be nothing at all */
         s.low = r.data_low;
@@ -257,97 +103,114 @@ static scale scale_of(const bn_picture *p)
     return s;
 }
 
+/* The data before compression; NULL: no memory. */
+static unsigned char *lay_out(const bn_picture *p, const bn_picture_scale *scale, size_t *bytes)
+{
+    const size_t count = (size_t)p->n[0] * p->n[1];
+    header head;
+    memset(&head, 0, sizeof head);
+    head.mark = mark;
+    head.scale = *scale;
+    memcpy(head.n, p->n, sizeof head.n);
+    memcpy(head.origin, p->origin, sizeof head.origin);
+    memcpy(head.h, p->h, sizeof head.h);
+    head.nodes = p->nodes;
+    head.lines = p->contours.values != NULL;
+    head.captioned = p->caption != NULL;
+    snprintf(head.title, sizeof head.title, "%s", p->title ? p->title : "");
+    snprintf(head.caption, sizeof head.caption, "%s", p->caption ? p->caption : "");
+    *bytes = sizeof head + count * sizeof(float) * (head.lines ? 2 : 1);
+    unsigned char *data = malloc(*bytes);
+    if (!data)
+        return NULL;
+    memcpy(data, &head, sizeof head);
+    pack(data + sizeof head, p->values, count);
+    if (head.lines)
+        pack(data + sizeof head + count * sizeof(float), p->contours.values, count);
+    return data;
+}
+
 bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p, int w, int h, bn_png_kept *out)
 {
     const size_t pixels = (size_t)w * (size_t)h;
     const bool large = (double)p->n[0] * p->n[1] > (double)pixels, lines = large && p->contours.values;
     double *values = large ? malloc(pixels * sizeof *values) : NULL,
            *more = lines ? malloc(pixels * sizeof *more) : NULL;
-    parcel box = { .data = NULL };
+    unsigned char *data = NULL;
+    size_t room = 0;
     bn_status st = BN_OK;
-    uLongf packed = 0;
     *out = (bn_png_kept){ NULL, 0 };
-    box.failed = (large && !values) || (lines && !more);
-    if (!box.failed) {
-        bn_picture q = large ? of_pixels(p, w, h, values, more) : *p;
-        scale s = scale_of(p); /* of all values: pixels show means */
-        whole(&box, &q, &s);
+    if ((!large || values) && (!lines || more)) {
+        const bn_picture shown = large ? of_pixels(p, w, h, values, more) : *p;
+        const bn_picture_scale scale = scale_of(p); /* of all values: pixels show means */
+        data = lay_out(&shown, &scale, &room);
     }
-    const uint64_t bytes = box.bytes;
-    packed = compressBound(box.bytes);
-    out->data = box.failed ? NULL : malloc(sizeof bytes + packed);
-    if (!out->data || compress2(out->data + sizeof bytes, &packed, box.data, box.bytes, 6) != Z_OK) {
+    const uint64_t bytes = room;
+    uLongf packed = compressBound(room);
+    out->data = data ? malloc(sizeof bytes + packed) : NULL;
+    if (!out->data || compress2(out->data + sizeof bytes, &packed, data, room, 6) != Z_OK) {
         st = bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
     } else {
         memcpy(out->data, &bytes, sizeof bytes);
         out->bytes = sizeof bytes + packed;
     }
-    parcel_release(&box);
+    free(data);
     free(values);
     free(more);
     return st;
 }
 
-/* The picture that a file keeps, in memory of the parcel; values NULL: it keeps none. */
-static bn_status load(bn_context *ctx, const char *path, parcel *box, bn_png_kept *kept, bn_picture *out, scale *s)
+/* Whether data of so many bytes are what the header says. */
+static bool sound(const header *h, size_t bytes)
+{
+    return h->mark == mark && h->n[0] > 0 && h->n[1] > 0 && h->n[1] <= VALUES_MAX / h->n[0] &&
+           bytes == sizeof *h + (size_t)h->n[0] * h->n[1] * sizeof(float) * (h->lines ? 2 : 1) &&
+           memchr(h->title, 0, sizeof h->title) && memchr(h->caption, 0, sizeof h->caption);
+}
+
+bn_status bn_picture_unpack(bn_context *ctx, const char *path, const bn_png_kept *kept, bn_picture *out,
+                            bn_picture_scale *scale, void **memory)
 {
     uint64_t bytes = 0;
-    *out = (bn_picture){ .values = NULL };
-    *box = (parcel){ .reads = true };
-    BN_TRY(bn_png_read_kept(ctx, path, kept));
+    bn_status st = BN_OK;
+    unsigned char *data = NULL;
+    header head;
+    *memory = NULL;
     if (kept->bytes > sizeof bytes)
         memcpy(&bytes, kept->data, sizeof bytes);
+    if (bytes < sizeof head || bytes > (uint64_t)16 * VALUES_MAX)
+        return BN_OK;
+    if (!(data = malloc(bytes)))
+        return bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
     uLongf unpacked = bytes;
-    box->data = bytes > 0 && bytes <= (uint64_t)16 * VALUES_MAX ? malloc(bytes) : NULL;
-    box->failed = !box->data || uncompress(box->data, &unpacked, kept->data + sizeof bytes,
-                                           (uLong)(kept->bytes - sizeof bytes)) != Z_OK;
-    box->bytes = unpacked;
-    if (!box->failed)
-        whole(box, out, s);
-    if (box->failed)
-        *out = (bn_picture){ .values = NULL };
-    return BN_OK;
-}
-
-/* The colours for the smallest and the largest value: as for one picture that had both. */
-static void choose(bn_picture *p, const scale *s)
-{
-    const double ends[2] = { s->low, s->high };
-    const bn_picture both = { .n = { 2, 1 }, .values = ends, .map = p->map };
-    if (!(p->low < p->high) && s->low <= s->high) {
-        const bn_value_range r = bn_raster_range(&both);
-        p->low = r.low;
-        p->high = r.high;
+    if (uncompress(data, &unpacked, kept->data + sizeof bytes, (uLong)(kept->bytes - sizeof bytes)) != Z_OK ||
+        unpacked != bytes)
+        goto out;
+    memcpy(&head, data, sizeof head);
+    if (!sound(&head, bytes))
+        goto out;
+    const size_t count = (size_t)head.n[0] * head.n[1];
+    double *values = malloc(2 * sizeof head.title + 2 * count * sizeof *values);
+    if (!values) {
+        st = bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
+        goto out;
     }
-    p->line_low = s->line_low;
-    p->line_high = s->line_high;
-}
-
-bn_status bn_pictures_to_one_scale(bn_context *ctx, const char *const *paths, size_t count)
-{
-    scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < count; i++) {
-            parcel box;
-            bn_png_kept kept = { NULL, 0 };
-            bn_picture p;
-            scale own;
-            bn_status st = load(ctx, paths[i], &box, &kept, &p, &own);
-            if (st == BN_OK && !p.values && pass == 0)
-                bn_log(ctx, BN_LOG_WARNING, "%s does not keep its values and stays with the scale that it has",
-                       paths[i]);
-            if (st == BN_OK && p.values && pass == 0) {
-                s.low = fmin(s.low, own.low);
-                s.high = fmax(s.high, own.high);
-                s.line_low = fmin(s.line_low, own.line_low);
-                s.line_high = fmax(s.line_high, own.line_high);
-            } else if (st == BN_OK && p.values) {
-                choose(&p, &s);
-                st = bn_picture_draw(ctx, paths[i], &p, &kept); /* what it keeps names no range: more may come */
-            }
-            parcel_release(&box);
-            free(kept.data);
-            BN_TRY(st);
-        }
-    return BN_OK;
+    char *texts = memcpy(values + 2 * count, head.title, sizeof head.title);
+    memcpy(texts + sizeof head.title, head.caption, sizeof head.caption);
+    unpack(values, data + sizeof head, count);
+    if (head.lines)
+        unpack(values + count, data + sizeof head + count * sizeof(float), count);
+    memcpy(out->n, head.n, sizeof head.n);
+    memcpy(out->origin, head.origin, sizeof head.origin);
+    memcpy(out->h, head.h, sizeof head.h);
+    out->nodes = head.nodes;
+    out->values = values;
+    out->contours.values = head.lines ? values + count : NULL;
+    out->title = texts;
+    out->caption = head.captioned ? texts + sizeof head.title : NULL;
+    *scale = head.scale;
+    *memory = values;
+out:
+    free(data);
+    return st;
 }

@@ -2,7 +2,7 @@
 #ifndef BN_RASTER_H
 #define BN_RASTER_H
 
-#include "plot/colour_maps.h"
+#include "plot/picture_type.h"
 
 enum { BN_RASTER_MISSING = 0xb4b4b4, BN_RASTER_BLANK = 0xffffff }; /* grey: not a number; paper: -infinity */
 

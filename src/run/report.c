@@ -2,6 +2,7 @@
 #include "run/report.h"
 
 #include "output/json_text.h"
+#include "sim/checkpoint.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include "output/output.h"
 #include "run/report.h"
+#include "sim/checkpoint.h"
 #include "run/selftest.h"
 
 #include <stdio.h>
@@ -329,9 +330,11 @@ static bn_status prepare(run *r)
         from = r->out;
     else if (d->resume && !from)
         bn_log(r->ctx, BN_LOG_WARNING, "there is no checkpoint in %s: the run starts from the beginning", r->out);
-    bn_sim_desc sim = { .device = r->device, .boxes = d->boxes, .tuned = true, .resume = from };
-    memcpy(sim.work_group, d->work_group, sizeof sim.work_group);
-    memcpy(r->summary.work_group, d->work_group, sizeof sim.work_group);
+    bn_sim_desc sim = d->sim;
+    sim.device = r->device;
+    sim.tuned = true;
+    sim.resume = from;
+    memcpy(r->summary.work_group, sim.work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
     const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
     bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)

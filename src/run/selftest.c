@@ -113,7 +113,7 @@ static void remember(bn_context *ctx, const char *path, const bn_device_info *in
     bn_context *own;
     if (n < 0 || bn_context_create(&(bn_context_desc){ .cache_dir = "" }, &own) != BN_OK)
         return;
-    if (bn_output_dir_create(own, folder) != BN_OK || bn_file_write(own, path, text, strlen(text)) != BN_OK)
+    if (bn_directory_create(own, folder) != BN_OK || bn_file_write(own, path, text, strlen(text)) != BN_OK)
         bn_log(ctx, BN_LOG_DEBUG, "%s", bn_error_text(own));
     bn_context_destroy(&own);
 }

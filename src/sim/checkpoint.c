@@ -18,7 +18,7 @@
 
 enum { BN_PART_BYTES = 128 << 20, BLOCKS = 256 };
 
-struct bn_saving {
+struct bn_checkpoint_writer {
     const bn_plan *plan; /* outlives it */
     char *folder, *resolved;
     bn_checkpoint_state keeper;
@@ -42,7 +42,7 @@ struct bn_saving {
 /* The parts being filled, and what the manifest will say. */
 typedef struct writer {
     bn_context *ctx;
-    bn_saving *s;
+    bn_checkpoint_writer *s;
     size_t parts, blocks, bytes;
     bn_part_block block[BLOCKS];
     char name[BLOCKS][BN_KEPT_NAME + 32];
@@ -64,13 +64,13 @@ bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
                                together ? components * width : width } };
 }
 
-bn_checkpoint_state *bn_saving_state(bn_saving *s) { return &s->keeper; }
+bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *s) { return &s->keeper; }
 
-void bn_saving_release(bn_saving **saving)
+void bn_checkpoint_writer_release(bn_checkpoint_writer **saving)
 {
     if (!saving || !*saving)
         return;
-    bn_saving *s = *saving;
+    bn_checkpoint_writer *s = *saving;
     for (size_t i = 0; i < s->field_count; i++)
         bn_snapshot_release(&s->snapshots[i]);
     bn_checkpoint_state_release(&s->keeper);
@@ -101,9 +101,9 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
 }
 
 /* Makes the folder, and counts on from what is in it. */
-static bn_status find_number(bn_context *ctx, bn_saving *s)
+static bn_status find_number(bn_context *ctx, bn_checkpoint_writer *s)
 {
-    BN_TRY(bn_output_dir_create(ctx, s->folder));
+    BN_TRY(bn_directory_create(ctx, s->folder));
     s->whole = look(ctx, s->folder, BN_MANIFEST, &s->newest);
     (void)look(ctx, s->folder, BN_MANIFEST_BEFORE, &s->older);
     s->number = 1 + (s->newest.number > s->older.number ? s->newest.number : s->older.number);
@@ -111,7 +111,7 @@ static bn_status find_number(bn_context *ctx, bn_saving *s)
 }
 
 /* Ranks name their files by the number that the first one finds. */
-static bn_status agree_on_number(bn_context *ctx, bn_saving *s)
+static bn_status agree_on_number(bn_context *ctx, bn_checkpoint_writer *s)
 {
     const bn_status st = s->rank == 0 ? find_number(ctx, s) : BN_OK;
     double number = (double)s->number;
@@ -122,7 +122,7 @@ static bn_status agree_on_number(bn_context *ctx, bn_saving *s)
     return st;
 }
 
-bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn_saving **out)
+bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn_checkpoint_writer **out)
 {
     *out = NULL;
     bn_context *ctx = bn_sim_context(sim);
@@ -130,7 +130,7 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     bn_device *device = bn_domain_device(bn_sim_domain(sim));
     uint64_t kernels;
     bn_status st = BN_OK;
-    bn_saving *s = calloc(1, sizeof *s);
+    bn_checkpoint_writer *s = calloc(1, sizeof *s);
     if (!s || !(s->folder = strdup(folder))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
         goto out;
@@ -164,7 +164,7 @@ bn_status bn_saving_begin(bn_sim *sim, const char *folder, size_t part_bytes, bn
     *out = s;
     s = NULL;
 out:
-    bn_saving_release(&s);
+    bn_checkpoint_writer_release(&s);
     return st;
 }
 
@@ -292,7 +292,7 @@ static bn_status add_number(writer *w, const bn_state_entry *kept)
  */
 
 /* The text of the manifest: JSON whose last line is the SHA-256 of all bytes before it. NULL: no memory. */
-static char *manifest_text(bn_context *ctx, const bn_saving *s)
+static char *manifest_text(bn_context *ctx, const bn_checkpoint_writer *s)
 {
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:I, s:I, s:f, s:s, s:s, s:s, s:I, s:s, s:[I,I,I], s:s, s:O, s:O, s:O}", "format",
@@ -343,7 +343,7 @@ static bool is_part(const char *file)
 }
 
 /* Parts that neither this checkpoint nor the one before needs: of older ones, and of those that were never finished. */
-static void remove_others(bn_context *ctx, const bn_saving *s, const bn_manifest *before)
+static void remove_others(bn_context *ctx, const bn_checkpoint_writer *s, const bn_manifest *before)
 {
     char mine[32];
     const int n = snprintf(mine, sizeof mine, "%06lld-", s->number);
@@ -444,7 +444,7 @@ out:
 
 static bn_status write_all(writer *w)
 {
-    const bn_saving *s = w->s;
+    const bn_checkpoint_writer *s = w->s;
     for (size_t i = 0; s->rank == 0 && i < s->keeper.count; i++)
         BN_TRY(add_number(w, &s->keeper.items[i]));
     for (size_t i = 0; i < s->field_count; i++)
@@ -453,7 +453,7 @@ static bn_status write_all(writer *w)
     return w->failed ? bn_fail(w->ctx, BN_MEMORY, "no memory for the manifest") : BN_OK;
 }
 
-static bn_status told(bn_context *ctx, const bn_saving *s, bn_status st)
+static bn_status told(bn_context *ctx, const bn_checkpoint_writer *s, bn_status st)
 {
     if (st != BN_OK)
         bn_note(ctx, "while writing the checkpoint of step %llu to %s; the one before is not touched", s->now.step,
@@ -461,7 +461,7 @@ static bn_status told(bn_context *ctx, const bn_saving *s, bn_status st)
     return st;
 }
 
-bn_status bn_saving_write_parts(bn_context *ctx, bn_saving *s)
+bn_status bn_checkpoint_writer_write_parts(bn_context *ctx, bn_checkpoint_writer *s)
 {
     bn_status st = BN_OK;
     writer *w = calloc(1, sizeof *w);
@@ -479,7 +479,7 @@ out:
 }
 
 /* Adds what a rank has written to what the ranks before it have; its parts follow theirs. */
-static bool add_rank(bn_saving *s, json_t *theirs)
+static bool add_rank(bn_checkpoint_writer *s, json_t *theirs)
 {
     const size_t before = json_array_size(s->json_parts);
     json_t *fields = json_object_get(theirs, "fields");
@@ -497,7 +497,7 @@ static bool add_rank(bn_saving *s, json_t *theirs)
     return good;
 }
 
-bn_status bn_saving_gather(bn_context *ctx, bn_saving *s)
+bn_status bn_checkpoint_writer_gather(bn_context *ctx, bn_checkpoint_writer *s)
 {
     bn_status st = BN_OK;
     char **texts = NULL, *mine = NULL;
@@ -524,7 +524,7 @@ out:
     return told(ctx, s, st);
 }
 
-bn_status bn_saving_finish(bn_context *ctx, bn_saving *s)
+bn_status bn_checkpoint_writer_finish(bn_context *ctx, bn_checkpoint_writer *s)
 {
     char *text = manifest_text(ctx, s);
     char *path = bn_path_join(s->folder, BN_MANIFEST), *before = bn_path_join(s->folder, BN_MANIFEST_BEFORE);
@@ -538,11 +538,11 @@ bn_status bn_saving_finish(bn_context *ctx, bn_saving *s)
     return told(ctx, s, st);
 }
 
-bool bn_saving_in_parts(const bn_saving *s) { return s->dealt; }
+bool bn_checkpoint_writer_in_parts(const bn_checkpoint_writer *s) { return s->dealt; }
 
-bn_status bn_saving_write(bn_context *ctx, bn_saving *s)
+bn_status bn_checkpoint_writer_write(bn_context *ctx, bn_checkpoint_writer *s)
 {
-    BN_TRY(bn_saving_write_parts(ctx, s));
-    BN_TRY(bn_saving_gather(ctx, s));
-    return s->rank == 0 ? bn_saving_finish(ctx, s) : BN_OK;
+    BN_TRY(bn_checkpoint_writer_write_parts(ctx, s));
+    BN_TRY(bn_checkpoint_writer_gather(ctx, s));
+    return s->rank == 0 ? bn_checkpoint_writer_finish(ctx, s) : BN_OK;
 }

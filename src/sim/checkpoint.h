@@ -15,24 +15,24 @@
 
 /* ---- writing ---- */
 
-typedef struct bn_saving bn_saving;
+typedef struct bn_checkpoint_writer bn_checkpoint_writer;
 
 /* Takes the numbers and begins to copy the fields; steps may go on. `part_bytes`: of fields in one part; 0: 128 MiB.
  * All ranks call it. */
-BN_CHECKED bn_status bn_saving_begin(bn_sim *, const char *folder, size_t part_bytes, bn_saving **out);
+BN_CHECKED bn_status bn_checkpoint_writer_begin(bn_sim *, const char *folder, size_t part_bytes, bn_checkpoint_writer **out);
 /* For what the caller wants to find again. */
-bn_checkpoint_state *bn_saving_state(bn_saving *);
+bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *);
 /* Writes everything; alone on any thread, with a context of its own. Removes what neither this checkpoint nor the one
  * before needs. Where ranks have parts of the fields all call it, on the thread that steps. */
-BN_CHECKED bn_status bn_saving_write(bn_context *, bn_saving *);
+BN_CHECKED bn_status bn_checkpoint_writer_write(bn_context *, bn_checkpoint_writer *);
 /* The same in steps, for ranks that go on meanwhile: each writes its own parts (any thread); when all have done that
  * they tell each other what they have written (all of them, the thread that steps), and the first writes the manifest
  * (any thread). */
-bool bn_saving_in_parts(const bn_saving *);
-BN_CHECKED bn_status bn_saving_write_parts(bn_context *, bn_saving *);
-BN_CHECKED bn_status bn_saving_gather(bn_context *, bn_saving *);
-BN_CHECKED bn_status bn_saving_finish(bn_context *, bn_saving *);
-void bn_saving_release(bn_saving **);
+bool bn_checkpoint_writer_in_parts(const bn_checkpoint_writer *);
+BN_CHECKED bn_status bn_checkpoint_writer_write_parts(bn_context *, bn_checkpoint_writer *);
+BN_CHECKED bn_status bn_checkpoint_writer_gather(bn_context *, bn_checkpoint_writer *);
+BN_CHECKED bn_status bn_checkpoint_writer_finish(bn_context *, bn_checkpoint_writer *);
+void bn_checkpoint_writer_release(bn_checkpoint_writer **);
 
 /* Removes a folder's checkpoints, and the folder if it is empty then. What can't be removed is logged. */
 void bn_checkpoint_remove(bn_context *, const char *folder);

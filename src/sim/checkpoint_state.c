@@ -90,14 +90,6 @@ bn_status bn_state_counts(bn_checkpoint_state *k, const char *name, unsigned lon
     return keep(k, name, BN_PART_I64, values, count);
 }
 
-bn_status bn_keep_size(bn_checkpoint_state *k, const char *name, size_t *value)
-{
-    unsigned long long wide = *value;
-    BN_TRY(bn_state_counts(k, name, &wide, 1));
-    *value = (size_t)wide;
-    return BN_OK;
-}
-
 bn_status bn_state_same(bn_checkpoint_state *k, const char *key, double value)
 {
     double was = value;

@@ -1,7 +1,8 @@
 /* load_balance.c: when it pays to cut a domain anew. */
 #include "sim/load_balance.h"
+#include "api/ranks.h"
 
-#include "sim/sim_parts.h"
+#include "sim/solver_table.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* registry.c: the solvers that are built in, from src/sim/solvers.def, the published variants of them that the benchmark
  * suites repeat, from src/sim/studies.def, and reading a case against the schema of its solver. */
-#include "sim/solver.h"
+#include "sim/solver_table.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,79 +1,15 @@
-/* sim.c: one case on one engine: builds what the plan asks for, steps, watches for values that are not finite. */
-#include "sim/sim_parts.h"
-
-#include "sim/checkpoint.h"
-#include "sim/results_list.h"
-#include "sim/tuning.h"
+/* sim.c: steps of a simulation, its checks for values that are not finite, its load balance, its state in checkpoints. */
+#include "sim/sim_struct.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { BN_FINITE_EVERY = 100 }; /* steps between looks at the whole fields */
+enum { BN_FINITE_EVERY = 100 }; /* steps between checks that all fields are finite */
 
-struct bn_sim {
-    bn_context *ctx;
-    const bn_case *config;
-    const bn_solver *solver;
-    const bn_engine *engine;
-    bn_plan *plan;
-    void *state;
-    bool set_up;
-    bn_domain *domain, *former; /* former: while fields are on their way to another domain */
-    bn_field **fields;
-    bn_sim_field_info *infos;
-    bn_program *program;
-    bn_kernel **kernels; /* in the order of the solver's table */
-    bn_results *results;
-    bn_sim_state now;
-    bn_step last;
-    unsigned long long presented; /* steps done when the fields were brought up to date, plus one; 0: never */
-    double stop_steps;
-    double stop_time;
-    bn_tuning tuning; /* work-groups of single kernels */
-    const char *tuning_source;
-    bn_load_balance balance;
-    bool (*asked_to_end)(void *); /* NULL: a step never asks */
-    void *asked_user;
-    bn_checkpoint *resumed; /* what it went on from */
-    char *inputs;           /* SHA-256 and name of every file of the case; NULL: not asked for yet */
-};
-
-static bn_status create_fields(bn_sim *sim)
-{
-    const bn_plan *p = sim->plan;
-    sim->fields = calloc(p->field_count, sizeof *sim->fields);
-    sim->infos = calloc(p->field_count, sizeof *sim->infos);
-    if (!sim->fields || !sim->infos)
-        return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of fields");
-    for (size_t i = 0; i < p->field_count; i++) {
-        const bn_field_desc *d = &p->fields[i];
-        BN_TRY(bn_field_create(sim->domain, d, &sim->fields[i]));
-        bn_sim_field_info *info = &sim->infos[i];
-        *info = (bn_sim_field_info){
-            .name = d->name,
-            .unit = d->unit ? d->unit : "",
-            .components = (d->components > 0 ? d->components : 1) * (d->type == BN_T_REAL2 ? 2 : 1),
-            .dims = p->grid.dims,
-            .nodes = p->grid.nodes,
-            .element_bytes = bn_field_element_bytes(sim->fields[i]) / (d->type == BN_T_REAL2 ? 2 : 1),
-            .real = d->type == BN_T_REAL || d->type == BN_T_REAL2,
-            .output = (d->role & BN_OUTPUT) != 0,
-            .compare = (d->role & BN_COMPARE) != 0,
-        };
-        for (int k = 0; k < 3; k++) {
-            info->n[k] = p->grid.n[k];
-            info->origin[k] = p->grid.origin[k];
-            info->h[k] = p->grid.h[k];
-        }
-    }
-    return BN_OK;
-}
-
-static bn_status build_kernels(bn_sim *sim)
+bn_status bn_sim_build_kernels(bn_sim *sim)
 {
     size_t count = 0;
     while (sim->solver->kernels[count].name)
@@ -93,158 +29,13 @@ static bn_status build_kernels(bn_sim *sim)
     return BN_OK;
 }
 
-/* Takes what the database prefers for keys that the case leaves open; whether it changed anything. */
-static bool take_choices(bn_sim *sim, bn_case *config)
-{
-    bn_tuning *t = &sim->tuning;
-    size_t kept = 0;
-    for (size_t i = 0; i < t->choice_count; i++) {
-        const bn_variant *v = sim->solver->variants;
-        while (v && v->key && strcmp(v->key, t->choices[i].key) != 0)
-            v++;
-        if (v && v->key && v->same_bits && bn_case_prefer(config, t->choices[i].key, t->choices[i].value))
-            t->choices[kept++] = t->choices[i];
-    }
-    t->choice_count = kept;
-    return kept > 0;
-}
-
-/* The work-groups of single kernels: those of the caller, else what the database knows. `*again`: the plan has to be
- * made anew, since a choice of the case has changed. */
-static bn_status choose_groups(bn_sim *sim, bn_case *config, const bn_sim_desc *desc, bool *again)
-{
-    *again = false;
-    sim->tuning_source = desc->work_group[0] || desc->group_count ? "command line" : "default";
-    if (desc->group_count)
-        return bn_tuning_copy(sim->ctx, desc->groups, desc->group_count, &sim->tuning);
-    if (!desc->tuned || !desc->device || desc->work_group[0])
-        return BN_OK;
-    const uint32_t *n = sim->plan->grid.n;
-    const bn_tuning_key key = { .solver = sim->solver->name,
-                                .device = bn_device_describe(desc->device),
-                                .precision = sim->plan->precision == BN_DOUBLE ? "double" : "single",
-                                .size_class = bn_tuning_size_class((double)n[0] * n[1] * n[2]) };
-    bn_tuning_load(sim->ctx, &key, &sim->tuning);
-    *again = take_choices(sim, config);
-    if (sim->tuning.count || *again)
-        sim->tuning_source = sim->tuning.own ? "database" : "shipped";
-    return BN_OK;
-}
-
-/* From where the caller says, else from where the case says, if either does. */
-static bn_status resume(bn_sim *sim, const bn_sim_desc *desc)
-{
-    const char *given = bn_case_text(sim->config, "case.resume");
-    char path[4096];
-    if (!desc->resume && !given[0])
-        return BN_OK;
-    if (!desc->resume && !bn_plan_path(sim->config, given, path, sizeof path))
-        return bn_fail(sim->ctx, BN_IO, "the path %s is too long", given);
-    BN_TRY(bn_checkpoint_open(sim->ctx, desc->resume ? desc->resume : path, &sim->resumed));
-    return bn_checkpoint_restore(sim->resumed, sim);
-}
-
-bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim **out)
-{
-    *out = NULL;
-    bn_status st = BN_OK;
-    bn_sim *sim = calloc(1, sizeof *sim);
-    if (!sim)
-        return bn_fail(ctx, BN_MEMORY, "no memory for a simulation");
-    sim->ctx = ctx;
-    sim->config = config;
-    sim->solver = bn_solver_find(bn_case_solver(config));
-    const bn_precision precision = bn_case_double(config) ? BN_DOUBLE : BN_SINGLE;
-    sim->engine = desc->device ? sim->solver->device : sim->solver->reference[precision];
-    sim->stop_time = bn_case_real(config, "stop.time");
-    sim->now.residual = (double)NAN;
-    if (!(sim->state = calloc(1, sim->solver->state_size))) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the state of %s", sim->solver->name);
-        goto out;
-    }
-    const bn_device_info *device = desc->device ? bn_device_least(desc->device) : NULL;
-    const bool shared = desc->device && desc->boxes != 1; /* one box is whole on the first device */
-    const size_t slots = shared ? bn_device_slots(desc->device) : 1;
-    bool again = false;
-    BN_GO(bn_plan_count(ctx, config, device, sim->state, &sim->plan));
-    BN_GO(choose_groups(sim, config, desc, &again));
-    if (sim->plan->counted) /* before it takes memory on the host for every cell */
-        BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
-    if (again || sim->plan->counted) {
-        bn_plan_destroy(&sim->plan);
-        memset(sim->state, 0, sim->solver->state_size);
-        BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
-    }
-    BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
-    sim->stop_steps = bn_plan_most_steps(sim->plan, config);
-    /* Pieces of files share nodes. */
-    const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1;
-    const bn_domain_desc domain = {
-        .grid = sim->plan->grid,
-        .precision = precision,
-        .halo = halo + sim->plan->margin,
-        .margin = sim->plan->margin,
-        .align = sim->plan->align,
-        .whole_rows = sim->plan->whole_rows,
-        .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),
-        .device = desc->device,
-        .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
-        .groups = sim->tuning.groups,
-        .group_count = sim->tuning.count,
-    };
-    BN_GO(bn_domain_create(ctx, &domain, &sim->domain));
-    BN_GO(bn_results_create(sim->plan, &sim->results));
-    BN_GO(create_fields(sim));
-    if (desc->device)
-        BN_GO(build_kernels(sim));
-    BN_GO(sim->solver->init(sim, sim->state));
-    sim->set_up = true;
-    if (sim->engine->setup)
-        BN_GO(sim->engine->setup(sim, sim->state));
-    BN_GO(resume(sim, desc));
-    const long long every = bn_case_int(config, "case.balance");
-    const size_t all = desc->device ? bn_device_slots(desc->device) : 1;
-    if (sim->engine->work && every >= 0 && all > 1 && bn_domain_boxes(sim->domain) == all)
-        bn_load_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
-    *out = sim;
-    sim = NULL;
-out:
-    bn_sim_destroy(&sim);
-    return st;
-}
-
-void bn_sim_destroy(bn_sim **simulation)
-{
-    if (!simulation || !*simulation)
-        return;
-    bn_sim *sim = *simulation;
-    if (sim->set_up && sim->engine->teardown)
-        sim->engine->teardown(sim->state);
-    bn_program_destroy(&sim->program);
-    for (size_t i = 0; sim->fields && i < sim->plan->field_count; i++)
-        bn_field_destroy(&sim->fields[i]);
-    bn_domain_destroy(&sim->domain);
-    bn_domain_destroy(&sim->former);
-    bn_results_destroy(&sim->results);
-    bn_plan_destroy(&sim->plan);
-    bn_tuning_release(&sim->tuning);
-    bn_checkpoint_close(&sim->resumed);
-    free(sim->inputs);
-    free(sim->fields);
-    free(sim->infos);
-    free(sim->kernels);
-    free(sim->state);
-    free(sim);
-    *simulation = NULL;
-}
-
 /* Where the first value that is not finite is. */
 typedef struct search {
     bool found;
     size_t at[3];
 } search;
 
-static bn_status look_for_bad(void *user, int component, const bn_region *r, const void *read)
+static bn_status find_bad_value(void *user, int component, const bn_region *r, const void *read)
 {
     const double *values = read;
     search *s = user;
@@ -257,8 +48,8 @@ static bn_status look_for_bad(void *user, int component, const bn_region *r, con
     return BN_OK;
 }
 
-/* Adds to the story of a failure where the first value stands that is not finite; other failures stay as they are. */
-static void tell_bad_value(bn_sim *sim)
+/* Adds the place of the first value that is not finite to the failure's message. */
+static void note_bad_value(bn_sim *sim)
 {
     const bn_plan *p = sim->plan;
     search s = { .found = false };
@@ -266,7 +57,7 @@ static void tell_bad_value(bn_sim *sim)
         const bn_field_desc *d = &p->fields[f];
         if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
             continue;
-        if (bn_field_visit(sim->fields[f], BN_AS_DOUBLES, look_for_bad, &s) == BN_OK && s.found)
+        if (bn_field_visit(sim->fields[f], BN_AS_DOUBLES, find_bad_value, &s) == BN_OK && s.found)
             bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
                     s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
                     p->grid.origin[1] + (double)s.at[1] * p->grid.h[1]);
@@ -289,9 +80,9 @@ static bn_status check_finite(bn_sim *sim)
     return BN_OK;
 }
 
-/* Goes on in a domain that is cut so: fields move there, and everything else that belongs to a domain is made anew, as
- * if the run went on from a checkpoint. */
-static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
+/* Continues in a domain with these cuts: fields move there; everything else that belongs to a domain is made again, as
+ * after a restart. */
+static bn_status repartition(bn_sim *sim, const bn_cuts *cuts)
 {
     bn_checkpoint_state numbers = { .ctx = sim->ctx, .path = "memory", .case_path = bn_case_path(sim->config) };
     bn_domain *fresh = NULL;
@@ -301,7 +92,7 @@ static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
     if (sim->solver->serialize)
         BN_GO(sim->solver->serialize(sim, sim->state, &numbers));
     BN_GO(bn_domain_repartition(sim->domain, cuts, &fresh));
-    sim->former = sim->domain; /* from here on a failure ends the run; what is left can still be read and destroyed */
+    sim->former = sim->domain; /* a failure after this ends the run; fields can still be read and destroyed */
     sim->domain = fresh;
     if (sim->engine->teardown)
         sim->engine->teardown(sim->state);
@@ -312,7 +103,7 @@ static bn_status recut(bn_sim *sim, const bn_cuts *cuts)
     for (size_t i = 0; i < sim->plan->field_count; i++)
         BN_GO(bn_field_move(sim->fields[i], fresh));
     bn_domain_destroy(&sim->former);
-    BN_GO(build_kernels(sim));
+    BN_GO(bn_sim_build_kernels(sim));
     sim->set_up = true;
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
@@ -326,8 +117,8 @@ out:
     return st;
 }
 
-/* Looks at how the devices share the work, when it is time to, and moves the cuts to where it is, if that pays. */
-static bn_status balance(bn_sim *sim)
+/* When a check is due: measures how the devices share the work, and moves the cuts if that pays. */
+static bn_status balance_load(bn_sim *sim)
 {
     bn_load_balance *b = &sim->balance;
     const double began = bn_seconds_now();
@@ -343,11 +134,11 @@ static bn_status balance(bn_sim *sim)
     if (st == BN_OK)
         st = bn_cuts_find(sim->domain, work, b->most, &cuts);
     if (st == BN_OK && (moves = bn_load_balance_wants(b, sim->domain, &cuts)))
-        st = recut(sim, &cuts);
+        st = repartition(sim, &cuts);
     if (st == BN_OK)
         bn_load_balance_looked(b, sim->domain, &cuts, moves, began, sim->now.step);
     else
-        bn_note(sim->ctx, "while sharing out the work of step %llu among the devices anew", sim->now.step);
+        bn_note(sim->ctx, "while balancing the load of the devices in step %llu", sim->now.step);
     bn_cuts_free(&cuts);
     free(work);
     return st;
@@ -358,7 +149,7 @@ bn_status bn_sim_step(bn_sim *sim)
     sim->last = (bn_step){ .residual = (double)NAN };
     bn_status st = sim->engine->step(sim, sim->state, &sim->last);
     if (st == BN_OK && sim->last.unfinished) {
-        sim->presented = 0; /* the step's number is what it was, the fields are not */
+        sim->outputs_of = 0; /* the step's number has not changed, the fields have */
     } else if (st == BN_OK) {
         sim->now.step++;
         sim->now.time += sim->last.dt;
@@ -371,11 +162,11 @@ bn_status bn_sim_step(bn_sim *sim)
         else if (sim->now.step % BN_FINITE_EVERY == 0)
             st = check_finite(sim);
         if (st == BN_OK)
-            st = balance(sim);
+            st = balance_load(sim);
     }
     if (st != BN_OK) {
         if (st == BN_DIVERGED)
-            tell_bad_value(sim);
+            note_bad_value(sim);
         bn_note(sim->ctx, "in step %llu (%s = %g %s) of %s, %s", sim->now.step + (sim->last.dt == 0),
                 bn_solver_coordinate(sim->plan->solver).letter, sim->now.time,
                 bn_solver_coordinate(sim->plan->solver).unit, bn_case_path(sim->config), sim->engine->name);
@@ -406,7 +197,7 @@ bn_status bn_sim_measure(bn_sim *sim)
 {
     bn_status st = check_finite(sim);
     if (st == BN_DIVERGED)
-        tell_bad_value(sim);
+        note_bad_value(sim);
     if (st == BN_OK)
         st = bn_sim_update_outputs(sim);
     if (st == BN_OK && sim->solver->measure)
@@ -418,45 +209,44 @@ bn_status bn_sim_measure(bn_sim *sim)
 
 bn_status bn_sim_update_outputs(bn_sim *sim)
 {
-    if (!sim->engine->update_outputs || sim->presented == sim->now.step + 1)
+    if (!sim->engine->update_outputs || sim->outputs_of == sim->now.step + 1)
         return BN_OK;
     BN_TRY(sim->engine->update_outputs(sim, sim->state));
-    sim->presented = sim->now.step + 1;
+    sim->outputs_of = sim->now.step + 1;
     return BN_OK;
 }
 
 /* A line for every file that the plan has read. */
-static bn_status list_inputs(bn_sim *sim)
+static bn_status list_files(bn_sim *sim)
 {
-    const bn_plan *p = sim->plan;
     size_t bytes = 1, at = 0;
-    for (size_t i = 0; i < p->input_count; i++)
-        bytes += BN_SHA256_TEXT + 1 + strlen(p->inputs[i].name);
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next)
+        bytes += BN_SHA256_TEXT + 1 + strlen(f->name);
     char *text = calloc(bytes, 1);
     if (!text)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of files of the case");
-    sim->inputs = text;
-    for (size_t i = 0; i < p->input_count; i++) {
+    sim->files = text;
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next) {
         char sum[BN_SHA256_TEXT];
-        BN_TRY(bn_sha256(sim->ctx, p->inputs[i].values, p->inputs[i].bytes, sum));
-        at += (size_t)snprintf(text + at, bytes - at, "%s %s\n", sum, p->inputs[i].name);
+        BN_TRY(bn_sha256(sim->ctx, f->values, f->bytes, sum));
+        at += (size_t)snprintf(text + at, bytes - at, "%s %s\n", sum, f->name);
     }
     return BN_OK;
 }
 
-/* The files that the case names; going on, they must hold what they held. */
-static bn_status keep_inputs(bn_sim *sim, bn_checkpoint_state *k)
+/* The files that the case names; after a restart they must hold what they held. */
+static bn_status serialize_files(bn_sim *sim, bn_checkpoint_state *k)
 {
-    if (!sim->inputs)
-        BN_TRY(list_inputs(sim));
-    const char *text = sim->inputs, *mine = sim->inputs;
+    if (!sim->files)
+        BN_TRY(list_files(sim));
+    const char *text = sim->files, *mine = sim->files;
     size_t bytes = strlen(text);
     BN_TRY(bn_state_text(k, "inputs", &text, &bytes));
-    for (size_t i = 0; i < sim->plan->input_count; i++) {
+    for (const bn_plan_file *f = sim->plan->files; f; f = f->next) {
         const size_t length = strcspn(mine, "\n") + 1;
         if (strncmp(mine, text, BN_SHA256_TEXT) != 0)
             return bn_fail(sim->ctx, BN_CASE, "%s: %s has changed since the checkpoint %s was written",
-                           bn_case_path(sim->config), sim->plan->inputs[i].name, k->path);
+                           bn_case_path(sim->config), f->name, k->path);
         mine += length;
         text += strcspn(text, "\n");
         text += *text == '\n';
@@ -482,22 +272,13 @@ bn_status bn_sim_serialize(bn_sim *sim, bn_checkpoint_state *k)
     now->residual = reals[1];
     last->dt = reals[2];
     last->residual = reals[3];
-    BN_TRY(keep_inputs(sim, k));
+    BN_TRY(serialize_files(sim, k));
     bn_checkpoint_state_group(k, "solver");
     if (sim->solver->serialize)
         BN_TRY(sim->solver->serialize(sim, sim->state, k));
     if (bn_state_restores(k) && sim->engine->resume)
         BN_TRY(sim->engine->resume(sim, sim->state));
     return BN_OK;
-}
-
-bn_status bn_sim_save(bn_sim *sim, const char *folder)
-{
-    bn_saving *s;
-    BN_TRY(bn_saving_begin(sim, folder, 0, &s));
-    const bn_status st = bn_saving_write(sim->ctx, s);
-    bn_saving_release(&s);
-    return st;
 }
 
 bn_checkpoint *bn_sim_resumed(const bn_sim *sim) { return sim->resumed; }
@@ -511,13 +292,6 @@ const char *bn_sim_engine_name(const bn_sim *sim) { return sim->engine->name; }
 const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source; }
 const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
 const bn_load_balance *bn_sim_load_balance(const bn_sim *sim) { return &sim->balance; }
-
-double bn_seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static long field_index(const bn_sim *sim, const char *name)
 {

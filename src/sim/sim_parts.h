@@ -1,18 +1,19 @@
-/* sim_parts.h: what observers and the program may see of a simulation beyond its public interface. */
+/* sim_parts.h: what the output and the program may see of a simulation beyond its public interface. */
 #ifndef BN_SIM_PARTS_H
 #define BN_SIM_PARTS_H
 
+#include "sim/checkpoint_state.h"
 #include "sim/load_balance.h"
-#include "sim/checkpoint.h"
 #include "sim/plan.h"
-#include "sim/solver.h"
 #include "sim/tuning.h"
 
+typedef struct bn_checkpoint bn_checkpoint;
+
 const bn_plan *bn_sim_plan(const bn_sim *);
-/* Everything about the run that is no field: how far it is, its last step, the solver's numbers. After reading, the
- * engine takes up what has come. */
+/* Everything about the run that is no field: step and time, its last step, the solver's numbers. After a restart the engine's
+ * `resume` is called. */
 BN_CHECKED bn_status bn_sim_serialize(bn_sim *, bn_checkpoint_state *);
-/* What the simulation went on from, with what its writer added; NULL: from the beginning. */
+/* The checkpoint that the simulation was restarted from, with what its writer added; NULL: none. */
 bn_checkpoint *bn_sim_resumed(const bn_sim *);
 const bn_step *bn_sim_last_step(const bn_sim *);
 const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
@@ -22,11 +23,11 @@ const char *bn_sim_engine_name(const bn_sim *); /* "opencl" or "reference" */
 const char *bn_sim_tuning_source(const bn_sim *);
 const bn_tuning *bn_sim_tuning(const bn_sim *);
 
-/* How its devices share the work; `on` is false where they can't be made to share it otherwise. */
+/* How its devices share the work; `on` is false where cuts can't be moved. */
 const bn_load_balance *bn_sim_load_balance(const bn_sim *);
 
-/* What bn_sim_asked_to_end asks; nothing at the beginning. A step that was asked to end returns BN_OK and may have left
- * the number of the step as it was. */
+/* The question behind bn_sim_asked_to_end; none at the beginning. A step that was asked to end returns BN_OK and may not have
+ * advanced the number of the step. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
 #endif

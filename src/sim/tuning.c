@@ -363,7 +363,7 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
     }
     char folder[4096];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
-    BN_GO(bn_output_dir_create(ctx, folder));
+    BN_GO(bn_directory_create(ctx, folder));
     BN_GO(bn_file_write(ctx, path, text, strlen(text)));
 out:
     json_decref(old);

@@ -36,7 +36,7 @@ check 'builds' make --no-print-directory DEPS=skip OPT=-O1 all build/tests/confo
     build/tests/conformance/test_resume
 check 'its kernels pass the lint' sh host/build/lint-kernels.sh
 check 'passes the conformance suite' env BN_TEST_SOLVER=heat build/tests/conformance/test_conformance
-check 'goes on from checkpoints' env BN_TEST_SOLVER=heat build/tests/conformance/test_resume
+check 'is resumed from checkpoints' env BN_TEST_SOLVER=heat build/tests/conformance/test_resume
 check 'check' build/binnacle check data/cases/heat/selftest.toml
 check 'new gives a case that check accepts' sh -c 'build/binnacle new heat >new.toml && build/binnacle check new.toml'
 check 'run' build/binnacle run data/cases/heat/selftest.toml --out out --quiet

@@ -1,6 +1,6 @@
-/* conformance.c: what every registered solver must pass, on its own self-test case: the device against the
- * reference in both precisions, any work-group, any number of boxes, the same twice, with canaries behind every buffer
- * and NaN in padding and stale halos. A new solver gets this free. The device is the first that the tests are given. */
+/* conformance.c: what every registered solver and study must pass, on its own self-test cases: the device against the
+ * reference in both precisions, several work-groups and cuts into boxes, the same twice, with canaries behind every buffer
+ * and NaN in padding and stale halos. The device is the first that the tests are given. */
 #include "conformance/conformance.h"
 #include "support.h"
 
@@ -8,6 +8,7 @@
 #include "api/launch.h"
 #include "binnacle/binnacle.h"
 #include "run/selftest.h"
+#include "run/verify.h"
 #include "sim/solver.h"
 
 #include <stdio.h>
@@ -16,21 +17,64 @@
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
-enum { MOST_RESULTS = 256, MOST_KERNELS = 64 };
+enum { MOST_VALUES = 1024, MOST_KERNELS = 64 };
 
-/* All fields to compare, one after the other, and every result, after the whole of each self-test case. */
+/* A field to compare or a result, after the whole of a self-test case. */
+typedef struct value {
+    char name[96]; /* "selftest/flow.toml omega" */
+    unsigned char *bytes;
+    size_t count, element_bytes;
+    bool real;
+    double tolerance; /* between device and reference; NaN: a result of a case with tolerant fields, not compared */
+} value;
+
 typedef struct outcome {
-    unsigned char *bits;
-    size_t bytes;
-    double results[MOST_RESULTS];
-    size_t result_count;
+    value values[MOST_VALUES];
+    size_t count;
     bool launched[MOST_KERNELS]; /* of the solver's table */
-    bool tolerant;               /* equal bits are not promised for every field */
 } outcome;
 
-/* `device` NULL: the reference. Also checks canaries. Adds to `out`. */
-static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *solver,
-                     const char *precision, int boxes, const size_t group[3], outcome *out)
+/* One way to run: device NULL is the reference. */
+typedef struct way {
+    bn_device *device;
+    int boxes;
+    size_t group[3]; /* {0}: the default */
+} way;
+
+static value *add(outcome *out, const char *file, const char *name, size_t count, size_t element_bytes)
+{
+    ck_assert_uint_lt(out->count, MOST_VALUES);
+    value *v = &out->values[out->count++];
+    *v = (value){ .bytes = malloc(count * element_bytes), .count = count, .element_bytes = element_bytes };
+    ck_assert_ptr_nonnull(v->bytes);
+    snprintf(v->name, sizeof v->name, "%s %s", file, name);
+    return v;
+}
+
+static void add_values(bn_context *ctx, bn_sim *sim, const bn_case *c, const char *file, outcome *out)
+{
+    const bn_solver *solver = bn_solver_find(bn_case_solver(c));
+    const bn_results *results = bn_sim_results(sim);
+    bool tolerant = false;
+    for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
+        const bn_sim_field_info *info = bn_sim_field_at(sim, f);
+        const size_t count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
+        if (!info->compare)
+            continue;
+        value *v = add(out, file, info->name, count, info->element_bytes);
+        v->real = info->real;
+        v->tolerance = solver->tolerance ? solver->tolerance(c, info->name) : 0;
+        tolerant = tolerant || v->tolerance > 0;
+        OK(bn_sim_read(sim, info->name, v->bytes, count * info->element_bytes));
+    }
+    for (size_t r = 0; r < bn_results_count(results); r++) {
+        value *v = add(out, file, bn_results_at(results, r)->name, 1, sizeof(double));
+        v->tolerance = tolerant ? (double)NAN : 0;
+        memcpy(v->bytes, &bn_results_at(results, r)->value, sizeof(double));
+    }
+}
+
+static void run_file(bn_context *ctx, const way *w, const bn_embedded *file, const char *precision, outcome *out)
 {
     bn_case *c;
     bn_sim *sim;
@@ -38,33 +82,18 @@ static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file
     snprintf(override, sizeof override, "case.precision=%s", precision);
     const char *overrides[] = { override };
     OK(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
-    bn_sim_desc desc = { .device = device, .boxes = boxes };
-    if (group)
-        memcpy(desc.work_group, group, sizeof desc.work_group);
+    bn_sim_desc desc = { .device = w->device, .boxes = w->boxes };
+    memcpy(desc.work_group, w->group, sizeof desc.work_group);
     OK(bn_sim_create(ctx, c, &desc, &sim));
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
     OK(bn_sim_measure(sim));
-    for (size_t f = 0; f < bn_sim_field_count(sim); f++) {
-        const bn_sim_field_info *info = bn_sim_field_at(sim, f);
-        if (!info->compare)
-            continue;
-        size_t bytes = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components * info->element_bytes;
-        out->bits = realloc(out->bits, out->bytes + bytes);
-        ck_assert_ptr_nonnull(out->bits);
-        double (*tolerance)(const bn_case *, const char *) = bn_solver_find(solver)->tolerance;
-        out->tolerant = out->tolerant || (tolerance && tolerance(c, info->name) > 0);
-        OK(bn_sim_read(sim, info->name, out->bits + out->bytes, bytes));
-        out->bytes += bytes;
-    }
-    const bn_results *results = bn_sim_results(sim);
-    for (size_t r = 0; r < bn_results_count(results) && out->result_count < MOST_RESULTS; r++)
-        out->results[out->result_count++] = bn_results_at(results, r)->value;
-    if (device) {
+    add_values(ctx, sim, c, file->name, out);
+    if (w->device) {
         OK(bn_domain_check_canaries(bn_sim_domain(sim)));
         bn_profile_row rows[MOST_KERNELS];
-        size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
-        const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
+        const size_t count = bn_domain_profile(bn_sim_domain(sim), rows, MOST_KERNELS);
+        const bn_kernel_desc *kernels = bn_solver_find(bn_case_solver(c))->kernels;
         for (size_t k = 0; kernels[k].name && k < MOST_KERNELS; k++)
             for (size_t i = 0; i < count && i < MOST_KERNELS; i++)
                 out->launched[k] = out->launched[k] || strcmp(rows[i].kernel, kernels[k].name) == 0;
@@ -73,115 +102,127 @@ static void run_file(bn_context *ctx, bn_device *device, const bn_embedded *file
     bn_case_destroy(&c);
 }
 
-/* All self-test cases of the solver; on a device they launch every kernel of its table. `few`: those of double
- * precision would say little that those of single have not said, and CPUs compile for minutes: the first one only. */
-static outcome run_case(bn_context *ctx, bn_device *device, const char *solver, const char *precision, int boxes,
-                        const size_t group[3], bool few)
+/* All self-test cases of the solver, or the first one; all of them launch every kernel of its table. */
+static outcome *run_cases(bn_context *ctx, const way *w, const char *solver, const char *precision, bool all)
 {
-    outcome out = { 0 };
+    outcome *out = calloc(1, sizeof *out);
     char first[128];
+    ck_assert_ptr_nonnull(out);
     snprintf(first, sizeof first, "selftest/%s.toml", solver);
-    few = few && strcmp(precision, "double") == 0 && !long_tests();
     for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (bn_selftest_is_of(f->name, solver) && (!few || strcmp(f->name, first) == 0))
-            run_file(ctx, device, f, solver, precision, boxes, group, &out);
-    ck_assert_msg(out.bytes > 0, "solver %s has no data/cases/%s/selftest.toml, or it compares no field", solver,
-                  solver);
+        if (bn_selftest_is_of(f->name, solver) && (all || strcmp(f->name, first) == 0))
+            run_file(ctx, w, f, precision, out);
+    ck_assert_msg(out->count > 0, "solver %s has no self-test case, or it compares no field", solver);
     const bn_kernel_desc *kernels = bn_solver_find(solver)->kernels;
-    for (size_t k = 0; device && !few && kernels[k].name && k < MOST_KERNELS; k++)
-        ck_assert_msg(out.launched[k], "the self-test of %s never launches %s", solver, kernels[k].name);
+    for (size_t k = 0; w->device && all && kernels[k].name && k < MOST_KERNELS; k++)
+        ck_assert_msg(out->launched[k], "the self-test of %s never launches %s", solver, kernels[k].name);
     return out;
 }
 
-static void same(const outcome *a, const outcome *b, const char *solver, const char *what)
+static void release(outcome *o)
 {
-    ck_assert_msg(a->bytes == b->bytes && memcmp(a->bits, b->bits, a->bytes) == 0, "%s: %s: fields differ", solver,
-                  what);
-    ck_assert_msg(a->result_count == b->result_count &&
-                      memcmp(a->results, b->results, a->result_count * sizeof(double)) == 0,
-                  "%s: %s: results differ", solver, what);
+    for (size_t i = 0; i < o->count; i++)
+        free(o->values[i].bytes);
+    free(o);
 }
 
-static size_t solver_count(void)
+/* Releases `other`. */
+static void same(const outcome *a, outcome *other, const char *precision, const char *what)
 {
-    size_t count = 0;
-    while (bn_solver_names()[count])
-        count++;
-    return count;
+    ck_assert_uint_eq(a->count, other->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const value *x = &a->values[i], *y = &other->values[i];
+        ck_assert_msg(x->count == y->count && memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0,
+                      "%s, %s precision: %s: bits differ", x->name, precision, what);
+    }
+    release(other);
 }
 
-static const char *program_of; /* NULL: of those without one */
+/* Field by field, each within its own tolerance. Releases `reference`. */
+static void agree(const outcome *device, outcome *reference, const char *precision)
+{
+    ck_assert_uint_eq(device->count, reference->count);
+    for (size_t i = 0; i < device->count; i++) {
+        const value *x = &device->values[i], *y = &reference->values[i];
+        bn_verify_row row = { .tolerance = x->tolerance };
+        if (isnan(x->tolerance))
+            continue;
+        if (x->tolerance > 0)
+            bn_verify_compare(x->bytes, y->bytes, x->count, x->element_bytes, x->real, &row);
+        else /* a result may be NaN on both sides */
+            row.ok = x->count == y->count && memcmp(x->bytes, y->bytes, x->count * x->element_bytes) == 0;
+        ck_assert_msg(row.ok, "%s, %s precision: device and reference differ", x->name, precision);
+    }
+    release(reference);
+}
 
+const char *solver_at(size_t index)
+{
+    const char *const *lists[] = { bn_solver_names(), bn_study_names() };
+    for (size_t l = 0; l < 2; l++)
+        for (const char *const *name = lists[l]; *name; name++)
+            if (index-- == 0)
+                return *name;
+    return NULL;
+}
+
+static const char *program_of; /* NULL: of those without a program of their own */
+
+/* A study belongs to the program of the solver whose name it begins with. */
 static bool is_wanted(const char *solver)
 {
     const char *only = getenv("BN_TEST_SOLVER");
-    if (only || program_of)
-        return strcmp(only ? only : program_of, solver) == 0;
-    return strcmp(solver, "flood") != 0 && strcmp(solver, "maxwell") != 0;
+    if (only)
+        return strcmp(only, solver) == 0;
+    if (program_of)
+        return strncmp(program_of, solver, strlen(program_of)) == 0;
+    return strncmp(solver, "flood", 5) != 0 && strncmp(solver, "maxwell", 7) != 0;
 }
 
-/* Round `which` of a loop over all solvers and both precisions; BN_TEST_SOLVER picks one solver. */
-static void one_of_all(void (*check)(bn_context *, bn_device *, const char *solver, const char *precision), bool debug,
-                       int which)
+/* What a run on the whole grid in default work-groups is compared with: the reference, the same again, and other cuts, each
+ * with other work-groups, since PoCL compiles for each of both. The last ones belong to `make test-long`. */
+static const struct {
+    bool reference;
+    way way;
+} ways[] = {
+    { .reference = true, .way = { .boxes = 1 } },
+    { .way = { .boxes = 1 } },
+    { .way = { .boxes = 4, .group = { 7, 3, 1 } } },
+    { .way = { .boxes = 3, .group = { 64, 1, 1 } } },
+    { .way = { .boxes = 7, .group = { 1, 1, 1 } } },
+    { .way = { .boxes = 2, .group = { 16, 16, 1 } } },
+};
+static int way_count(void) { return long_tests() ? 6 : 4; }
+
+/* Loops over ways, both precisions, solvers. In double precision the first case alone is compared with other cuts, but for
+ * `make test-long`: it would say little that single has not said, and CPUs compile for minutes. */
+START_TEST(bits_do_not_depend_on_how_it_runs)
 {
     static const char *const precisions[] = { "single", "double" };
+    const int which = _i % way_count(), twice = _i / way_count() % 2;
+    const char *solver = solver_at((size_t)(_i / way_count() / 2)), *precision = precisions[twice];
+    const bool all = !twice || ways[which].reference || long_tests();
     bn_context *ctx;
     bn_device *device;
-    const bn_context_desc desc = { .debug = debug };
-    ck_assert_int_eq(bn_context_create(&desc, &ctx), BN_OK);
+    if (!is_wanted(solver))
+        return;
+    ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     OK(bn_device_open(ctx, "auto", false, &device));
-    const bool wanted = is_wanted(bn_solver_names()[which / 2]);
-    if (wanted && (which % 2 == 0 || bn_device_describe(device)->fp64))
-        check(ctx, device, bn_solver_names()[which / 2], precisions[which % 2]);
+    if (!twice || bn_device_describe(device)->fp64) {
+        char what[64];
+        way other = ways[which].way;
+        outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, all);
+        other.device = ways[which].reference ? NULL : device;
+        snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0], other.group[1]);
+        if (ways[which].reference)
+            agree(first, run_cases(ctx, &other, solver, precision, all), precision);
+        else
+            same(first, run_cases(ctx, &other, solver, precision, all), precision, what);
+        release(first);
+    }
     bn_device_close(&device);
     bn_context_destroy(&ctx);
 }
-
-static void check_reference(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
-{
-    outcome reference = run_case(ctx, NULL, solver, precision, 1, NULL, false);
-    outcome on_device = run_case(ctx, device, solver, precision, 1, NULL, false);
-    if (!reference.tolerant) /* else they are compared by `binnacle verify`, within the solver's tolerance */
-        same(&reference, &on_device, solver, "device and reference");
-    free(reference.bits);
-    free(on_device.bits);
-}
-
-START_TEST(device_equals_reference) { one_of_all(check_reference, true, _i); }
-END_TEST
-
-static void check_groups(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
-{
-    /* PoCL compiles for each. */
-    static const size_t groups[][3] = { { 7, 3, 1 }, { 64, 1, 1 }, { 1, 1, 1 }, { 16, 16, 1 } };
-    outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
-    for (size_t g = 0; g < (long_tests() ? 4u : 1u); g++) {
-        outcome other = run_case(ctx, device, solver, precision, 1, groups[g], true);
-        same(&first, &other, solver, "another work-group");
-        free(other.bits);
-    }
-    outcome again = run_case(ctx, device, solver, precision, 1, NULL, true);
-    same(&first, &again, solver, "the same again");
-    free(again.bits);
-    free(first.bits);
-}
-
-START_TEST(bits_do_not_depend_on_work_groups) { one_of_all(check_groups, false, _i); }
-END_TEST
-
-static void check_boxes(bn_context *ctx, bn_device *device, const char *solver, const char *precision)
-{
-    static const int boxes[] = { 7, 2, 3 };
-    outcome first = run_case(ctx, device, solver, precision, 1, NULL, true);
-    for (size_t b = 0; b < (long_tests() ? 3u : 1u); b++) {
-        outcome other = run_case(ctx, device, solver, precision, boxes[b], NULL, true);
-        same(&first, &other, solver, "another cut into boxes");
-        free(other.bits);
-    }
-    free(first.bits);
-}
-
-START_TEST(bits_do_not_depend_on_boxes) { one_of_all(check_boxes, true, _i); }
 END_TEST
 
 START_TEST(every_solver_has_a_starter_case_that_passes)
@@ -200,17 +241,17 @@ START_TEST(every_solver_has_a_starter_case_that_passes)
 }
 END_TEST
 
-static void add(TCase *tests)
+static void add_tests(TCase *tests)
 {
-    const int rounds = 2 * (int)solver_count();
-    tcase_add_loop_test(tests, device_equals_reference, 0, rounds);
-    tcase_add_loop_test(tests, bits_do_not_depend_on_work_groups, 0, rounds);
-    tcase_add_loop_test(tests, bits_do_not_depend_on_boxes, 0, rounds);
+    int count = 0;
+    while (solver_at((size_t)count))
+        count++;
+    tcase_add_loop_test(tests, bits_do_not_depend_on_how_it_runs, 0, way_count() * 2 * count);
     tcase_add_test(tests, every_solver_has_a_starter_case_that_passes);
 }
 
 int conformance_main(const char *solver)
 {
     program_of = solver;
-    return bn_test_main("conformance", add);
+    return bn_test_main("conformance", add_tests);
 }

@@ -3,8 +3,13 @@
 #ifndef BN_TEST_CONFORMANCE_H
 #define BN_TEST_CONFORMANCE_H
 
-/* The program of one solver; NULL: of all that have no program of their own. BN_TEST_SOLVER picks any one instead.
+#include <stddef.h>
+
+/* The program of one solver and its studies; NULL: of all that have no program of their own. BN_TEST_SOLVER picks one instead.
  * Gives the exit status. */
 int conformance_main(const char *solver);
+
+/* A solver, or after those a study; NULL behind the last. */
+const char *solver_at(size_t index);
 
 #endif

@@ -158,7 +158,7 @@ START_TEST(a_picture_agrees_with_the_cells_of_the_case)
     snprintf(path, sizeof path, "%s/mask.png", folder);
     OK(bn_png_write(ctx, path,
                     &(bn_png_pixels){ .width = 6, .height = 4, .stride = 24, .data = (const unsigned char *)pixels },
-                    ""));
+                    "", NULL));
     static const struct {
         const char *cells;
         bool good;

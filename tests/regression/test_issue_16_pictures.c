@@ -100,6 +100,9 @@ static void write_uniform(const char *name, uint32_t n, double value, bool lines
     free(values);
 }
 
+/* What these pictures have in common. */
+static const bn_picture kind = { .name = "depth", .unit = "m", .contours = { .count = 3, .label = "depth [m]" } };
+
 /* The colour of `value` on a scale from 0 to `high`. */
 static uint32_t colour_of(double value, double high)
 {
@@ -116,8 +119,8 @@ START_TEST(frames_of_an_animation_have_one_scale)
         for (int i = 0; i < FRAMES; i++)
             write_uniform(path[i], sizes[k], heights[i], i == 0);
         /* Two, then with a third that is not the highest, as when a run goes on; the scale is that of all. */
-        OK(bn_pictures_to_one_scale(ctx, paths + 1, 2));
-        OK(bn_pictures_to_one_scale(ctx, paths, FRAMES));
+        OK(bn_pictures_to_one_scale(ctx, paths + 1, 2, &kind));
+        OK(bn_pictures_to_one_scale(ctx, paths, FRAMES, &kind));
         for (int i = 0; i < FRAMES; i++) {
             image drawn = read_image(path[i]);
             const size_t most = (size_t)drawn.width * drawn.height / 3;
@@ -135,9 +138,9 @@ START_TEST(scale_follows_data_and_not_earlier_scales)
 {
     write_uniform(path[0], N, 1, false);
     write_uniform(path[1], N, 8, false);
-    OK(bn_pictures_to_one_scale(ctx, paths, 2));
+    OK(bn_pictures_to_one_scale(ctx, paths, 2, &kind));
     write_uniform(path[1], N, 2, false);
-    OK(bn_pictures_to_one_scale(ctx, paths, 2));
+    OK(bn_pictures_to_one_scale(ctx, paths, 2, &kind));
     image drawn = read_image(path[0]);
     ck_assert_uint_gt(count_colour(&drawn, colour_of(1, 2)), (size_t)drawn.width * drawn.height / 3);
     free(drawn.rgb);
@@ -148,7 +151,7 @@ START_TEST(still_of_an_animation_is_its_last_frame)
 {
     for (int i = 0; i < FRAMES; i++)
         write_uniform(path[i], N, 1 + i, false);
-    OK(bn_pictures_to_one_scale(ctx, paths, FRAMES));
+    OK(bn_pictures_to_one_scale(ctx, paths, FRAMES, &kind));
     OK(bn_png_animate(ctx, joined, paths, FRAMES, 100));
     image still = read_image(joined), last = read_image(path[FRAMES - 1]); /* libpng knows no animations */
     ck_assert_uint_eq(still.width, last.width);

@@ -46,10 +46,10 @@ static bn_sim *start(const bn_embedded *file, bn_case **c)
 
 static void save(bn_sim *sim, size_t part_bytes)
 {
-    bn_saving *s;
-    OK(bn_saving_begin(sim, folder, part_bytes, &s));
-    OK(bn_saving_write(ctx, s));
-    bn_saving_release(&s);
+    bn_checkpoint_writer *s;
+    OK(bn_checkpoint_writer_begin(sim, folder, part_bytes, &s));
+    OK(bn_checkpoint_writer_write(ctx, s));
+    bn_checkpoint_writer_release(&s);
 }
 
 /* The value of a whole field at a place of a box, by the layout that a checkpoint's file has too. */
@@ -182,17 +182,17 @@ START_TEST(a_state_that_is_not_finite_is_not_written)
 {
     bn_case *c;
     bn_sim *sim = NULL;
-    bn_saving *s;
+    bn_checkpoint_writer *s;
     for (const bn_embedded *f = bn_embedded_files; f->name && !sim; f++)
         if (strcmp(f->name, "selftest/flow.toml") == 0)
             sim = start(f, &c);
     ck_assert_ptr_nonnull(sim);
     save(sim, 0);
     ((float *)bn_field_host(bn_sim_field(sim, "omega")))[77] = NAN;
-    OK(bn_saving_begin(sim, folder, 0, &s));
-    ck_assert_int_eq(bn_saving_write(ctx, s), BN_DIVERGED);
+    OK(bn_checkpoint_writer_begin(sim, folder, 0, &s));
+    ck_assert_int_eq(bn_checkpoint_writer_write(ctx, s), BN_DIVERGED);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "omega is not finite any more (value 77"));
-    bn_saving_release(&s);
+    bn_checkpoint_writer_release(&s);
     bn_error_clear(ctx);
     bn_checkpoint *saved;
     OK(bn_checkpoint_open(ctx, folder, &saved)); /* the one before */

@@ -202,21 +202,21 @@ END_TEST
 START_TEST(test_folder_create)
 {
     struct stat info;
-    ck_assert_int_eq(bn_output_dir_create(ctx, in_folder("p")), BN_OK);
-    ck_assert_int_eq(bn_output_dir_create(ctx, in_folder("p")), BN_OK);
-    ck_assert_int_eq(bn_output_dir_create(ctx, in_folder("p//q/r/")), BN_OK);
+    ck_assert_int_eq(bn_directory_create(ctx, in_folder("p")), BN_OK);
+    ck_assert_int_eq(bn_directory_create(ctx, in_folder("p")), BN_OK);
+    ck_assert_int_eq(bn_directory_create(ctx, in_folder("p//q/r/")), BN_OK);
     ck_assert_int_eq(stat(in_folder("p/q/r"), &info), 0);
     ck_assert(S_ISDIR(info.st_mode));
-    ck_assert_int_eq(bn_output_dir_create(ctx, "/"), BN_OK);
-    ck_assert_int_eq(bn_output_dir_create(ctx, ""), BN_IO);
+    ck_assert_int_eq(bn_directory_create(ctx, "/"), BN_OK);
+    ck_assert_int_eq(bn_directory_create(ctx, ""), BN_IO);
     bn_error_clear(ctx);
     ck_assert_int_eq(bn_file_write(ctx, in_folder("file"), "x", 1), BN_OK);
-    ck_assert_int_eq(bn_output_dir_create(ctx, in_folder("file")), BN_IO);
+    ck_assert_int_eq(bn_directory_create(ctx, in_folder("file")), BN_IO);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_output_dir_create(ctx, in_folder("file/x")), BN_IO);
+    ck_assert_int_eq(bn_directory_create(ctx, in_folder("file/x")), BN_IO);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), strerror(ENOTDIR)));
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_output_dir_create(ctx, "/proc/x/y"), BN_IO);
+    ck_assert_int_eq(bn_directory_create(ctx, "/proc/x/y"), BN_IO);
     rmdir(in_folder("p/q/r"));
     rmdir(in_folder("p/q"));
 }

@@ -56,7 +56,7 @@ static void write_frame(int frame, int width, int height)
         for (int x = 0; x < width; x++)
             pixels[y * width + x] = pixel_at(frame, x, y);
     const bn_png_pixels p = { width, height, 4 * width, (const unsigned char *)pixels };
-    ck_assert_int_eq(bn_png_write(ctx, frames[frame], &p, "Frame"), BN_OK);
+    ck_assert_int_eq(bn_png_write(ctx, frames[frame], &p, "Frame", NULL), BN_OK);
 }
 
 static void write_frames(void)

@@ -241,7 +241,7 @@ static bn_status read_launch_file(const bn_case *c, bn_plan *p, bpm *s)
 {
     if (s->launch != BPM_LAUNCH_FILE)
         return BN_OK;
-    BN_TRY(bn_plan_numbers(p, c, bn_case_text(c, "launch.file"), &s->file));
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .key = "launch.file" }, &s->file));
     if (!s->file)
         return bn_case_reject(c, "launch.file", NULL, "there is no such file");
     if (s->file->columns < 2 || s->file->rows < 2)

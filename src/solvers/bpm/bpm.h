@@ -84,7 +84,7 @@ typedef struct bpm {
     uint32_t picture_width, picture_height;
     const uint8_t *picture; /* number of the pixel's colour, top row first; NULL: none */
     double _Complex colour[BPM_COLOURS];
-    const bn_numbers *file; /* of the launch */
+    const bn_input *file; /* of the launch */
     double outline;         /* index at the guides' borders in pictures */
     double port_from[BPM_PORTS], port_to[BPM_PORTS];
     size_t ports;

@@ -20,7 +20,7 @@ static void gaussian(const bpm *s, size_t beam, double *field)
  * the value of that end, whose y may have been rounded to the other side of it; further out there is nothing. */
 static void from_file(const bpm *s, double *field)
 {
-    const bn_numbers *t = s->file;
+    const bn_input *t = s->file;
     for (size_t i = 0; i < s->n; i++) {
         const double node = (double)(i + 1) * s->h, first = t->values[0], last = t->values[(t->rows - 1) * t->columns];
         const double y = fmin(fmax(node, first), last);

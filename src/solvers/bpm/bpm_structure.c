@@ -51,7 +51,7 @@ bn_status bpm_read_structures(const bn_case *c, bpm *s)
 bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
 {
     const size_t colours = bn_case_items(c, "colour");
-    const unsigned char *rgb;
+    const bn_input *picture;
     void *memory;
     if (!bn_case_text(c, "material.picture")[0])
         return colours == 0
@@ -63,7 +63,10 @@ bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
         s->colour[k] = CMPLX(bn_case_item_real(c, "colour.index", k), -bn_case_item_real(c, "colour.absorption", k));
         s->lossy = s->lossy || cimag(s->colour[k]) != 0;
     }
-    BN_TRY(bn_plan_rgb(p, c, "material.picture", &s->picture_width, &s->picture_height, &rgb));
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_RGB, .key = "material.picture" }, &picture));
+    const unsigned char *rgb = picture->pixels;
+    s->picture_width = picture->n[0];
+    s->picture_height = picture->n[1];
     const size_t pixels = (size_t)s->picture_width * s->picture_height;
     BN_TRY(bn_plan_allocate(p, pixels, &memory));
     uint8_t *numbers = memory;

@@ -99,7 +99,7 @@ typedef struct flood {
     int items;
     int32_t *cell;                                          /* codes of all cells */
     double *bed;                                            /* [m] */
-    bn_plan_heights *terrain;                               /* of the lowest storey; NULL: none */
+    const bn_input *terrain;                                /* of the lowest storey; NULL: none */
     double terrain_shift[2], terrain_scale, terrain_offset; /* [m]; height = scale * value + offset */
     double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
     bool *solid;       /* cells drawn as walls; NULL: none */

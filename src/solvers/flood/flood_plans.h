@@ -24,7 +24,7 @@ struct flood_plans {
     double pixel, corner[2];    /* [m]; of the pictures, from the corner of the domain */
     const unsigned char **rgb;  /* of each storey; NULL: no picture */
     unsigned char **index;      /* place in the legend of each pixel */
-    bn_plan_shapes **shapes;    /* of each storey; NULL: no polygons */
+    const bn_input **shapes;    /* of each storey; NULL: no polygons */
     unsigned char **meaning_of; /* place in the legend of each shape */
 };
 

@@ -28,13 +28,13 @@ static size_t find(struct flood_plans *plans, const char *name)
 }
 
 /* "of line 3, shape 2 (south stair)" */
-static void name_shape(const bn_plan_shape *shape, char *text, size_t room)
+static void name_shape(const bn_input_shape *shape, char *text, size_t room)
 {
     snprintf(text, room, "of line %zu, shape %zu%s%.60s%s", shape->line, shape->number, shape->name[0] ? " (" : "",
              shape->name, shape->name[0] ? ")" : "");
 }
 
-static void reject_name(const bn_case *c, const struct flood_plans *plans, size_t storey, const bn_plan_shape *shape)
+static void reject_name(const bn_case *c, const struct flood_plans *plans, size_t storey, const bn_input_shape *shape)
 {
     const char *names[LEGEND_MAX + MEANINGS + MEANINGS + 1], *near;
     size_t count = 0;
@@ -57,14 +57,15 @@ static double lattice(const flood *s) { return fmin(1e-3, s->d / 64); }
 bn_status flood_read_shapes(const bn_case *c, bn_plan *p, flood *s, size_t storey)
 {
     struct flood_plans *plans = s->plans;
-    bn_plan_shapes *shapes;
-    if (bn_plan_shapes_item(p, c, "storey.plan", storey, lattice(s), &shapes) != BN_OK) {
+    const bn_input *shapes;
+    const bn_input_desc d = { .kind = BN_INPUT_SHAPES, .key = "storey.plan", .item = storey + 1, .snap = lattice(s) };
+    if (bn_plan_input(p, c, &d, &shapes) != BN_OK) {
         bn_note(bn_plan_context(p), "the plan of storey %zu", storey + 1);
         return bn_error_status(bn_plan_context(p));
     }
     BN_TRY(bn_plan_allocate(p, shapes->count, (void **)&plans->meaning_of[storey]));
     for (size_t i = 0; i < shapes->count; i++) {
-        const bn_plan_shape *shape = &shapes->shape[i];
+        const bn_input_shape *shape = &shapes->shape[i];
         const size_t place = find(plans, shape->name[0] ? shape->name : words[FLOOR]);
         if (place == plans->count) {
             reject_name(c, plans, storey, shape);
@@ -92,7 +93,7 @@ static void place(const flood *s, size_t i, size_t j, double x[2])
 
 /* --- walls --- */
 
-static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const bn_plan_shapes *shapes)
+static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const bn_input *shapes)
 {
     long x, y;
     double a[2], b[2];
@@ -101,14 +102,14 @@ static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const
     place(s, i, j, a);
     place(s, (size_t)x, (size_t)y, b);
     /* Beyond a periodic side the neighbour stands elsewhere; solid cells close themselves. */
-    if (hypot(b[0] - a[0], b[1] - a[1]) > 1.5 * s->d || bn_plan_shapes_open(shapes, a, b))
+    if (hypot(b[0] - a[0], b[1] - a[1]) > 1.5 * s->d || bn_input_open(shapes, a, b))
         return;
     cell[j * s->nx + i] |= FLOOD_CLOSED << e;
     cell[(size_t)y * s->nx + (size_t)x] |= FLOOD_CLOSED << (e + s->edges / 2);
 }
 
 /* Cells i0 <= i < i1 of the rows j0 <= j < j1: all at once where there is only floor or none, else in halves. */
-static void code_range(flood *s, int32_t *cell, const bn_plan_shapes *shapes, size_t i0, size_t i1, size_t j0,
+static void code_range(flood *s, int32_t *cell, const bn_input *shapes, size_t i0, size_t i1, size_t j0,
                        size_t j1)
 {
     double low[2], high[2];
@@ -118,7 +119,7 @@ static void code_range(flood *s, int32_t *cell, const bn_plan_shapes *shapes, si
         low[k] -= 1.6 * s->d;
         high[k] += 1.6 * s->d;
     }
-    const int all = bn_plan_shapes_box(shapes, low, high);
+    const int all = bn_input_box(shapes, low, high);
     if (all > 0)
         return;
     if (all == 0 && (i1 - i0 > 2 || j1 - j0 > 2)) {
@@ -137,7 +138,7 @@ static void code_range(flood *s, int32_t *cell, const bn_plan_shapes *shapes, si
         for (size_t i = i0; i < i1; i++) {
             double x[2];
             place(s, i, j, x);
-            if (all < 0 || !bn_plan_shapes_open(shapes, x, x))
+            if (all < 0 || !bn_input_open(shapes, x, x))
                 cell[j * s->nx + i] |= FLOOD_SOLID;
             for (int e = 0; all == 0 && e < s->edges / 2; e++)
                 close_edge(s, cell, i, j, e, shapes);
@@ -156,7 +157,7 @@ static bool all_floor(const struct flood_plans *plans, size_t storey)
 bn_status flood_code_shapes(const bn_case *c, bn_plan *p, flood *s, size_t storey)
 {
     const struct flood_plans *plans = s->plans;
-    bn_plan_shapes *shapes = plans->shapes[storey];
+    const bn_input *shapes = plans->shapes[storey];
     int32_t *cell = s->cell + storey * s->nx * s->ny;
     const double low[2] = { s->origin[0] - s->d, s->origin[1] - s->d };
     const double high[2] = { s->origin[0] + s->size[0] + s->d, s->origin[1] + s->size[1] + s->d };
@@ -165,7 +166,7 @@ bn_status flood_code_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the plan of storey %zu", storey + 1);
     for (size_t i = 0; i < shapes->count; i++)
         draw[i] = flood_blocks_water(&plans->entry[plans->meaning_of[storey][i]]) ? -1 : shapes->shape[i].open ? 0 : 1;
-    const bn_status st = bn_plan_shapes_draw(p, shapes, draw, all_floor(plans, storey), low, high);
+    const bn_status st = bn_input_draw(p, shapes, draw, all_floor(plans, storey), low, high);
     free(draw);
     if (st != BN_OK) {
         bn_note(bn_plan_context(p), "the plan of storey %zu of %s", storey + 1, bn_case_path(c));
@@ -189,7 +190,7 @@ typedef struct range {
 
 static size_t clamp(double v, size_t most) { return v < 0 ? 0 : v > (double)most ? most : (size_t)v; }
 
-static range around(const flood *s, const bn_plan_shape *shape)
+static range around(const flood *s, const bn_input_shape *shape)
 {
     return (range){ clamp(floor((shape->low[0] - s->origin[0]) / s->h[0]) - 1, s->nx),
                     clamp(ceil((shape->high[0] - s->origin[0]) / s->h[0]) + 1, s->nx),
@@ -199,9 +200,9 @@ static range around(const flood *s, const bn_plan_shape *shape)
 
 /* Marks the cells that a shape covers: owner = the shape + 1 where it is special, else none. A special shape that is
  * smaller than a cell has the nearest one. */
-static void own(const flood *s, const bn_plan_shapes *shapes, size_t which, bool special, uint32_t *owner)
+static void own(const flood *s, const bn_input *shapes, size_t which, bool special, uint32_t *owner)
 {
-    const bn_plan_shape *shape = &shapes->shape[which];
+    const bn_input_shape *shape = &shapes->shape[which];
     const range r = around(s, shape);
     size_t count = 0, nearest = SIZE_MAX;
     double least = HUGE_VAL;
@@ -216,7 +217,7 @@ static void own(const flood *s, const bn_plan_shapes *shapes, size_t which, bool
             }
             if (!special && owner[j * s->nx + i] == 0)
                 continue;
-            if (bn_plan_shape_covers(shapes, which, x)) {
+            if (bn_input_covers(shapes, which, x)) {
                 owner[j * s->nx + i] = special ? (uint32_t)which + 1 : 0;
                 count++;
             }
@@ -228,7 +229,7 @@ static void own(const flood *s, const bn_plan_shapes *shapes, size_t which, bool
 static void code_owned(const bn_case *c, flood *s, size_t storey, size_t which, const uint32_t *owner, size_t *list)
 {
     const struct flood_plans *plans = s->plans;
-    const bn_plan_shape *shape = &plans->shapes[storey]->shape[which];
+    const bn_input_shape *shape = &plans->shapes[storey]->shape[which];
     const legend *l = &plans->entry[plans->meaning_of[storey][which]];
     const int32_t *cell = s->cell + storey * s->nx * s->ny;
     const range r = around(s, shape);
@@ -250,7 +251,7 @@ static void code_owned(const bn_case *c, flood *s, size_t storey, size_t which, 
 bn_status flood_code_shape_patches(const bn_case *c, bn_plan *p, flood *s, size_t storey)
 {
     const struct flood_plans *plans = s->plans;
-    const bn_plan_shapes *shapes = plans->shapes[storey];
+    const bn_input *shapes = plans->shapes[storey];
     const size_t layer = (size_t)s->nx * s->ny;
     size_t special = 0;
     for (size_t i = 0; i < shapes->count; i++)

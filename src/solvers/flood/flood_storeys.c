@@ -97,10 +97,11 @@ static bool ends(const char *name, const char *end)
 /* The picture of a storey, all of one size, with its colours found in the legend. */
 static bn_status read_picture(const bn_case *c, bn_plan *p, struct flood_plans *plans, size_t k)
 {
-    uint32_t width, height;
-    BN_TRY(bn_plan_rgb_item(p, c, "storey.plan", k, &width, &height, &plans->rgb[k]));
-    if (!plans->rgb[k])
-        return BN_OK;
+    const bn_input *picture;
+    const bn_input_desc d = { .kind = BN_INPUT_RGB, .key = "storey.plan", .item = k + 1 };
+    BN_TRY(bn_plan_input(p, c, &d, &picture));
+    const uint32_t width = picture->n[0], height = picture->n[1];
+    plans->rgb[k] = picture->pixels;
     if (plans->width == 0) {
         plans->width = width;
         plans->height = height;

@@ -83,7 +83,7 @@ static double bed_at(const flood *s, size_t i, size_t j)
     case FLOOD_BOWL: return -w->depth * (1 - r2 / (w->radius * w->radius));
     case FLOOD_TERRAIN: {
         const double y[2] = { s->origin[0] + s->terrain_shift[0] + x[0], s->origin[1] + s->terrain_shift[1] + x[1] };
-        return s->terrain_scale * bn_plan_height(s->terrain, y) + s->terrain_offset;
+        return s->terrain_scale * bn_input_height(s->terrain, y) + s->terrain_offset;
     }
     case FLOOD_MACDONALD: return s->exact_bed[2 * i + (s->edges == 6 && j % 2 != 0)];
     default: return 0;
@@ -166,13 +166,13 @@ static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
         s->terrain_shift[k] = bn_case_real_at(c, "bed.shift", k);
     s->terrain_scale = bn_case_real(c, "bed.scale");
     s->terrain_offset = bn_case_real(c, "bed.offset");
-    return bn_plan_terrain(p, c, "bed.file", &s->terrain);
+    return bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TERRAIN, .key = "bed.file" }, &s->terrain);
 }
 
 /* What has no height in the terrain: cells outside of it, cells without data, unless these are walls. */
 static void reject_missing(const bn_case *c, const flood *s, size_t at)
 {
-    const bn_plan_heights *t = s->terrain;
+    const bn_input *t = s->terrain;
     double x[2];
     flood_place(s, at % s->nx, at / s->nx, x);
     for (int k = 0; k < 2; k++)
@@ -181,7 +181,7 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
         (void)bn_case_reject(
             c, "bed.file", "bed.nodata = \"wall\"",
             "the terrain has no data at or beside (%.10g m, %.10g m), column %.0f, row %.0f from the north", x[0], x[1],
-            floor((x[0] - t->low[0]) / t->pixel[0]) + 1, floor((t->high[1] - x[1]) / t->pixel[1]) + 1);
+            floor((x[0] - t->low[0]) / t->h[0]) + 1, floor((t->high[1] - x[1]) / t->h[1]) + 1);
     else
         (void)bn_case_reject(
             c, "bed.file", "see bed.shift, grid.origin",

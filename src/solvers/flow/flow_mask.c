@@ -152,8 +152,7 @@ static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool 
 bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
 {
     const size_t points = (size_t)s->nx * s->ny;
-    uint32_t width = 0, height = 0;
-    const unsigned char *grey = NULL;
+    const bn_input *mask = NULL;
     s->body_heat = (flow_heat)bn_case_choice(c, "obstacle.heat");
     s->body_temperature = bn_case_real(c, "obstacle.temperature");
     if (s->a == 0 && s->body_heat == FLOW_GIVEN)
@@ -169,7 +168,9 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
         return BN_OK;
     }
     if (masked)
-        BN_TRY(bn_plan_grey(p, c, "obstacle.mask", &width, &height, &grey));
+        BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_GREY, .key = "obstacle.mask" }, &mask));
+    const uint32_t width = mask ? mask->n[0] : 0, height = mask ? mask->n[1] : 0;
+    const unsigned char *grey = mask ? mask->pixels : NULL;
     BN_TRY(bn_plan_allocate(p, points * sizeof *s->solid, (void **)&s->solid));
     BN_TRY(bn_plan_allocate(p, points, (void **)&s->body));
     for (uint32_t j = 0; j < s->ny; j++)

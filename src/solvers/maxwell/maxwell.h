@@ -36,7 +36,7 @@ typedef struct maxwell_material {
     char name[MAXWELL_NAME];
     double n, k;             /* at the present wavelength */
     double given_n, given_k; /* without a table */
-    const bn_numbers *table; /* wavelength_nm, n, k; NULL: constant */
+    const bn_input *table; /* wavelength_nm, n, k; NULL: constant */
     bool used;               /* by a cell */
 } maxwell_material;
 
@@ -109,7 +109,7 @@ typedef struct maxwell {
     long long most_steps; /* of each wavelength of a sweep */
     /* records read from a folder, by E and H and member */
     bool imported;
-    bn_image_numbers image[2][MAXWELL_RECORD];
+    const bn_input *image[2][MAXWELL_RECORD];
     /* names of results made from the materials' */
     char (*result_name)[2][MAXWELL_NAME + 32];
     /* fields */

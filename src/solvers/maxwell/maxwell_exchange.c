@@ -37,7 +37,7 @@ bn_status maxwell_write_folder(bn_sim *sim, maxwell *s)
     for (int magnetic = 0; magnetic < 2; magnetic++)
         for (int m = 0; m < MAXWELL_RECORD; m++) {
             char name[16];
-            bn_image_numbers image = { .components = 2, .values = values };
+            bn_input image = { .components = 2, .values = values };
             size_of(s, magnetic, m, image.n);
             name_of(magnetic, m, name);
             const size_t points = (size_t)image.n[0] * image.n[1] * image.n[2];
@@ -50,7 +50,7 @@ bn_status maxwell_write_folder(bn_sim *sim, maxwell *s)
                 values[p] = k < s->n[2] ? record[2 * m] : 0;
                 values[points + p] = k < s->n[2] ? record[2 * m + 1] : 0;
             }
-            BN_GO(bn_sim_write_image(sim, "exchange.write", name, &image));
+            BN_GO(bn_input_write(bn_sim_context(sim), bn_sim_case(sim), "exchange.write", name, &image));
         }
 out:
     free(values);
@@ -63,10 +63,12 @@ bn_status maxwell_read_folder(const bn_case *c, bn_plan *p, maxwell *s)
         for (int m = 0; m < MAXWELL_RECORD; m++) {
             char name[16];
             uint32_t n[3];
-            bn_image_numbers *image = &s->image[magnetic][m];
+            const bn_input *image;
             name_of(magnetic, m, name);
             size_of(s, magnetic, m, n);
-            BN_TRY(bn_plan_image(p, c, "exchange.read", name, image));
+            BN_TRY(bn_plan_input(
+                p, c, &(bn_input_desc){ .kind = BN_INPUT_IMAGE, .key = "exchange.read", .name = name }, &image));
+            s->image[magnetic][m] = image;
             if (memcmp(image->n, n, sizeof n) != 0 || image->components != 2) {
                 (void)bn_case_reject(
                     c, "exchange.read", "grid.cells says how many there are",
@@ -81,7 +83,7 @@ bn_status maxwell_read_folder(const bn_case *c, bn_plan *p, maxwell *s)
 void maxwell_take_record(const maxwell *s, bool magnetic, const uint32_t at[3], double *record)
 {
     for (int m = 0; m < MAXWELL_RECORD; m++) {
-        const bn_image_numbers *image = &s->image[magnetic][m];
+        const bn_input *image = s->image[magnetic][m];
         const size_t points = (size_t)image->n[0] * image->n[1] * image->n[2];
         const size_t p = ((size_t)at[2] * image->n[1] + at[1]) * image->n[0] + at[0];
         record[2 * m] = image->values[p];

@@ -9,7 +9,7 @@
 /* Columns of a table of optical constants. */
 enum { WAVELENGTH_NM, COLUMN_N, COLUMN_K, COLUMNS };
 
-static bool is_table(const bn_numbers *t)
+static bool is_table(const bn_input *t)
 {
     static const char *const heads[COLUMNS] = { "wavelength_nm", "n", "k" };
     for (size_t c = 0; c < COLUMNS; c++)
@@ -29,7 +29,7 @@ static int find(const maxwell *s, const char *name)
     return -1;
 }
 
-static int enter(maxwell *s, const char *name, const bn_numbers *table)
+static int enter(maxwell *s, const char *name, const bn_input *table)
 {
     if (s->materials == MAXWELL_MATERIALS)
         return -1;
@@ -41,12 +41,12 @@ static int enter(maxwell *s, const char *name, const bn_numbers *table)
 
 bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell *s, const char *name, int *out)
 {
-    const bn_numbers *table;
+    const bn_input *table;
     char path[MAXWELL_NAME + 16];
     if ((*out = find(s, name)) >= 0 || strlen(name) >= MAXWELL_NAME)
         return BN_OK;
     snprintf(path, sizeof path, "materials/%s", name);
-    BN_TRY(bn_plan_numbers(p, c, path, &table));
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .name = path }, &table));
     if (table && is_table(table))
         *out = enter(s, name, table);
     return BN_OK;
@@ -56,7 +56,7 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
 {
     const char *name = bn_case_item_text(c, "material.name", item),
                *file = bn_case_item_text(c, "material.table", item);
-    const bn_numbers *table = NULL;
+    const bn_input *table = NULL;
     if (!name[0] || strlen(name) >= MAXWELL_NAME || find(s, name) >= 0) {
         (void)bn_case_reject_item(c, "material.name", item, NULL,
                                   "a material needs a name of its own, up to %d letters", MAXWELL_NAME - 1);
@@ -65,13 +65,13 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
     if (file[0]) {
         char own[MAXWELL_NAME + 64];
         snprintf(own, sizeof own, "materials/%s", file);
-        BN_TRY(bn_plan_numbers(p, c, own, &table));
+        BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .name = own }, &table));
         if (!table)
-            BN_TRY(bn_plan_numbers(p, c, file, &table));
+            BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .name = file }, &table));
         if (!table || !is_table(table)) {
             const char *names;
             char hint[1024];
-            BN_TRY(bn_plan_numbers_names(p, "materials/", &names));
+            BN_TRY(bn_plan_embedded_tables(p, "materials/", &names));
             snprintf(hint, sizeof hint, "with the program travel %s", names);
             (void)bn_case_reject_item(
                 c, "material.table", item, hint,
@@ -112,7 +112,7 @@ void maxwell_set_wavelength(const bn_case *c, maxwell *s, double wavelength)
         m->k = m->given_k;
         if (!m->table)
             continue;
-        const bn_numbers *t = m->table;
+        const bn_input *t = m->table;
         const double nm = 1e9 * wavelength, *v = t->values;
         const double first = v[WAVELENGTH_NM], last = v[(t->rows - 1) * t->columns];
         /* A wavelength on the edge may miss it by rounding. */

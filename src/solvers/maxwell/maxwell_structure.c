@@ -83,30 +83,24 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, si
     const char *name = bn_case_item_text(c, "layer.picture", item), *dot = strrchr(name, '.');
     const bool tiff = dot && (strcmp(dot, ".tif") == 0 || strcmp(dot, ".tiff") == 0);
     const size_t nx = s->n[0], ny = s->n[1];
-    uint32_t width = 0, rows = 0;
-    const unsigned char *grey = NULL;
-    bn_volume_numbers v = { .values = NULL };
+    const bn_input *in;
     double low = 0, high = 255, mean = 0;
+    const bn_input_desc d = { .kind = tiff ? BN_INPUT_VOLUME : BN_INPUT_GREY, .key = "layer.picture", .item = item + 1 };
+    BN_TRY(bn_plan_input(p, c, &d, &in));
+    const uint32_t width = in->n[0], rows = in->n[1];
     if (tiff) {
-        BN_TRY(bn_plan_volume(p, c, name, "", &v));
-        width = v.n[0];
-        rows = v.n[1];
-        low = high = v.values[0];
+        low = high = in->values[0];
         for (size_t i = 0; i < (size_t)width * rows; i++) {
-            low = fmin(low, v.values[i]);
-            high = fmax(high, v.values[i]);
+            low = fmin(low, in->values[i]);
+            high = fmax(high, in->values[i]);
         }
-    } else {
-        BN_TRY(bn_plan_item_grey(p, c, "layer.picture", item, &width, &rows, &grey));
     }
-    if (!grey && !v.values)
-        return BN_OK; /* rejected */
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
             const size_t x = (size_t)(((double)i + 0.5) / (double)nx * width);
             const size_t y = (size_t)(((double)j + 0.5) / (double)ny * rows);
             /* The first row of a PNG is the uppermost; volumes are turned already. */
-            const double value = grey ? grey[(rows - 1 - y) * width + x] : v.values[y * width + x];
+            const double value = tiff ? in->values[y * width + x] : in->pixels[(rows - 1 - y) * width + x];
             height[j * nx + i] = high > low ? depth * (value - low) / (high - low) : 0;
             mean += height[j * nx + i] / (double)(nx * ny);
         }

@@ -81,7 +81,7 @@ typedef struct xray {
     xray_constants k;
     xray_density density;
     xray_angle law;
-    const bn_numbers *law_table;
+    const bn_input *law_table;
     double theta_max;
     double width, pitch; /* of the slits */
     bool against_curve, against_fft;

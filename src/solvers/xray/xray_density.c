@@ -239,7 +239,7 @@ static size_t place_in_file(const xray *s, int face, const uint32_t n[3], uint32
 }
 
 /* The case's cells must be the file's where both tell them. */
-static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
+static bn_status agree(const bn_case *c, const bn_input *v)
 {
     for (size_t d = 0; d < 3; d++) {
         const long long cells = bn_case_int_at(c, "density.cells", d);
@@ -256,15 +256,14 @@ static bn_status agree(const bn_case *c, const bn_volume_numbers *v)
 }
 
 /* A picture is a mask or a map across x: black is density.value, white is empty; its right is +y, its top +z. */
-static bn_status read_picture(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
+static bn_status read_picture(const bn_case *c, xray *s, bn_plan *p, bn_input *v)
 {
-    uint32_t width, height;
-    const unsigned char *grey;
     double *values;
-    BN_TRY(bn_plan_grey(p, c, "density.file", &width, &height, &grey));
-    if (!grey)
-        return BN_OK;
-    *v = (bn_volume_numbers){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
+    const bn_input *picture;
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_GREY, .key = "density.file" }, &picture));
+    const uint32_t width = picture->n[0], height = picture->n[1];
+    const unsigned char *grey = picture->pixels;
+    *v = (bn_input){ .n = { (uint32_t)bn_case_int_at(c, "density.cells", 0), width, height } };
     for (size_t d = 1; d < 3; d++)
         if (bn_case_given(c, "density.cells") && bn_case_int_at(c, "density.cells", d) != (long long)v->n[d])
             return bn_case_reject(c, "density.cells", "along y and z the picture tells them", "%s has %u x %u pixels",
@@ -288,7 +287,7 @@ static bool is_picture(const char *name)
     return dot && strcmp(dot, ".png") == 0;
 }
 
-static bn_status read_file(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
+static bn_status read_file(const bn_case *c, xray *s, bn_plan *p, bn_input *v)
 {
     const char *array = bn_case_text(c, "density.array");
     const char *name = bn_case_text(c, "density.file");
@@ -296,12 +295,14 @@ static bn_status read_file(const bn_case *c, xray *s, bn_plan *p, bn_volume_numb
         return bn_case_reject(c, "density.file", NULL, "a density from a file needs its name");
     if (is_picture(name))
         return read_picture(c, s, p, v);
-    BN_TRY(bn_plan_volume(p, c, name, array, v));
+    const bn_input *file;
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_VOLUME, .key = "density.file", .array = array }, &file));
+    *v = *file;
     return agree(c, v);
 }
 
 /* Values of the file times density.value, as depths. */
-static bn_status convert(const bn_case *c, const xray *s, const bn_volume_numbers *v, double *depth)
+static bn_status convert(const bn_case *c, const xray *s, const bn_input *v, double *depth)
 {
     const double scale = bn_case_real(c, "density.value");
     const bool electrons = bn_case_choice(c, "density.measure") == 1;
@@ -324,7 +325,7 @@ static bn_status convert(const bn_case *c, const xray *s, const bn_volume_number
 /* --- in time --- */
 
 /* All frames, of one size, in order; the first stands in *v. */
-static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_numbers *v)
+static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_input *v)
 {
     const size_t count = bn_case_items(c, "density.frame");
     if (count < 2)
@@ -332,8 +333,11 @@ static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_nu
     BN_TRY(bn_plan_allocate(p, count * sizeof *s->frame, (void **)&s->frame));
     for (size_t i = 0; i < count; i++) {
         const char *name = bn_case_item_text(c, "density.frame.file", i);
-        bn_volume_numbers here;
-        BN_TRY(bn_plan_volume(p, c, name, bn_case_text(c, "density.array"), &here));
+        const bn_input *file;
+        const bn_input_desc d = { .kind = BN_INPUT_VOLUME, .key = "density.frame.file", .item = i + 1,
+                                  .array = bn_case_text(c, "density.array") };
+        BN_TRY(bn_plan_input(p, c, &d, &file));
+        const bn_input here = *file;
         if (i == 0)
             *v = here;
         else if (memcmp(here.n, v->n, sizeof here.n) != 0)
@@ -349,11 +353,11 @@ static bn_status read_frames(const bn_case *c, xray *s, bn_plan *p, bn_volume_nu
 }
 
 /* Depths of each frame's whole grid; their mean is the density that is cropped. */
-static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_volume_numbers *v)
+static bn_status convert_frames(const bn_case *c, xray *s, bn_plan *p, const bn_input *v)
 {
     const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
     for (size_t f = 0; f < s->frames; f++) {
-        bn_volume_numbers here = *v;
+        bn_input here = *v;
         here.values = s->frame[f].values;
         BN_TRY(bn_plan_allocate(p, cells * sizeof *s->frame[f].depth, (void **)&s->frame[f].depth));
         BN_TRY(convert(c, s, &here, s->frame[f].depth));
@@ -411,7 +415,7 @@ static bn_status count_density(const bn_case *c, xray *s, bn_plan *p)
 bn_status xray_plan_density(const bn_case *c, xray *s, bn_plan *p)
 {
     const int axis = bn_case_choice(c, "source.face") / 2;
-    bn_volume_numbers v = { .values = NULL };
+    bn_input v = { .values = NULL };
     s->density = (xray_density)bn_case_choice(c, "density.kind");
     const bool series = s->density == XRAY_SERIES, file = series || s->density == XRAY_FILE;
     if (file) {

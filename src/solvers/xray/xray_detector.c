@@ -12,7 +12,7 @@ static long long direction_integer(double x) { return llround(x * 0x1p31); }
 /* --- the law of scattering --- */
 
 /* The same of a table of (angle, density in solid angle): the density is linear in 1 - cos between its rows. */
-static double table_share(const bn_numbers *t, double d)
+static double table_share(const bn_input *t, double d)
 {
     double sum = 0;
     for (size_t i = 1; i < t->rows; i++) {
@@ -40,9 +40,8 @@ static double distribution(const xray *s, double g, double d)
 
 static bn_status read_law(const bn_case *c, xray *s, bn_plan *p)
 {
-    const char *name = bn_case_text(c, "scattering.table");
-    BN_TRY(bn_plan_numbers(p, c, name, &s->law_table));
-    const bn_numbers *t = s->law_table;
+    BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TABLE, .key = "scattering.table" }, &s->law_table));
+    const bn_input *t = s->law_table;
     if (!t || t->columns < 2 || t->rows < 2)
         return bn_case_reject(c, "scattering.table", NULL, "%s",
                               t ? "two columns, angle and density, and two rows are needed" : "there is no such file");

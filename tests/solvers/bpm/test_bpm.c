@@ -38,19 +38,11 @@ static const char *with(const char *text, const char *what, const char *by)
     return made;
 }
 
-/* psi in double, to be freed: pairs. */
-static double *field(run *r, size_t *points)
+/* psi, to be freed: pairs, `points` of them. */
+static double *psi_of(const run *r, size_t *points)
 {
-    const bn_sim_field_info *info = bn_sim_field_at(r->sim, 0);
-    ck_assert_str_eq(info->name, "psi");
-    *points = (size_t)info->n[0] * info->n[1];
-    void *raw = malloc(2 * *points * info->element_bytes);
-    double *values = malloc(2 * *points * sizeof *values);
-    ck_assert(raw && values);
-    OK(bn_sim_read(r->sim, "psi", raw, 2 * *points * info->element_bytes));
-    for (size_t i = 0; i < 2 * *points; i++)
-        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
-    free(raw);
+    double *values = field(r, "psi", points);
+    *points /= 2;
     return values;
 }
 
@@ -73,7 +65,7 @@ static double table(const run *r, const char *name, const char *column, size_t r
 static void same_fields(run *a, run *b, const char *what)
 {
     size_t points, others;
-    double *x = field(a, &points), *y = field(b, &others);
+    double *x = psi_of(a, &points), *y = psi_of(b, &others);
     ck_assert_uint_eq(points, others);
     ck_assert_msg(memcmp(x, y, 2 * points * sizeof *x) == 0, "%s: fields differ", what);
     free(x);
@@ -128,7 +120,7 @@ START_TEST(any_field_is_the_sum_of_its_modes)
     run r = RUN(metal, device, "grid.cells=80", "launch.kind=gaussian", "launch.centre=3e-6", "launch.waist=1e-6",
                 "launch.tilt=0.2", "march.length=20e-6", "march.dz=0.1e-6");
     size_t points;
-    double *psi = field(&r, &points);
+    double *psi = psi_of(&r, &points);
     const double h = 10.0 / N, dz = 0.1, alpha = dz / (8 * pi * h * h);
     double _Complex start[N];
     double error = 0, size = 0;
@@ -163,7 +155,7 @@ START_TEST(iteration_agrees_with_elimination)
     run best = RUN(metal, NULL, "march.length=5e-6", "launch.kind=gaussian", "solver.method=iteration",
                    "solver.tolerance=1e-13");
     size_t points;
-    double *a = field(&direct, &points), *b = field(&seed, &points), *c = field(&best, &points);
+    double *a = psi_of(&direct, &points), *b = psi_of(&seed, &points), *c = psi_of(&best, &points);
     for (size_t i = 0; i < 2 * points; i++) {
         near(b[i], a[i], 1e-10, "iteration with the seed's tau");
         near(c[i], a[i], 1e-10, "iteration with the best tau");
@@ -379,7 +371,7 @@ START_TEST(y_junction_is_symmetric)
     r = RUN(with(junction, "separation = 0\nseparation_end = 12e-6", "separation = 12e-6\nseparation_end = 0"), device,
             "launch.mode=1");
     size_t points;
-    double *psi = field(&r, &points), even = 0;
+    double *psi = psi_of(&r, &points), even = 0;
     for (size_t i = 0; i < points; i++)
         even = fmax(even,
                     hypot(psi[2 * i] + psi[2 * (points - 1 - i)], psi[2 * i + 1] + psi[2 * (points - 1 - i) + 1]));
@@ -399,7 +391,7 @@ START_TEST(a_beam_of_a_batch_is_the_beam_alone)
     run third = RUN(with(junction, "index = 1.46", "index = 1.462"), device, "light.wavelength=1.55e-6",
                     "launch.kind=gaussian", "march.length=50e-6", "material.reference_index=1.45", "walls.strength=10");
     size_t points, one;
-    double *a = field(&all, &points), *b = field(&third, &one);
+    double *a = psi_of(&all, &points), *b = psi_of(&third, &one);
     ck_assert_uint_eq(points, 5 * one);
     for (size_t i = 0; i < 2 * one; i++)
         near(a[4 * one + i], b[i], 1e-11, "third of five beams");
@@ -416,11 +408,11 @@ START_TEST(chunks_change_nothing_but_rounding)
     run usual = RUN(slab, device, "launch.mode=1", "march.length=20e-6");
     static const char *const chunks[] = { "solver.chunk=2", "solver.chunk=7", "solver.chunk=33", "solver.chunk=64" };
     size_t points;
-    double *a = field(&usual, &points);
+    double *a = psi_of(&usual, &points);
     for (size_t k = 0; k < 4; k++) {
         run other = RUN(slab, device, chunks[k], "launch.mode=1", "march.length=20e-6");
         run reference = RUN(slab, NULL, chunks[k], "launch.mode=1", "march.length=20e-6");
-        double *b = field(&other, &points);
+        double *b = psi_of(&other, &points);
         for (size_t i = 0; i < 2 * points; i++)
             near(b[i], a[i], 1e-12, chunks[k]);
         free(b);
@@ -466,7 +458,7 @@ START_TEST(in_empty_space_directions_do_not_mix)
     run y = RUN(space, device, "launch.tilt=0.1", "grid.cells_x=0");
     run x = RUN(space, device, "grid.cells_x=0", "grid.cells=40", "grid.width=20e-6", "launch.centre=10e-6");
     size_t points, nx, ny;
-    double *f = field(&both, &points), *g = field(&x, &nx), *h = field(&y, &ny);
+    double *f = psi_of(&both, &points), *g = psi_of(&x, &nx), *h = psi_of(&y, &ny);
     ck_assert_uint_eq(points, nx * ny);
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
@@ -546,7 +538,7 @@ START_TEST(a_picture_is_what_it_shows)
     while (!bn_sim_done(r.sim))
         OK(bn_sim_step(r.sim));
     size_t points;
-    double *a = field(&r, &points), *b = field(&s, &points);
+    double *a = psi_of(&r, &points), *b = psi_of(&s, &points);
     for (size_t i = 0; i < 2 * points; i++)
         near(a[i], b[i], 1e-9, "the same splitter as a list of structures");
     free(a);
@@ -571,7 +563,7 @@ START_TEST(a_field_from_a_file_is_launched)
     snprintf(launch, sizeof launch, "launch.file=\"%s\"", path);
     run r = RUN(gaussian, device, launch, "launch.kind=file", "march.length=1e-9", "march.dz=1e-9");
     size_t points;
-    double *psi = field(&r, &points);
+    double *psi = psi_of(&r, &points);
     for (size_t i = 0; i < points; i++) {
         const double size = exp(-pow(0.1 * (double)(i + 1) - 50, 2) / 4);
         near(psi[2 * i], size * cos(0.05 * (double)(i + 1)), 2e-3, "the file's real part");

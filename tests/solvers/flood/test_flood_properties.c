@@ -9,23 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static double *values_of(const run *r, const char *name, unsigned n[3])
-{
-    const bn_sim_field_info *info = NULL;
-    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
-        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
-            info = bn_sim_field_at(r->sim, i);
-    ck_assert_msg(info != NULL, "no field %s", name);
-    const size_t count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
-    double *values = malloc(count * sizeof *values);
-    ck_assert_ptr_nonnull(values);
-    ck_assert_uint_eq(info->element_bytes, sizeof *values); /* the cases here are in double precision */
-    OK(bn_sim_read(r->sim, name, values, count * sizeof *values));
-    for (int k = 0; n && k < 3; k++)
-        n[k] = info->n[k];
-    return values;
-}
-
 #define HEAD "[case]\nsolver='flood'\nprecision='double'\n"
 
 /* ------------------------------------------------------------------------------------- turned and mirrored cases */
@@ -48,9 +31,9 @@ static size_t image_of(image how, const unsigned n[3], size_t i, size_t j, doubl
 static void is_image(image how, const char *text, const char *other, const char *order)
 {
     run a = RUN(text, NULL, order), b = RUN(other, NULL, order);
-    unsigned n[3];
-    double *h = values_of(&a, "depth", n), *c = values_of(&a, "velocity", NULL);
-    double *g = values_of(&b, "depth", NULL), *d = values_of(&b, "velocity", NULL), fastest = 0;
+    const unsigned *n = field_info(&a, "depth")->n;
+    double *h = field(&a, "depth", NULL), *c = field(&a, "velocity", NULL);
+    double *g = field(&b, "depth", NULL), *d = field(&b, "velocity", NULL), fastest = 0;
     const size_t points = (size_t)n[0] * n[1];
     for (size_t j = 0; j < n[1]; j++)
         for (size_t i = 0; i < n[0]; i++) {
@@ -122,8 +105,8 @@ END_TEST
 static void check_momentum(const char *text, bool along_x, const char *kind, const char *order)
 {
     run r = RUN(text, NULL, kind, order);
-    unsigned n[3];
-    double *h = values_of(&r, "depth", n), *c = values_of(&r, "velocity", NULL), sum[2] = { 0, 0 };
+    const unsigned *n = field_info(&r, "depth")->n;
+    double *h = field(&r, "depth", NULL), *c = field(&r, "velocity", NULL), sum[2] = { 0, 0 };
     const size_t points = (size_t)n[0] * n[1];
     const double row = strstr(kind, "hexagon") ? sqrt(0.75) : 1; /* d = 1 m */
     for (size_t at = 0; at < 2 * points; at++)
@@ -165,7 +148,7 @@ START_TEST(friction_balances_the_slope)
                          "kind='slope'\nslope=[-0.05,0]\n[initial]\nkind='dry'\n[boundary.left]\nkind='inflow'\n"
                          "discharge=2\n[boundary.right]\nkind='open'\n[stop]\ntime=160\n",
                     NULL, kinds[k], "solver.order=2");
-        double *h = values_of(&r, "depth", NULL), *c = values_of(&r, "velocity", NULL);
+        double *h = field(&r, "depth", NULL), *c = field(&r, "velocity", NULL);
         near(h[150] / normal, 1, 1e-6, "normal depth");
         near(c[150] * h[150] / 2, 1, 1e-6, "discharge");
         free(h), free(c);
@@ -224,8 +207,8 @@ static void level_out(const char *legend, int storey, double level, double time,
              "interval=%.17g\n[stop]\ntime=%.17g\n",
              folder, folder, legend, storey, level, dt, time, time);
     run r = RUN(text, NULL, "solver.blocks=active");
-    unsigned n[3];
-    double *h = values_of(&r, "depth", n);
+    const unsigned *n = field_info(&r, "depth")->n;
+    double *h = field(&r, "depth", NULL);
     const size_t points = (size_t)n[0] * n[1];
     ck_assert_uint_eq(n[2], 2);
     ck_assert_uint_eq(n[0], 8);
@@ -312,8 +295,8 @@ START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
         run r = RUN(HEAD "[grid]\ncells=[20,12]\nspacing=0.5\n[bed]\nkind='random'\namplitude=0.5\n[initial]\n"
                          "kind='level'\nlevel=0.75\n[output]\nrecords=true\n[stop]\ntime=2\n",
                     NULL, kinds[k]);
-        double *h = values_of(&r, "depth", NULL), *most = values_of(&r, "depth_max", NULL);
-        double *hazard = values_of(&r, "hazard_max", NULL), *arrival = values_of(&r, "arrival", NULL);
+        double *h = field(&r, "depth", NULL), *most = field(&r, "depth_max", NULL);
+        double *hazard = field(&r, "hazard_max", NULL), *arrival = field(&r, "arrival", NULL);
         for (int at = 0; at < 240; at++) {
             ck_assert_double_eq(most[at], h[at]);
             near(hazard[at], 0.5 * h[at], 1e-14, "h (0 + 0.5 m/s)");
@@ -330,11 +313,11 @@ START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
     OK(bn_case_parse(ctx, "test.toml", text, NULL, 0, &c));
     r.config = c;
     OK(bn_sim_create(ctx, c, &(bn_sim_desc){ 0 }, &r.sim));
-    double *h0 = values_of(&r, "depth", NULL);
+    double *h0 = field(&r, "depth", NULL);
     OK(bn_sim_step(r.sim));
-    double *h1 = values_of(&r, "depth", NULL), *c1 = values_of(&r, "velocity", NULL), rises = 0;
+    double *h1 = field(&r, "depth", NULL), *c1 = field(&r, "velocity", NULL), rises = 0;
     OK(bn_sim_step(r.sim));
-    double *most = values_of(&r, "depth_max", NULL), *hazard = values_of(&r, "hazard_max", NULL);
+    double *most = field(&r, "depth_max", NULL), *hazard = field(&r, "hazard_max", NULL);
     for (int at = 0; at < 360; at++) {
         const double moving = h1[at] * (hypot(c1[at], c1[at + 360]) + 0.5);
         near(hazard[at], fmax(0.5 * h0[at], moving), 1e-14, "the larger one of two ratings");
@@ -354,7 +337,7 @@ START_TEST(what_is_written_does_not_change_what_is_computed)
                                     "[time]\ninterval=0.25\n[stop]\ntime=2\n";
     run a = RUN(text, NULL, "output.records=false"), b = RUN(text, NULL, "output.records=true", "output.every=1",
                                                              "output.wet=0.1", "output.epsg=32632", "exact.within=1");
-    double *x = values_of(&a, "depth", NULL), *y = values_of(&b, "depth", NULL);
+    double *x = field(&a, "depth", NULL), *y = field(&b, "depth", NULL);
     ck_assert_int_eq(memcmp(x, y, 600 * sizeof *x), 0);
     free(x), free(y);
     end_run(&a);

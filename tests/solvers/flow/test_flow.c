@@ -9,30 +9,6 @@
 
 enum { MOST_OVERRIDES = 16 };
 
-static const bn_sim_field_info *field_info(const run *r, const char *name)
-{
-    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
-        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
-            return bn_sim_field_at(r->sim, i);
-    ck_abort_msg("no field %s", name);
-    return NULL;
-}
-
-/* A field in double, to be freed; all components. */
-static double *field(run *r, const char *name)
-{
-    const bn_sim_field_info *info = field_info(r, name);
-    const size_t count = (size_t)info->n[0] * info->n[1] * (size_t)info->components;
-    void *raw = malloc(count * info->element_bytes);
-    double *values = malloc(count * sizeof *values);
-    ck_assert(raw && values);
-    OK(bn_sim_read(r->sim, name, raw, count * info->element_bytes));
-    for (size_t i = 0; i < count; i++)
-        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
-    free(raw);
-    return values;
-}
-
 /* --- the box vortex: the discrete law of decay --- */
 
 static const char vortex_case[] =
@@ -46,7 +22,7 @@ static void check_decay(const char *precision, const char *convection, const cha
     const double pi = 3.14159265358979323846, h = 1.0 / 32, sine = sin(0.5 * pi * h);
     const double lambda = 8 / (h * h) * sine * sine, left = pow(1 + 0.01 * 0.01 * lambda, -100);
     run r = RUN(vortex_case, NULL, precision, convection, tolerance);
-    double *omega = field(&r, "omega"), *psi = field(&r, "psi");
+    double *omega = field(&r, "omega", NULL), *psi = field(&r, "psi", NULL);
     for (size_t j = 0; j < 33; j++)
         for (size_t i = 0; i < 33; i++) {
             const double mode = left * 0.4 * 2 * pi * pi * sin(pi * (double)i * h) * sin(pi * (double)j * h);
@@ -76,7 +52,7 @@ static const char channel_case[] =
 START_TEST(poiseuille_flow_stays_what_it_is_with_woods)
 {
     run r = RUN(channel_case, NULL, "stop.steps=50", "solver.wall_vorticity=woods");
-    double *psi = field(&r, "psi"), *omega = field(&r, "omega");
+    double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL);
     for (size_t j = 0; j < 17; j++)
         for (size_t i = 1; i < 33; i++) {
             const double eta = (double)j / 16;
@@ -94,7 +70,7 @@ START_TEST(thom_errs_by_two_thirds_of_a_cell_on_a_cubic)
 {
     /* dt small enough for a relaxation of 1: the formula itself stands at the wall after one step. */
     run r = RUN(channel_case, NULL, "stop.steps=1", "time.dt=0.001", "solver.wall_relaxation=1");
-    double *omega = field(&r, "omega");
+    double *omega = field(&r, "omega", NULL);
     for (size_t i = 1; i < 32; i++) {
         near(omega[i] / -6, 1 - 2.0 / 3 / 16, 1e-10, "Thom on psi = 3 eta^2 - 2 eta^3, bottom");
         near(omega[16 * 33 + i] / 6, 1 - 2.0 / 3 / 16, 1e-10, "the same, top");
@@ -109,13 +85,13 @@ START_TEST(channel_from_rest_becomes_poiseuille_flow)
     run r = RUN(channel_case, NULL, "stop.steps=20000", "initial.kind=rest", "solver.steady_tolerance=1e-7",
                 "solver.wall_vorticity=woods", "solver.cg_tolerance=1e-10");
     ck_assert(bn_sim_now(r.sim).converged);
-    double *psi = field(&r, "psi");
+    double *psi = field(&r, "psi", NULL);
     for (size_t j = 0; j < 17; j++)
         near(psi[j * 33 + 32], (double)(j * j) / 256 * (3 - (double)j / 8), 1e-6, "3 eta^2 - 2 eta^3 at the outflow");
     free(psi);
     end_run(&r);
     r = RUN(channel_case, NULL, "stop.steps=20000", "solver.steady_tolerance=1e-7", "solver.cg_tolerance=1e-10");
-    double *omega = field(&r, "omega");
+    double *omega = field(&r, "omega", NULL);
     near(omega[16], -6 / (1 + 2.0 / 256), 2e-4, "Thom's own profile, -6 / (1 + 2 h^2)");
     free(omega);
     end_run(&r);
@@ -245,7 +221,7 @@ START_TEST(lid_reversal_mirrors_the_flow)
                 "boundary.top.speed=-1");
     static const char *const names[] = { "psi", "omega" };
     for (int f = 0; f < 2; f++) {
-        double *one = field(&a, names[f]), *other = field(&b, names[f]);
+        double *one = field(&a, names[f], NULL), *other = field(&b, names[f], NULL);
         for (size_t j = 0; j < 33; j++)
             for (size_t i = 0; i < 33; i++)
                 near(one[j * 33 + i], -other[j * 33 + 32 - i], 1e-9, "mirror image with the opposite sign");
@@ -266,7 +242,7 @@ START_TEST(residual_in_single_precision_is_the_true_one)
 {
     run r = RUN(cavity_case, NULL, "grid.nodes=[256, 256]", "case.precision=single", "stop.steps=2",
                 "solver.cg_forcing=0", "solver.cg_tolerance=1e-10", "solver.poisson=fused-cg");
-    double *psi = field(&r, "psi"), *omega = field(&r, "omega");
+    double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL);
     const double cx = 255.0 * 255.0;
     double rr = 0, bb = 0;
     for (size_t j = 1; j < 255; j++)
@@ -340,7 +316,7 @@ START_TEST(balanced_inflows_need_no_outflow)
 {
     run r = RUN(channel_case, NULL, "boundary.right.kind=inflow", "boundary.right.speed=-1", "stop.steps=20",
                 "solver.wall_vorticity=woods");
-    double *psi = field(&r, "psi");
+    double *psi = field(&r, "psi", NULL);
     near(psi[8 * 33 + 32], 0.5, 1e-12, "half of the flow passes the lower half");
     near(psi[8 * 33 + 16], 0.5, 1e-10, "the same in the middle");
     free(psi);
@@ -381,7 +357,7 @@ START_TEST(device_equals_reference_in_all_variants)
             for (int f = 0; f < 3; f++) {
                 const bn_sim_field_info *info = field_info(&a, names[f]);
                 const size_t count = (size_t)info->n[0] * info->n[1] * (size_t)info->components;
-                double *one = field(&a, names[f]), *other = field(&b, names[f]);
+                double *one = field(&a, names[f], NULL), *other = field(&b, names[f], NULL);
                 ck_assert_msg(memcmp(one, other, count * sizeof *one) == 0, "variant %zu, %s: %s differs", v,
                               p ? "double" : "single", names[f]);
                 free(one);

@@ -9,26 +9,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-static double *field(run *r, const char *name, size_t *count)
-{
-    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++) {
-        const bn_sim_field_info *info = bn_sim_field_at(r->sim, i);
-        if (strcmp(info->name, name) != 0)
-            continue;
-        *count = (size_t)info->n[0] * info->n[1] * (size_t)info->components;
-        void *raw = malloc(*count * info->element_bytes);
-        double *values = malloc(*count * sizeof *values);
-        ck_assert(raw && values);
-        OK(bn_sim_read(r->sim, name, raw, *count * info->element_bytes));
-        for (size_t k = 0; k < *count; k++)
-            values[k] = info->element_bytes == 8 ? ((double *)raw)[k] : (double)((float *)raw)[k];
-        free(raw);
-        return values;
-    }
-    ck_abort_msg("no field %s", name);
-    return NULL;
-}
-
 /* --- diffusion: the discrete laws --- */
 
 static const char still_case[] =

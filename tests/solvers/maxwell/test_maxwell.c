@@ -8,25 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* E or Z0H as doubles: component slowest, real and imaginary part together; to be freed. */
-static double *field(run *r, const char *name, size_t *count)
-{
-    const bn_sim_field_info *info = NULL;
-    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
-        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
-            info = bn_sim_field_at(r->sim, i);
-    ck_assert_ptr_nonnull(info);
-    *count = (size_t)info->n[0] * info->n[1] * info->n[2] * (size_t)info->components;
-    void *raw = malloc(*count * info->element_bytes);
-    double *values = malloc(*count * sizeof *values);
-    ck_assert(raw && values);
-    OK(bn_sim_read(r->sim, name, raw, *count * info->element_bytes));
-    for (size_t i = 0; i < *count; i++)
-        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
-    free(raw);
-    return values;
-}
-
 /* --- a plane wave: numerical dispersion --- */
 
 static const char wave_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 120]\n"

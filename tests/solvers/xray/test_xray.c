@@ -37,7 +37,7 @@ static double double_slit_error(double mu, int seed, double *expected)
     run r = RUN(slit_case, NULL, photons, number);
     const double error = result(&r, "mqf");
     *expected = result(&r, "mqf_expected");
-    double *hits = field(&r, "photons");
+    double *hits = field(&r, "photons", NULL);
     near(total(hits, 4096) / 4096, mu, 5 * sqrt(mu / 4096) + 0.003 * mu, "photons in a cell of the detector");
     free(hits);
     end_run(&r);
@@ -76,7 +76,7 @@ START_TEST(expected_values_give_the_same_slits_with_fewer_photons)
     run r = RUN(slit_case, NULL, "source.photons=20000", "solver.estimator=expected", "solver.samples=4096",
                 "scattering.theta_max=0.1");
     ck_assert_msg(result(&r, "mqf") < 3 * 2 * 0.06 / 1e4 + 1e-4, "mqf = %g", result(&r, "mqf"));
-    double *intensity = field(&r, "intensity");
+    double *intensity = field(&r, "intensity", NULL);
     const size_t row = 2 * 1024 + 512;
     /* Maxima and a zero beside the middle: 2.9735 mrad, 5.835 mrad, 8.3333 mrad (closed form). */
     const double unit = intensity[row + 42] / 0.629915;
@@ -178,7 +178,7 @@ static void check_directions(const char *law, const char *theta, double (*f)(dou
     run r = RUN(slab_case, NULL, "density.value=0.9", "density.cell=[4e-9,1e-3,1e-3]", "source.profile=pencil",
                 "detector.distance=1e6", "detector.cells=[24,24]", "detector.cell_angle=0.05",
                 "scattering.order=single", law, theta);
-    double *hits = field(&r, "photons"), chi = 0, all = 0;
+    double *hits = field(&r, "photons", NULL), chi = 0, all = 0;
     size_t count = 0;
     for (int c = 0; c < N * N; c++) {
         double share = 0;
@@ -233,7 +233,7 @@ START_TEST(small_angles_have_no_rings)
      * alike. */
     run r = RUN(slab_case, NULL, "density.value=0.9", "scattering.order=single", "scattering.theta_max=0.00045",
                 "detector.cell_angle=2e-5", "source.photons=800000");
-    double *hits = field(&r, "photons"), chi = 0;
+    double *hits = field(&r, "photons", NULL), chi = 0;
     const double mean = 8e5 * 4e-10 / (pi * 0.00045 * 0.00045);
     size_t count = 0;
     for (int c = 0; c < 32 * 32; c++)
@@ -259,7 +259,7 @@ START_TEST(delta_tracking_is_the_exact_walk)
 {
     run a = RUN(gratings_case, NULL, "flight.method=exact"),
         b = RUN(gratings_case, NULL, "flight.block=3", "case.seed=2");
-    double *x = field(&a, "photons"), *y = field(&b, "photons");
+    double *x = field(&a, "photons", NULL), *y = field(&b, "photons", NULL);
     same_law(x, y, 32 * 32, "exact walk and blocks of eight cells");
     const double mean = result(&a, "scatterings_mean");
     near(result(&b, "scatterings_mean"), mean, 5 * sqrt(2 * mean / 1e6), "scatterings");
@@ -284,7 +284,7 @@ START_TEST(blocks_of_opaque_cells_refuse_few_collisions)
     run a = RUN(opaque_case, NULL, "flight.method=exact"), b = RUN(opaque_case, NULL, "case.seed=2");
     run c = RUN(opaque_case, NULL, "case.seed=3", "flight.block=1");
     near(note(&b, "side of a block of cells"), 1, 0, "the grating's blocks");
-    double *x = field(&a, "photons"), *y = field(&b, "photons"), *z = field(&c, "photons");
+    double *x = field(&a, "photons", NULL), *y = field(&b, "photons", NULL), *z = field(&c, "photons", NULL);
     same_law(x, y, 16 * 16, "exact walk and the blocks chosen");
     same_law(x, z, 16 * 16, "exact walk and blocks of two cells");
     const double mean = result(&a, "scatterings_mean");
@@ -330,7 +330,7 @@ static double first_order(const char *kind, const char *value)
     run r = RUN(gratings_case, NULL, kind, value, "scattering.order=single", "solver.estimator=expected",
                 "solver.samples=64", "detector.cells=[16,4]", "detector.cell_angle=3.1250204e-3",
                 "detector.spacing=angles", "source.photons=100000", "detector.beam_stop=0");
-    double *sums = field(&r, "intensity");
+    double *sums = field(&r, "intensity", NULL);
     const double share = sums[2 * 16 + 10] / sums[2 * 16 + 8];
     free(sums);
     end_run(&r);
@@ -356,8 +356,8 @@ START_TEST(single_precision_has_the_phases_of_double)
                                "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = "
                                "3e-3\ndistance = 1e5\nbeam_stop = 1\n";
     run a = RUN(text, NULL, "case.precision=single"), b = RUN(text, NULL, "case.precision=double");
-    double *x = field(&a, "amplitude"), *y = field(&b, "amplitude"), *n = field(&a, "photons"),
-           *m = field(&b, "photons");
+    double *x = field(&a, "amplitude", NULL), *y = field(&b, "amplitude", NULL), *n = field(&a, "photons", NULL),
+           *m = field(&b, "photons", NULL);
     double worst = 0;
     size_t alone = 0;
     for (int c = 0; c < 64 * 64; c++)
@@ -392,7 +392,7 @@ START_TEST(fourier_picture_is_the_closed_form)
      * slit). */
     run r = RUN(slit_case, NULL, "source.photons=100", "solver.compare=both", "detector.cell_angle=1.953125e-4",
                 "detector.cells=[256,4]", "detector.spacing=lengths", "scattering.theta_max=0.1");
-    double *f = field(&r, "fourier");
+    double *f = field(&r, "fourier", NULL);
     const double *row = f + 2 * 256 + 128;
     const double sine[] = { sin(atan(16 * 1.953125e-4)), sin(atan(32 * 1.953125e-4)), sin(atan(64 * 1.953125e-4)) };
     static const int at[] = { 16, 32, 64 };
@@ -414,7 +414,7 @@ START_TEST(fourier_picture_is_the_direct_sum)
                 "density.radius=4e-8", "density.cells=[25,24,24]", "density.value=0.001", "density.centre=[0,0]",
                 "source.size=[0,0]", "source.centre=[0,0]", "solver.compare=fft", "detector.cells=[40,40]",
                 "detector.cell_angle=4e-4", "scattering.theta_max=0.1");
-    double *f = field(&r, "fourier"), first = 0;
+    double *f = field(&r, "fourier", NULL), first = 0;
     for (int c = 0; c < 5; c++) {
         const int iy = 20 + 3 * c, iz = 20 + 2 * c;
         const double ty = tan((iy - 20) * 4e-4), tz = tan((iz - 20) * 4e-4), norm = sqrt(1 + ty * ty + tz * tz);
@@ -453,7 +453,7 @@ START_TEST(sphere_has_its_form_factor)
                 "source.photons=6000000", "solver.estimator=expected", "solver.samples=128", "solver.compare=none",
                 "detector.cells=[64,2]", "detector.cell_angle=5e-5", "scattering.theta_max=0.02",
                 "scattering.order=single");
-    double *intensity = field(&r, "intensity"), worst = 0, unit = 0;
+    double *intensity = field(&r, "intensity", NULL), worst = 0, unit = 0;
     for (int i = 4; i < 32; i++) { /* along y, beyond the beam's own cell */
         const double a = sqrt(intensity[64 + 32 + i]), x = 4 * pi * 5e-8 * sin(0.5 * i * 5e-5) / 1e-10;
         const double form = 3 * (sin(x) - x * cos(x)) / (x * x * x);
@@ -476,7 +476,7 @@ START_TEST(gaussian_light_has_a_gaussian_pattern)
                 "source.profile=gaussian", "source.size=[1e-7,1e-7]", "source.photons=60000", "scattering.order=single",
                 "scattering.theta_max=0.01", "solver.estimator=expected", "solver.samples=128", "detector.cells=[64,2]",
                 "detector.cell_angle=2e-5");
-    double *intensity = field(&r, "intensity");
+    double *intensity = field(&r, "intensity", NULL);
     for (int i = 0; i < 24; i += 4) {
         const double x = 2 * pi / 1e-10 * 42.466e-9 * i * 2e-5;
         near(intensity[64 + 32 + i] / intensity[64 + 32], exp(-x * x), 0.02, "Gaussian light");
@@ -492,7 +492,7 @@ START_TEST(fixed_positions_repeat_the_pattern)
     run r = RUN(slit_case, NULL, "source.photons=40000", "source.positions=fixed", "solver.estimator=expected",
                 "solver.samples=256", "detector.cells=[128,2]", "detector.cell_angle=5e-4", "detector.spacing=lengths",
                 "scattering.theta_max=0.1", "solver.compare=none");
-    double *intensity = field(&r, "intensity");
+    double *intensity = field(&r, "intensity", NULL);
     const double *row = intensity + 128 + 64;
     for (int i = 1; i < 10; i++)
         near(row[i + 50] / row[1], row[i] / row[1], 0.03, "repeats every 25 mrad");
@@ -611,7 +611,7 @@ START_TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
     /* Photons alone interfere with nobody: the intensity is their number. */
     run a = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=0");
     run b = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=1");
-    double *whole = field(&a, "intensity"), *parts = field(&b, "intensity"), *hits = field(&b, "photons");
+    double *whole = field(&a, "intensity", NULL), *parts = field(&b, "intensity", NULL), *hits = field(&b, "photons", NULL);
     same_bits(&a, &b, "photons");
     ck_assert(total(whole, 1024) != total(parts, 1024));
     near(total(parts, 1024) / total(hits, 1024), 1, 0.1, "intensity a photon, 8 batches of 1 a cell");

@@ -202,7 +202,7 @@ START_TEST(a_picture_is_what_the_generator_makes)
             const bool slit = j == 4 || j == 5 || j == 10 || j == 11;
             pixels[7 - k][j] = slit && !low ? 0 : 0xffffff;
         }
-    OK(bn_png_write(ctx, path("slits.png"), &picture, ""));
+    OK(bn_png_write(ctx, path("slits.png"), &picture, "", NULL));
     static const char shape[] = "width = 8e-9\npitch = 24e-9\nheight = 16e-9\ncentre = [0, 8e-9]\n";
     static const char slits[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"%s\"\n%s\ncells = [4, 16, 8]\n"
                                 "value = 0.1\n[source]\nphotons = 20000\n[detector]\ncells = [32, 32]\n"

@@ -68,7 +68,7 @@ START_TEST(one_scattering_has_its_amplitude_in_every_direction)
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         run r = RUN(slab, NULL, "source.profile=pencil", "solver.estimator=expected", "solver.samples=768",
                     rows[row].tilt, rows[row].centre, rows[row].spacing);
-        double *amplitude = field(&r, "amplitude"), *hits = field(&r, "photons"), worst = 0;
+        double *amplitude = field(&r, "amplitude", NULL), *hits = field(&r, "photons", NULL), worst = 0;
         double u0[3];
         const double k = 2 * pi / 1e-10, *p0 = rows[row].places;
         beam(rows[row].tilts[0], rows[row].tilts[1], u0);
@@ -104,7 +104,7 @@ START_TEST(both_first_orders_of_shifted_gratings_are_the_born_series)
         "[solver]\nestimator = \"expected\"\nsamples = 64\n";
     for (int side = -1; side <= 1; side += 2) {
         run r = RUN(text, NULL, side < 0 ? "density.shift=-4e-9" : "density.shift=4e-9");
-        double *intensity = field(&r, "intensity"), *hits = field(&r, "photons");
+        double *intensity = field(&r, "intensity", NULL), *hits = field(&r, "photons", NULL);
         const double depth = 128 * 4e-9, k = 2 * pi / 1e-10, m_photons = 5e5 * (1 - pow(0.9995, 128));
         for (int m = -1; m <= 1; m += 2) {
             const int cell = 2 * 16 + 8 + 2 * m;
@@ -143,7 +143,7 @@ START_TEST(tilted_light_lands_where_it_points)
     int at[2];
     /* Straight light: 5 cells to the right, 3 down. */
     run r = RUN(slab, NULL, "source.tilt=[0.01,-0.006]", "density.value=1e-6");
-    double *hits = field(&r, "photons");
+    double *hits = field(&r, "photons", NULL);
     brightest(hits, n, at);
     ck_assert_msg(at[0] == 16 + 5 && at[1] == 12 - 3, "direct beam in column %d, row %d", at[0], at[1]);
     ck_assert(hits[9 * 32 + 21] > 0.99 * 20000);
@@ -152,7 +152,7 @@ START_TEST(tilted_light_lands_where_it_points)
     /* The light that interferes has its maximum there, too. */
     r = RUN(slab, NULL, "source.tilt=[0.01,-0.006]", "solver.estimator=expected", "solver.samples=768",
             "density.cells=[4,64,64]", "source.size=[2e-8,2e-8]");
-    double *intensity = field(&r, "intensity");
+    double *intensity = field(&r, "intensity", NULL);
     brightest(intensity, n, at);
     ck_assert_msg(at[0] == 16 + 5 && at[1] == 12 - 3, "pattern around column %d, row %d", at[0], at[1]);
     free(intensity);
@@ -161,7 +161,7 @@ START_TEST(tilted_light_lands_where_it_points)
      * down. */
     r = RUN(slab, NULL, "source.profile=pencil", "source.centre=[3e-7,-2e-7]", "detector.distance=5e-5",
             "density.cell=[4e-9,4e-8,4e-8]", "density.value=1e-6");
-    hits = field(&r, "photons");
+    hits = field(&r, "photons", NULL);
     brightest(hits, n, at);
     ck_assert_msg(at[0] == 16 + 3 && at[1] == 12 - 2, "pencil in column %d, row %d", at[0], at[1]);
     free(hits);
@@ -201,9 +201,9 @@ START_TEST(y_and_z_are_alike)
     run b = RUN(flat, NULL, "density.kind=slab", "density.height=4e-8", "density.centre=[0,2.2e-8]",
                 "density.cells=[8,32,48]", "source.size=[8e-8,1.5e-7]", "source.centre=[-8e-9,1.2e-8]",
                 "source.tilt=[-0.001,0.002]", "detector.cells=[24,32]");
-    double *f = field(&a, "fourier"), *g = field(&b, "fourier"), *x = field(&a, "amplitude"),
-           *y = field(&b, "amplitude");
-    double *m = field(&a, "photons"), *n = field(&b, "photons"), most = 0, worst = 0, turned = 0;
+    double *f = field(&a, "fourier", NULL), *g = field(&b, "fourier", NULL), *x = field(&a, "amplitude", NULL),
+           *y = field(&b, "amplitude", NULL);
+    double *m = field(&a, "photons", NULL), *n = field(&b, "photons", NULL), most = 0, worst = 0, turned = 0;
     for (int j = 0; j < 24; j++)
         for (int i = 0; i < 32; i++) {
             const int c = j * 32 + i, d = i * 24 + j;
@@ -238,7 +238,7 @@ static void check_expectation(const char *law, const char *spacing, const char *
                 "source.photons=1000000");
     run b = RUN(slab, NULL, law, spacing, tilt, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], "source.photons=1000",
                 "solver.estimator=expected", "solver.samples=576", "detector.beam_stop=0");
-    double *counted = field(&a, "photons"), *expected = field(&b, "photons"), chi = 0, sum = 0, mean = 0, edge = 0,
+    double *counted = field(&a, "photons", NULL), *expected = field(&b, "photons", NULL), chi = 0, sum = 0, mean = 0, edge = 0,
            far = 0;
     const double more = 1e6 * (1 - result(&a, "unscattered")) / (1e3 * (1 - result(&b, "unscattered")));
     size_t cells = 0;
@@ -286,7 +286,7 @@ START_TEST(polarised_light_avoids_its_electric_field)
                 "source.profile=pencil", "detector.distance=1e6", "detector.cells=[24,24]", "detector.cell_angle=0.05",
                 "scattering.theta_max=3.14159265358979", "scattering.angle=polarised", "source.polarisation=0.4",
                 "source.photons=300000");
-    double *hits = field(&r, "photons"), chi = 0;
+    double *hits = field(&r, "photons", NULL), chi = 0;
     size_t cells = 0;
     for (int c = 0; c < 576; c++) {
         double share = 0;
@@ -320,7 +320,7 @@ START_TEST(every_photon_is_detected_absorbed_stopped_or_missed)
         /* All of them land on the detector: their weights and what was absorbed are the photons that entered. */
         run r = RUN(slab, NULL, "density.absorption=0.15", "scattering.order=multiple", orders[k],
                     "scattering.theta_max=0.003", "source.photons=50000");
-        double *hits = field(&r, "photons"), share[4] = { result(&r, "unscattered"), result(&r, "scattered_once") };
+        double *hits = field(&r, "photons", NULL), share[4] = { result(&r, "unscattered"), result(&r, "scattered_once") };
         share[2] = k == 1 ? 1 - share[0] - share[1]
                           : (3 - result(&r, "scatterings_mean")) - 3 * share[0] - 2 * share[1]; /* k = 2: of most = 3 */
         share[3] = k == 2 ? 1 - share[0] - share[1] - share[2] : 0;

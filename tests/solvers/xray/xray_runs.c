@@ -7,32 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bn_sim_field_info *info_of(const run *r, const char *name)
-{
-    for (size_t i = 0; i < bn_sim_field_count(r->sim); i++)
-        if (strcmp(bn_sim_field_at(r->sim, i)->name, name) == 0)
-            return bn_sim_field_at(r->sim, i);
-    ck_abort_msg("no field %s", name);
-    return NULL;
-}
-
 static size_t bytes_of(const bn_sim_field_info *info)
 {
     return (size_t)info->n[0] * info->n[1] * (size_t)info->components * info->element_bytes;
-}
-
-double *field(run *r, const char *name)
-{
-    const bn_sim_field_info *info = info_of(r, name);
-    const size_t bytes = bytes_of(info), count = bytes / info->element_bytes;
-    void *raw = malloc(bytes);
-    double *values = malloc(count * sizeof *values);
-    ck_assert(raw && values && info->real);
-    OK(bn_sim_read(r->sim, name, raw, bytes));
-    for (size_t i = 0; i < count; i++)
-        values[i] = info->element_bytes == 8 ? ((double *)raw)[i] : (double)((float *)raw)[i];
-    free(raw);
-    return values;
 }
 
 double total(const double *values, size_t count)
@@ -45,9 +22,9 @@ double total(const double *values, size_t count)
 
 void same_bits(run *a, run *b, const char *name)
 {
-    const size_t bytes = bytes_of(info_of(a, name));
+    const size_t bytes = bytes_of(field_info(a, name));
     unsigned char *x = malloc(bytes), *y = malloc(bytes);
-    ck_assert(x && y && bytes_of(info_of(b, name)) == bytes);
+    ck_assert(x && y && bytes_of(field_info(b, name)) == bytes);
     OK(bn_sim_read(a->sim, name, x, bytes));
     OK(bn_sim_read(b->sim, name, y, bytes));
     ck_assert_msg(memcmp(x, y, bytes) == 0, "%s differs", name);

@@ -6,9 +6,6 @@
 
 #include <stddef.h>
 
-/* A real field in double, to be freed; all components. */
-double *field(run *, const char *name);
-
 double total(const double *values, size_t count);
 
 /* Both runs have the field to the bit. */

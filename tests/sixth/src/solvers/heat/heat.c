@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-/* A key is read in one piece. */
 /* clang-format off */
 static const bn_key schema[] = {
     { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 32, .min = 4, .max = 16384, .help = "cells along x and y" },
@@ -56,17 +55,10 @@ static bn_status init(bn_sim *sim, void *state)
     return bn_field_fill(s->T, 0, hot_spot, bn_domain_grid(bn_sim_domain(sim)));
 }
 
-static bn_status setup(bn_sim *sim, void *state)
-{
-    ((heat *)state)->advance = bn_sim_kernel(sim, "heat_advance");
-    return BN_OK;
-}
-
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     heat *s = state;
-    (void)sim;
-    BN_TRY(BN_RUN(s->advance, BN_READ(s->T, 1), BN_WRITE(s->next)));
+    BN_TRY(BN_RUN(bn_sim_kernel(sim, "heat_advance"), BN_READ(s->T, 1), BN_WRITE(s->next)));
     bn_field_swap(s->T, s->next);
     *out = (bn_step){ .dt = s->dt, .residual = (double)NAN };
     return BN_OK;
@@ -81,7 +73,7 @@ static bn_status measure(bn_sim *sim, void *state, bn_results *results)
     return bn_result(results, "T_max", largest);
 }
 
-static const bn_engine device = { .name = "opencl", .setup = setup, .step = step };
+static const bn_engine device = { .name = "opencl", .step = step };
 
 const bn_solver bn_solver_heat = {
     .name = "heat",

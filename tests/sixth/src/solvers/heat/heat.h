@@ -7,7 +7,6 @@
 typedef struct heat {
     double dt, k; /* time step [s]; a dt / h^2 */
     bn_field *T, *next;
-    bn_kernel *advance;
 } heat;
 
 extern const bn_engine bn_heat_reference_single, bn_heat_reference_double;

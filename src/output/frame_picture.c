@@ -1,0 +1,226 @@
+/* frame_picture.c: from the fields of one output time to pictures. */
+#include "output/frame_picture.h"
+
+#include "plot/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARKS = 8 }; /* most lines of a picture */
+
+/* The axes of a picture: the grid's own in two dimensions, those of a slice in three. */
+typedef struct plane {
+    int x, y, across;
+    uint32_t at;
+    size_t first, step_x, step_y; /* values of a field from one to the next */
+    uint32_t thin[2];             /* of so many points along x and y one is drawn */
+} plane;
+
+/* Pictures have some 760 pixels: where ranks exchange what they show, it is thinned to this. Odd, so that rows of hexagons
+ * stay odd or even. */
+enum { BN_DRAWN_MOST = 4096 };
+static uint32_t thinning(uint32_t n) { return n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1; }
+
+static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinned)
+{
+    const bn_grid *g = &plan->grid;
+    const size_t step[3] = { 1, g->n[0], (size_t)g->n[0] * g->n[1] };
+    plane p = { .x = 0, .y = 1, .across = 2 };
+    if (g->dims > 2) {
+        p.across = d->across;
+        p.at = d->at;
+        p.x = d->across == 0;
+        p.y = d->across == 2 ? 1 : 2;
+    }
+    p.first = p.at * step[p.across];
+    p.step_x = step[p.x];
+    p.step_y = step[p.y];
+    p.thin[0] = thinned ? thinning(g->n[p.x]) : 1;
+    p.thin[1] = thinned ? thinning(g->n[p.y]) : 1;
+    return p;
+}
+
+/* First component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
+static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, const plane *p, uint32_t n[2],
+                        double **out)
+{
+    enum { BAND = 1 << 20 }; /* values */
+    const uint32_t *grid = e->plan->grid.n;
+    const uint32_t wide = grid[p->x], rows = BAND / wide > 0 ? BAND / wide : 1;
+    size_t which = 0;
+    bn_status st = BN_OK;
+    while (which + 1 < e->count && strcmp(e->plan->fields[e->field[which]].name, name) != 0)
+        which++;
+    for (int k = 0; k < 2; k++)
+        n[k] = (grid[k == 0 ? p->x : p->y] - 1) / p->thin[k] + 1;
+    double *values = malloc((size_t)n[0] * n[1] * sizeof *values), *band = malloc((size_t)rows * wide * sizeof *band);
+    if (!values || !band) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for a picture of %s", name);
+        goto out;
+    }
+    for (uint32_t low = 0; low < grid[p->y]; low += rows) {
+        bn_region r = { { 0 }, { 1, 1, 1 } };
+        r.first[p->across] = p->at;
+        r.first[p->y] = low;
+        r.n[p->x] = wide;
+        r.n[p->y] = grid[p->y] - low < rows ? grid[p->y] - low : rows;
+        BN_GO(bn_field_sampler_values(ctx, e, which, 0, &r, band));
+        for (uint32_t j = (low + p->thin[1] - 1) / p->thin[1]; (uint64_t)j * p->thin[1] < (uint64_t)low + r.n[p->y];
+             j++)
+            for (uint32_t i = 0; i < n[0]; i++)
+                values[(size_t)j * n[0] + i] = band[(size_t)(j * p->thin[1] - low) * wide + (size_t)i * p->thin[0]];
+    }
+    *out = values;
+    values = NULL;
+out:
+    free(values);
+    free(band);
+    return st;
+}
+
+static const char *unit_of(const bn_plan *p, const char *field)
+{
+    for (size_t i = 0; i < p->field_count; i++)
+        if (strcmp(p->fields[i].name, field) == 0)
+            return p->fields[i].unit;
+    return "";
+}
+
+/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value
+ * beside it. NULL: no memory. */
+static double *half_cells(const double *values, size_t nx, size_t ny)
+{
+    const size_t wide = 2 * nx + 1;
+    double *halves = malloc(wide * ny * sizeof *halves);
+    for (size_t at = 0; halves && at < wide * ny; at++) {
+        const size_t j = at / wide, column = at % wide, shift = j % 2, i = column > shift ? (column - shift) / 2 : 0;
+        halves[at] = values[j * nx + (i < nx ? i : nx - 1)];
+    }
+    return halves;
+}
+
+/* Replaces values on hexagons by half cells; false: no memory. */
+static bool halve(double **values, size_t nx, size_t ny)
+{
+    double *halves = *values ? half_cells(*values, nx, ny) : NULL;
+    const bool done = halves || !*values;
+    free(*values);
+    *values = halves;
+    return done;
+}
+
+/* Texts and lists of a picture. */
+typedef struct parts {
+    char title[512], label[256];
+    bn_marked_line marks[MARKS];
+} parts;
+
+/* What pictures of one kind have in common at all times. */
+static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const plane *axes, parts *t)
+{
+    const bn_grid *g = &p->grid;
+    size_t mark_count = 0;
+    t->label[0] = '\0';
+    if (d->contour_field)
+        snprintf(t->label, sizeof t->label, "%s [%s]", d->contour_quantity ? d->contour_quantity : d->contour_field,
+                 unit_of(p, d->contour_field));
+    for (size_t k = 0; k < d->mark_count && mark_count < MARKS; k++)
+        if (d->marks[k].dim == axes->x || d->marks[k].dim == axes->y)
+            t->marks[mark_count++] = (bn_marked_line){ d->marks[k].dim == axes->x, d->marks[k].at, d->marks[k].label };
+    return (bn_picture){
+        .n = { g->n[axes->x], g->n[axes->y] },
+        .origin = { g->origin[axes->x], g->origin[axes->y] },
+        .h = { g->h[axes->x] * axes->thin[0], g->h[axes->y] * axes->thin[1] },
+        .nodes = g->nodes,
+        .low = d->low,
+        .high = d->high,
+        .map = (bn_colour_map)d->map,
+        .name = d->quantity ? d->quantity : d->field,
+        .unit = unit_of(p, d->field),
+        .walls = d->walls,
+        .wall_count = d->wall_count,
+        .contours = { .levels = d->contour_levels,
+                      .count = d->contour_field ? d->contour_count : 0,
+                      .label = d->contour_field ? t->label : NULL },
+        .axes = { axes->x == 0 ? "x" : "y", axes->y == 1 ? "y" : "z" },
+        .marks = t->marks,
+        .mark_count = mark_count,
+    };
+}
+
+/* "Lid-driven cavity: vorticity, t = 1.5 s" */
+static void write_title(char *title, size_t room, const bn_field_sampler *e, const bn_picture_desc *d)
+{
+    const bn_coordinate along = bn_solver_coordinate(e->plan->solver);
+    const bool titled = e->title && e->title[0];
+    const int used = snprintf(title, room, "%s%s%s, ", titled ? e->title : "", titled ? ": " : "", d->title);
+    if (used < 0 || (size_t)used >= room)
+        return;
+    if (d->timeless)
+        snprintf(title + used, room - (size_t)used, "step %llu", e->step);
+    else
+        snprintf(title + used, room - (size_t)used, "%s = %.4g %s", along.letter, e->time, along.unit);
+}
+
+/* Solid points become NaN, points below the plan's limit blank. */
+static void mask(const bn_picture_desc *d, const plane *axes, double *values, size_t nx, size_t ny)
+{
+    for (size_t k = 0; d->hidden && k < nx * ny; k++)
+        if (d->hidden[axes->first + k % nx * axes->thin[0] * axes->step_x + k / nx * axes->thin[1] * axes->step_y])
+            values[k] = (double)NAN;
+    for (size_t k = 0; d->blanks && k < nx * ny; k++)
+        if (values[k] < d->blank_below)
+            values[k] = (double)-INFINITY;
+}
+
+bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, size_t which, const char *caption,
+                                 bool keeps, const char *path)
+{
+    const bn_picture_desc *d = &e->plan->pictures[which];
+    const bn_grid *g = &e->plan->grid;
+    bn_status st = BN_OK;
+    const plane axes = plane_of(e->plan, d, e->sim != NULL);
+    const bool hexagons = g->kind == BN_HEXAGONAL && axes.x == 0 && axes.y == 1;
+    double *values = NULL, *lines = NULL;
+    uint32_t n[2];
+    parts texts;
+    BN_GO(sample_plane(ctx, e, d->field, &axes, n, &values));
+    if (d->contour_field)
+        BN_GO(sample_plane(ctx, e, d->contour_field, &axes, n, &lines));
+    if (!e->leads)
+        goto out;
+    mask(d, &axes, values, n[0], n[1]);
+    if (hexagons && (!halve(&values, n[0], n[1]) || !halve(&lines, n[0], n[1]))) {
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
+        goto out;
+    }
+    bn_picture picture = describe(e->plan, d, &axes, &texts);
+    write_title(texts.title, sizeof texts.title, e, d);
+    picture.n[0] = hexagons ? 2 * n[0] + 1 : n[0];
+    picture.n[1] = n[1];
+    if (hexagons) {
+        picture.origin[0] -= 0.25 * g->h[0];
+        picture.h[0] *= 0.5;
+    }
+    picture.values = values;
+    picture.contours.values = lines;
+    picture.title = texts.title;
+    picture.caption = caption;
+    picture.keeps_values = keeps;
+    st = bn_picture_write(ctx, path, &picture);
+out:
+    free(values);
+    free(lines);
+    return st;
+}
+
+bn_status bn_frame_pictures_rescale(bn_context *ctx, const bn_plan *p, size_t which, const char *const *paths,
+                                    size_t count)
+{
+    const plane axes = plane_of(p, &p->pictures[which], false);
+    parts texts;
+    const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
+    return bn_pictures_to_one_scale(ctx, paths, count, &kind);
+}

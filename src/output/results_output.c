@@ -1,0 +1,166 @@
+/* results_output.c: tables, maps, texts and charts of the results, when a run has ended. */
+#include "output/results_output.h"
+
+#include "io/csv.h"
+#include "io/file.h"
+#include "io/vtk.h"
+#include "plot/picture.h"
+#include "sim/sim_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bn_status write_tables(const bn_results_output *o)
+{
+    const bn_results *r = bn_sim_results(o->sim);
+    for (size_t i = 0; i < bn_results_tables(r); i++) {
+        const bn_column *columns;
+        size_t count, rows;
+        char *path = NULL;
+        const char *name = bn_results_table_at(r, i, &columns, &count, &rows);
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.csv", name));
+        bn_status st = bn_csv_write(o->ctx, path, columns, count, rows);
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+/* One map of the results: a picture, and values for other programs. */
+static bn_status write_map(const bn_results_output *o, const bn_map *m)
+{
+    const char *title = bn_case_text(bn_sim_case(o->sim), "case.title");
+    char head[512], *path = NULL;
+    bn_status st = BN_OK;
+    snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? ": " : "", m->title);
+    if (o->pictures) {
+        const bn_picture picture = {
+            .n = { m->n[0], m->n[1] },
+            .origin = { m->origin[0], m->origin[1] },
+            .h = { m->h[0], m->h[1] },
+            .nodes = true,
+            .values = m->values,
+            .low = m->low,
+            .high = m->high,
+            .title = head,
+            .name = m->quantity,
+            .unit = m->unit,
+            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
+            .axes = { m->axes[0], m->axes[1] },
+            .shape = m->shape,
+        };
+        BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/%s.png", m->name));
+        st = bn_picture_write(o->ctx, path, &picture);
+        free(path);
+        path = NULL;
+    }
+    if (st == BN_OK && o->vtk) {
+        const bn_vtk_array array = {
+            .name = m->name, .unit = m->unit, .type = "Float64", .components = 1, .data = m->values
+        };
+        const bn_vtk_image image = { .n = { m->n[0], m->n[1], 1 },
+                                     .h = { m->h[0], m->h[1], 1 },
+                                     .origin = { m->origin[0], m->origin[1], 0 },
+                                     .dims = 2,
+                                     .nodes = true,
+                                     .arrays = &array,
+                                     .count = 1,
+                                     .title = head };
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s.vti", m->name));
+        st = bn_vtk_write(o->ctx, path, &image);
+        free(path);
+    }
+    return st;
+}
+
+static bn_status write_texts(const bn_results_output *o)
+{
+    const bn_results *r = bn_sim_results(o->sim);
+    for (size_t i = 0; i < bn_results_texts(r); i++) {
+        char *path = NULL;
+        const char *text, *name = bn_results_text_at(r, i, &text);
+        BN_TRY(bn_output_dir_name(o->folder, &path, "%s", name));
+        bn_status st = bn_file_write(o->ctx, path, text, strlen(text));
+        free(path);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+static const bn_plan_chart_desc *chart_of(const bn_plan *p, const char *table)
+{
+    for (size_t i = 0; i < p->chart_count; i++)
+        if (strcmp(p->charts[i].table, table) == 0)
+            return &p->charts[i];
+    return NULL;
+}
+
+/* A column's name in words: "gauge_1" as "gauge 1". */
+static void in_words(char *words, size_t room, const char *name)
+{
+    snprintf(words, room, "%s", name);
+    for (char *at = words; (at = strchr(at, '_')) != NULL;)
+        *at = ' ';
+}
+
+/* The charts of those tables of which the plan announced one. */
+static bn_status draw_table(const bn_results_output *o, size_t table)
+{
+    const bn_column *columns;
+    size_t count, rows;
+    const char *name = bn_results_table_at(bn_sim_results(o->sim), table, &columns, &count, &rows);
+    const bn_plan_chart_desc *d = chart_of(bn_sim_plan(o->sim), name);
+    if (!d || rows < 2 || count < 2)
+        return BN_OK;
+    bn_status st = BN_OK;
+    enum { WORDS = 96 };
+    char *path = NULL, (*words)[WORDS] = calloc(count, sizeof *words);
+    bn_chart_line *lines = calloc(count, sizeof *lines);
+    double *x = malloc(rows * sizeof *x);
+    if (!lines || !x || !words) {
+        st = bn_fail(o->ctx, BN_MEMORY, "no memory for the chart of %s", name);
+        goto out;
+    }
+    for (size_t r = 0; r < rows; r++)
+        x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
+    for (size_t c = 1; c < count; c++) {
+        in_words(words[c], WORDS, columns[c].name);
+        lines[c - 1] = (bn_chart_line){
+            .label = words[c], .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
+        };
+    }
+    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", name));
+    BN_GO(bn_chart_write(o->ctx, path,
+                         &(bn_chart){ .title = d->title,
+                                      .x_label = d->x_label,
+                                      .y_label = d->y_label,
+                                      .log_y = d->log_y,
+                                      .lines = lines,
+                                      .count = count - 1 }));
+out:
+    free(words);
+    free(lines);
+    free(x);
+    free(path);
+    return st;
+}
+
+/* The first failure counts; the files after it are written all the same. */
+static void keep_first(bn_status *st, bn_status next)
+{
+    if (*st == BN_OK)
+        *st = next;
+}
+
+bn_status bn_results_output_write(const bn_results_output *o)
+{
+    const bn_results *r = bn_sim_results(o->sim);
+    bn_status st = write_tables(o);
+    for (size_t i = 0; i < bn_results_maps(r); i++)
+        keep_first(&st, write_map(o, bn_results_map_at(r, i)));
+    keep_first(&st, write_texts(o));
+    for (size_t i = 0; o->pictures && i < bn_results_tables(r); i++)
+        keep_first(&st, draw_table(o, i));
+    return st;
+}

@@ -1,0 +1,38 @@
+/* sim_struct.h: the members of a simulation, for sim.c and sim_create.c only. */
+#ifndef BN_SIM_STRUCT_H
+#define BN_SIM_STRUCT_H
+
+#include "sim/sim_parts.h"
+
+struct bn_sim {
+    bn_context *ctx;
+    const bn_case *config;
+    const bn_solver *solver;
+    const bn_engine *engine;
+    bn_plan *plan;
+    void *state;
+    bool set_up;
+    bn_domain *domain, *former; /* former: while fields move to another domain */
+    bn_field **fields;
+    bn_sim_field_info *infos;
+    bn_program *program;
+    bn_kernel **kernels; /* in the order of the solver's table */
+    bn_results *results;
+    bn_sim_state now;
+    bn_step last;
+    unsigned long long outputs_of; /* step of the last bn_sim_update_outputs, plus one; 0: never */
+    double stop_steps;
+    double stop_time;
+    bn_tuning tuning; /* work-groups of single kernels */
+    const char *tuning_source;
+    bn_load_balance balance;
+    bool (*asked_to_end)(void *); /* NULL: a step never asks */
+    void *asked_user;
+    bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
+    char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
+};
+
+/* The program and the kernels of the solver's table, for the current domain. */
+BN_CHECKED bn_status bn_sim_build_kernels(bn_sim *);
+
+#endif
