@@ -17,8 +17,7 @@ typedef enum bn_range {
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR,
-    BN_PER_PARTICLE /* as many on each device as there is room for travellers, whatever the grid: launched by bn_migration
-                        alone */
+    BN_PER_PARTICLE /* one per particle that a device has room for, whatever the grid: launched by bn_migration alone */
 } bn_range;
 
 enum { BN_TILE_X = 32, BN_TILE_Y = 8 };

@@ -77,7 +77,7 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
     return BN_OK;
 }
 
-/* To every member what it does not have: the components that have changed. */
+/* To every device what it does not have: the components that have changed. */
 static bn_status write_partials(bn_round *r, bn_partials *p)
 {
     bn_domain *d = r->d;

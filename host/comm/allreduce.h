@@ -20,7 +20,7 @@ typedef struct bn_scalars {
     bn_buffer **buffer; /* one per device */
     size_t count;
     bool differ;  /* devices may have different values */
-    bool shared;  /* work-groups of one launch write to them together */
+    bool shared;  /* several work-groups of one launch write to them */
     void *before; /* shared: the values when they were last the same everywhere */
 } bn_scalars;
 

@@ -30,8 +30,8 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
-    /* The devices of this process that work together, this one first; only the first one knows them. All processes
-     * together have `global_count`, of which this process has those from `global_first` on. */
+    /* The group of devices of this process that share a domain, this one first; only the first one knows them. All
+     * processes have `global_count`, of which this process has those from `global_first` on. */
     struct bn_device **group;
     size_t group_size, global_count, global_first;
     bn_device_info least; /* as info, with the least memory of all of them */

@@ -100,7 +100,7 @@ bn_status bn_domain_finish(bn_domain *d)
 
 typedef struct bn_double_buffer {
     bn_pinned pinned;
-    unsigned turn;
+    unsigned next;
 } bn_double_buffer;
 
 static void destroy_double_buffer(void *object)
@@ -122,6 +122,6 @@ bn_status bn_double_buffer_next(bn_domain *d, const char *what, size_t bytes, vo
         BN_TRY(bn_finish_all(d, what));
         BN_TRY(bn_pinned_need(d->device, &b->pinned, 2 * each));
     }
-    *half = (char *)b->pinned.data + (b->turn++ % 2) * (b->pinned.bytes / (2 * ALIGN) * ALIGN);
+    *half = (char *)b->pinned.data + (b->next++ % 2) * (b->pinned.bytes / (2 * ALIGN) * ALIGN);
     return BN_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos travel: some 8 us of
+/* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos are exchanged: some 8 us of
  * a fast GPU, which a launch costs, too. */
 enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
 

@@ -30,7 +30,7 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* Where a kernel that turns its grid (BN_WRITE_TRANSPOSED) puts cell (i, j): row i of the other grid, at place j. From
+/* Where a kernel stores cell (i, j) transposed (BN_WRITE_TRANSPOSED): row i of the other grid, at place j. From
  * row to row of a strip the element is the next one; along a row it is TRANSPOSE_PITCH further. */
 #define AT_TRANSPOSED(i, j)                                                                                \
     (TRANSPOSE_FIRST + (index_t)((j) / TRANSPOSE_STRIP) * ((index_t)NX * TRANSPOSE_PITCH) + (index_t)(i)*TRANSPOSE_PITCH + \
@@ -63,10 +63,10 @@ typedef int index_t;
     if (i >= NX || j >= NY)                                    \
     return
 /* The same and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
-#define CELL_AND_GHOSTS(i, j, margin)                                                    \
+#define CELL_AND_GHOSTS(i, j, ghosts)                                                    \
     const int i = (int)get_global_id(0) - X0;                                            \
     const int j = (int)get_global_id(1) - Y0;                                            \
-    if (i >= NX + (margin) || j >= NY + (margin) || X0 + i >= GNX || Y0 + j >= GNY)      \
+    if (i >= NX + (ghosts) || j >= NY + (ghosts) || X0 + i >= GNX || Y0 + j >= GNY)      \
     return
 #define CELL3(i, j, k)                                         \
     const int i = (int)get_global_id(0) - X0;                  \
