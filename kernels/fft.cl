@@ -10,7 +10,8 @@
 
 #define FIELD(x, y, z) (first + (z)*slice + (y)*pitch + (x))
 
-kernel void fft_pack(global const real2 *restrict field, global real2 *restrict dense, long first, long pitch, long slice)
+kernel void fft_pack(global const real2 *restrict field, global real2 *restrict dense, long first, long pitch,
+                     long slice)
 {
     POINT(x, y, z);
     dense[at] = field[FIELD(x, y, z)];

@@ -26,7 +26,7 @@ typedef struct bn_domain_desc {
     int halo;               /* cells around each box: the largest stencil radius of any launch */
     int ghost_cells; /* of the halo, that only launches with ghost cells need: boxes may be thinner than the halo by as
                         much (bn_domain_max_radius) */
-    int boxes;  /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
+    int boxes;       /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW and transposed stores need it */
@@ -39,8 +39,8 @@ typedef struct bn_domain_desc {
     size_t group_count;
 } bn_domain_desc;
 
-/* A reduction block: so many cells of a row, in so many rows. Sums are formed block by block, so that their order depends
- * on the grid alone. */
+/* A reduction block: so many cells of a row, in so many rows. Sums are formed block by block, so that their order
+ * depends on the grid alone. */
 enum { BN_BLOCK_NX = 256, BN_BLOCK_NY = 4 };
 
 BN_CHECKED bn_status bn_domain_create(bn_context *, const bn_domain_desc *, bn_domain **out);

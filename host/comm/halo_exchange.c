@@ -1,8 +1,8 @@
-/* halo_exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
- * corners included, is one message (channel.h), packed by kernels on the sender's device and unpacked by kernels
- * on the receiver's; where it is made of whole rows of a plane, they are copied from field to field. Corners come
- * from the diagonal neighbour itself, not in a second round: a round that follows another could not begin before the
- * kernels launched in between are done. */
+/* halo_exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch
+ * and corners included, is one message (channel.h), packed by kernels on the sender's device and unpacked by kernels on
+ * the receiver's; where it is made of whole rows of a plane, they are copied from field to field. Corners come from the
+ * diagonal neighbour itself, not in a second round: a round that follows another could not begin before the kernels
+ * launched in between are done. */
 #include "comm/halo_exchange.h"
 
 #include "comm/channel.h"
@@ -31,7 +31,8 @@ static bool direction(int v, int step[3])
     return v != BN_DIRECTIONS / 2;
 }
 
-/* Whether the reader does not need the cells that way: it steps over periodic sides by itself, or reads other sides only. */
+/* Whether the reader does not need the cells that way: it steps over periodic sides by itself, or reads other sides
+ * only. */
 static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
 {
     for (int k = 0; k < 3; k++)
@@ -106,10 +107,10 @@ static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
                     continue;
                 if (pass == 1)
                     x->channels[count] = (bn_channel){ .from = from,
-                                                 .to = to,
-                                                 .source = &d->boxes[from],
-                                                 .target = &d->boxes[to],
-                                                 .tag = bn_channel_tag(from * d->box_count + to) };
+                                                       .to = to,
+                                                       .source = &d->boxes[from],
+                                                       .target = &d->boxes[to],
+                                                       .tag = bn_channel_tag(from * d->box_count + to) };
                 count++;
             }
         if (pass == 0 && (!(x->channels = calloc(count + 1, sizeof *x->channels)) ||
@@ -137,10 +138,11 @@ static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const
     int first = 0, count = f->desc.components;
     const size_t eb = bn_field_unit(f, &first, &count);
     bn_channel_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
-                            .target = bn_rect_in(f, l->to, 0, target, eb),
-                            .at = at,
-                            .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
-    /* Where x is not periodic nothing is read from between the rows: one contiguous copy that includes it is cheaper. */
+                               .target = bn_rect_in(f, l->to, 0, target, eb),
+                               .at = at,
+                               .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
+    /* Where x is not periodic nothing is read from between the rows: one contiguous copy that includes it is cheaper.
+     */
     if (count == 1 && !d->desc.grid.periodic[0]) {
         piece.region[0] = piece.source.row * piece.region[1];
         piece.region[1] = 1;
@@ -198,8 +200,8 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
     return bn_pinned_need(from ? from : to, &l->host, l->bytes);
 }
 
-/* Messages copied from field to field wait for the kernels launched so far, which write what they read and read what they
- * write. */
+/* Messages copied from field to field wait for the kernels launched so far, which write what they read and read what
+ * they write. */
 static bn_status mark_launches(const bn_halo_channels *x, const bn_device *device)
 {
     cl_event mark = NULL;

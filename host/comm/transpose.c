@@ -1,6 +1,7 @@
-/* transpose.c: kernels that store their result transposed, in a domain of several boxes. A kernel stores a block in memory
- * of its box's device; the rows of a block that belong to a box of the transposed grid are contiguous. Kernels copy them to
- * boxes of the same device; to other devices they are sent as a message (channel.h) while the next strip is computed. */
+/* transpose.c: kernels that store their result transposed, in a domain of several boxes. A kernel stores a block in
+ * memory of its box's device; the rows of a block that belong to a box of the transposed grid are contiguous. Kernels
+ * copy them to boxes of the same device; to other devices they are sent as a message (channel.h) while the next strip
+ * is computed. */
 #include "comm/transpose.h"
 
 #include "comm/channel.h"
@@ -16,9 +17,9 @@ typedef struct bn_transpose {
     unsigned long long to; /* number of the domain; 0: it is not complete */
     size_t element_bytes;
     size_t box_count;
-    bn_buffer **block; /* one per box, NULL for a box of another rank */
-    bn_channel *channels;    /* by strip, sender, receiver: ranks go through them in the same order */
-    uint32_t *strip;   /* of each channel */
+    bn_buffer **block;    /* one per box, NULL for a box of another rank */
+    bn_channel *channels; /* by strip, sender, receiver: ranks go through them in the same order */
+    uint32_t *strip;      /* of each channel */
     size_t count;
     cl_event *events; /* room for as many */
 } bn_transpose;
@@ -81,20 +82,20 @@ static bn_status find_channels(bn_transpose *t, const bn_domain *d, const bn_dom
                     if (pass == 1) {
                         t->strip[count] = s;
                         t->channels[count] = (bn_channel){ .from = a,
-                                                     .to = b,
-                                                     .source = source,
-                                                     .target = target,
-                                                     .tag = bn_channel_tag(number),
-                                                     .send = t->block[a],
-                                                     .send_at = piece_start(d, a, s, target) * t->element_bytes,
-                                                     .bytes = d->shapes[source->shape].transposed.pitch * target->n[1] *
-                                                              t->element_bytes };
+                                                           .to = b,
+                                                           .source = source,
+                                                           .target = target,
+                                                           .tag = bn_channel_tag(number),
+                                                           .send = t->block[a],
+                                                           .send_at = piece_start(d, a, s, target) * t->element_bytes,
+                                                           .bytes = d->shapes[source->shape].transposed.pitch *
+                                                                    target->n[1] * t->element_bytes };
                     }
                     count++;
                 }
         if (pass == 0 &&
-            (!(t->channels = calloc(count + 1, sizeof *t->channels)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
-             !(t->events = calloc(count + 1, sizeof *t->events))))
+            (!(t->channels = calloc(count + 1, sizeof *t->channels)) ||
+             !(t->strip = calloc(count + 1, sizeof *t->strip)) || !(t->events = calloc(count + 1, sizeof *t->events))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for transposing a grid");
         t->count = pass == 1 ? count : 0;
     }
@@ -124,7 +125,8 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
     for (size_t i = 0; i < t->count; i++) {
         bn_channel *l = &t->channels[i];
         if (l->target->device)
-            BN_TRY(bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
+            BN_TRY(
+                bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
         BN_TRY(bn_pinned_need(l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
     }
     t->to = f->domain->number;
@@ -150,7 +152,8 @@ bn_status bn_transpose_begin(bn_domain *d, bn_field *f)
 
 const cl_mem *bn_transpose_memory(const bn_domain *d, const bn_field *f, size_t box)
 {
-    return d->box_count == 1 ? &f->buffers[0]->mem : &((const bn_transpose *)bn_attached(d->attached, destroy))->block[box]->mem;
+    return d->box_count == 1 ? &f->buffers[0]->mem
+                             : &((const bn_transpose *)bn_attached(d->attached, destroy))->block[box]->mem;
 }
 
 bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)

@@ -1,4 +1,5 @@
-/* device_open.c: opens and closes devices, alone or as the group that shares a domain, also with those of other ranks. */
+/* device_open.c: opens and closes devices, alone or as the group that shares a domain, also with those of other ranks.
+ */
 #include "device/bandwidth.h"
 #include "device/device_list.h"
 #include "device/queue_limit.h"

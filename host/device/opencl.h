@@ -20,7 +20,7 @@ typedef struct bn_queue_limit {
 
 struct bn_device {
     bn_context *ctx;
-    bn_device_info info; /* texts owned by the context's device list */
+    bn_device_info info;    /* texts owned by the context's device list */
     bn_device_info *listed; /* the same in that list, for what is measured later */
     bn_quirks quirks;
     cl_platform_id platform;

@@ -47,7 +47,8 @@ uint32_t bn_least_thickness(const bn_domain_desc *desc)
 
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
-/* Cells that no cut between so many pieces divides: as many as asked for, if each piece then has enough of these units. */
+/* Cells that no cut between so many pieces divides: as many as asked for, if each piece then has enough of these units.
+ */
 static uint32_t cut_unit(const bn_domain *d, int dim, int pieces)
 {
     enum { FAIR = 16 };
@@ -173,7 +174,8 @@ static uint32_t tile_layers(const bn_domain_desc *desc)
     return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
 }
 
-/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours on one device.
+/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours on one
+ * device.
  */
 static bn_status place_boxes(bn_domain *d)
 {
@@ -336,7 +338,8 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     d->sums.blocks_x = units_along(d, 0);
     d->tile_layers = tile_layers(desc);
     d->sums.partials = (size_t)d->sums.blocks_x * units_along(d, 1) * desc->grid.n[2];
-    d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
+    d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials
+                                                       : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
     if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
         st = bn_fail(ctx, BN_DEVICE,
                      "%s has no double precision; choose another device, or set case.precision = \"single\"",
@@ -412,7 +415,8 @@ bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
     desc.align = 0;
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
-    const size_t least = d->distributed ? d->device->global_count : 1, units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+    const size_t least = d->distributed ? d->device->global_count : 1,
+                 units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
     const size_t boxes = d->box_count < units ? d->box_count : units;
     desc.boxes = (int)(boxes < least ? least : boxes);
     return bn_domain_create(d->ctx, &desc, out);

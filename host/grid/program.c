@@ -66,7 +66,9 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     if (!d->desc.whole_rows)
         return count;
     out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.first };
-    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.pitch };
+    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH",
+                                  .kind = BN_DEF_INT,
+                                  .u.i = (long long)s->transposed.pitch };
     out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->transposed.strip };
     return count + BN_TRANSPOSE_DEFINES;
 }

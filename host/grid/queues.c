@@ -11,7 +11,10 @@ bn_device *bn_local_device(const bn_domain *d, size_t local)
 }
 
 int bn_global_count(const bn_domain *d) { return d->distributed ? (int)d->device->global_count : 1; }
-int bn_global_index(const bn_domain *d, size_t local) { return d->distributed ? (int)(d->device->global_first + local) : 0; }
+int bn_global_index(const bn_domain *d, size_t local)
+{
+    return d->distributed ? (int)(d->device->global_first + local) : 0;
+}
 
 bn_status bn_flush_all(bn_domain *d, const char *what)
 {

@@ -1,5 +1,5 @@
-/* fft.c: transforms of complex fields (host/api/fft.h): packs the field into a dense array, transforms it, and unpacks and
- * scales the result. On a device by kernels/fft.cl and clFFT, on the host in double by KISS FFT. */
+/* fft.c: transforms of complex fields (host/api/fft.h): packs the field into a dense array, transforms it, and unpacks
+ * and scales the result. On a device by kernels/fft.cl and clFFT, on the host in double by KISS FFT. */
 #include "api/fft.h"
 
 #include "api/embedded_files.h"

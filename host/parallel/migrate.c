@@ -21,11 +21,11 @@ struct bn_migrating_particles {
     bn_domain *domain;
     char *name;
     size_t words, capacity;
-    bn_buffer **buffer; /* one per device */
-    bn_pinned *pinned;  /* one per device: head and particles on their way to the device and back */
-    particle_list *waiting;     /* one per device */
-    particle_list *leaving;     /* one per rank; NULL where there is only one */
-    uint64_t *starts;   /* the first part of each rank, and behind them the number of parts */
+    bn_buffer **buffer;     /* one per device */
+    bn_pinned *pinned;      /* one per device: head and particles on their way to the device and back */
+    particle_list *waiting; /* one per device */
+    particle_list *leaving; /* one per rank; NULL where there is only one */
+    uint64_t *starts;       /* the first part of each rank, and behind them the number of parts */
     bn_migration_counts counts;
 };
 
@@ -53,7 +53,8 @@ static bn_status find_ranks(bn_migrating_particles *t)
     return BN_OK;
 }
 
-bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t words, size_t capacity, bn_migrating_particles **out)
+bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t words, size_t capacity,
+                                        bn_migrating_particles **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -128,8 +129,8 @@ static bn_status assign(bn_migrating_particles *t, const cl_uint *one)
     const bn_domain *d = t->domain;
     const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_global_index(d, 0);
     if (one[0] >= t->starts[ranks])
-        return bn_fail(d->ctx, BN_MISMATCH, "one of the migrating particles %s wants to go to device %u of %d", t->name, one[0],
-                       bn_global_count(d));
+        return bn_fail(d->ctx, BN_MISMATCH, "one of the migrating particles %s wants to go to device %u of %d", t->name,
+                       one[0], bn_global_count(d));
     particle_list *to = NULL;
     if (one[0] >= mine && one[0] < mine + d->local_count)
         to = &t->waiting[one[0] - mine];
@@ -312,7 +313,8 @@ bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         t = args[i].kind == &bn_argument_migrating ? args[i].object.other : t;
     if (!t || t->domain != d)
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s has no migrating particles, or those of another domain", k->desc->name);
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s has no migrating particles, or those of another domain",
+                       k->desc->name);
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
         t->waiting[m].count = 0;

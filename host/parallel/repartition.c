@@ -239,7 +239,7 @@ static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, con
 
 /* The cells of one component that two boxes have in common. */
 static bn_status copy_common(const bn_field *from, size_t a, const bn_field *to, size_t b, int component, size_t eb,
-                       const bn_region *part)
+                             const bn_region *part)
 {
     bn_domain *d = to->domain;
     const uint32_t *n = part->n;

@@ -1,6 +1,7 @@
 /* migrate.h: for kernels of range BN_PER_PARTICLE, whose particles migrate between devices (host/api/migrate.h). The
- * argument BN_MIGRATING is one array of 32-bit words: a head, a word of memory for each work-item, arriving particles, room
- * for departing ones. A particle is so many words, the first of which is the number of the device that it migrates to.
+ * argument BN_MIGRATING is one array of 32-bit words: a head, a word of memory for each work-item, arriving particles,
+ * room for departing ones. A particle is so many words, the first of which is the number of the device that it
+ * migrates to.
  *
  *     const uint item = get_global_id(0);
  *     if (item >= migrate_items(m)) return;
@@ -8,7 +9,8 @@
  *     ... and, unless migrate_hold(m), what it begins by itself, from migrate_memory(m, item) on ...
  *     global uint *p = migrate_departure(m); p[0] = device; p[1] = ...;       at most once in a launch
  *
- * A work-item that has sent a particle away ends there and remembers where it was: there is always room for departures. */
+ * A work-item that has sent a particle away ends there and remembers where it was: there is always room for
+ * departures. */
 #define MIGRATE_ITEMS 0  /* work-items: particles that there is room for */
 #define MIGRATE_WORDS 1  /* of a particle */
 #define MIGRATE_DEVICE 2 /* this device's number among those of all ranks */

@@ -77,8 +77,8 @@ static void check(bn_context *ctx, bn_device *device, bn_precision precision, in
         worst = fmax(worst, isfinite(cabs(f)) ? cabs(f - y[i]) : HUGE_VAL);
     }
     const double limit = (precision == BN_DOUBLE ? 1e-13 : 1e-6) * largest;
-    ck_assert_msg(worst <= limit, "%s, %u x %u x %u: off by %g, at most %g", device ? "device" : "host", n[0], n[1], n[2],
-                  worst, limit);
+    ck_assert_msg(worst <= limit, "%s, %u x %u x %u: off by %g, at most %g", device ? "device" : "host", n[0], n[1],
+                  n[2], worst, limit);
     OK(bn_fft_backward(fft, out, back));
     OK(bn_field_get(back, found, 2 * points));
     for (size_t i = 0; i < 2 * points; i++)
