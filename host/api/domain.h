@@ -23,14 +23,15 @@ typedef struct bn_grid {
 typedef struct bn_domain_desc {
     bn_grid grid;
     bn_precision precision; /* of every field of type real */
-    int halo;               /* cells around each box: the largest reach of any launch */
-    int margin; /* boxes may be thinner than the halo by so much: what reaches further asks bn_domain_max_radius */
-    int boxes;  /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
+    int halo;               /* cells around each box: the largest stencil radius of any launch */
+    int ghost_cells; /* of the halo, that only launches with ghost cells need: boxes may be thinner than the halo by as
+                        much (bn_domain_max_radius) */
+    int boxes;       /* 0 means 1. Cuts only at multiples of BN_BLOCK_NX cells along x, BN_BLOCK_NY along y */
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
-    bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW need it, and so does turning */
+    bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW and transposed stores need it */
     /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
-     * several boxes are dealt out among them, at least one to each; one box is whole on every rank's first device. */
+     * several boxes are distributed over them, at least one on each; one box is whole on every rank's first device. */
     bn_device *device;
     size_t work_group[3]; /* {0}: default shape */
     /* Shapes of single kernels, which go before work_group; lent while the domain lives. */
@@ -38,8 +39,8 @@ typedef struct bn_domain_desc {
     size_t group_count;
 } bn_domain_desc;
 
-/* Cells that are summed together: a segment of a row, in so many rows. Sums are formed over these blocks, so that their
- * order depends on the grid alone. */
+/* A reduction block: so many cells of a row, in so many rows. Sums are formed block by block, so that their order
+ * depends on the grid alone. */
 enum { BN_BLOCK_NX = 256, BN_BLOCK_NY = 4 };
 
 BN_CHECKED bn_status bn_domain_create(bn_context *, const bn_domain_desc *, bn_domain **out);
@@ -56,7 +57,7 @@ size_t bn_domain_points(const bn_domain *); /* n[0] * n[1] * n[2] */
  * BN_USAGE. Sums can't be formed on it: cuts split their blocks. It lives on by itself. */
 BN_CHECKED bn_status bn_domain_coarsen(const bn_domain *fine, const int step[3], int halo, bn_domain **out);
 bool bn_domain_divides(const bn_domain *, const int step[3]);
-/* How far launches may reach beyond a box: the halo, unless there are boxes that are thinner. */
+/* The largest stencil radius of a launch: the halo, unless there are thinner boxes. */
 int bn_domain_max_radius(const bn_domain *);
 
 /* How the first box lies in memory, in elements: first point, from row to row, from component to component. For kernels

@@ -1,4 +1,4 @@
-/* embedded_files.h: texts that travel inside the library, made at build time by host/build/embed.awk. */
+/* embedded_files.h: texts inside the library, made at build time by host/build/embed.awk. */
 #ifndef BN_API_EMBEDDED_FILES_H
 #define BN_API_EMBEDDED_FILES_H
 

@@ -35,8 +35,8 @@ size_t bn_field_bytes(const bn_field *);         /* of the whole field in its ow
 typedef enum bn_host_type { BN_OWN_TYPE, BN_AS_DOUBLES } bn_host_type;
 
 /* Components [first, first + count) of a region in C order: x fastest, component slowest, or fastest if they are
- * interleaved, of which only all can be moved. Reading waits for everything launched before; all ranks ask alike, and all
- * get all of it. Writing makes the halo stale; a rank writes the cells of its own boxes. */
+ * interleaved, of which only all can be moved. Reading waits for everything launched before; all ranks ask alike, and
+ * all get all of it. Writing makes the halo stale; a rank writes the cells of its own boxes. */
 BN_CHECKED bn_status bn_field_read_region(bn_field *, int first, int count, const bn_region *, bn_host_type,
                                           void *values);
 BN_CHECKED bn_status bn_field_write_region(bn_field *, int first, int count, const bn_region *, bn_host_type,
@@ -49,7 +49,8 @@ BN_CHECKED bn_status bn_field_get(bn_field *, double *values, size_t count);
 BN_CHECKED bn_status bn_field_set(bn_field *, const double *values, size_t count);
 
 /* Reads all of the field in C order, one band of whole rows or layers of a component (of all components, if they are
- * interleaved) after the other: never more than some MiB are in host memory. All ranks call it, and each sees all values. */
+ * interleaved) after the other: never more than some MiB are in host memory. All ranks call it, and each sees all
+ * values. */
 typedef bn_status bn_field_visitor(void *user, int component, const bn_region *, const void *values);
 BN_CHECKED bn_status bn_field_visit(bn_field *, bn_host_type, bn_field_visitor *, void *user);
 /* Writes all of the field: the supplier gives all components of a region in C order. A rank asks for its own boxes. */

@@ -2,7 +2,7 @@
  * the same bits: lanes within a block of cells, then lanes over all blocks. A template: the includer defines
  * BN_SUM_REAL, the type, and BN_SUM_NAME(name), and may include it again with others. */
 
-/* Lanes of a segment and of the final sum; the same numbers as in kernels/lib/reduce.h. */
+/* Lanes of a reduction block and of the final sum; the same numbers as in kernels/lib/reduce.h. */
 #ifndef BN_SUM_LANES
 #define BN_SUM_LANES 256
 #define BN_SUM_FINISH_LANES 256

@@ -5,8 +5,8 @@
 
 #include "api/launch.h"
 
-extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid,
-    bn_argument_scalars_other_grid, bn_argument_ghost_cells;
+extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_other_grid, bn_argument_scalars_other_grid,
+    bn_argument_ghost_cells;
 
 /* clang-format off */
 /* Fields of another grid in the same boxes, such as the next coarser one (bn_domain_coarsen): box b sees box b's; the
@@ -17,8 +17,9 @@ extern const bn_argument_kind bn_argument_read_other_grid, bn_argument_write_oth
 #define BN_WRITE_OTHER_GRID(f) { .kind = &bn_argument_write_other_grid, .object.field = (f) }
 #define BN_SCALARS_OTHER_GRID(s) { .kind = &bn_argument_scalars_other_grid, .object.scalars = (s) }
 /* So many cells of the halo, where other boxes lie, are computed along with a box, and need no exchange when they are
- * read: a kernel of range BN_PER_CELL that says CELL_AND_GHOSTS. What it reads of its own grid then has a radius larger by
- * as much, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange is cheap. */
+ * read: a kernel of range BN_PER_CELL that says CELL_AND_GHOSTS. What it reads of its own grid then has a radius
+ * larger by as much, which need not be said. int; the kernel gets 0 where boxes share a device, on which an exchange
+ * is cheap. */
 #define BN_GHOST_CELLS(cells) { .kind = &bn_argument_ghost_cells, .value.i = (int32_t)(cells) }
 /* clang-format on */
 

@@ -10,15 +10,14 @@ typedef struct bn_kernel bn_kernel;
 /* What one work-item stands for. */
 typedef enum bn_range {
     BN_PER_CELL,     /* one per cell of each box, any work-group shape */
-    BN_PER_BLOCK,  /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
+    BN_PER_BLOCK,    /* a work-group per block of BN_BLOCK_NX cells in BN_BLOCK_NY rows: may write bn_partials */
     BN_ONCE,         /* one work-group in all */
     BN_PER_TILE,     /* three dimensions: work-groups of BN_TILE_X x BN_TILE_Y items, tiles that overlap by their first
                         column and row, each going up through TILE_LAYERS layers */
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR,
-    BN_PER_PARTICLE /* as many on each device as there is room for travellers, whatever the grid: launched by bn_migration
-                        alone */
+    BN_PER_PARTICLE /* one per particle that a device has room for, whatever the grid: launched by bn_migration alone */
 } bn_range;
 
 enum { BN_TILE_X = 32, BN_TILE_Y = 8 };

@@ -1,6 +1,5 @@
-/* repartition.h: work that is not the same everywhere: how even the devices of a domain share it, cuts that share it better,
- * and how fields move to a domain that is cut so. All of it depends on numbers alone that every rank has: all ranks cut
- * alike. */
+/* repartition.h: load balance between the devices of a domain: how even their work is, cuts that make it more even, and
+ * moving fields to a domain that is cut so. All of it depends on numbers that every rank has: all ranks cut alike. */
 #ifndef BN_API_REPARTITION_H
 #define BN_API_REPARTITION_H
 

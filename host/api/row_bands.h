@@ -1,5 +1,5 @@
-/* row_bands.h: fields on the host a few rows at a time, for what is made or looked at in plain C however large the grid is:
- * nobody needs memory for more than those rows, and their own part on devices. */
+/* row_bands.h: fields on the host a few rows at a time, for what is made or looked at in plain C however large the grid
+ * is: nobody needs memory for more than those rows, and their own part on devices. */
 #ifndef BN_API_ROW_BANDS_H
 #define BN_API_ROW_BANDS_H
 
@@ -20,6 +20,7 @@ typedef bn_status bn_row_band_function(void *user, uint32_t first, uint32_t coun
  * (bn_domain_desc.whole_rows, or one box), in order. Each rank goes through the rows of its own boxes; with `all`,
  * which forbids writing, through all of them: for sums, whose order is then the same everywhere. Waits. */
 enum { BN_ROWS_FIELDS = 4 };
-BN_CHECKED bn_status bn_field_row_bands(const bn_row_band *, size_t count, bool all, bn_row_band_function *, void *user);
+BN_CHECKED bn_status bn_field_row_bands(const bn_row_band *, size_t count, bool all, bn_row_band_function *,
+                                        void *user);
 
 #endif

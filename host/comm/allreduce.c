@@ -1,6 +1,6 @@
-/* allreduce.c: partial sums of all reduction blocks, scalars and counters have a copy on every device. After devices have
- * changed their own parts, an allreduce makes the copies equal. It is exact, whatever the order: every partial sum has one
- * owner, of changed scalars the largest counts, counters are integers. */
+/* allreduce.c: partial sums of all reduction blocks, scalars and counters have a copy on every device. After devices
+ * have changed their own parts, an allreduce makes the copies equal. It is exact, whatever the order: every partial sum
+ * has one owner, of changed scalars the largest counts, counters are integers. */
 #include "comm/allreduce.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static bn_status read_partials(bn_round *r, const bn_partials *p)
     return BN_OK;
 }
 
-/* To every member what it does not have: the components that have changed. */
+/* To every device what it does not have: the components that have changed. */
 static bn_status write_partials(bn_round *r, bn_partials *p)
 {
     bn_domain *d = r->d;
@@ -135,8 +135,8 @@ static bool needs(const bn_scalars *s) { return s->shared && s->differ; }
 
 static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partial_count,
-                            bn_scalars *const *scalars, size_t scalar_count)
+bn_status bn_allreduce(bn_domain *d, bn_partials *const *partials, size_t partial_count, bn_scalars *const *scalars,
+                       size_t scalar_count)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < partial_count; i++)

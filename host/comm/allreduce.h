@@ -20,12 +20,12 @@ typedef struct bn_scalars {
     bn_buffer **buffer; /* one per device */
     size_t count;
     bool differ;  /* devices may have different values */
-    bool shared;  /* work-groups of one launch write to them together */
+    bool shared;  /* several work-groups of one launch write to them */
     void *before; /* shared: the values when they were last the same everywhere */
 } bn_scalars;
 
-/* Gives every device all partial sums, and all devices the same scalars. At most BN_ALLREDUCE_MOST of each in one round,
- * the only one in which the host waits. */
+/* Gives every device all partial sums, and all devices the same scalars. At most BN_ALLREDUCE_MOST of each in one
+ * round, the only one in which the host waits. */
 enum { BN_ALLREDUCE_MOST = 8 };
 BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
                                   size_t scalars);

@@ -119,12 +119,13 @@ static bn_status move_pieces(const bn_channel *l, bool out, cl_uint waits, const
     return BN_OK;
 }
 
-/* From the sender's device to the host; `together`: the receiver's device reads the same memory in order of events. */
-static bn_status read_out(bn_channel *l, bool together)
+/* From the sender's device to the host; `one_context`: events order it with the receiver's device, which reads the same
+ * memory. */
+static bn_status read_out(bn_channel *l, bool one_context)
 {
     const bn_device *device = l->source->device;
     cl_event waits[2], read;
-    const cl_uint n = bn_events_of(l->packed, together ? l->written : NULL, waits);
+    const cl_uint n = bn_events_of(l->packed, one_context ? l->written : NULL, waits);
     if (l->piece_count > 0)
         BN_TRY(move_pieces(l, true, n, waits, &read));
     else

@@ -1,13 +1,14 @@
-/* channel.h: messages from box to box of different devices: out of a buffer of the sender's device into pinned host
- * memory, and from the same memory into a buffer of the receiver's device, in queues beside the one that computes,
- * events keeping the order. Only between platforms or ranks does the host wait. A message may also go straight from a
- * field into another box's field, in rectangles, which spares both devices a kernel that packs and one that unpacks. */
+/* channel.h: messages between boxes of different devices: from a buffer of the sender's device into pinned host memory,
+ * and from there into a buffer of the receiver's device, in queues beside the one that computes; events keep the order.
+ * The host waits only between platforms or ranks. A message may also be copied from a field to another box's field, in
+ * rectangles, which spares both devices a kernel that packs and one that unpacks. */
 #ifndef BN_HOST_CHANNEL_H
 #define BN_HOST_CHANNEL_H
 
 #include "grid/transfer.h"
 
-/* What goes straight: region[0] bytes in region[1] rows of region[2] layers, dense in the message from `at` on. */
+/* A rectangle of a message from field to field: region[0] bytes in region[1] rows of region[2] layers, dense in the
+ * message from `at` on. */
 typedef struct bn_channel_piece {
     bn_rect source, target; /* buffers: NULL on other ranks */
     size_t at, region[3];
@@ -19,7 +20,7 @@ typedef struct bn_channel {
     int tag;
     bn_buffer *send, *receive; /* on the two devices, where they are of this rank */
     size_t send_at;            /* where in `send` the message begins [B] */
-    bn_channel_piece *pieces;     /* of a message that goes straight: `send` and `receive` are not used */
+    bn_channel_piece *pieces;  /* of a message from field to field: `send` and `receive` are not used */
     size_t piece_count, piece_room;
     bn_pinned host;
     size_t bytes; /* of the message under way; 0: there is none */

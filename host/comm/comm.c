@@ -1,4 +1,4 @@
-/* comm.c: whether this process is one of several that work on a case together, and which. */
+/* comm.c: whether this process is one of several that work on one case, and which. */
 #include "device/comm.h"
 #include "device/context.h"
 

@@ -1,7 +1,7 @@
-/* halo_exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch and
- * corners included, is one message (channel.h), packed by kernels on the sender's device and unpacked by kernels
- * on the receiver's; where it is made of whole rows of a plane, they go straight from field to field. Corners come
- * straight from the box across, not in a second round: a round that follows another could not begin before the kernels
+/* halo_exchange.c: halos of boxes on different devices. All that one box needs of another, of all fields of a launch
+ * and corners included, is one message (channel.h), packed by kernels on the sender's device and unpacked by kernels on
+ * the receiver's; where it is made of whole rows of a plane, they are copied from field to field. Corners come from the
+ * diagonal neighbour itself, not in a second round: a round that follows another could not begin before the kernels
  * launched in between are done. */
 #include "comm/halo_exchange.h"
 
@@ -31,8 +31,8 @@ static bool direction(int v, int step[3])
     return v != BN_DIRECTIONS / 2;
 }
 
-/* Whether the reader has no use for what lies that way: it steps over periodic sides by itself, or never looks there.
- */
+/* Whether the reader does not need the cells that way: it steps over periodic sides by itself, or reads other sides
+ * only. */
 static bool unwanted(const bn_domain *d, const bn_halo_request *r, const int step[3])
 {
     for (int k = 0; k < 3; k++)
@@ -63,7 +63,7 @@ static void block_of(const bn_domain *d, size_t from, size_t to, const int step[
     }
 }
 
-/* Whether messages from one box to another exist, and concern this rank. */
+/* Whether a box needs cells of another, and a message that concerns this rank carries them. */
 static bool connected(const bn_domain *d, size_t from, size_t to)
 {
     const bn_box *a = &d->boxes[from], *b = &d->boxes[to];
@@ -107,10 +107,10 @@ static bn_status find_channels(bn_domain *d, bn_halo_channels **out)
                     continue;
                 if (pass == 1)
                     x->channels[count] = (bn_channel){ .from = from,
-                                                 .to = to,
-                                                 .source = &d->boxes[from],
-                                                 .target = &d->boxes[to],
-                                                 .tag = bn_channel_tag(from * d->box_count + to) };
+                                                       .to = to,
+                                                       .source = &d->boxes[from],
+                                                       .target = &d->boxes[to],
+                                                       .tag = bn_channel_tag(from * d->box_count + to) };
                 count++;
             }
         if (pass == 0 && (!(x->channels = calloc(count + 1, sizeof *x->channels)) ||
@@ -128,7 +128,7 @@ bn_status bn_halo_exchange_at_once(bn_domain *d, const bn_halo_request *request)
     return bn_halo_exchange_end(d, request, 1);
 }
 
-/* Whether messages are whole rows, which a device copies as fast as what lies together. */
+/* Whether messages are whole rows, which a device copies as fast as contiguous memory. */
 static bool copies_rows(const bn_domain *d) { return d->desc.grid.dims == 2 && d->lattice[0] == 1; }
 
 /* Gives the bytes of the piece in the message. */
@@ -138,10 +138,11 @@ static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const
     int first = 0, count = f->desc.components;
     const size_t eb = bn_field_unit(f, &first, &count);
     bn_channel_piece piece = { .source = bn_rect_in(f, l->from, 0, source, eb),
-                            .target = bn_rect_in(f, l->to, 0, target, eb),
-                            .at = at,
-                            .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
-    /* With what lies between rows, of which nothing is read where x is not periodic, they are one, and cheaper. */
+                               .target = bn_rect_in(f, l->to, 0, target, eb),
+                               .at = at,
+                               .region = { (size_t)n[0] * eb, (size_t)n[1], (size_t)count } };
+    /* Where x is not periodic nothing is read from between the rows: one contiguous copy that includes it is cheaper.
+     */
     if (count == 1 && !d->desc.grid.periodic[0]) {
         piece.region[0] = piece.source.row * piece.region[1];
         piece.region[1] = 1;
@@ -151,7 +152,7 @@ static bn_status add_piece(bn_domain *d, bn_channel *l, const bn_field *f, const
     return bn_channel_add(d->ctx, l, &piece);
 }
 
-/* Goes through the blocks of a message: lists them as they are, packs them, unpacks them. The first one waits. */
+/* Lists, packs or unpacks the blocks of a message. The first one waits. */
 typedef enum bn_pass { BN_PASS_LIST, BN_PASS_PACK, BN_PASS_UNPACK } bn_pass;
 static bn_status each_block(bn_domain *d, bn_channel *l, const bn_halo_request *requests, size_t count, bn_pass pass,
                             cl_event wait, cl_event *done)
@@ -199,8 +200,8 @@ static bn_status make_room(bn_domain *d, bn_channel *l)
     return bn_pinned_need(from ? from : to, &l->host, l->bytes);
 }
 
-/* What was launched so far, as far as messages that go straight must wait for it: what they read is written there, and
- * what they write is read. */
+/* Messages copied from field to field wait for the kernels launched so far, which write what they read and read what
+ * they write. */
 static bn_status mark_launches(const bn_halo_channels *x, const bn_device *device)
 {
     cl_event mark = NULL;
@@ -215,7 +216,7 @@ static bn_status mark_launches(const bn_halo_channels *x, const bn_device *devic
     return BN_OK;
 }
 
-/* And what is launched from now on: it may read what has come, and write to what has gone. */
+/* Later kernels wait for received and sent halo regions. */
 static bn_status hold_launches(const bn_halo_channels *x, const bn_device *device)
 {
     cl_uint waits = 0;
@@ -271,7 +272,7 @@ bn_status bn_halo_exchange_begin(bn_domain *d, const bn_halo_request *requests, 
     return BN_OK;
 }
 
-/* After the kernels that run meanwhile: some implementations hold the caller up while they copy. */
+/* Called after the launch of kernels that run meanwhile: some implementations block the caller while they copy. */
 bn_status bn_halo_exchange_send(bn_domain *d)
 {
     BN_TRY(bn_flush_all(d, "exchanging halos")); /* messages wait for it in queues of their own */

@@ -1,8 +1,7 @@
-/* transpose.c: a grid whose rows become columns of another one, when it is cut into boxes. A kernel stores its result
- * turned, into a block of its box's device; what of a block belongs to a box of the turned grid are some rows of it,
- * one piece of memory. To boxes of the same device a kernel copies the piece, to others it travels as a message
- * (channel.h) while the next strip is being computed. A grid of one box is turned by the kernel itself, straight
- * into the other field. */
+/* transpose.c: kernels that store their result transposed, in a domain of several boxes. A kernel stores a block in
+ * memory of its box's device; the rows of a block that belong to a box of the transposed grid are contiguous. Kernels
+ * copy them to boxes of the same device; to other devices they are sent as a message (channel.h) while the next strip
+ * is computed. */
 #include "comm/transpose.h"
 
 #include "comm/channel.h"
@@ -18,9 +17,9 @@ typedef struct bn_transpose {
     unsigned long long to; /* number of the domain; 0: it is not complete */
     size_t element_bytes;
     size_t box_count;
-    bn_buffer **block; /* one per box, NULL for a box of another rank */
-    bn_channel *channels;    /* by strip, sender, receiver: ranks go through them in the same order */
-    uint32_t *strip;   /* of each channel */
+    bn_buffer **block;    /* one per box, NULL for a box of another rank */
+    bn_channel *channels; /* by strip, sender, receiver: ranks go through them in the same order */
+    uint32_t *strip;      /* of each channel */
     size_t count;
     cl_event *events; /* room for as many */
 } bn_transpose;
@@ -37,7 +36,7 @@ static size_t strip_elements(const bn_domain *d, size_t box)
     return d->shapes[d->boxes[box].shape].transposed.pitch * (size_t)d->boxes[box].n[0];
 }
 
-/* The first element of a strip's block that belongs to a box of the turned grid. */
+/* The first element of a strip's block that belongs to a box of the transposed grid. */
 static size_t piece_start(const bn_domain *d, size_t from, uint32_t strip, const bn_box *to)
 {
     return strip * strip_elements(d, from) + to->offset[1] * d->shapes[d->boxes[from].shape].transposed.pitch;
@@ -50,7 +49,7 @@ const char *bn_transpose_objection(const bn_domain *d, const bn_field *f)
     if (to->device != d->device || !to->desc.whole_rows || !d->desc.whole_rows || n[0] != m[1] || n[1] != m[0] ||
         n[2] != 1 || m[2] != 1 || to->desc.halo != d->desc.halo || to->desc.precision != d->desc.precision ||
         (to->box_count == 1) != (d->box_count == 1))
-        return "it is not of the turned grid (bn_domain_transposed)";
+        return "it is not of the transposed grid (bn_domain_transposed)";
     return f->desc.components != 1 ? "it has several components" : NULL;
 }
 
@@ -83,20 +82,20 @@ static bn_status find_channels(bn_transpose *t, const bn_domain *d, const bn_dom
                     if (pass == 1) {
                         t->strip[count] = s;
                         t->channels[count] = (bn_channel){ .from = a,
-                                                     .to = b,
-                                                     .source = source,
-                                                     .target = target,
-                                                     .tag = bn_channel_tag(number),
-                                                     .send = t->block[a],
-                                                     .send_at = piece_start(d, a, s, target) * t->element_bytes,
-                                                     .bytes = d->shapes[source->shape].transposed.pitch * target->n[1] *
-                                                              t->element_bytes };
+                                                           .to = b,
+                                                           .source = source,
+                                                           .target = target,
+                                                           .tag = bn_channel_tag(number),
+                                                           .send = t->block[a],
+                                                           .send_at = piece_start(d, a, s, target) * t->element_bytes,
+                                                           .bytes = d->shapes[source->shape].transposed.pitch *
+                                                                    target->n[1] * t->element_bytes };
                     }
                     count++;
                 }
         if (pass == 0 &&
-            (!(t->channels = calloc(count + 1, sizeof *t->channels)) || !(t->strip = calloc(count + 1, sizeof *t->strip)) ||
-             !(t->events = calloc(count + 1, sizeof *t->events))))
+            (!(t->channels = calloc(count + 1, sizeof *t->channels)) ||
+             !(t->strip = calloc(count + 1, sizeof *t->strip)) || !(t->events = calloc(count + 1, sizeof *t->events))))
             return bn_fail(d->ctx, BN_MEMORY, "no memory for transposing a grid");
         t->count = pass == 1 ? count : 0;
     }
@@ -126,7 +125,8 @@ static bn_status make_room(bn_domain *d, const bn_field *f)
     for (size_t i = 0; i < t->count; i++) {
         bn_channel *l = &t->channels[i];
         if (l->target->device)
-            BN_TRY(bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
+            BN_TRY(
+                bn_buffer_create(l->target->device, &d->buffers, "transposed rows of others", l->bytes, &l->receive));
         BN_TRY(bn_pinned_need(l->source->device ? l->source->device : l->target->device, &l->host, l->bytes));
     }
     t->to = f->domain->number;
@@ -152,7 +152,8 @@ bn_status bn_transpose_begin(bn_domain *d, bn_field *f)
 
 const cl_mem *bn_transpose_memory(const bn_domain *d, const bn_field *f, size_t box)
 {
-    return d->box_count == 1 ? &f->buffers[0]->mem : &((const bn_transpose *)bn_attached(d->attached, destroy))->block[box]->mem;
+    return d->box_count == 1 ? &f->buffers[0]->mem
+                             : &((const bn_transpose *)bn_attached(d->attached, destroy))->block[box]->mem;
 }
 
 bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)
@@ -169,7 +170,7 @@ bn_status bn_transpose_packed(bn_domain *d, size_t box, size_t strip)
     return BN_OK;
 }
 
-/* From a strip's block, or what of it has come, to its place in a box of the turned grid. */
+/* Copies rows of a strip's block, or a received message, to their place in a box of the transposed grid. */
 static bn_status put_piece(bn_domain *d, bn_field *f, size_t from, uint32_t strip, size_t to, const bn_buffer *buffer,
                            size_t start, cl_event wait, cl_event *done)
 {

@@ -1,4 +1,5 @@
-/* transpose.h: kernels of one domain that store their results transposed, in a field of another (bn_domain_transposed). */
+/* transpose.h: kernels of one domain that store their results transposed, in a field of another (bn_domain_transposed).
+ */
 #ifndef BN_HOST_TRANSPOSE_H
 #define BN_HOST_TRANSPOSE_H
 

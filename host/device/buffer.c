@@ -32,8 +32,8 @@ bn_status bn_buffer_create(bn_device *device, bn_buffer **list, const char *name
     *out = NULL;
     const bn_device_info *info = &device->info;
     size_t total;
-    if (bytes == 0 ||
-        __builtin_add_overflow((bytes + 3) / 4 * 4, bn_context_debug(device->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
+    if (bytes == 0 || __builtin_add_overflow((bytes + 3) / 4 * 4,
+                                             bn_context_debug(device->ctx) ? (size_t)BN_CANARY_BYTES : 0, &total))
         return bn_fail(device->ctx, BN_MEMORY, "%s: a buffer of %zu bytes is not possible", name, bytes);
     if (total > info->largest_buffer)
         return bn_fail(device->ctx, BN_MEMORY,

@@ -1,5 +1,5 @@
-/* device_limits.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches, transfers.
- * Measured once per device and driver and kept in the cache, with the date. */
+/* device_limits.c: what a device can do at most besides copying: arithmetic, local memory, atomics, launches,
+ * transfers. Measured once per device and driver and kept in the cache, with the date. */
 #include "device/binary_cache.h"
 #include "api/limits.h"
 #include "device/device_list.h"

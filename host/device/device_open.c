@@ -1,4 +1,5 @@
-/* device_open.c: opens and closes devices, alone or as a group that works together, also with those of other ranks. */
+/* device_open.c: opens and closes devices, alone or as the group that shares a domain, also with those of other ranks.
+ */
 #include "device/bandwidth.h"
 #include "device/device_list.h"
 #include "device/queue_limit.h"
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One device, in the context of those of the same platform among `mates`, or a new one that they all can share: then
+/* One device, in the context of those of the same platform among `others`, or a new one that they all can share: then
  * events order what happens on several of them, and none waits for the host. */
 static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t index, bool profile,
-                          const bn_device *const *mates, size_t mate_count, const size_t *indices, size_t count,
+                          const bn_device *const *others, size_t other_count, const size_t *indices, size_t count,
                           bn_device **out)
 {
     const struct bn_device_entry *entry = &list->entry[index];
@@ -26,9 +27,9 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
                       .platform = entry->platform,
                       .id = entry->id,
                       .profile = profile };
-    for (size_t i = 0; i < mate_count && !d->cl; i++)
-        if (mates[i]->platform == d->platform && clRetainContext(mates[i]->cl) == CL_SUCCESS)
-            d->cl = mates[i]->cl;
+    for (size_t i = 0; i < other_count && !d->cl; i++)
+        if (others[i]->platform == d->platform && clRetainContext(others[i]->cl) == CL_SUCCESS)
+            d->cl = others[i]->cl;
     if (!d->cl) {
         const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)entry->platform, 0 };
         cl_device_id ids[BN_DEVICES_MAX];
@@ -100,8 +101,8 @@ static void leave_out_simulators(const bn_device_list *list, size_t *indices, si
         *count = left;
 }
 
-/* How many devices all ranks have together, where this one's begin, and the memory that each of them has at least. */
-static bn_status count_slots(bn_device *d)
+/* How many devices all ranks have, where this one's begin, and the memory that each of them has at least. */
+static bn_status count_devices(bn_device *d)
 {
     const bn_comm *comm = &d->ctx->comm;
     enum { COUNT, BYTES, BUFFER, NUMBERS };
@@ -177,27 +178,27 @@ bn_status bn_device_open(bn_context *ctx, const char *selector, bool profile, bn
     leave_out_simulators(list, indices, &count);
     take_share(ctx, list, selector, indices, &count);
     bn_status st = BN_OK;
-    bn_device *lead = NULL;
-    bn_device **team = calloc(count, sizeof(bn_device *));
-    if (!team)
+    bn_device *first = NULL;
+    bn_device **group = calloc(count, sizeof(bn_device *));
+    if (!group)
         return bn_fail(ctx, BN_MEMORY, "no memory to open %zu devices", count);
     size_t opened = 0;
     for (; opened < count; opened++)
-        BN_GO(open_one(ctx, list, indices[opened], profile, (const bn_device *const *)team, opened, indices, count,
-                       &team[opened]));
-    lead = team[0];
-    lead->group = team;
-    lead->group_size = count;
-    team = NULL;
-    BN_GO(count_slots(lead));
-    BN_GO(weigh_unequal(lead));
-    *out = lead;
-    lead = NULL;
+        BN_GO(open_one(ctx, list, indices[opened], profile, (const bn_device *const *)group, opened, indices, count,
+                       &group[opened]));
+    first = group[0];
+    first->group = group;
+    first->group_size = count;
+    group = NULL;
+    BN_GO(count_devices(first));
+    BN_GO(weigh_unequal(first));
+    *out = first;
+    first = NULL;
 out:
-    for (size_t i = 0; team && i < opened; i++)
-        bn_device_close(&team[i]);
-    free(team);
-    bn_device_close(&lead);
+    for (size_t i = 0; group && i < opened; i++)
+        bn_device_close(&group[i]);
+    free(group);
+    bn_device_close(&first);
     return st;
 }
 

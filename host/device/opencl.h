@@ -20,7 +20,7 @@ typedef struct bn_queue_limit {
 
 struct bn_device {
     bn_context *ctx;
-    bn_device_info info; /* texts owned by the context's device list */
+    bn_device_info info;    /* texts owned by the context's device list */
     bn_device_info *listed; /* the same in that list, for what is measured later */
     bn_quirks quirks;
     cl_platform_id platform;
@@ -30,8 +30,8 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
-    /* The devices of this process that work together, this one first; only the first one knows them. All processes
-     * together have `global_count`, of which this process has those from `global_first` on. */
+    /* The group of devices of this process that share a domain, this one first; only the first one knows them. All
+     * processes have `global_count`, of which this process has those from `global_first` on. */
     struct bn_device **group;
     size_t group_size, global_count, global_first;
     bn_device_info least; /* as info, with the least memory of all of them */

@@ -1,7 +1,7 @@
-/* queue_limit.c: how far the host may queue launches ahead of a device. A signal ends a run after what stands in the queue,
- * so that is bounded by time: markers stand in the queue, two at most, with so many launches between them as take
- * BN_BETWEEN seconds by the clock; before a third marker the host waits for the first. While it waits the device has
- * the launches behind that marker to do: the queue does not run dry. */
+/* queue_limit.c: how far the host may queue launches ahead of a device. A signal ends a run after what stands in the
+ * queue, so that is bounded by time: markers stand in the queue, two at most, with so many launches between them as
+ * take BN_BETWEEN seconds by the clock; before a third marker the host waits for the first. While it waits the device
+ * has the launches behind that marker to do: the queue does not run dry. */
 #include "device/queue_limit.h"
 
 #include <math.h>

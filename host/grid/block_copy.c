@@ -1,4 +1,5 @@
-/* block_copy.c: copies and fills blocks of cells by the kernels of kernels/halo.cl, which are built when first needed. */
+/* block_copy.c: copies and fills blocks of cells by the kernels of kernels/halo.cl, which are built when first needed.
+ */
 #include "grid/block_copy.h"
 
 #include "grid/enqueue.h"
@@ -75,7 +76,7 @@ static bn_status set_extent_and_run(bn_kernel *k, size_t box, cl_uint at, const 
 }
 
 bn_status bn_block_copy(bn_field *f, size_t from, const long from_first[3], size_t to, const long to_first[3],
-                       const long n[3])
+                        const long n[3])
 {
     bn_domain *d = f->domain;
     bn_kernel *k;

@@ -88,7 +88,8 @@ static float *rounded(const double *values, size_t count)
     return single;
 }
 
-bn_status bn_device_array_reals(bn_domain *d, const char *name, const double *values, size_t count, bn_device_array **out)
+bn_status bn_device_array_reals(bn_domain *d, const char *name, const double *values, size_t count,
+                                bn_device_array **out)
 {
     *out = NULL;
     if (d->desc.precision == BN_DOUBLE)
@@ -123,8 +124,8 @@ bn_status bn_device_array_rewrite(bn_device_array *t, const double *values, size
     return st;
 }
 
-bn_status bn_device_array_slabs(bn_domain *d, const char *name, const double *values, size_t planes, size_t each, size_t unit,
-                         bn_device_array **out)
+bn_status bn_device_array_slabs(bn_domain *d, const char *name, const double *values, size_t planes, size_t each,
+                                size_t unit, bn_device_array **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -155,7 +156,8 @@ out:
     return st;
 }
 
-bn_status bn_device_array_integers(bn_domain *d, const char *name, const int32_t *values, size_t count, bn_device_array **out)
+bn_status bn_device_array_integers(bn_domain *d, const char *name, const int32_t *values, size_t count,
+                                   bn_device_array **out)
 {
     return create(d, name, values, count * sizeof *values, out);
 }

@@ -35,19 +35,20 @@ uint32_t bn_piece_start(uint32_t units, int pieces, int p)
     return (uint32_t)p * base + ((uint32_t)p < rest ? (uint32_t)p : rest);
 }
 
-/* Cells that a cut along dimension `dim` keeps together, so that no sum is split. */
+/* Cells along each dimension that no cut divides, so that no reduction block is split. */
 static const uint32_t unit[3] = { BN_BLOCK_NX, BN_BLOCK_NY, 1 };
 
 uint32_t bn_cut_unit(int dim) { return unit[dim]; }
 
 uint32_t bn_least_thickness(const bn_domain_desc *desc)
 {
-    return desc->halo > desc->margin ? (uint32_t)(desc->halo - desc->margin) : 1;
+    return desc->halo > desc->ghost_cells ? (uint32_t)(desc->halo - desc->ghost_cells) : 1;
 }
 
 static uint32_t units_along(const bn_domain *d, int dim) { return (d->desc.grid.n[dim] + unit[dim] - 1) / unit[dim]; }
 
-/* The cells that so many pieces keep together: as many as asked for, if each piece then has enough of these units. */
+/* Cells that no cut between so many pieces divides: as many as asked for, if each piece then has enough of these units.
+ */
 static uint32_t cut_unit(const bn_domain *d, int dim, int pieces)
 {
     enum { FAIR = 16 };
@@ -69,7 +70,7 @@ static uint32_t thinnest(const bn_domain *d, int dim, int pieces)
 }
 
 /* Chooses boxes along x, y, z with the least surface between them, each at least as thick as the halo. A cut across the
- * slowest dimension is the cheapest: its cells lie together; each faster dimension counts twice the one before. */
+ * slowest dimension is the cheapest: its cells are contiguous; each faster dimension counts twice the one before. */
 static bn_status choose_lattice(bn_domain *d)
 {
     const bn_grid *g = &d->desc.grid;
@@ -173,7 +174,8 @@ static uint32_t tile_layers(const bn_domain_desc *desc)
     return layers < LEAST ? LEAST : layers > n[2] ? n[2] : (uint32_t)layers;
 }
 
-/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours together.
+/* Which device of which rank each box lies on: the same number of boxes each, one more for some, neighbours on one
+ * device.
  */
 static bn_status place_boxes(bn_domain *d)
 {
@@ -194,14 +196,14 @@ static bn_status place_boxes(bn_domain *d)
     if (comm->ops)
         comm->ops->gather(&first, sizeof first, starts);
     for (size_t b = d->box_count; b-- > 0;) {
-        const size_t slot = b * d->device->global_count / d->box_count;
+        const size_t global = b * d->device->global_count / d->box_count;
         bn_box *box = &d->boxes[b];
         box->rank = comm->ranks - 1;
-        while (starts[box->rank] > slot)
+        while (starts[box->rank] > global)
             box->rank--;
         box->device = NULL;
         if (box->rank == comm->rank) {
-            box->local = slot - first;
+            box->local = global - first;
             box->device = d->device->group[box->local];
             d->first_box[box->local] = b;
         }
@@ -210,7 +212,7 @@ static bn_status place_boxes(bn_domain *d)
     return BN_OK;
 }
 
-/* Rows that occupy any of the devices: so many at least make a strip, which travels while the next one is computed. The
+/* Rows that occupy any of the devices: so many at least make a strip, which is sent while the next one is computed. The
  * same on all ranks, since a strip is a message. */
 static uint32_t rows_of_strips(const bn_domain *d)
 {
@@ -225,8 +227,8 @@ static uint32_t rows_of_strips(const bn_domain *d)
     return ROWS_PER_UNIT * (uint32_t)units;
 }
 
-/* One box is turned straight into the turned domain's only one; of several each makes blocks of its own, strip by
- * strip. */
+/* Where a box stores its cells transposed: one box straight into the only box of the transposed domain, of several each
+ * into blocks of its own, strip by strip. */
 static bn_transposed_layout transposed_of(const bn_domain *d, const uint32_t n[3], uint32_t least)
 {
     bn_layout l = { 0 };
@@ -298,9 +300,9 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
             return bn_fail(ctx, BN_USAGE, "%u periodic points along dimension %d are fewer than the halo of %d",
                            g->n[k], k, desc->halo);
     }
-    if (desc->halo < 0 || desc->halo > 64 || desc->margin < 0 || desc->margin > desc->halo)
-        return bn_fail(ctx, BN_USAGE, "a halo of %d cells, %d of them a margin; 0 to 64 are possible", desc->halo,
-                       desc->margin);
+    if (desc->halo < 0 || desc->halo > 64 || desc->ghost_cells < 0 || desc->ghost_cells > desc->halo)
+        return bn_fail(ctx, BN_USAGE, "a halo of %d cells, %d of them ghost cells; 0 to 64 are possible", desc->halo,
+                       desc->ghost_cells);
     if (desc->boxes < 0 || desc->boxes > 4096)
         return bn_fail(ctx, BN_USAGE, "%d boxes; 1 to 4096 are possible", desc->boxes);
     if (desc->whole_rows && g->dims < 2)
@@ -336,7 +338,8 @@ static bn_status create(bn_context *ctx, const bn_domain_desc *desc, const bn_do
     d->sums.blocks_x = units_along(d, 0);
     d->tile_layers = tile_layers(desc);
     d->sums.partials = (size_t)d->sums.blocks_x * units_along(d, 1) * desc->grid.n[2];
-    d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
+    d->sums.totals = d->sums.partials <= BN_TOTALS_MAX ? d->sums.partials
+                                                       : (d->sums.partials + BN_PACKED - 1) / BN_PACKED;
     if (desc->device && desc->precision == BN_DOUBLE && !desc->device->info.fp64) {
         st = bn_fail(ctx, BN_DEVICE,
                      "%s has no double precision; choose another device, or set case.precision = \"single\"",
@@ -402,7 +405,7 @@ bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
     bn_domain_desc desc = d->desc;
     bn_grid *g = &desc.grid;
     if (!d->desc.whole_rows || d->desc.grid.dims != 2)
-        return bn_fail(d->ctx, BN_USAGE, "a grid is turned in two dimensions, from whole rows to whole rows");
+        return bn_fail(d->ctx, BN_USAGE, "a grid is transposed in two dimensions, from whole rows to whole rows");
     for (int k = 0; k < 2; k++) {
         g->n[k] = d->desc.grid.n[!k];
         g->h[k] = d->desc.grid.h[!k];
@@ -412,7 +415,8 @@ bn_status bn_domain_transposed(const bn_domain *d, bn_domain **out)
     desc.align = 0;
     desc.groups = NULL; /* lent to the other domain */
     desc.group_count = 0;
-    const size_t least = d->distributed ? d->device->global_count : 1, units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
+    const size_t least = d->distributed ? d->device->global_count : 1,
+                 units = (g->n[1] + BN_BLOCK_NY - 1) / BN_BLOCK_NY;
     const size_t boxes = d->box_count < units ? d->box_count : units;
     desc.boxes = (int)(boxes < least ? least : boxes);
     return bn_domain_create(d->ctx, &desc, out);

@@ -6,7 +6,8 @@
 #include "api/program.h"
 #include "device/buffer.h"
 
-/* So many partial sums every work-group may add up by itself; if there are more, BN_PACKED at a time are added first. */
+/* So many partial sums every work-group may add up by itself; if there are more, BN_PACKED at a time are added first.
+ */
 enum { BN_TOTALS_MAX = 2048, BN_PACKED = 256 };
 
 /* Strips of rows at most that a launch with transposed stores is cut into. */
@@ -22,12 +23,12 @@ typedef struct bn_layout {
 
 typedef struct bn_box {
     uint32_t offset[3], n[3];
-    int place[3];       /* in the lattice of boxes */
-    size_t shape;       /* index into bn_domain.shapes */
-    bn_device *device;  /* where it lies; NULL: on another rank, or the reference */
-    size_t local;       /* that device's local index in its group */
+    int place[3];      /* in the lattice of boxes */
+    size_t shape;      /* index into bn_domain.shapes */
+    bn_device *device; /* where it lies; NULL: on another rank, or the reference */
+    size_t local;      /* that device's local index in its group */
     int rank;
-    bool remote[3][2];  /* a box on another device lies that way: along x, y, z, towards lower and higher indices */
+    bool remote[3][2]; /* a box on another device lies that way: along x, y, z, towards lower and higher indices */
 } bn_box;
 
 /* Where a box of whole rows stores its cells transposed (kernels/lib/index.h). */
@@ -47,8 +48,8 @@ struct bn_domain {
     unsigned long long number; /* of this process's domains, from 1 on: addresses come again */
     bn_device *device;         /* of the first box here; NULL: reference */
     bn_domain_desc desc;
-    /* Boxes lie on several devices, perhaps of several ranks. What is no field has a copy on each of them. A domain of one
-     * box is whole on every rank instead, and every rank computes all of it. */
+    /* Boxes lie on several devices, perhaps of several ranks. What is no field has a copy on each of them. A domain of
+     * one box is whole on every rank instead, and every rank computes all of it. */
     bool distributed;
     size_t local_count; /* devices of this rank */
     size_t *first_box;  /* on each of them */

@@ -18,8 +18,8 @@ static int by_name(const void *a, const void *b)
 enum { BN_OWN_DEFINES = 26, BN_PLACE_DEFINES = 3, BN_TRANSPOSE_DEFINES = 3, BN_SUB_GROUP_DEFINES = 1 };
 enum { BN_ALL_DEFINES = BN_OWN_DEFINES + BN_PLACE_DEFINES + BN_TRANSPOSE_DEFINES + BN_SUB_GROUP_DEFINES };
 
-/* Where boxes lie on several devices, each has a program that knows its place too; whole rows may be turned. Gives how
- * many there are. */
+/* Where boxes lie on several devices, each has a program that knows its place too; those of whole rows may be stored
+ * transposed. Gives how many there are. */
 static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_box *box, bn_define out[BN_ALL_DEFINES])
 {
     const uint32_t *g = d->desc.grid.n;
@@ -66,7 +66,9 @@ static size_t own_defines(const bn_domain *d, const bn_box_shape *s, const bn_bo
     if (!d->desc.whole_rows)
         return count;
     out[count] = (bn_define){ .name = "TRANSPOSE_FIRST", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.first };
-    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH", .kind = BN_DEF_INT, .u.i = (long long)s->transposed.pitch };
+    out[count + 1] = (bn_define){ .name = "TRANSPOSE_PITCH",
+                                  .kind = BN_DEF_INT,
+                                  .u.i = (long long)s->transposed.pitch };
     out[count + 2] = (bn_define){ .name = "TRANSPOSE_STRIP", .kind = BN_DEF_INT, .u.i = s->transposed.strip };
     return count + BN_TRANSPOSE_DEFINES;
 }

@@ -11,7 +11,10 @@ bn_device *bn_local_device(const bn_domain *d, size_t local)
 }
 
 int bn_global_count(const bn_domain *d) { return d->distributed ? (int)d->device->global_count : 1; }
-int bn_global_index(const bn_domain *d, size_t local) { return d->distributed ? (int)(d->device->global_first + local) : 0; }
+int bn_global_index(const bn_domain *d, size_t local)
+{
+    return d->distributed ? (int)(d->device->global_first + local) : 0;
+}
 
 bn_status bn_flush_all(bn_domain *d, const char *what)
 {
@@ -100,7 +103,7 @@ bn_status bn_domain_finish(bn_domain *d)
 
 typedef struct bn_double_buffer {
     bn_pinned pinned;
-    unsigned turn;
+    unsigned next;
 } bn_double_buffer;
 
 static void destroy_double_buffer(void *object)
@@ -122,6 +125,6 @@ bn_status bn_double_buffer_next(bn_domain *d, const char *what, size_t bytes, vo
         BN_TRY(bn_finish_all(d, what));
         BN_TRY(bn_pinned_need(d->device, &b->pinned, 2 * each));
     }
-    *half = (char *)b->pinned.data + (b->turn++ % 2) * (b->pinned.bytes / (2 * ALIGN) * ALIGN);
+    *half = (char *)b->pinned.data + (b->next++ % 2) * (b->pinned.bytes / (2 * ALIGN) * ALIGN);
     return BN_OK;
 }

@@ -20,8 +20,8 @@ BN_CHECKED bn_status bn_queues_meet(bn_domain *, const char *what);
 /* Waits for all queues of the domain's devices, messages included. */
 BN_CHECKED bn_status bn_finish_all(bn_domain *, const char *what);
 
-/* Double-buffered pinned memory of the domain: gives one half, of so many bytes at least. Devices may still read the half
- * that was given last, but not the one before that, if the queues have met in between. */
+/* Double-buffered pinned memory of the domain: gives one half, of so many bytes at least. Devices may still read the
+ * half that was given last, but not the one before that, if the queues have met in between. */
 BN_CHECKED bn_status bn_double_buffer_next(bn_domain *, const char *what, size_t bytes, void **half);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "grid/grid.h"
 
-/* Moves components [first, first + count) of a region; the caller says so when a field was changed (bn_field_changed). */
+/* Moves components [first, first + count) of a region; the caller says so when a field was changed (bn_field_changed).
+ */
 BN_CHECKED bn_status bn_field_transfer(bn_field *, int first, int count, const bn_region *, void *values, bool write,
                                        bool wait);
 /* Bytes of an element as transfers see it: interleaved components are one component of longer elements. */

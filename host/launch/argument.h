@@ -23,10 +23,10 @@ typedef struct bn_launching {
     const bn_arg *args;
     size_t count;
     /* What arguments declare: */
-    int ghost_cells; /* cells of the halo that are computed along with the boxes */
-    size_t items;    /* work-items on each device, in range BN_PER_PARTICLE */
+    int ghost_cells;       /* cells of the halo that are computed along with the boxes */
+    size_t items;          /* work-items on each device, in range BN_PER_PARTICLE */
     const bn_arg *divides; /* the argument whose kind divides boxes into parts */
-    size_t requests; /* fields whose halos are received while the kernel runs */
+    size_t requests;       /* fields whose halos are received while the kernel runs */
     /* What one allreduce brings up to date before the kernel runs: */
     bn_partials *partials[BN_ALLREDUCE_MOST];
     bn_scalars *scalars[BN_ALLREDUCE_MOST];
@@ -35,14 +35,15 @@ typedef struct bn_launching {
 
 /* Functions that are NULL have nothing to do. They are called in this order. */
 struct bn_argument_kind {
-    /* The domain that the object belongs to; NULL: the argument is a value. It must be the kernel's, unless it is one of
-     * another grid in the same boxes, or `check` alone decides. */
+    /* The domain that the object belongs to; NULL: the argument is a value. It must be the kernel's, unless it is one
+     * of another grid in the same boxes, or `check` alone decides. */
     bn_domain *(*owner)(const bn_arg *);
     bool field, reads, writes; /* the object is a field; the kernel reads, writes its cells */
     bool other_grid, any_domain;
     void (*declare)(bn_launching *, const bn_arg *);
     bn_status (*check)(const bn_launching *, const bn_arg *);
-    bn_status (*collect)(bn_launching *, const bn_arg *); /* for the allreduce; called where there are several devices */
+    bn_status (*collect)(bn_launching *,
+                         const bn_arg *); /* for the allreduce; called where there are several devices */
     bn_status (*prepare)(bn_launching *, const bn_arg *);
     bn_status (*set)(const bn_launching *, const bn_arg *, size_t box, cl_uint index);
     /* Gives the parts of a box that are launched one after the other; called after the launch of each. */

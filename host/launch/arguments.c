@@ -14,7 +14,8 @@ static bn_status set_copy(const bn_launching *l, size_t box, cl_uint index, bn_b
     return set_memory(l, box, index, copies[l->domain->boxes[box].local]);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- numbers */
+/* ----------------------------------------------------------------------------------------------------------- numbers
+ */
 
 static bn_status set_real(const bn_launching *l, const bn_arg *a, size_t box, cl_uint index)
 {
@@ -31,7 +32,8 @@ static bn_status set_word(const bn_launching *l, const bn_arg *a, size_t box, cl
 const bn_argument_kind bn_argument_real = { .set = set_real };
 const bn_argument_kind bn_argument_word = { .set = set_word };
 
-/* ------------------------------------------------------------------------------------------------------------ fields */
+/* ------------------------------------------------------------------------------------------------------------ fields
+ */
 
 bn_domain *bn_argument_field_owner(const bn_arg *a) { return a->object.field ? a->object.field->domain : NULL; }
 
@@ -52,14 +54,12 @@ static bn_status field_changed(const bn_launching *l, const bn_arg *a)
     return bn_field_changed(a->object.field, l->ghost_cells);
 }
 
-const bn_argument_kind bn_argument_read = { .owner = bn_argument_field_owner,
-                                            .field = true,
-                                            .reads = true,
-                                            .set = bn_argument_set_field };
-const bn_argument_kind bn_argument_image = { .owner = bn_argument_field_owner,
-                                             .field = true,
-                                             .reads = true,
-                                             .set = set_image };
+const bn_argument_kind bn_argument_read = {
+    .owner = bn_argument_field_owner, .field = true, .reads = true, .set = bn_argument_set_field
+};
+const bn_argument_kind bn_argument_image = {
+    .owner = bn_argument_field_owner, .field = true, .reads = true, .set = set_image
+};
 const bn_argument_kind bn_argument_write = { .owner = bn_argument_field_owner,
                                              .field = true,
                                              .writes = true,
@@ -72,7 +72,8 @@ const bn_argument_kind bn_argument_update = { .owner = bn_argument_field_owner,
                                               .set = bn_argument_set_field,
                                               .after = field_changed };
 
-/* ------------------------------------------------------------------------------------------------------------ arrays */
+/* ------------------------------------------------------------------------------------------------------------ arrays
+ */
 
 bn_domain *bn_argument_array_owner(const bn_arg *a) { return a->object.array ? a->object.array->domain : NULL; }
 
@@ -94,12 +95,12 @@ static bn_status clear_counters(const bn_launching *l, const bn_arg *a)
 }
 
 const bn_argument_kind bn_argument_array = { .owner = bn_argument_array_owner, .set = set_array };
-const bn_argument_kind bn_argument_counters = { .owner = bn_argument_array_owner,
-                                                .collect = merge_counters,
-                                                .set = set_array,
-                                                .after = clear_counters };
+const bn_argument_kind bn_argument_counters = {
+    .owner = bn_argument_array_owner, .collect = merge_counters, .set = set_array, .after = clear_counters
+};
 
-/* -------------------------------------------------------------------------------------------------------------- sums */
+/* -------------------------------------------------------------------------------------------------------------- sums
+ */
 
 static bn_status too_many(const bn_launching *l)
 {
@@ -178,14 +179,12 @@ bn_status bn_argument_scalars_changed(const bn_launching *l, const bn_arg *a)
     return BN_OK;
 }
 
-const bn_argument_kind bn_argument_partials = { .owner = partials_owner,
-                                                .collect = collect_shared_partials,
-                                                .set = set_partials,
-                                                .after = partials_changed };
-const bn_argument_kind bn_argument_totals = { .owner = partials_owner,
-                                              .collect = collect_totals,
-                                              .prepare = pack_totals,
-                                              .set = set_totals };
+const bn_argument_kind bn_argument_partials = {
+    .owner = partials_owner, .collect = collect_shared_partials, .set = set_partials, .after = partials_changed
+};
+const bn_argument_kind bn_argument_totals = {
+    .owner = partials_owner, .collect = collect_totals, .prepare = pack_totals, .set = set_totals
+};
 const bn_argument_kind bn_argument_scalars = { .owner = bn_argument_scalars_owner,
                                                .collect = bn_argument_collect_scalars,
                                                .set = bn_argument_set_scalars,

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos travel: some 8 us of
- * a fast GPU, which a launch costs, too. */
+/* Bytes that a box moves in one launch, from which on its inside is launched by itself while halos are exchanged: some
+ * 8 us of a fast GPU, which a launch costs, too. */
 enum { BN_WORTH_SPLITTING_CPU = 1 << 14, BN_WORTH_SPLITTING_GPU = 1 << 25 };
 
 /* Cells beyond a box that the kernel reads of the field: of its own grid also around the ghost cells. */
@@ -22,10 +22,10 @@ static bn_status check_arg(const bn_launching *l, size_t number)
     const bn_arg *a = &l->args[number];
     const bn_domain *owner = a->kind->owner ? a->kind->owner(a) : d;
     /* Which device a box lies on depends on its number alone. */
-    const bool related = owner && (owner == d || a->kind->any_domain ||
-                                   (a->kind->other_grid && owner->device == d->device &&
-                                    owner->box_count == d->box_count &&
-                                    memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
+    const bool related = owner &&
+                         (owner == d || a->kind->any_domain ||
+                          (a->kind->other_grid && owner->device == d->device && owner->box_count == d->box_count &&
+                           memcmp(owner->lattice, d->lattice, sizeof d->lattice) == 0));
     if (!related)
         return bn_fail(d->ctx, BN_USAGE, "argument %zu of kernel %s is missing or belongs to another domain", number,
                        kernel);
@@ -114,16 +114,16 @@ static bool split_box(const bn_kernel *k, size_t b, int ghost_cells, const bn_ha
     if (!blocks && !tiles && (k->desc->range != BN_PER_CELL || k->layers > 1))
         return false;
     if (tiles && (box->remote[0][0] || box->remote[0][1] || box->remote[1][0] || box->remote[1][1]))
-        return false;           /* tiles overlap along x and y */
+        return false;            /* tiles overlap along x and y */
     size_t radius[2] = { 0, 0 }; /* towards lower and higher indices */
     for (size_t r = 0; r < count; r++)
         for (int side = 0; side < 2; side++)
             if (requests[r].side != (side ? -1 : 1) && (size_t)requests[r].radius > radius[side])
                 radius[side] = (size_t)requests[r].radius;
     for (int dim = d->desc.grid.dims - 1; dim >= 0; dim--) {
-        const size_t unit = blocks ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
-                            : tiles  ? d->tile_layers
-                                     : k->group[dim];
+        const size_t unit = blocks  ? (size_t[]){ BN_BLOCK_NX, BN_BLOCK_NY, 1 }[dim]
+                            : tiles ? d->tile_layers
+                                    : k->group[dim];
         /* Counted from where the rest begins, with ghost cells in the halo. */
         const size_t n = rest.n[dim], before = (size_t)-rest.first[dim];
         const size_t behind = n - before - box->n[dim];
@@ -187,8 +187,7 @@ static bn_status launch_boxes(bn_launching *l, const bn_halo_request *requests)
             BN_TRY(set_args(l, b));
     if (l->requests > 0) {
         for (size_t b = 0; b < d->box_count; b++)
-            if (d->boxes[b].device &&
-                split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count))
+            if (d->boxes[b].device && split_box(k, b, l->ghost_cells, requests, l->requests, &inside, parts, &count))
                 BN_TRY(launch_part(k, b, &inside));
         BN_TRY(bn_halo_exchange_send(d));
         BN_TRY(bn_halo_exchange_end(d, requests, l->requests));

@@ -10,11 +10,9 @@ static bn_status field_changed(const bn_launching *l, const bn_arg *a)
     return bn_field_changed(a->object.field, 0);
 }
 
-const bn_argument_kind bn_argument_read_other_grid = { .owner = bn_argument_field_owner,
-                                                       .field = true,
-                                                       .reads = true,
-                                                       .other_grid = true,
-                                                       .set = bn_argument_set_field };
+const bn_argument_kind bn_argument_read_other_grid = {
+    .owner = bn_argument_field_owner, .field = true, .reads = true, .other_grid = true, .set = bn_argument_set_field
+};
 const bn_argument_kind bn_argument_write_other_grid = { .owner = bn_argument_field_owner,
                                                         .field = true,
                                                         .writes = true,
@@ -38,9 +36,9 @@ static bn_status check_ghost_cells(const bn_launching *l, const bn_arg *a)
     const bn_domain *d = l->domain;
     const bool *periodic = d->desc.grid.periodic;
     (void)a;
-    if (l->ghost_cells == 0 || (l->ghost_cells > 0 && l->ghost_cells <= d->max_radius &&
-                                l->kernel->desc->range == BN_PER_CELL && l->kernel->layers <= 1 && !periodic[0] &&
-                                !periodic[1] && !periodic[2]))
+    if (l->ghost_cells == 0 ||
+        (l->ghost_cells > 0 && l->ghost_cells <= d->max_radius && l->kernel->desc->range == BN_PER_CELL &&
+         l->kernel->layers <= 1 && !periodic[0] && !periodic[1] && !periodic[2]))
         return BN_OK;
     return bn_fail(d->ctx, BN_USAGE,
                    "kernel %s can't compute %d cells of a halo of %d: it is not one per cell, or a side is periodic",

@@ -42,7 +42,8 @@ static bn_status read_band(const bn_row_band *r, size_t box, const bn_region *ba
     return BN_OK;
 }
 
-bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function, void *user)
+bn_status bn_field_row_bands(const bn_row_band *rows, size_t count, bool all, bn_row_band_function *function,
+                             void *user)
 {
     BN_TRY(check(rows, count, all));
     const bn_domain *d = rows[0].field->domain;

@@ -28,7 +28,7 @@ struct bn_snapshot {
     bn_staging *staging; /* devices */
     cl_event *ready;     /* one a device */
     size_t ready_count;
-    void *copy;          /* reference */
+    void *copy; /* reference */
     size_t count;
     struct part {
         bn_region region;

@@ -1,7 +1,6 @@
-/* migrate.c: particles that migrate from device to device. In each round the host writes those who have arrived to every device,
- * launches the kernel, reads how many leave and who they are, and hands them to the device that they name, through
- * messages where that is another rank's. All ranks go through the same rounds: they agree on who is still on the way.
- */
+/* migrate.c: particles that migrate from device to device. In each round the host writes arriving particles to every
+ * device, launches the kernel, reads the departed ones, and assigns each to the device that it names, through messages
+ * where that is another rank's. All ranks make the same rounds: they agree on whether particles are under way. */
 #include "api/migrate.h"
 
 #include "launch/argument.h"
@@ -12,7 +11,7 @@
 /* The array on the device, in words; the same as in kernels/lib/migrate.h. */
 enum { ITEMS, WORDS, DEVICE, ARRIVED, PAUSE, DEPARTED, HEAD = 16 };
 
-/* Travellers in host memory, one after the other. */
+/* Particles in host memory, one after the other. */
 typedef struct particle_list {
     cl_uint *words;
     size_t count, room;
@@ -22,11 +21,11 @@ struct bn_migrating_particles {
     bn_domain *domain;
     char *name;
     size_t words, capacity;
-    bn_buffer **buffer; /* one per member */
-    bn_pinned *pinned;  /* one per member: head and travellers on their way to the device and back */
-    particle_list *waiting;     /* one per member */
-    particle_list *leaving;     /* one per rank; NULL where there is only one */
-    uint64_t *starts;   /* the first part of each rank, and behind them the number of parts */
+    bn_buffer **buffer;     /* one per device */
+    bn_pinned *pinned;      /* one per device: head and particles on their way to the device and back */
+    particle_list *waiting; /* one per device */
+    particle_list *leaving; /* one per rank; NULL where there is only one */
+    uint64_t *starts;       /* the first part of each rank, and behind them the number of parts */
     bn_migration_counts counts;
 };
 
@@ -47,25 +46,26 @@ static bn_status find_ranks(bn_migrating_particles *t)
     t->starts = calloc(ranks + 1, sizeof *t->starts);
     t->leaving = ranks > 1 ? calloc(ranks, sizeof *t->leaving) : NULL;
     if (!t->starts || (ranks > 1 && !t->leaving))
-        return bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", t->name);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory for the migrating particles %s", t->name);
     if (ranks > 1)
         d->ctx->comm.ops->gather(&first, sizeof first, t->starts);
     t->starts[ranks] = (uint64_t)bn_global_count(d);
     return BN_OK;
 }
 
-bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t words, size_t capacity, bn_migrating_particles **out)
+bn_status bn_migrating_particles_create(bn_domain *d, const char *name, size_t words, size_t capacity,
+                                        bn_migrating_particles **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
     bn_migrating_particles *t = NULL;
     if (!d->device || words < 1 || words > 4096 || capacity < 1 || capacity > INT32_MAX / 4)
-        return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu travellers %s of %zu words", capacity, name,
+        return bn_fail(d->ctx, BN_USAGE, "no room can be made for %zu particles %s of %zu words", capacity, name,
                        words);
     if (!(t = calloc(1, sizeof *t)) || !(t->name = strdup(name)) ||
         !(t->pinned = calloc(d->local_count, sizeof *t->pinned)) ||
         !(t->waiting = calloc(d->local_count, sizeof *t->waiting))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the travellers %s", name);
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for the migrating particles %s", name);
         goto out;
     }
     t->domain = d;
@@ -106,14 +106,14 @@ void bn_migrating_particles_destroy(bn_migrating_particles **particles)
 
 bn_migration_counts bn_migrating_particles_counts(const bn_migrating_particles *t) { return t->counts; }
 
-/* Room for so many more; they are the caller's to fill in. NULL: there is no memory. */
+/* Appends so many, for the caller to fill in. NULL: there is no memory. */
 static cl_uint *join(const bn_migrating_particles *t, particle_list *c, size_t more)
 {
     if (c->count + more > c->room) {
         const size_t room = 2 * (c->count + more);
         cl_uint *words = realloc(c->words, room * t->words * sizeof *words);
         if (!words) {
-            bn_fail(t->domain->ctx, BN_MEMORY, "no memory for %zu travellers %s that wait", room, t->name);
+            bn_fail(t->domain->ctx, BN_MEMORY, "no memory for %zu particles %s that wait", room, t->name);
             return NULL;
         }
         c->words = words;
@@ -123,14 +123,14 @@ static cl_uint *join(const bn_migrating_particles *t, particle_list *c, size_t m
     return c->words + (c->count - more) * t->words;
 }
 
-/* To those who wait for a device here, or who leave for another rank. */
+/* Appends a particle to those that wait for a device here, or that leave for another rank. */
 static bn_status assign(bn_migrating_particles *t, const cl_uint *one)
 {
     const bn_domain *d = t->domain;
     const size_t ranks = (size_t)ranks_of(d), mine = (size_t)bn_global_index(d, 0);
     if (one[0] >= t->starts[ranks])
-        return bn_fail(d->ctx, BN_MISMATCH, "one of the travellers %s wants to go to device %u of %d", t->name, one[0],
-                       bn_global_count(d));
+        return bn_fail(d->ctx, BN_MISMATCH, "one of the migrating particles %s wants to go to device %u of %d", t->name,
+                       one[0], bn_global_count(d));
     particle_list *to = NULL;
     if (one[0] >= mine && one[0] < mine + d->local_count)
         to = &t->waiting[one[0] - mine];
@@ -144,7 +144,7 @@ static bn_status assign(bn_migrating_particles *t, const cl_uint *one)
     return BN_OK;
 }
 
-/* The head, and as many of those who wait as there is room for. */
+/* Writes the head, and as many of the waiting particles as there is room for. */
 static bn_status send_in(bn_migrating_particles *t, size_t m, bool pause)
 {
     const bn_domain *d = t->domain;
@@ -169,7 +169,7 @@ static bn_status send_in(bn_migrating_particles *t, size_t m, bool pause)
     return BN_OK;
 }
 
-/* Reads every member's head into its pinned memory, or, behind it, those `who` leave by that head. */
+/* Reads every device's head into its pinned memory, or, behind it, the departed particles that the head counts. */
 static bn_status read_out(bn_migrating_particles *t, bool who)
 {
     const bn_domain *d = t->domain;
@@ -187,7 +187,7 @@ static bn_status read_out(bn_migrating_particles *t, bool who)
     return BN_OK;
 }
 
-/* Travellers to other ranks and from them; tells how many are on the way anywhere, and whether a device has more
+/* Sends particles to other ranks and receives theirs; tells whether any are under way, and whether a device has more
  * waiting than it can take. */
 static bn_status exchange_with_ranks(bn_migrating_particles *t, bool *under_way, bool *pause)
 {
@@ -206,7 +206,7 @@ static bn_status exchange_with_ranks(bn_migrating_particles *t, bool *under_way,
         return BN_OK;
     cl_uint *all = calloc((ranks + 1) * row, sizeof *all), *mine = all + ranks * row;
     if (!all)
-        return bn_fail(d->ctx, BN_MEMORY, "no memory to exchange travellers among %zu ranks", ranks);
+        return bn_fail(d->ctx, BN_MEMORY, "no memory to exchange particles among %zu ranks", ranks);
     for (size_t r = 0; r < ranks; r++)
         mine[r] = (cl_uint)t->leaving[r].count;
     mine[ranks] = waits > 0;
@@ -249,7 +249,7 @@ out:
     return st;
 }
 
-/* One launch on every device; who leaves is handed over. */
+/* One launch on every device; departed particles are assigned. */
 static bn_status migration_round(bn_migrating_particles *t, bn_kernel *k, const bn_arg *args, size_t count, bool pause)
 {
     const bn_domain *d = t->domain;
@@ -261,7 +261,7 @@ static bn_status migration_round(bn_migrating_particles *t, bn_kernel *k, const 
     for (size_t m = 0; m < d->local_count; m++) {
         const cl_uint *head = t->pinned[m].data;
         if (head[DEPARTED] > t->capacity)
-            return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u travellers away, for %zu there is room",
+            return bn_fail(d->ctx, BN_MISMATCH, "kernel %s has sent %u particles away, for %zu there is room",
                            k->desc->name, head[DEPARTED], t->capacity);
         t->counts.particles += head[DEPARTED];
     }
@@ -313,7 +313,8 @@ bn_status bn_migration(bn_kernel *k, const bn_arg *args, size_t count)
     for (size_t i = 0; i < count; i++)
         t = args[i].kind == &bn_argument_migrating ? args[i].object.other : t;
     if (!t || t->domain != d)
-        return bn_fail(d->ctx, BN_USAGE, "kernel %s has no travellers, or those of another domain", k->desc->name);
+        return bn_fail(d->ctx, BN_USAGE, "kernel %s has no migrating particles, or those of another domain",
+                       k->desc->name);
     for (size_t m = 0; m < d->local_count; m++) {
         const bn_device *device = bn_local_device(d, m);
         t->waiting[m].count = 0;

@@ -1,4 +1,4 @@
-/* repartition.c: cuts that share out work which differs from block to block, and fields on their way to a domain cut so. */
+/* repartition.c: cuts that balance work which differs from block to block, and moving fields to a domain cut so. */
 #include "api/repartition.h"
 #include "grid/block_copy.h"
 #include "grid/domain.h"
@@ -35,7 +35,7 @@ double bn_domain_share(const bn_domain *d, size_t box)
 /* -------------------------------------------------------------------------------------------------------------- cuts
  */
 
-/* A row of pieces of the grid that no cut divides, to be dealt out to devices in order. */
+/* Pieces of the grid in a row, to be distributed over devices in order. */
 typedef struct bn_row {
     size_t pieces, devices;
     double *work;             /* of each piece */
@@ -45,9 +45,9 @@ typedef struct bn_row {
 
 static double weight(const bn_row *r, size_t device) { return r->weights ? r->weights[device] : 1; }
 
-/* Deals out the pieces so that no device has more than `most` for each unit of its weight. False: that is not enough.
+/* Distributes the pieces so that no device has more than `most` for each unit of its weight. False: that is not enough.
  * first: pieces at which devices begin. */
-static bool deal(const bn_row *r, double most, size_t *first)
+static bool distribute(const bn_row *r, double most, size_t *first)
 {
     size_t at = 0;
     for (size_t p = 0; p < r->devices; p++) {
@@ -65,26 +65,26 @@ static bool deal(const bn_row *r, double most, size_t *first)
     return at == r->pieces;
 }
 
-/* The least that the busiest device can have for each unit of its weight; HUGE_VAL: the pieces can't be dealt out. */
+/* The least that the busiest device can have for each unit of its weight; HUGE_VAL: the pieces can't be distributed. */
 static double share_out(const bn_row *r, double total, size_t *first)
 {
     enum { HALVINGS = 48 };
     double low = 0, high = total;
     for (size_t p = 0; p < r->devices; p++)
         high = fmax(high, total / weight(r, p));
-    if (r->least * (r->devices - 1) + r->last > r->pieces || !deal(r, high, first))
+    if (r->least * (r->devices - 1) + r->last > r->pieces || !distribute(r, high, first))
         return HUGE_VAL;
     for (int i = 0; i < HALVINGS; i++) {
         const double middle = low + (high - low) / 2;
-        if (deal(r, middle, first))
+        if (distribute(r, middle, first))
             high = middle;
         else
             low = middle;
     }
-    return deal(r, high, first) ? high : HUGE_VAL;
+    return distribute(r, high, first) ? high : HUGE_VAL;
 }
 
-/* Cells that cuts along a dimension keep together. */
+/* Cells along a dimension in a piece, which no cut divides. */
 static uint32_t piece_of(const bn_domain *d, int dim, size_t devices)
 {
     uint32_t unit = bn_cut_unit(dim);
@@ -140,7 +140,7 @@ static void try_along(const bn_domain *d, int dim, const double *work, double to
     memset(r->work, 0, r->pieces * sizeof *r->work);
     add_up(d, work, dim, unit, r->work);
     const double then = share_out(r, total, first) / mean;
-    /* Cells across the slower dimension lie together: a faster one has to be better by a twentieth. */
+    /* Cells across the slower dimension are contiguous: a faster one has to be better by a twentieth. */
     if (!(then < (out->begin[0] == UINT32_MAX ? HUGE_VAL : 0.95 * out->then)))
         return;
     out->along = dim;
@@ -218,7 +218,7 @@ bn_status bn_domain_repartition(const bn_domain *old, const bn_cuts *cuts, bn_do
 /* ------------------------------------------------------------------------------------------------------------- fields
  */
 
-/* Rows that the host holds at once. */
+/* Some rows, through the host memory `host`. */
 static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, const size_t size[3], void *host,
                               const char *name)
 {
@@ -239,7 +239,7 @@ static bn_status through_host(const bn_comm *comm, bn_rect from, bn_rect to, con
 
 /* The cells of one component that two boxes have in common. */
 static bn_status copy_common(const bn_field *from, size_t a, const bn_field *to, size_t b, int component, size_t eb,
-                       const bn_region *part)
+                             const bn_region *part)
 {
     bn_domain *d = to->domain;
     const uint32_t *n = part->n;

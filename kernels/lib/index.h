@@ -5,7 +5,7 @@
  *   FIRST           element of cell (0, 0, 0)
  *   SLICE           elements from layer to layer (3-D)
  *   GNX GNY GNZ     cells of the whole grid
- *   SUM_BLOCKS_X        blocks along x that the whole grid is summed in, SUM_BLOCKS_Y along y; PARTIALS = SUM_BLOCKS_X *
+ *   SUM_BLOCKS_X    reduction blocks of the whole grid along x, SUM_BLOCKS_Y along y; PARTIALS = SUM_BLOCKS_X *
  *                   SUM_BLOCKS_Y * GNZ; TOTALS values a total is formed from (reduce.h)
  *   TILE_X TILE_Y TILE_LAYERS    items of a work-group of range BN_PER_TILE and the layers it goes through
  *   REAL_BYTES      4 or 8;  INDEX_BITS 32 or 64
@@ -18,8 +18,7 @@
  *   one component of one box, HALO = 1:        o o o o o o          o halo or padding
  *                                              o c c c c o          c cells, x fastest
  *                                              o c c c c o   rows are PITCH apart
- *                                              o o o o o o
- */
+ *                                              o o o o o o */
 #if INDEX_BITS == 64
 typedef long index_t;
 #else
@@ -30,15 +29,15 @@ typedef int index_t;
 #define AT(i, j) (FIRST + (index_t)(j)*PITCH + (i))
 #define AT3(i, j, k) (FIRST + (index_t)(k)*SLICE + (index_t)(j)*PITCH + (i))
 
-/* Where a kernel that turns its grid (BN_WRITE_TRANSPOSED) puts cell (i, j): row i of the other grid, at place j. From
+/* Where a kernel stores cell (i, j) transposed (BN_WRITE_TRANSPOSED): row i of the other grid, at place j. From
  * row to row of a strip the element is the next one; along a row it is TRANSPOSE_PITCH further. */
 #define AT_TRANSPOSED(i, j)                                                                                \
-    (TRANSPOSE_FIRST + (index_t)((j) / TRANSPOSE_STRIP) * ((index_t)NX * TRANSPOSE_PITCH) + (index_t)(i)*TRANSPOSE_PITCH + \
-     (j) % TRANSPOSE_STRIP)
+    (TRANSPOSE_FIRST + (index_t)((j) / TRANSPOSE_STRIP) * ((index_t)NX * TRANSPOSE_PITCH) +            \
+     (index_t)(i)*TRANSPOSE_PITCH + (j) % TRANSPOSE_STRIP)
 
-/* The box's first cell in the whole grid. Where boxes lie on several devices each has a program of its own, which knows its
- * place (OFFSET_X ...): a launch may then cover a part of the box, the rest waiting for a halo. LAUNCH_X ...: where that part
- * begins in the box. */
+/* The box's first cell in the whole grid. Where boxes lie on several devices each has a program of its own, which
+ * knows its place (OFFSET_X ...): a launch may then cover a part of the box, the rest waiting for a halo. LAUNCH_X
+ * ...: where that part begins in the box. */
 #ifdef OFFSET_X
 #define X0 OFFSET_X
 #define Y0 OFFSET_Y
@@ -63,10 +62,10 @@ typedef int index_t;
     if (i >= NX || j >= NY)                                    \
     return
 /* The same and so many cells of the halo, where the grid goes on (BN_GHOST_CELLS). */
-#define CELL_AND_GHOSTS(i, j, margin)                                                    \
+#define CELL_AND_GHOSTS(i, j, ghosts)                                                    \
     const int i = (int)get_global_id(0) - X0;                                            \
     const int j = (int)get_global_id(1) - Y0;                                            \
-    if (i >= NX + (margin) || j >= NY + (margin) || X0 + i >= GNX || Y0 + j >= GNY)      \
+    if (i >= NX + (ghosts) || j >= NY + (ghosts) || X0 + i >= GNX || Y0 + j >= GNY)      \
     return
 #define CELL3(i, j, k)                                         \
     const int i = (int)get_global_id(0) - X0;                  \

@@ -1,23 +1,22 @@
-/* migrate.h: for kernels of range BN_PER_PARTICLE, whose work goes on on another device (host/api/migrate.h). The
- * argument BN_MIGRATING is one array of 32-bit words: a head, a word for each work-item to remember by, those who have
- * come, room for those who leave. A traveller is so many words, the first of which is the number of the device that it
- * goes to.
+/* migrate.h: for kernels of range BN_PER_PARTICLE, whose particles migrate between devices (host/api/migrate.h). The
+ * argument BN_MIGRATING is one array of 32-bit words: a head, a word of memory for each work-item, arriving particles,
+ * room for departing ones. A particle is so many words, the first of which is the number of the device that it
+ * migrates to.
  *
  *     const uint item = get_global_id(0);
- *     if (item >= migrate_items(travel)) return;
- *     if (item < migrate_come(travel)) { global const uint *t = migrate_arrival(travel, item); ... t[1] ... }
- *     ... and, unless migrate_hold(travel), what it begins by itself, from migrate_memory(travel, item) on ...
- *     global uint *t = migrate_departure(travel); t[0] = device; t[1] = ...;       at most once in a launch
+ *     if (item >= migrate_items(m)) return;
+ *     if (item < migrate_come(m)) { global const uint *p = migrate_arrival(m, item); ... p[1] ... }
+ *     ... and, unless migrate_hold(m), what it begins by itself, from migrate_memory(m, item) on ...
+ *     global uint *p = migrate_departure(m); p[0] = device; p[1] = ...;       at most once in a launch
  *
- * A work-item that has sent one away ends there and remembers where it was; so nobody has to be turned away for lack of
- * room.
- */
-#define MIGRATE_ITEMS 0  /* work-items: travellers that there is room for */
-#define MIGRATE_WORDS 1  /* of a traveller */
+ * A work-item that has sent a particle away ends there and remembers where it was: there is always room for
+ * departures. */
+#define MIGRATE_ITEMS 0  /* work-items: particles that there is room for */
+#define MIGRATE_WORDS 1  /* of a particle */
 #define MIGRATE_DEVICE 2 /* this device's number among those of all ranks */
-#define MIGRATE_COME 3   /* how many have come: those of work-items 0, 1, ... */
-#define MIGRATE_HOLD 4   /* some device has more waiting than it can take: nothing new is to be begun */
-#define MIGRATE_LEAVE 5  /* how many leave */
+#define MIGRATE_COME 3   /* arriving particles: those of work-items 0, 1, ... */
+#define MIGRATE_HOLD 4   /* more particles wait for some device than it has room for: none is to be begun */
+#define MIGRATE_LEAVE 5  /* departing particles */
 #define MIGRATE_HEAD 16
 
 static inline uint migrate_items(global const uint *t) { return t[MIGRATE_ITEMS]; }

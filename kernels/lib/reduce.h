@@ -1,10 +1,10 @@
 /* reduce.h: sums whose order depends on the grid alone, never on work-groups, boxes or devices.
  *
  * The grid is cut into blocks of BLOCK_NX cells in BLOCK_NY rows. In a block, lane l adds the cells of column l, row
- * by row; then lanes are added as a tree: l += l + 128, l += l + 64, ... A work-group may have any number of work-items:
- * each takes its share of the lanes. Totals are formed from the partial sums of all blocks, by FINISH_LANES lanes in the
- * same way; if there are more than 2048, packs of 256 are added first (reduce.cl, launched by the runtime). The
- * reference adds in the same order (host/api/ordered_sum.h).
+ * by row; then lanes are added as a tree: l += l + 128, l += l + 64, ... A work-group may have any number of
+ * work-items: each takes its share of the lanes. Totals are formed from the partial sums of all blocks, by FINISH_LANES
+ * lanes in the same way; if there are more than 2048, packs of 256 are added first (reduce.cl, launched by the
+ * runtime). The reference adds in the same order (host/api/ordered_sum.h).
  *
  * In a kernel of range BN_PER_BLOCK:
  *     local acc sum[LANES];
@@ -13,8 +13,7 @@
  *     put_partial_sum(partials, 0, sum);
  * In a later kernel, of range BN_ONCE or BN_PER_BLOCK:
  *     local acc scratch[FINISH_LANES];
- *     const acc total = total_sum(totals, 0, scratch);      every work-item gets it
- */
+ *     const acc total = total_sum(totals, 0, scratch);      every work-item gets it */
 #define BLOCK_NX 256
 #define BLOCK_NY 4
 #define LANES 256
@@ -44,8 +43,8 @@
         for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);   \
              i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))
 #else
-/* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them and their
- * loads overlap. */
+/* The number of rows is a constant, and where all blocks are whole none is asked for, so that compilers unroll them
+ * and their loads overlap. */
 #define FOR_CELLS(active, i, j, lane)                                                                              \
     for (int lane = (int)get_local_id(0), i = block_first() + lane,                                                \
              end_ = (active) ? min(block_first() + BLOCK_NX, NX) : 0;                                               \
@@ -57,18 +56,20 @@
 /* Place of this work-group's block among those of the whole grid. */
 static inline int partial_index(void)
 {
-    return ((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X + (X0 + block_first()) / BLOCK_NX;
+    return ((Z0 + block_k()) * SUM_BLOCKS_Y + (Y0 + block_top()) / BLOCK_NY) * SUM_BLOCKS_X +
+           (X0 + block_first()) / BLOCK_NX;
 }
 
-/* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that ("Instruction
- * Combining did not reach a fixpoint") in work-groups of more than one work-item. */
+/* A NaN must not get lost, as it would in fmax. One selection, not one inside another: LLVM 18 in PoCL 6 dies of that
+ * ("Instruction Combining did not reach a fixpoint") in work-groups of more than one work-item. */
 static inline acc larger(acc a, acc b)
 {
     return (not_finite(a) | !(not_finite(b) | (b > a))) ? a : b;
 }
 
-/* Lanes from the power of two above the row's, or the totals', length on hold nothing but +0: left out, the tree gives the
- * same bits. No lane is -0, since it began as +0. Not on CPUs: LLVM 15 in PoCL 3.1 dies of folds over a few lanes. */
+/* Lanes from the power of two above the row's, or the totals', length on hold nothing but +0: left out, the tree gives
+ * the same bits. No lane is -0, since it began as +0. Not on CPUs: LLVM 15 in PoCL 3.1 dies of folds over a few lanes.
+ */
 #if IS_CPU
 #define ROW_LANES LANES
 #define TOTAL_LANES FINISH_LANES
@@ -80,9 +81,9 @@ static inline acc larger(acc a, acc b)
 #define TOTAL_LANES POWER_ABOVE(TOTALS)
 #endif
 
-/* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to LANES_AFTER(left_).
- * On a GPU it takes three levels of the tree between two barriers. On a CPU one work-item does it alone: each
- * barrier costs seconds of compilation there and time when it is met. */
+/* Folds lanes into lane 0; all work-items of the group must call it. `step` takes the lanes from `left_` to
+ * LANES_AFTER(left_). On a GPU it takes three levels of the tree between two barriers. On a CPU one work-item does it
+ * alone: each barrier costs seconds of compilation there and time when it is met. */
 #if IS_CPU
 #define LANES_AFTER(left) ((left) / 2)
 #define FOLD(count, step)                                                       \
@@ -105,7 +106,7 @@ static inline acc larger(acc a, acc b)
     barrier(CLK_LOCAL_MEM_FENCE);
 /* Lane l is the tree over l, l + q, ... l + 7q: no other work-item reads or writes these. */
 #define FOLD_STEP(lanes, left, combine)                                                                             \
-    for (int q_ = LANES_AFTER(left), l_ = (int)get_local_id(0); l_ < q_; l_ += (int)get_local_size(0)) {                 \
+    for (int q_ = LANES_AFTER(left), l_ = (int)get_local_id(0); l_ < q_; l_ += (int)get_local_size(0)) { \
         local acc *x_ = (lanes) + l_;                                                                               \
         if ((left) >= 8)                                                                                            \
             x_[0] = combine(combine(combine(x_[0], x_[4 * q_]), combine(x_[2 * q_], x_[6 * q_])),                   \

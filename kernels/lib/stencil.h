@@ -3,8 +3,8 @@
  *   bits 0-3   whether the cell to the south-west, south-east, north-west, north-east belongs to the domain
  *   bits 4-7   whether the neighbour to the west, east, south, north is an unknown
  * 0: the node is no unknown. A node's control volume are the quarters of its cells, `area` their number over four; the
- * face towards a neighbour has half of its length in each of the two cells beside it. The entry towards the neighbour is
- * -(kx or ky) times that length; diagonal[cells] holds the entries of the diagonal for all sixteen sets of cells. */
+ * face towards a neighbour has half of its length in each of the two cells beside it. The entry towards the neighbour
+ * is -(kx or ky) times that length; diagonal[cells] holds the entries of the diagonal for all sixteen sets of cells. */
 #define STENCIL_WEST 16
 #define STENCIL_EAST 32
 #define STENCIL_SOUTH 64
@@ -19,9 +19,9 @@ static inline real stencil_face(real k, int s, int a, int b)
 /* The element at (dx, dy) from `at`. */
 #define AROUND(dx, dy) (at + (dx) + (index_t)(dy) * PITCH)
 
-/* real sum = (A v) at one point from its value `here` and the function-like macro v(dx, dy) for the neighbours; the order
- * of additions is part of the specification. All neighbours are read, in the halo too, so that no load waits for the bits;
- * what is read there does not count. Where there is no unknown the sum is zero. */
+/* real sum = (A v) at one point from its value `here` and the function-like macro v(dx, dy) for the neighbours; the
+ * order of additions is part of the specification. All neighbours are read, in the halo too, so that no load waits for
+ * the bits; what is read there does not count. Where there is no unknown the sum is zero. */
 #define STENCIL_PRODUCT(sum, s, here, v)                                        \
     real sum = diagonal[(s)&15] * (here);                                       \
     {                                                                           \

@@ -129,7 +129,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         .grid = sim->plan->grid,
         .precision = precision,
         .halo = halo + sim->plan->margin,
-        .margin = sim->plan->margin,
+        .ghost_cells = sim->plan->margin,
         .align = sim->plan->align,
         .whole_rows = sim->plan->whole_rows,
         .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),

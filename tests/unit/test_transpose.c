@@ -180,13 +180,13 @@ START_TEST(what_cannot_be_turned_is_refused)
     OK(bn_field_create(other, &(bn_field_desc){ "wrong", "", BN_T_I32, 1, 0 }, &wrong));
     OK(bn_program_build(domain, "probe", &k, 1, &program));
     OK(bn_kernel_find(program, &turn[0], &run));
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(a)), BN_USAGE, "not of the turned grid");
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(wrong)), BN_USAGE, "not of the turned grid");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(a)), BN_USAGE, "not of the transposed grid");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(wrong)), BN_USAGE, "not of the transposed grid");
     REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(two)), BN_USAGE, "several components");
     bn_program_destroy(&program);
     OK(bn_program_build(domain, "probe", &k, 1, &program));
     OK(bn_kernel_find(program, &once, &run));
-    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)), BN_USAGE, "per row and per segment");
+    REFUSED(BN_RUN(run, BN_READ(a, 0), BN_WRITE_TRANSPOSED(b)), BN_USAGE, "per row and per block");
     bn_program_destroy(&program);
     bn_field_destroy(&wrong);
     bn_domain_destroy(&other);

@@ -299,7 +299,7 @@ static bn_status setup(bn_sim *sim, void *state)
         if (!(m->r[d] = calloc(points, sizeof *m->r[d])) || !(m->v[d] = calloc(2 * points, sizeof *m->v[d])))
             return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
     if (s->method == BPM_FFT)
-        BN_TRY(bn_fft_create(bn_sim_domain(sim), BN_FFT_COMPLEX, &s->fft));
+        BN_TRY(bn_fft_create(bn_sim_domain(sim), &s->fft));
     if (!s->space)
         return BN_OK;
     return bpm_begin(sim, s);

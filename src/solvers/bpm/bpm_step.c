@@ -265,7 +265,7 @@ static bn_status setup_fft(bn_sim *sim, bpm *s)
     bn_domain *d = bn_sim_domain(sim);
     BN_TRY(bn_program_build(d, "bpm", defines, sizeof defines / sizeof *defines, &s->own_program));
     BN_TRY(bn_kernel_find(s->own_program, &times, &s->times));
-    BN_TRY(bn_fft_create(d, BN_FFT_COMPLEX, &s->fft));
+    BN_TRY(bn_fft_create(d, &s->fft));
     return s->space ? bpm_begin(sim, s) : BN_OK;
 }
 

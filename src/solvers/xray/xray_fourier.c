@@ -100,7 +100,7 @@ static bn_status transform(bn_sim *sim, const uint32_t n[2], double *f)
     BN_GO(bn_domain_create(bn_sim_context(sim), &desc, &d));
     BN_GO(bn_field_create(d, &(bn_field_desc){ .name = "projection", .type = BN_T_REAL2 }, &in));
     BN_GO(bn_field_create(d, &(bn_field_desc){ .name = "transform", .type = BN_T_REAL2 }, &out));
-    BN_GO(bn_fft_create(d, BN_FFT_COMPLEX, &fft));
+    BN_GO(bn_fft_create(d, &fft));
     if (desc.precision == BN_DOUBLE) {
         BN_GO(bn_field_write(in, f, count * sizeof *f));
         BN_GO(bn_fft_forward(fft, in, out));

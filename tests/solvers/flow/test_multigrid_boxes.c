@@ -57,7 +57,7 @@ static double *solve(const char *devices, int boxes, int margin, bn_precision pr
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 }, .nodes = true },
                                   .precision = precision,
                                   .halo = 1 + margin,
-                                  .margin = margin,
+                                  .ghost_cells = margin,
                                   .boxes = boxes,
                                   .align = 64,
                                   .device = device,
