@@ -28,7 +28,7 @@ double bn_bandwidth_known(bn_context *, const bn_device_info *);
  * cache. `make`: makes the folder. */
 bool bn_device_kept_path(bn_context *, const bn_device_info *, const char *what, char *path, size_t room, bool make);
 
-/* no_device.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
+/* icd_loader.c: the message for "no OpenCL device": which loader searched where, what it found, what to install. */
 bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
 
 #endif
