@@ -22,7 +22,7 @@ bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
 
-/* icd_loader.c: the text for "no OpenCL device": which loader looked where, what was found there, what to install. */
+/* icd_loader.c: the message for "no OpenCL device": which loader searched where, what it found, what to install. */
 bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
 
 #endif

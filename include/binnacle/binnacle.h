@@ -1,4 +1,4 @@
-/* binnacle.h: all of the library's public interface. */
+/* binnacle.h: the public interface that does not depend on a solver; flood.h is that of one. */
 #ifndef BINNACLE_H
 #define BINNACLE_H
 

@@ -32,7 +32,7 @@ typedef struct bn_sim_state {
     bool complete; /* the solver has come to the end of what the case describes */
 } bn_sim_state;
 
-/* One field, as bn_sim_fields lists it. Data: bn_sim_read. */
+/* One field, as bn_sim_field_at describes it. Data: bn_sim_read. */
 typedef struct bn_sim_field_info {
     const char *name, *unit;
     int components, dims;

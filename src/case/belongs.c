@@ -15,7 +15,7 @@ typedef struct alternative {
     bool others;
 } alternative;
 
-/* The alternative at *at, which moves on to the next; false behind the last. */
+/* The alternative at *at, which advances to the next; false after the last. */
 static bool next_alternative(const char **at, alternative *out)
 {
     if (!*at)
@@ -52,7 +52,7 @@ static const bn_value *decider(const bn_case *c, const bn_value *v, const altern
 /* What the case chooses; a preference (bn_case_prefer) is not part of it. Negative: what it gives is no choice. */
 static int chosen(const bn_value *v) { return v->preferred ? (int)v->before : v->is.choice; }
 
-/* The next of the alternative's choices from *at on; NULL behind the last. */
+/* The next of the alternative's choices from *at on; NULL after the last. */
 static const char *next_choice(const alternative *a, size_t *at, size_t *bytes)
 {
     if (*at >= a->choices_bytes)

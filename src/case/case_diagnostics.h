@@ -11,7 +11,7 @@
 
 enum {
     BN_DIAGNOSTICS_LISTED = 50, /* printed one by one; the rest is counted */
-    BN_DIAGNOSTICS_KEPT = 1000  /* kept for sorting; beyond it only counted */
+    BN_DIAGNOSTICS_KEPT = 1000  /* stored for sorting; more are only counted */
 };
 
 typedef struct bn_diagnostic {
@@ -26,7 +26,7 @@ typedef struct bn_diagnostic {
 typedef struct bn_diagnostics {
     bn_diagnostic *items;
     size_t count, room;
-    size_t total; /* with those not kept */
+    size_t total; /* with those only counted */
     bool failed;  /* out of memory */
 } bn_diagnostics;
 

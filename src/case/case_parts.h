@@ -1,4 +1,4 @@
-/* case_parts.h: what a case is made of, for the files of this folder only. */
+/* case_parts.h: the members of a case, for the files of this folder only. */
 #ifndef BN_CASE_PARTS_H
 #define BN_CASE_PARTS_H
 
@@ -10,7 +10,7 @@
 
 enum { BN_TEXT_MAX = 1024 }; /* bytes of a text in a case */
 
-/* A key and what the case says about it. */
+/* A key and its value in the case. */
 typedef struct bn_value {
     const bn_key *key;
     size_t item;     /* of a list, from 1; 0: none, or the pattern of a list's items */
@@ -39,7 +39,7 @@ struct bn_case {
     size_t bytes;
     char **overrides;
     size_t override_count;
-    struct bn_reports { /* behind a pointer, so that a constant case can be rejected */
+    struct bn_reports { /* a pointer, so that a constant case can be rejected */
         bn_diagnostics list;
         char *text;
     } * reports;
@@ -61,7 +61,7 @@ bool bn_key_within(const char *name, const char *table); /* "" : the root, which
 /* Words for the range, as they follow "must be": "> 0 m", "from 3 to 65536"; nothing when any value will do. */
 void bn_key_add_range(const bn_key *, bn_string *);
 
-/* The choice number `index`, not ended by a 0; NULL behind the last. */
+/* The choice number `index`, not ended by a 0; NULL after the last. */
 const char *bn_key_choice(const bn_key *, int index, size_t *bytes);
 /* The index of a choice, or -1. */
 int bn_choice_find(const bn_key *, const char *text);

@@ -31,7 +31,7 @@ static bn_status too_large(bn_context *ctx, const char *path)
                    CASE_BYTES_MAX);
 }
 
-/* Reads the file whole, however long it says it is. */
+/* Reads the whole file, whatever length the system reports. */
 static bn_status read_file(bn_context *ctx, bn_case *c)
 {
     bn_status st = BN_OK;

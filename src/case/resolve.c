@@ -1,8 +1,8 @@
 /* resolve.c: a case written back as TOML, with its defaults. */
 #include "case_parts.h"
 
-/* What the case says: a preference is not part of it, nor a key of what was not chosen, nor a default that would stand
- * for what is decided elsewhere. */
+/* Writes a key as the case has it: without preferences of a device, keys of choices that were not made, and defaults of
+ * values that are decided elsewhere. */
 static void add_line(bn_string *b, const bn_case *c, const bn_value *v)
 {
     bn_value own = *v;

@@ -28,7 +28,7 @@ typedef struct bn_key {
      * same list, and is refused with any other; "launch.kind!=file": to all others; "a.kind=x or a.heat=y": to either.
      * NULL: it always counts. */
     const char *only;
-    /* A key that is gone: what a case that has it is told, such as which suite repeats the study it was for. Nothing else
+    /* A removed key: the message for a case that has it, such as which suite repeats the study it was for. Nothing else
      * of the key counts. NULL: the key is in use. */
     const char *gone;
     const char *help; /* one line; stands in the starter case and the manual */
@@ -81,7 +81,7 @@ const char *bn_case_diagnostics(const bn_case *);
 /* Fails with them as bn_case_read does; BN_OK if there are none. */
 BN_CHECKED bn_status bn_case_verdict(bn_context *, const bn_case *);
 
-/* Nearest of `names` (NULL-terminated) to `word` by edit distance, or NULL when none is near. */
+/* The most similar of `names` (NULL-terminated) to `word` by edit distance; NULL: none is similar. */
 const char *bn_suggest(const char *word, const char *const *names);
 
 #endif

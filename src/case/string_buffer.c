@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for `more` bytes and the 0 behind them. */
+/* Makes room for `more` bytes and a 0 after them. */
 static bool reserve(bn_string *b, size_t more)
 {
     if (b->failed || more >= SIZE_MAX / 2 - b->bytes) {

@@ -1,4 +1,4 @@
-/* suggest.h: the one comparison behind every "did you mean"; lists end in bn_suggest (schema.h). */
+/* suggest.h: the comparison of names for every "did you mean"; bn_suggest (schema.h) uses it for lists. */
 #ifndef BN_SUGGEST_H
 #define BN_SUGGEST_H
 

@@ -1,4 +1,4 @@
-/* toml_shim.cpp: the only C++ of the project; see toml_shim.h. */
+/* toml_shim.cpp: toml++ behind the C interface of toml_shim.h. */
 #include "toml_shim.h"
 
 #include <toml++/toml.h>
@@ -131,7 +131,7 @@ void set_error(bn_toml_error &error, bn_toml_place place, std::string_view messa
     error.place = place;
 }
 
-/* What toml++ says, in words for those who don't know its insides where it happens often. */
+/* The message of toml++, in plainer words where it is frequent. */
 std::string_view plain_words(std::string_view message)
 {
     static const struct {

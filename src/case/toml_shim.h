@@ -40,7 +40,7 @@ typedef struct bn_toml {
     char *name; /* key; NULL for the root and for elements of arrays */
     bool bare;  /* the name has only letters, digits, _ and -, as all names that we know */
     bn_toml_place key, value;
-    char *text; /* of a text, with a 0 behind its bytes */
+    char *text; /* of a text, with a 0 after its bytes */
     size_t bytes;
     long long integer;
     double real;
@@ -57,7 +57,7 @@ typedef struct bn_toml_error {
     char message[BN_TOML_MESSAGE_BYTES];
 } bn_toml_error;
 
-/* Parses `text`; on BN_TOML_SYNTAX `error` says what is wrong where. The tree is freed with bn_toml_free. */
+/* Parses `text`; on BN_TOML_SYNTAX `error` has message and place. The tree is freed with bn_toml_free. */
 bn_toml_status bn_toml_parse(const char *text, size_t bytes, bn_toml **root, bn_toml_error *error);
 void bn_toml_free(bn_toml **root);
 

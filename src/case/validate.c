@@ -84,7 +84,7 @@ static void add_other_place(bn_string *b, const bn_case *c, const char *path, co
     }
 }
 
-/* What to say of a key that is gone; NULL: the schema does not know it. */
+/* The message for a removed key; NULL: the schema does not know it. */
 static const char *gone(const bn_case *c, const char *name)
 {
     for (const bn_key *k = c->schema; k && k->name; k++)

@@ -55,7 +55,7 @@ static bool in_range(const spot *s, double x)
     return false;
 }
 
-/* Texts are C strings in one line everywhere behind this point. */
+/* All other code may rely on texts being C strings of one line. */
 static bool plain_text(const spot *s)
 {
     const bn_toml *n = s->node;

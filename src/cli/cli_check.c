@@ -39,7 +39,7 @@ static needs needs_of(const bn_plan *p, const bn_case *c)
     return n;
 }
 
-/* Whether the plan fits; the message of the one who says no is dropped. */
+/* Whether the plan fits; the message is dropped. */
 static bool fits(bn_context *ctx, const bn_plan *p, const bn_device_info *info)
 {
     bool ok = bn_plan_check_memory(ctx, p, info, 1) == BN_OK;
@@ -141,7 +141,7 @@ static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *
                                    "output_bytes", (json_int_t)n->output));
 }
 
-/* Devices to look at: those asked for, or all; none is not a failure. */
+/* The devices asked for, or all; none is no failure. */
 static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, size_t indices[64], size_t *count)
 {
     size_t found = 0;

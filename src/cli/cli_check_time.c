@@ -1,5 +1,6 @@
-/* cli_check_time.c: `binnacle check --measure`: some steps of the case as `run` would do them, within some seconds and
- * in a process of their own, since a driver may hang; and what they say of all steps. Files are not written. */
+/* cli_check_time.c: `binnacle check --measure`: times some steps of the case as `run` would do them, within some
+ * seconds and in a child process, since a driver may hang, and estimates the time of all steps. No files are written.
+ */
 #include "cli/cli_check_time.h"
 
 #include "cli/cli_child.h"
@@ -103,7 +104,7 @@ out:
     return st;
 }
 
-/* --- what it says --- */
+/* --- output --- */
 
 double bn_check_steps(const bn_plan *p, const bn_case *c, double done, double time, double dt, const char **end)
 {
@@ -122,7 +123,7 @@ double bn_check_steps(const bn_plan *p, const bn_case *c, double done, double ti
     return steps;
 }
 
-/* Takes what the child said, line by line: a driver may have printed things, too. */
+/* Parses the child's output line by line: a driver may have printed lines, too. */
 static json_t *hear(char *said)
 {
     json_t *all = json_object();

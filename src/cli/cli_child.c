@@ -13,7 +13,7 @@
 
 enum { SAID_MAX = 1 << 20, POLL_MS = 50 };
 
-/* Takes what has come; false at the end of the stream. What goes beyond SAID_MAX is dropped. */
+/* Reads what is available; false at the end of the stream. Bytes beyond SAID_MAX are dropped. */
 static bool listen_once(int channel, char *said, size_t *bytes)
 {
     char rest[4096];
@@ -24,8 +24,8 @@ static bool listen_once(int channel, char *said, size_t *bytes)
     return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Until the child ended, the time was up, or a stop was asked for. Its stream may outlive it in a process that a driver
- * left behind, so both are watched. */
+/* Waits until the child ends, the time is up, or a stop is asked for. A process that a driver started may hold the
+ * stream open longer, so both are watched. */
 static bn_status attend(const bn_cli *cli, pid_t child, int channel, double seconds, bn_child_outcome *out)
 {
     double end = bn_seconds_now() + seconds;

@@ -13,7 +13,7 @@
 
 enum { DEVICES_MAX = 64 };
 
-/* The first word of the name that names this device alone (and no other), to be pasted behind --device; else P:D. */
+/* The first word of the name that selects this device alone, for --device; else P:D. */
 static void paste_text(const bn_device_info *all, size_t count, const bn_device_info *info, char text[BN_SHORT_TEXT])
 {
     snprintf(text, BN_SHORT_TEXT, "%zu:%zu", info->platform_index, info->index_in_platform);
@@ -94,7 +94,7 @@ static void print_details(const bn_device_info *d, bool chosen)
     printf("  extensions           %s\n", d->extensions);
 }
 
-/* A device that fails is told and left out: the others are measured. */
+/* A device that fails gets a warning; the others are measured. */
 static void measure(const bn_cli *cli, size_t index)
 {
     char selector[32];

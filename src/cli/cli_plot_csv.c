@@ -32,7 +32,7 @@ static char *end_cell(char *at)
     return comma + 1;
 }
 
-/* The line at `*at`, ended; `*at` moves on, to NULL behind the last. */
+/* Ends the line at `*at` and returns it; `*at` advances, to NULL after the last. */
 static char *next_line(char **at)
 {
     char *line = *at, *end = strpbrk(line, "\r\n");

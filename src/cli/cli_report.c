@@ -58,7 +58,7 @@ static const char *verdict(const bn_child_outcome *child)
                                                       : "failed";
 }
 
-/* A list of the lines of the child's output that tell of a case; a failure stands there too, as a document. */
+/* The lines of the child's output about cases, as a list; a failure is a document among them. */
 static json_t *lines_of_json(const char *said)
 {
     json_t *list = json_array();
@@ -125,7 +125,7 @@ static bn_status measure_solver(const bn_cli *cli, const bn_device_info *info, c
     return ok ? BN_OK : bn_fail(cli->ctx, BN_MEMORY, "no memory for the report");
 }
 
-/* What compilers said of the programs in `folder`, which is emptied: {program: text}. Silent ones are left out. */
+/* Messages of compilers about the programs in `folder`, which is emptied: {program: text}. Empty ones are left out. */
 static bn_status take_logs(bn_context *ctx, const char *folder, json_t *logs)
 {
     bn_status st = BN_OK;

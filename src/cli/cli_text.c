@@ -133,7 +133,7 @@ bn_status bn_json_print(const bn_cli *cli, json_t *document)
 {
     if (!document)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory for the JSON document");
-    /* A stdout that fails is told by main, as for any other output. */
+    /* main reports a failure of stdout, as for any other output. */
     *cli->answered = true;
     int failed = json_dumpf(document, stdout, JSON_INDENT(2));
     json_decref(document);

@@ -56,7 +56,7 @@ out:
     return st;
 }
 
-/* What the parent reads: the rows, or the story of the failure. */
+/* For the parent: the rows, or the messages of the failure. */
 static bn_status verify_child(const bn_cli *cli)
 {
     unsigned long long steps = 0;
@@ -94,7 +94,7 @@ static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info
     return BN_OK;
 }
 
-/* A child's rows. An error of the case or of files ends everything; one of the device costs a row, and is told. */
+/* A child's rows. An error of the case or of files ends everything; one of the device becomes a row and a message. */
 static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
                              const bn_child_outcome *child)
 {
@@ -115,7 +115,7 @@ static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *
         bn_fail(cli->ctx, BN_DEVICE, "%s (%s, driver %s), %s precision: the driver crashed (%s %d)", info->name,
                 info->platform, info->driver, precision, how, child->code);
         bn_note(cli->ctx, "another driver version may help; --device picks another device");
-        return BN_OK; /* the others go on; the error waits in the context */
+        return BN_OK; /* the others are compared; the error stays in the context */
     }
     const char *error = json_string_value(json_object_get(answer, "error"));
     if (st == BN_OK || st == BN_MISMATCH) {
@@ -132,7 +132,7 @@ static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *
         snprintf(verdict, sizeof verdict, "FAILED: %s", bn_status_text(st));
         BN_TRY(add_row(cli, t, info, precision, NULL, verdict));
         bn_fail(cli->ctx, st, "%s, %s: %s", info->name, precision, error ? error : "no reason given");
-        st = BN_OK; /* the others go on; the error waits in the context */
+        st = BN_OK; /* the others are compared; the error stays in the context */
     } else {
         st = bn_fail(cli->ctx, st, "%s", error ? error : "no reason given");
         bn_note(cli->ctx, "on %s in %s precision", info->name, precision);

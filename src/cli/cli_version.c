@@ -40,7 +40,8 @@ void bn_cli_version(void)
            expat ? expat : "?", GEOSversion(), OpenSSL_version(OPENSSL_VERSION_STRING));
 }
 
-/* Lets `name` say where `file` is, below the folder of the program's own data, unless the user has said it. */
+/* Sets the variable `name` to the path of `file` in the folder of the program's own data, unless the user has set it.
+ */
 static void name_own(const char *name, const char *data, const char *file)
 {
     char path[4400];

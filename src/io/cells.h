@@ -27,8 +27,8 @@ void bn_cells_corner(const bn_cells *, size_t corner, double x[2]);
 /* The cell beside an edge; false: there is none. Layers do not close round. */
 bool bn_cells_beside(const bn_cells *, size_t cell, int edge, size_t *other);
 
-/* MULTIPOLYGON (WKT) around the cells that are `in`: a polygon for each set of them that hangs together, its outer ring
- * first, counter-clockwise, then its holes; MULTIPOLYGON EMPTY without any. free() the text. */
+/* MULTIPOLYGON (WKT) around the cells that are `in`: a polygon for each connected set, its outer ring first, counter-
+ * clockwise, then its holes; MULTIPOLYGON EMPTY without any. free() the text. */
 typedef struct bn_outline {
     char *text;
     size_t polygons, cells;

@@ -26,15 +26,15 @@ typedef struct bn_part_sum {
 
 size_t bn_part_bytes(bn_part_type); /* of one value */
 
-/* Memory for files in the making, kept from one to the next: new pages cost more than copying into them. */
+/* Memory for files being made, reused from one to the next: new pages cost more than copying into them. */
 typedef struct bn_part_room {
     void *data;
     size_t bytes;
 } bn_part_room;
 void bn_part_room_free(bn_part_room *);
 
-/* The file is made in memory (as much again as the blocks take), then written aside, synced and renamed: a full disk
- * fails in our own calls, where it is told from success. The same blocks give the same bytes. */
+/* The file is made in memory (as much again as the blocks take), then written under a temporary name, synced and
+ * renamed: a full disk fails in our own calls, whose status is checked. The same blocks give the same bytes. */
 BN_CHECKED bn_status bn_part_write(bn_context *, const char *path, const bn_part_block *, size_t count, bn_part_room *,
                                    bn_part_sum *);
 

@@ -95,7 +95,7 @@ out:
     return st;
 }
 
-/* A row that does not fit into memory leaves no part of itself behind. */
+/* Without memory for a row nothing of it is added. */
 static bn_status append_row(bn_csv_series *s, const double *row)
 {
     for (size_t c = 0; c < s->columns; c++) {

@@ -8,15 +8,15 @@
 /* A whole table, written aside and renamed. NaN is an empty cell. */
 BN_CHECKED bn_status bn_csv_write(bn_context *, const char *path, const bn_column *columns, size_t count, size_t rows);
 
-/* A series that grows while the program runs. Rows are kept in memory as text; `publish` writes all of them aside and
- * renames, so that a reader always finds whole rows, and does nothing when no row came since the last one. The path ""
- * keeps them in memory only. */
+/* A series that grows while the program runs. Rows are text in memory; `publish` writes all of them under a temporary
+ * name and renames it, so that a reader always finds whole rows, and does nothing without new rows. With the path ""
+ * there is no file. */
 typedef struct bn_csv_series bn_csv_series;
 BN_CHECKED bn_status bn_csv_series_open(bn_context *, const char *path, const bn_column *heads, size_t count,
                                         bn_csv_series **out);
 BN_CHECKED bn_status bn_csv_series_add(bn_csv_series *, const double *row);
-/* Lends the whole text so far; and takes another one over, such as that of a run which goes on: BN_IO unless it has the
- * same heads. */
+/* The whole text so far, valid until the next row; and another one in its place, such as that of a checkpoint: BN_IO
+ * unless it has the same heads. */
 void bn_csv_series_text(const bn_csv_series *, const char **text, size_t *bytes);
 BN_CHECKED bn_status bn_csv_series_set(bn_csv_series *, const char *text, size_t bytes);
 BN_CHECKED bn_status bn_csv_series_publish(bn_csv_series *);

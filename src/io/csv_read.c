@@ -1,5 +1,5 @@
-/* csv_read.c: tables of numbers from text. Made for the data that the program itself brings along and for files of the
- * same form: no quotes, no commas within a place. */
+/* csv_read.c: tables of numbers from text, such as those embedded in the program: no quotes, no commas within a value.
+ */
 #include "io/csv_read.h"
 #include "io/decimal.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* A library must not rely on its program's locale, nor change it for other threads: uselocale() is per thread. When
- * newlocale() finds no memory the present locale stays, which is "C" in our own program. */
+ * newlocale() finds no memory the current locale stays, which is "C" in our own program. */
 typedef struct decimal_locale {
     locale_t own, previous;
 } decimal_locale;

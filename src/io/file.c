@@ -155,8 +155,7 @@ void bn_file_abort(bn_file **file)
     file_free(file);
 }
 
-/* fsync of a descriptor; 0 or the error. EINVAL and ENOTSUP: the file system has no such call, nothing is lost that
- * could be kept. */
+/* fsync of a descriptor; 0 or the error. EINVAL and ENOTSUP: the file system does not offer it, which is no failure. */
 static int sync_descriptor(int fd)
 {
     while (fsync(fd) != 0) {
@@ -179,7 +178,7 @@ static int sync_folder(const char *folder)
     return error;
 }
 
-/* Brings the stream's bytes to the disk; 0 or the error. */
+/* Writes and syncs the stream's bytes; 0 or the error. */
 static int stream_flush(FILE *stream)
 {
     const int before = ferror(stream);
@@ -222,7 +221,7 @@ bn_status bn_file_write(bn_context *ctx, const char *path, const void *data, siz
     bn_file *f = NULL;
     BN_TRY(bn_file_begin(ctx, path, &f));
     const size_t written = fwrite(data, 1, bytes, f->stream);
-    (void)written; /* a short write stays in the stream's error flag, which commit looks at */
+    (void)written; /* a short write sets the stream's error flag, which commit checks */
     return bn_file_commit(&f);
 }
 

@@ -366,7 +366,7 @@ static uint64_t next_number(bn_netcdf *n, bytes *b, int width)
     return get_number(b->data + b->at - width, width);
 }
 
-/* Skips `count` padded bytes; where they were, NULL behind the end. */
+/* Skips `count` padded bytes and returns their address; NULL beyond the end. */
 static const unsigned char *skip(bn_netcdf *n, bytes *b, uint64_t count)
 {
     if (count > b->size || b->size - b->at < (count + 3) / 4 * 4) {

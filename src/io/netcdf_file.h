@@ -14,8 +14,8 @@ typedef enum bn_netcdf_type { BN_NETCDF_INT = 4, BN_NETCDF_FLOAT = 5, BN_NETCDF_
 
 enum { BN_NETCDF_GLOBAL = -1 }; /* attributes of the file itself */
 
-/* A file to be made behind the descriptor, which stays the caller's; NULL: no memory. What fails is kept: then nothing
- * more is done, and bn_netcdf_error tells it. */
+/* A file to be written to the descriptor, which stays the caller's; NULL: no memory. After a failure nothing more is
+ * done, and bn_netcdf_error returns its cause. */
 bn_netcdf *bn_netcdf_create(int descriptor);
 /* A finished file for reading; NULL: not one that this program wrote, or no memory. */
 bn_netcdf *bn_netcdf_open(const char *path);

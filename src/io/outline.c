@@ -43,7 +43,7 @@ static bool joined(const outline *o, size_t at, int e, size_t *to)
     return bn_cells_beside(o->cells, at, e, to) && o->in[*to];
 }
 
-/* Takes in a cell and all that hang together with it. */
+/* Adds a cell and all that are connected with it. */
 static void collect(outline *o, size_t start)
 {
     size_t next = o->count, to;
@@ -57,8 +57,8 @@ static void collect(outline *o, size_t start)
             }
 }
 
-/* Squares: a cell of the same area that touches only the corner at the end of an outer edge. Rings go over to it: the
- * hole behind the corner becomes a ring of its own, where one ring that touches itself would be no valid polygon. */
+/* Squares: a cell of the same area that touches only the corner at the end of an outer edge. Rings continue along it:
+ * the hole at the corner becomes a ring of its own, since a ring that touches itself is no valid polygon. */
 static bool across(const outline *o, size_t at, int e, size_t *to)
 {
     size_t beside;

@@ -53,7 +53,7 @@ static void set_texts(png_job *job, const char *title)
 /* Ancillary, private, not to be copied by programs that change the pixels. */
 static const unsigned char kept_type[5] = "bnPV";
 
-/* False when libpng gave up; then job->message says why. */
+/* False when libpng failed; then job->message has the reason. */
 static bool encode(png_job *job, const bn_png_pixels *p, const char *title, const bn_png_kept *kept)
 {
     if (setjmp(png_jmpbuf(job->png)))

@@ -47,7 +47,7 @@ static void on_read(png_structp png, png_bytep data, png_size_t bytes)
     s->at += bytes;
 }
 
-/* Size and kind, and what libpng is to make of the pixels. False when it gave up; then s->message says why. */
+/* Size and kind, and the conversions by libpng. False when it failed; then s->message has the reason. */
 static bool decode_head(png_source *s)
 {
     if (setjmp(png_jmpbuf(s->png)))

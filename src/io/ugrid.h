@@ -33,7 +33,7 @@ BN_CHECKED bn_status bn_ugrid_create(bn_context *, const char *path, const bn_ug
 typedef double bn_ugrid_value(const void *data, size_t field, int component, size_t cell);
 BN_CHECKED bn_status bn_ugrid_add(bn_context *, bn_ugrid *, double time, unsigned long long step, bn_ugrid_value *,
                                   const void *data);
-/* Takes over the times of some steps from the finished file of an earlier run, if there is one with the same mesh. */
+/* Copies the times of some steps from the finished file of an earlier run, if there is one with the same mesh. */
 BN_CHECKED bn_status bn_ugrid_take_up(bn_context *, bn_ugrid *, const unsigned long long *steps, size_t count);
 size_t bn_ugrid_times(const bn_ugrid *);
 /* Ends the file and gives it its name; NULLs *file. */

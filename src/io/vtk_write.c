@@ -24,7 +24,7 @@ typedef struct vtk_writer {
     FILE *stream;
     unsigned char *block, *packed;
     uLong packed_room;
-    uint64_t *head; /* of the present array: BN_VTK_HEAD_WORDS words and a size per block */
+    uint64_t *head; /* of the current array: BN_VTK_HEAD_WORDS words and a size per block */
 } vtk_writer;
 
 /* Text as an XML attribute or element; control characters, which XML forbids, become blanks. */
@@ -181,7 +181,7 @@ static void write_data_tag(FILE *s, const char *prefix, const bn_vtk_image *imag
     fputs(">\n", s);
 }
 
-/* The sizes' text at the present place; written twice, the first time as a place holder of the same length. */
+/* The text of the sizes; written twice, the first time as a place holder of the same length. */
 static void write_sizes(const vtk_writer *w, size_t words)
 {
     bn_base64 code = { { 0 }, 0 };
@@ -238,13 +238,14 @@ static bn_status write_array(vtk_writer *w, const bn_vtk_array *a, size_t bytes)
     const off_t sizes_at = ftello(s);
     write_sizes(w, BN_VTK_HEAD_WORDS + blocks);
     BN_GO(write_blocks(w, a, bytes, blocks));
-    if (!fill_in_sizes(w, sizes_at, BN_VTK_HEAD_WORDS + blocks) && !ferror(s)) { /* a failed stream: commit tells why */
+    if (!fill_in_sizes(w, sizes_at, BN_VTK_HEAD_WORDS + blocks) && !ferror(s)) { /* a failed stream: commit reports
+                                                                                    the reason */
         st = bn_fail(w->ctx, BN_IO, "cannot write %s: %s while going back in the file", w->path, strerror(errno));
         goto out;
     }
     fputs("\n", s);
     if (a->unit && a->unit[0]) {
-        /* VTK's own key for units; behind the values, since its reader takes them right after the opening tag. */
+        /* VTK's own key for units; after the values, since its reader expects those right after the opening tag. */
         fputs("          <InformationKey name=\"UNITS_LABEL\" location=\"vtkDataArray\">", s);
         write_escaped(s, a->unit);
         fputs("</InformationKey>\n", s);

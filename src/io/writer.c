@@ -1,6 +1,6 @@
-/* writer.c: a queue of jobs and the one thread that does them. The lock guards everything in bn_writer but the
- * contexts: `errors` is touched by the thread while it runs a job, and by others only under the lock once `status` says
- * that the thread is through with it. */
+/* writer.c: a queue of jobs and the thread that runs them. The lock guards everything in bn_writer but the contexts:
+ * the thread uses `errors` while it runs a job, others only under the lock once `status` is set, after which the thread
+ * does not use it. */
 #include "io/writer.h"
 
 #include <pthread.h>

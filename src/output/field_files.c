@@ -10,7 +10,7 @@
 
 static bool is_complex(const bn_field_desc *d) { return d->type == BN_T_REAL2; }
 
-/* Complex vectors have their norms beside them. */
+/* Complex vectors are not written: their norms are fields of their own. */
 static bool exported(const bn_field_desc *d)
 {
     return (d->type == BN_T_REAL || (is_complex(d) && d->components <= 1)) && (d->role & BN_OUTPUT) &&
@@ -64,8 +64,8 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bn_vtk_array *arrays)
     return image;
 }
 
-/* What a picture of a map holds: rows from the north; hexagons as two pixels each, every odd row shifted by one, NaN in
- * what is left over at the ends. Else the rows as they are. */
+/* Pixels of a map: rows from the north; hexagons as two pixels each, every odd row shifted by one, NaN at the ends.
+ * Without a map the rows as they are. */
 static void arrange(const bn_plan *p, const double *values, float *pixels)
 {
     const bool halves = p->mapped && p->grid.kind == BN_HEXAGONAL;

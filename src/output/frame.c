@@ -54,8 +54,7 @@ void bn_frame_release(bn_frame *m)
     free(m);
 }
 
-/* Pairs as planes of real parts, then of imaginary parts, component by component: as files have them. NULL: no memory.
- */
+/* Pairs as planes of real parts, then of imaginary parts, component by component, as in files. NULL: no memory. */
 static void *planes_of(const bn_frame *m, size_t which, const bn_region *r, const void *pairs)
 {
     const bn_field_desc *d = &m->plan->fields[m->field[which]];
@@ -187,7 +186,7 @@ bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
     return BN_OK;
 }
 
-/* The name of a file of a folder, as another one in the folder names it. */
+/* The name of a file without its folder. */
 static const char *last_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

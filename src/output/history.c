@@ -1,4 +1,4 @@
-/* history.c: the lists of what was written. */
+/* history.c: lists of the files and steps that were written. */
 #include "output/history.h"
 
 #include <stdio.h>

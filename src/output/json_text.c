@@ -1,4 +1,4 @@
-/* json_text.c: numbers, texts and failures as JSON (json_text.h). */
+/* json_text.c: numbers, texts and failures as JSON. */
 #include "output/json_text.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* mesh_output.c: meshes and outlines of layers (layers.h). A mesh grows under a temporary name and is there when the run
- * ends; an outline is there at once, and outlines.csv tells its time. */
+/* mesh_output.c: meshes and outlines of layers of cells. A mesh is written under a temporary name, which it loses when
+ * the run ends; an outline is complete at once, and outlines.csv lists its time. */
 #include "output/mesh_output.h"
 
 #include "io/decimal.h"
@@ -112,7 +112,7 @@ out:
     return st;
 }
 
-/* What the fields of an output time hold in one layer, component after component; NULL: it is not asked for. */
+/* Values of the fields in one layer, component after component; NULL: not needed. */
 typedef struct source {
     const bn_mesh_output *layers;
     double *values[BN_PLAN_FIELDS]; /* by the plan's index */
@@ -132,7 +132,7 @@ static void free_values(source *s)
     }
 }
 
-/* The fields that meshes or outlines ask for. Does not look at the layers: ranks that write none read alike. */
+/* Reads the fields that meshes or outlines need. All ranks call it alike, also those that write nothing. */
 static bn_status read_layer(bn_context *ctx, const bn_field_sampler *e, uint32_t layer, source *s)
 {
     const bn_plan *p = e->plan;
@@ -186,7 +186,7 @@ static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_fiel
     return st;
 }
 
-/* outlines.csv: which outline is of what time. */
+/* outlines.csv: the time of each outline. */
 static bn_status write_list(bn_context *ctx, bn_mesh_output *l)
 {
     const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
@@ -207,7 +207,7 @@ static bn_status write_list(bn_context *ctx, bn_mesh_output *l)
     return bn_file_commit(&file);
 }
 
-/* The entry of a line of outlines.csv; false: it is none. */
+/* Parses a line of outlines.csv; false: it is none. */
 static bool read_entry(char *line, entry *out)
 {
     double number[4];

@@ -24,8 +24,8 @@
 enum {
     BN_SERIES_FIXED = 3,    /* step, time, residual */
     BN_PUBLISH_SECONDS = 5, /* between rewritings of series.csv */
-    BN_ANIMATION_MS = 6000, /* that an animation takes, unless it has many frames: then each is shown for */
-    BN_FRAME_MS_MIN = 20    /* which browsers still show at that speed */
+    BN_ANIMATION_MS = 6000, /* length of an animation; of each frame, if there are many: */
+    BN_FRAME_MS_MIN = 20    /* the shortest time that browsers show */
 };
 
 struct bn_output {
@@ -36,7 +36,7 @@ struct bn_output {
     bn_csv_series *series;
     long long every, series_every;
     bool vtk, tiff, hdf5, pictures, animation, layered;
-    bn_mesh_output *mesh; /* NULL: none are wanted, or another rank writes them */
+    bn_mesh_output *mesh; /* NULL: none, or another rank writes them */
     bn_frame_desc frames;
     struct fields_job *waiting;      /* pieces that not all ranks have written, oldest first */
     unsigned long long pieces_begun; /* frames in pieces so far */

@@ -1,4 +1,4 @@
-/* output_dir.c: the output folder. Ours is one whose case.toml begins with our mark. */
+/* output_dir.c: the output directory. It is recognized by the first line of its case.toml. */
 #include "output/output_dir.h"
 
 #include "io/file.h"
@@ -37,7 +37,7 @@ bn_status bn_output_dir_name(bn_output_dir *f, char **out, const char *format, .
     return *out ? BN_OK : bn_fail(f->ctx, BN_MEMORY, "no memory for a file's name in %s", f->path);
 }
 
-/* Whether the folder's case.toml is ours; whether anything is in it; whether a run has finished there. */
+/* Whether the directory is empty, whether its case.toml is ours, whether a run has finished there. */
 static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours, bool *finished)
 {
     *empty = true;
@@ -61,7 +61,7 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
     return BN_OK;
 }
 
-/* The process that wrote the lock, or 0 when it can't be told, or when it is on another host. */
+/* The process that wrote the lock; 0: unknown, or on another host. */
 static long lock_holder(const char *lock, char *host, size_t room)
 {
     long pid = 0;
@@ -124,8 +124,8 @@ static bool numbered(const char *name, const char *ending)
     return digits >= 6 && digits < n - m && name[n - m - 1 - digits] == '-';
 }
 
-/* Removes the animation that pictures/NAME-000120.png was joined to, pictures/NAME.png, once it is known to be one: the
- * user may have a picture of that name. */
+/* Removes pictures/NAME.png, which joins pictures/NAME-000120.png and others, if it is an animation: the user may have
+ * a picture of that name. */
 static void remove_animation(bn_output_dir *f, const char *picture)
 {
     char *path = NULL;
@@ -161,14 +161,14 @@ static bool listed(unsigned long long step, const unsigned long long *steps, siz
     return false;
 }
 
-/* A file that a run was about to write when it was killed. The lock is ours: nobody else's are here. */
+/* A temporary file of a run that was killed. This process has the lock, so that it is no other run's. */
 static bool temporary(const char *name)
 {
     const size_t n = strlen(name);
     return strncmp(name, ".binnacle-", 10) == 0 && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
 }
 
-/* Removes the files of a folder below ("": the folder itself) that `unwanted` picks. */
+/* Removes the files of a subdirectory ("": the directory itself) for which `unwanted` is true. */
 static void remove_where(bn_output_dir *f, const char *below, bool (*unwanted)(const char *name))
 {
     char *path = below[0] ? bn_path_join(f->path, below) : strdup(f->path);
@@ -204,7 +204,7 @@ void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *ste
     }
 }
 
-/* Removes what an earlier run left and the next one may not write again; the user's own files stay. */
+/* Removes files of an earlier run that the next one may not overwrite; the user's own files stay. */
 static void remove_old_run(bn_output_dir *f)
 {
     static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png",
@@ -273,7 +273,7 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
     }
     f->ctx = ctx;
     st = take_lock(f);
-    if (st != BN_OK) { /* not ours to remove */
+    if (st != BN_OK) { /* belongs to the user */
         free(f->lock);
         f->lock = NULL;
         goto out;

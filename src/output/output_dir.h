@@ -1,4 +1,4 @@
-/* output_dir.h: the folder of a run: whose it is, and that only one run writes to it. */
+/* output_dir.h: the output directory of a run, with a lock against other runs. */
 #ifndef BN_OUTPUT_DIR_H
 #define BN_OUTPUT_DIR_H
 
@@ -7,23 +7,22 @@
 typedef struct bn_output_dir bn_output_dir;
 
 typedef enum bn_output_dir_use {
-    BN_OUTPUT_DIR_NEW,   /* refused when results or a checkpoint of an earlier run are there */
+    BN_OUTPUT_DIR_NEW,   /* refused if it has results or a checkpoint of an earlier run */
     BN_OUTPUT_DIR_FORCE, /* they are removed */
     BN_OUTPUT_DIR_GO_ON  /* they stay, but for the summary */
 } bn_output_dir_use;
 
-/* Makes or takes over `path`: refused (BN_IO) when it holds what Binnacle did not write, or when another run is at work
- * there. Writes case.toml. */
+/* Makes or reuses `path`: refused (BN_IO) if it holds files that Binnacle did not write, or if another run uses it.
+ * Writes case.toml. */
 BN_CHECKED bn_status bn_output_dir_open(bn_context *, const char *path, const bn_case *, bn_output_dir_use, bn_output_dir **out);
 
-/* The same folder on another rank than the one that opened it: only to name files in it. BN_IO if it is not to be seen
- * there. */
+/* The same directory on another rank, to name files in it. BN_IO if it is not visible there. */
 BN_CHECKED bn_status bn_output_dir_follow(bn_context *, const char *path, bn_output_dir **out);
 
-/* Removes numbered fields and pictures of all steps but these: what a run wrote after its checkpoint. */
+/* Removes numbered fields and pictures of all steps but these: files that a run wrote after its checkpoint. */
 void bn_output_dir_remove_others(bn_output_dir *, const unsigned long long *steps, size_t count);
 
-/* Lets the next run in. Accepts NULL. */
+/* Releases the lock. Accepts NULL. */
 void bn_output_dir_close(bn_output_dir **);
 
 const char *bn_output_dir_path(const bn_output_dir *);
@@ -34,8 +33,8 @@ BN_CHECKED bn_status bn_output_dir_name(bn_output_dir *, char **out, const char 
 /* Whether the user has put a file STOP there; removes it. */
 bool bn_output_dir_stop_wanted(bn_output_dir *);
 
-/* Where a command writes unless told: "data/cavity.toml" with the ending ".out" is "cavity.out", in the present folder.
- * NULL: no memory; else free() it. */
+/* Default output directory: for "data/cavity.toml" and the ending ".out", "cavity.out" in the current directory. NULL:
+ * no memory; else free() it. */
 char *bn_output_dir_default(const char *case_path, const char *ending);
 
 #endif

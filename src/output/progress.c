@@ -63,7 +63,7 @@ static double seconds_left(bn_progress *p, const bn_sim_state *now, double toler
             p->trend_log = here;
         }
         const double slope = (here - p->trend_log) / (elapsed - p->trend_time);
-        if (elapsed > 2 * p->trend_time + 1) { /* the beginning says little about the end */
+        if (elapsed > 2 * p->trend_time + 1) { /* the first part of the slope says little about the end */
             p->trend_time = 0.5 * (p->trend_time + elapsed);
             p->trend_log = 0.5 * (p->trend_log + here);
         }

@@ -104,7 +104,7 @@ static void in_words(char *words, size_t room, const char *name)
         *at = ' ';
 }
 
-/* The charts of those tables of which the plan announced one. */
+/* Draws the chart of a table, if the plan announced one. */
 static bn_status draw_table(const bn_results_output *o, size_t table)
 {
     const bn_column *columns;

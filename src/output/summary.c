@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object being filled: the first entry that memory has no room for is remembered, and asked for once at the end. */
+/* An object being filled. Lack of memory for an entry is recorded, and checked once at the end. */
 typedef struct builder {
     json_t *json;
     bool *failed;
@@ -86,7 +86,7 @@ static void add_profile(builder o, bn_sim *sim, double bandwidth)
         put(row, "seconds", number(rows[i].seconds));
         put(row, "bytes", number(rows[i].bytes));
         put(row, "flops", number(rows[i].flops));
-        put(row, "share", number(rows[i].bytes / rows[i].seconds / bandwidth)); /* of what a copy reaches */
+        put(row, "share", number(rows[i].bytes / rows[i].seconds / bandwidth)); /* of the copy bandwidth */
         if (json_array_append_new(list, row.json) != 0)
             *o.failed = true;
     }
@@ -106,7 +106,7 @@ static void add_device(builder o, const bn_summary *s)
     put(d, "driver", text(s->device->driver));
     put(d, "version", text(s->device->version));
     put(d, "selected_because", text(s->selected_because));
-    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* like this one, or named beside it */
+    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* all of its group */
     put(d, "ranks", count((size_t)s->ranks));
     json_t *names = json_array();
     for (size_t i = 0; s->devices && i < bn_device_team(s->devices); i++)
@@ -183,7 +183,7 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
     add_profile(o, sim, limit);
 }
 
-/* How the devices share the work, where it can be moved. */
+/* How the devices share the work, where cuts can be moved. */
 static void add_balance(builder o, bn_sim *sim)
 {
     const bn_load_balance *b = bn_sim_load_balance(sim);
@@ -238,7 +238,7 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
         goto out;
     }
-    if (!folder) { /* another rank writes; this one has brought its part of the fields */
+    if (!folder) { /* another rank writes; this one has sent its part of the fields */
         st = read;
         goto out;
     }

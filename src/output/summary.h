@@ -1,4 +1,4 @@
-/* summary.h: summary.json, written last: what ran, where, how fast, and what it found. */
+/* summary.h: summary.json, written last: case, device, speed, results. */
 #ifndef BN_SUMMARY_H
 #define BN_SUMMARY_H
 
@@ -9,7 +9,7 @@
 
 typedef struct bn_summary {
     const bn_device_info *device; /* NULL: reference */
-    const bn_device *devices;     /* that one and those that work with it */
+    const bn_device *devices;     /* number of devices that work together */
     int ranks;
     const char *selected_because, *selftest, *stopped_by;
     const char *error; /* NULL: none */
@@ -25,7 +25,7 @@ typedef struct bn_summary {
 json_t *bn_summary_converged(bn_sim *);
 
 /* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the
- * status is that of the reading. */
+ * status is that of reading them. */
 BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_output_dir *, const bn_summary *);
 
 #endif

@@ -74,7 +74,7 @@ void bn_report_json_end(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_
     char *text = line && bn_json_add_outcome(line, ctx, st) ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         printf("%s\n", text);
-    else /* no memory: what scripts need first fits without */
+    else /* without memory: the parts that scripts need first */
         printf("{\"event\":\"end\",\"status\":\"%s\",\"exit_code\":%d,\"summary\":null}\n", bn_status_text(st),
                bn_exit_code(st));
     fflush(stdout);

@@ -1,4 +1,4 @@
-/* report.h: what a run says at its beginning and end, to people on stderr, to scripts on stdout. */
+/* report.h: messages of a run at its beginning and end, for people on stderr, for scripts on stdout. */
 #ifndef BN_REPORT_H
 #define BN_REPORT_H
 
@@ -14,7 +14,7 @@ void bn_report_end(bn_sim *, const bn_summary *, const char *folder);
 /* Time of each kernel. `limit`: copy bandwidth of the device [B/s]; 0: unknown. */
 void bn_report_profile(bn_sim *, double limit);
 
-/* The last JSON line. Simulation and folder are NULL when the run failed before they were there. */
+/* The last JSON line. Simulation and output directory are NULL when the run failed before they were made. */
 void bn_report_json_end(bn_context *, bn_sim *, bn_output_dir *, bn_status);
 
 #endif

@@ -1,5 +1,5 @@
-/* run.c: the sequence of a run. Nothing is created before case, device, self-test, memory and kernels are in order;
- * whatever happens afterwards, what was written stays, and the summary says how it ended. */
+/* run.c: the sequence of a run. Nothing is written before case, device, self-test, memory and kernels are checked;
+ * whatever happens afterwards, what was written stays, and the summary reports how the run ended. */
 #include "run/run.h"
 
 #include "output/output.h"
@@ -21,7 +21,7 @@ typedef struct run {
     const bn_run_desc *desc;
     bn_device *device;
     bn_sim *sim;
-    bn_output_dir *folder; /* of the rank that leads; others have: */
+    bn_output_dir *folder; /* of the leading rank; others use `followed` */
     bn_output_dir *followed;
     bn_output *output;
     bn_progress progress;
@@ -29,15 +29,15 @@ typedef struct run {
     double begin, output_before;           /* [s]: when the run began; what output.first took */
     long long save_every;                  /* steps between checkpoints, 0: none */
     double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
-    struct sigaction handlers[BN_WATCHED]; /* as the program had them at the beginning */
-    int asked;                             /* to end: BN_GO_ON, ... */
-    double looked;                         /* [s] when the file STOP was last looked for */
+    struct sigaction handlers[BN_WATCHED]; /* of the program, at the beginning */
+    int asked;                             /* whether the run is asked to end: BN_GO_ON, ... */
+    double looked;                         /* [s] of the last check for the file STOP */
     char *out;
 } run;
 
 enum { BN_DEVICES_MOST = 256 };
 
-/* Keeps the first failure; the story of a later one is in the log by bn_fail. */
+/* The first failure counts; later ones are logged. */
 static void then(run *r, bn_status *st, bn_status next)
 {
     if (next != BN_OK && *st == BN_OK)
@@ -46,7 +46,7 @@ static void then(run *r, bn_status *st, bn_status next)
         bn_log(r->ctx, BN_LOG_WARNING, "while ending the run after a failure: %s", bn_status_text(next));
 }
 
-/* Turns a recorded failure that the run can go on without into a warning. */
+/* Turns a failure that the run does not depend on into a warning. */
 static void forgive(bn_context *ctx, const char *why)
 {
     bn_log(ctx, BN_LOG_WARNING, "%s\n  %s", bn_error_text(ctx), why);
@@ -91,8 +91,8 @@ static bn_status open_device(run *r)
     else if (st != BN_OK)
         return st;
     if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
-        s->bandwidth *= (double)bn_device_slots(r->device); /* of like devices; of others the first stands for all */
-    } else {                                                /* not to know the limit is no reason not to run */
+        s->bandwidth *= (double)bn_device_slots(r->device); /* of equal devices; for others the first one's */
+    } else {                                                /* the run does not need to know the limit */
         s->bandwidth = 0;
         forgive(ctx, "going on without the device's copy bandwidth");
     }
@@ -102,12 +102,12 @@ static bn_status open_device(run *r)
 static void keep_handlers(run *r)
 {
     for (size_t i = 0; i < BN_WATCHED; i++)
-        (void)sigaction(watched[i], NULL, &r->handlers[i]); /* fails for wrong numbers only */
+        (void)sigaction(watched[i], NULL, &r->handlers[i]); /* a failure means wrong numbers */
 }
 
-/* A driver with LLVM inside takes these signals over while it builds kernels, which may be as late as their first
- * launch, and swallows SIGUSR1: the program's handlers are put back. Not after a signal came: the program may have let
- * go of it. */
+/* Drivers that contain LLVM install their own signal handlers while they build kernels, which may be as late as the
+ * first launch, and ignore SIGUSR1: the program's handlers are restored. Not after a signal came: the program may have
+ * reset its handler. */
 static void put_handlers_back(run *r)
 {
     for (size_t i = 0; r->device && i < BN_WATCHED; i++)
@@ -115,7 +115,7 @@ static void put_handlers_back(run *r)
             (void)sigaction(watched[i], &r->handlers[i], NULL);
 }
 
-/* Looks for the user's file STOP, at most four times a second. */
+/* Checks for the user's file STOP, at most four times a second. */
 static bool stop_file(run *r)
 {
     const double now = bn_seconds_now();
@@ -126,7 +126,7 @@ static bool stop_file(run *r)
     return bn_output_dir_stop_wanted(r->folder);
 }
 
-/* What has ended the run after the last step; NULL: nothing yet. */
+/* Why the run ends after the last step; NULL: it does not. */
 static const char *ended_by(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
@@ -144,10 +144,10 @@ static const char *ended_by(run *r)
     return NULL;
 }
 
-/* What a run may be asked to do, by whoever runs it. */
+/* What the user may ask a run to do. */
 enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
 
-/* Once asked, always asked. */
+/* A request is never withdrawn. */
 static int asked_to_end(run *r)
 {
     if (r->desc->stop && *r->desc->stop)
@@ -159,8 +159,8 @@ static int asked_to_end(run *r)
 
 static bool step_is_to_end(void *user) { return asked_to_end(user) != BN_GO_ON; }
 
-/* What ranks may see differently counts for all of them: whether the run is to end, whether a checkpoint is due, how
- * far their files are. Alone nothing has to be agreed. */
+/* Ranks agree on what they may see differently: whether the run is to end, whether a checkpoint is due, how many files
+ * are written. A single rank has nothing to agree on. */
 static bn_status agree(run *r, int *end, bool *save)
 {
     double said[2 + BN_OUTPUT_SAID] = { *end, *save };
@@ -175,7 +175,7 @@ static bn_status agree(run *r, int *end, bool *save)
 
 static bool saves(const run *r) { return r->save_every > 0 || r->save_after > 0; }
 
-/* Where to go on from, if the job is ended from outside. */
+/* The checkpoint to restart from, in case the job is killed. */
 static void note_last_words(run *r)
 {
     bn_last_words *w = r->desc->last_words;
@@ -196,7 +196,7 @@ static void note_last_words(run *r)
     w->which = !w->which;
 }
 
-/* By the clock of the rank that writes. */
+/* By the clock of the leading rank. */
 static bool save_is_due(const run *r)
 {
     const unsigned long long step = bn_sim_now(r->sim).step;
@@ -206,15 +206,15 @@ static bool save_is_due(const run *r)
     return by_steps || (r->folder && by_clock);
 }
 
-/* Whether the end of the run is one to go on from: whoever stops it wants that, else the case or the command line says
- * so. */
+/* Whether a checkpoint is written at the end: where the user stops the run, or the case or the command line asks for
+ * checkpoints. */
 static bool saves_at_end(const run *r, const char *why)
 {
     return strcmp(why, "signal") == 0 || strcmp(why, "STOP file") == 0 || saves(r) ||
            bn_case_bool(r->config, "output.checkpoint");
 }
 
-/* Steps until something ends the run; says what in summary.stopped_by. */
+/* Steps until the run ends; the reason is in summary.stopped_by. */
 static bn_status loop(run *r)
 {
     static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
@@ -245,11 +245,11 @@ static bn_status loop(run *r)
     BN_TRY(bn_domain_finish(bn_sim_domain(r->sim)));
     why = why ? why : asked[end];
     r->summary.stopped_by = why;
-    /* Before the end adds fields and a row that an undisturbed run would not have here. */
+    /* Before the end adds fields and a row that a run without interruption would not have here. */
     return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
 }
 
-/* The failure that a run is which did every step well, but not what was asked for. */
+/* The failure of a run whose steps all succeeded, but that did not converge as the case asks. */
 static bn_status verdict(run *r)
 {
     const bn_sim_state now = bn_sim_now(r->sim);
@@ -282,14 +282,14 @@ static void tell_last_checkpoint(run *r)
                 bn_output_saved(r->output), r->out);
 }
 
-/* Whether the failure is one of this rank that the others do not know of: they wait for it somewhere else, and the end
- * of this process ends theirs. Values that are not finite are seen by all of them. */
+/* Whether the failure is this rank's alone: the others wait for it, and the end of this process ends them. All ranks
+ * find values that are not finite. */
 static bool alone_in_it(const run *r, bn_status st)
 {
     return bn_context_ranks(r->ctx) > 1 && st != BN_OK && st != BN_DIVERGED;
 }
 
-/* What is written at the end of every run that has begun, also of one that failed. */
+/* Files and messages at the end of every run that has begun, also of one that failed. */
 static void finish(run *r, bn_status *st)
 {
     bn_summary *s = &r->summary;
@@ -369,7 +369,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     if (st == BN_OK) {
         const bool first = bn_context_rank(ctx) == 0, talk = first && !desc->quiet && !desc->json;
         const double known = bn_sim_plan(r.sim)->known_steps, stop = bn_plan_most_steps(bn_sim_plan(r.sim), config);
-        const double most = known > 0 && known < stop ? known : stop; /* the solver may know its end */
+        const double most = known > 0 && known < stop ? known : stop; /* the solver may know the number of steps */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_output_dir_path(r.folder));
         bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,

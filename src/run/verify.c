@@ -1,4 +1,4 @@
-/* verify.c: device against reference. What is not finite never passes, also where both sides agree on it. */
+/* verify.c: device against reference. Values that are not finite never pass, even if both sides are equal. */
 #include "run/verify.h"
 
 #include "sim/sim_parts.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Place of a float or double on the line of all representable numbers: neighbours differ by one. */
+/* Index of a float or double among all representable numbers: neighbours differ by one. */
 static int64_t place(const void *at, size_t bytes)
 {
     if (bytes == 4) {
@@ -50,7 +50,7 @@ static void compare_reals(const unsigned char *a, const unsigned char *b, size_t
         row->max_difference = row->relative_l2 = row->ulps = (double)NAN;
 }
 
-/* Integers differ or do not. */
+/* Integers: counts those that differ. */
 static void compare_bytes(const unsigned char *a, const unsigned char *b, size_t count, size_t bytes,
                           bn_verify_row *row)
 {

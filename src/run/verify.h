@@ -7,13 +7,13 @@
 enum { BN_VERIFY_FIELDS = 64 };
 
 typedef struct bn_verify_row {
-    const char *field; /* lent by the case's solver */
+    const char *field; /* belongs to the solver */
     size_t values;
     size_t not_finite;     /* values that are NaN or infinite on the device, in the reference, or in both */
     double max_difference; /* this and the next two: NaN when any value is not finite */
     double relative_l2;
     double ulps;      /* largest distance in units in the last place */
-    double tolerance; /* 0: equal bits are asked for */
+    double tolerance; /* 0: equal bits */
     bool ok;          /* within the tolerance, and every value finite */
 } bn_verify_row;
 

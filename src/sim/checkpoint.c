@@ -1,5 +1,6 @@
-/* checkpoint.c: writing. Order, of ranks too: parts, each synced; the manifest, synced under a temporary name; the old
- * manifest becomes the one before; the new one takes its name; what nobody needs any more is removed. */
+/* checkpoint.c: writes checkpoints. Order, also across ranks: parts, each synced; the manifest, synced under a
+ * temporary name; the last manifest is renamed to the previous one; the new one takes its name; parts that neither
+ * needs are removed. */
 #include "sim/checkpoint.h"
 
 #include "api/embedded_files.h"
@@ -29,17 +30,18 @@ struct bn_checkpoint_writer {
     size_t field_count;
     size_t field[BN_PLAN_FIELDS];
     bn_snapshot *snapshots[BN_PLAN_FIELDS];
-    bn_manifest newest, older; /* that are there, once looked for; `whole`: the newest can be gone on from */
+    bn_manifest newest, older; /* manifests found in the folder; `whole`: the newest is valid */
     bool whole;
     long long number; /* of this one, the same on all ranks */
     /* Where ranks write parts of their own: */
     bool dealt;
     int rank;
-    json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; then, on the first, what all have */
-    char bad[256];                                   /* why a run can't go on from what is here; "": it can */
+    json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; after gathering, on the first
+                                                        rank, what all have */
+    char bad[256];                                   /* why no run can restart from this state; "": it can */
 };
 
-/* The parts being filled, and what the manifest will say. */
+/* The parts being filled, and the manifest's list of them. */
 typedef struct writer {
     bn_context *ctx;
     bn_checkpoint_writer *s;
@@ -47,7 +49,7 @@ typedef struct writer {
     bn_part_block block[BLOCKS];
     char name[BLOCKS][BN_KEPT_NAME + 32];
     bn_part_room room;
-    bool failed; /* the manifest found no memory */
+    bool failed; /* no memory for the manifest */
 } writer;
 
 bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
@@ -85,8 +87,8 @@ void bn_checkpoint_writer_release(bn_checkpoint_writer **saving)
     *saving = NULL;
 }
 
-/* The manifests that are there: their numbers count on, and the newest stays as the one before. A damaged one does not.
- */
+/* The manifests in the folder: numbers continue from theirs, and the newest becomes the previous one, unless it is
+ * damaged. */
 static bool look(bn_context *ctx, const char *folder, const char *name, bn_manifest *out)
 {
     char *path = bn_path_join(folder, name);
@@ -100,7 +102,7 @@ static bool look(bn_context *ctx, const char *folder, const char *name, bn_manif
     return sound;
 }
 
-/* Makes the folder, and counts on from what is in it. */
+/* Makes the folder; numbers continue from what is in it. */
 static bn_status find_number(bn_context *ctx, bn_checkpoint_writer *s)
 {
     BN_TRY(bn_directory_create(ctx, s->folder));
@@ -110,7 +112,7 @@ static bn_status find_number(bn_context *ctx, bn_checkpoint_writer *s)
     return BN_OK;
 }
 
-/* Ranks name their files by the number that the first one finds. */
+/* All ranks use the number that the first one finds. */
 static bn_status agree_on_number(bn_context *ctx, bn_checkpoint_writer *s)
 {
     const bn_status st = s->rank == 0 ? find_number(ctx, s) : BN_OK;
@@ -144,7 +146,7 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
     BN_GO(bn_case_resolved(bn_sim_case(sim), &s->resolved));
     BN_GO(bn_kernels_hash(ctx, &kernels));
     snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
-    BN_GO(bn_sim_update_outputs(sim)); /* some engines put their sums into the fields of the state only then */
+    BN_GO(bn_sim_update_outputs(sim)); /* some engines write their sums into fields of the state only there */
     s->now = bn_sim_now(sim);
     s->dealt = bn_domain_across_ranks(bn_sim_domain(sim));
     s->rank = bn_context_rank(ctx);
@@ -200,7 +202,7 @@ static bn_status flush(writer *w)
     return BN_OK;
 }
 
-/* Enters a block; `*part` is the number of the one that it goes to. */
+/* Adds a block; `*part` is the number of its part. */
 static bn_status add_block(writer *w, const char *name, bn_part_type type, const uint64_t n[BN_PART_DIMS],
                            const void *values, size_t *part)
 {
@@ -342,7 +344,7 @@ static bool is_part(const char *file)
     return sscanf(file, "%6lld-r%u-%4u.h5%n", &number, &rank, &part, &end) == 3 && end > 0 && file[end] == '\0';
 }
 
-/* Parts that neither this checkpoint nor the one before needs: of older ones, and of those that were never finished. */
+/* Removes parts that neither this checkpoint nor the previous one needs: of older ones, and of those never finished. */
 static void remove_others(bn_context *ctx, const bn_checkpoint_writer *s, const bn_manifest *before)
 {
     char mine[32];
@@ -373,11 +375,11 @@ void bn_checkpoint_remove(bn_context *ctx, const char *folder)
     }
     if (dir) {
         closedir(dir);
-        (void)rmdir(folder); /* stays when the user has put something there */
+        (void)rmdir(folder); /* stays if the user has put something there */
     }
 }
 
-/* The new manifest is safe under its temporary name before the old one gives up its own. */
+/* The new manifest is synced under its temporary name before the last one is renamed. */
 static bn_status put_manifest(bn_context *ctx, const char *text, const char *path, const char *before, bool keep)
 {
     bn_file *f = NULL;
@@ -389,10 +391,10 @@ static bn_status put_manifest(bn_context *ctx, const char *text, const char *pat
         bn_file_abort(&f);
         return bn_fail(ctx, BN_IO, "cannot rename %s to %s: %s", path, before, strerror(error));
     }
-    return bn_file_commit(&f); /* sees a write that failed */
+    return bn_file_commit(&f); /* reports a write that failed */
 }
 
-/* Where the first value stands that is not finite; count: none. */
+/* Index of the first value that is not finite; count: none. */
 static size_t not_finite(const void *values, bn_part_type type, size_t count)
 {
     size_t at = 0;
@@ -407,7 +409,7 @@ static size_t not_finite(const void *values, bn_part_type type, size_t count)
     return at;
 }
 
-/* A state that a run can't go on from must not take the place of one that it can. Of ranks all have to know of it. */
+/* A state that is not finite must not replace a valid checkpoint. All ranks decide alike. */
 static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *r, const void *values)
 {
     const bn_part_layout l = bn_field_layout(w->s->plan, desc);
@@ -478,7 +480,7 @@ out:
     return told(ctx, s, st);
 }
 
-/* Adds what a rank has written to what the ranks before it have; its parts follow theirs. */
+/* Appends what a rank has written to the list of the ranks before it; its parts are numbered after theirs. */
 static bool add_rank(bn_checkpoint_writer *s, json_t *theirs)
 {
     const size_t before = json_array_size(s->json_parts);

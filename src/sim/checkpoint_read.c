@@ -1,5 +1,5 @@
-/* checkpoint_read.c: finding a checkpoint, checking all of it, and going on from it. Nothing of a file is looked at
- * before its SHA-256 has been found right. */
+/* checkpoint_read.c: finds a checkpoint, checks all of it, and restores a simulation from it. Nothing of a file is used
+ * before its SHA-256 is verified. */
 #include "sim/checkpoint.h"
 
 #include "api/embedded_files.h"
@@ -33,7 +33,7 @@ void bn_manifest_release(bn_manifest *m)
     *m = (bn_manifest){ 0 };
 }
 
-/* The last line, `"sha256": "...64 digits..."}`, is the sum of all bytes before it; nothing follows. */
+/* The last line, `"sha256": "...64 digits..."}`, is the hash of all bytes before it; nothing follows. */
 static bool sum_is_right(bn_context *ctx, const char *text, size_t bytes)
 {
     static const char head[] = " \"sha256\": \"", tail[] = "\"}\n";
@@ -174,7 +174,7 @@ static bn_status read_numbers(bn_checkpoint *c)
     return BN_OK;
 }
 
-/* Ranks share the work, and all know of what one has found. */
+/* Ranks share the work; a failure of one is known to all. */
 static bn_status check_parts(const bn_checkpoint *c)
 {
     const size_t rank = (size_t)bn_context_rank(c->ctx), ranks = (size_t)bn_context_ranks(c->ctx);
@@ -263,7 +263,7 @@ static bn_status open_folder(bn_context *ctx, const char *path, bn_checkpoint **
     bn_status st;
     if (!newest || !before) {
         st = bn_fail(ctx, BN_MEMORY, "no memory to read the checkpoint in %s", path);
-    } else if (!is_file(newest)) { /* the power went between two renames */
+    } else if (!is_file(newest)) { /* a power failure between two renames */
         st = open_manifest(ctx, before, out);
     } else {
         st = open_manifest(ctx, newest, out);
@@ -299,7 +299,7 @@ static const json_t *find_field(const bn_checkpoint *c, const char *name)
     return NULL;
 }
 
-/* What a piece and the box asked for have in common; false: nothing. */
+/* Intersection of a piece and the box asked for; false: empty. */
 static bool overlap(const uint64_t from[BN_PART_DIMS], const uint64_t size[BN_PART_DIMS],
                     const uint64_t low[BN_PART_DIMS], const uint64_t high[BN_PART_DIMS], bn_part_box *box)
 {
@@ -356,7 +356,7 @@ bn_status bn_checkpoint_box(bn_checkpoint *c, const char *field, const uint32_t 
 /* ----------------------------------------------------------------------------------------------------- the same case
  */
 
-/* Walks over the lines of a resolved case that a checkpoint's case must share; `section` follows. False: the end. */
+/* Next line of a resolved case that a checkpoint's case must share; `section` is updated. False: the end. */
 static bool next_line(const char **at, char section[64], const char **line, size_t *length)
 {
     while (**at) {
@@ -407,7 +407,7 @@ static bn_status same_case(const bn_checkpoint *c, bn_sim *sim)
     return st;
 }
 
-/* Other kernels may give other bits, but the run is none the worse for it. */
+/* Other kernels may give other bits; that is no reason to refuse. */
 static bn_status look_at_kernels(const bn_checkpoint *c)
 {
     const char *there = json_string_value(json_object_get(c->manifest.json, "kernels"));

@@ -1,4 +1,4 @@
-/* checkpoint_state.c: a list of named arrays. */
+/* checkpoint_state.c: named arrays of a checkpoint. */
 #include "sim/checkpoint_state.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static bn_status find(const bn_checkpoint_state *k, const char *name, bn_part_ty
                    name);
 }
 
-/* One way or the other; values are 8 bytes wide, or bytes. */
+/* Stores or restores; values are 8 bytes wide, or bytes. */
 static bn_status keep(bn_checkpoint_state *k, const char *name, bn_part_type type, void *values, size_t count)
 {
     char whole[BN_KEPT_NAME + 40];

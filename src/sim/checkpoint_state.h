@@ -14,23 +14,23 @@ typedef struct bn_state_entry {
     void *values; /* NULL when count is 0 */
 } bn_state_entry;
 
-/* `path`: of the checkpoint, for messages; `case_path`: of the case that goes on from it. Both lent. */
+/* `path`: of the checkpoint, for messages; `case_path`: of the case that restarts from it. Neither is owned. */
 struct bn_checkpoint_state {
     bn_context *ctx;
     bool restores;
     const char *path, *case_path;
-    char group[32]; /* stands before the names */
+    char group[32]; /* prefix of the names */
     bn_state_entry *items;
     size_t count;
 };
 
 /* Names from here on belong to `group`: "run", "solver", "output". */
 void bn_checkpoint_state_group(bn_checkpoint_state *, const char *group);
-/* Texts of any length: a restoring keeper lends its own in *text, NUL-terminated. */
+/* Texts of any length; restoring gives a NUL-terminated text in *text that the state owns. */
 BN_CHECKED bn_status bn_state_text(bn_checkpoint_state *, const char *name, const char **text, size_t *bytes);
-/* Whether a restoring keeper has that name in its present group. */
+/* Whether a state that is restored has that name in the current group. */
 bool bn_checkpoint_state_has(const bn_checkpoint_state *, const char *name);
-/* Appends an item with room for its values, one byte more than asked for; for readers of files. */
+/* Appends an entry with memory for its values and one byte more; for readers of files. */
 BN_CHECKED bn_status bn_checkpoint_state_add(bn_checkpoint_state *, const char *name, bn_part_type, size_t count, bn_state_entry **out);
 void bn_checkpoint_state_release(bn_checkpoint_state *);
 

@@ -1,4 +1,4 @@
-/* load_balance.c: when it pays to cut a domain anew. */
+/* load_balance.c: decides when repartitioning a domain pays. */
 #include "sim/load_balance.h"
 #include "api/ranks.h"
 
@@ -7,18 +7,19 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The busiest device has to have a fifth more than the mean before anything is moved: what an engine says of its blocks
- * is not much better known than that. And what there is to gain has to be a twentieth at least: more can't be had where
- * the water, say, is all in a few rows. */
+/* Cuts move only if the busiest device has a fifth more work than the mean, since engines estimate the work of blocks
+ * not much better than that, and if they reduce its work by a twentieth at least, which is impossible where, say, all
+ * water is in a few rows. */
 static const double unfair = 1.2, worth = 0.95;
 
-/* As it pays: a look takes no more than a hundredth of the steps between, and is not taken more often than this [s]. */
+/* case.balance = 0: a check takes no more than a hundredth of the time of the steps between, and is not made more often
+ * than this [s]. */
 static const double looks_share = 0.01, looks_apart = 0.2;
 
-/* What a move takes at least [s], while there has been none: kernels that came from a cache at the start say little. */
+/* Least cost of a move [s] before the first one: kernels that came from a cache at the start say little. */
 static const double least_cost = 1;
 
-/* A field that moves lies on both domains at once, and buffers are not all alike. */
+/* A field that moves is on both domains at once, and buffers differ in size. */
 static const double margin = 1.3;
 
 void bn_load_balance_begin(bn_load_balance *b, const bn_plan *p, const bn_domain *d, const bn_device *device, long long every,
@@ -61,9 +62,9 @@ bool bn_load_balance_wants(bn_load_balance *b, const bn_domain *d, const bn_cuts
     const bool better = cuts->begin && cuts->now > unfair && cuts->then < worth * cuts->now;
     double spent = bn_seconds_now() - b->since;
     bn_context_agree(bn_domain_context(d), &spent, 1);
-    if (b->fresh) /* what the first step took longer is part of the price */
+    if (b->fresh) /* the first step's additional time is part of the cost */
         b->cost += fmax(0, spent - b->pace);
-    else if (better) /* once what was lost would have paid for a move, no more than twice the best is spent in all */
+    else if (better) /* a move when the accumulated loss exceeds its cost: at most twice the optimum is spent in all */
         b->lost += spent * (1 - cuts->then / cuts->now);
     b->fresh = false;
     return better && (b->every > 0 || b->lost > b->cost);
@@ -75,7 +76,7 @@ void bn_load_balance_looked(bn_load_balance *b, const bn_domain *d, const bn_cut
     bn_context *ctx = bn_domain_context(d);
     char shares[sizeof b->shares];
     const double now = bn_seconds_now();
-    double said[2] = { now - began, (began - b->since) / (double)(step - b->last) }; /* of the look, of a step */
+    double said[2] = { now - began, (began - b->since) / (double)(step - b->last) }; /* of the check, of a step */
     bn_context_agree(ctx, said, 2);
     b->busiest = moved ? cuts->then : cuts->now;
     b->seconds += said[0];

@@ -1,5 +1,5 @@
-/* registry.c: the solvers that are built in, from src/sim/solvers.def, the published variants of them that the benchmark
- * suites repeat, from src/sim/studies.def, and reading a case against the schema of its solver. */
+/* registry.c: the solvers that are built in (src/sim/solvers.def), the published variants that benchmark suites repeat
+ * (src/sim/studies.def), and reading a case by the schema of its solver. */
 #include "sim/solver_table.h"
 
 #include <assert.h>

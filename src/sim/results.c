@@ -100,7 +100,7 @@ bn_status bn_result(bn_results *r, const char *name, double value)
     return bn_fail(r->ctx, BN_USAGE, "the result %s was not announced by the plan", name);
 }
 
-/* A copy of the caller's columns; false when memory is out, with what was copied in `t`. */
+/* Copies the caller's columns; false: no memory, and `t` holds what was copied. */
 static bool copy_table(bn_stored_table *t, const char *name, const bn_column *columns, size_t count, size_t rows)
 {
     *t = (bn_stored_table){ .name = strdup(name), .columns = calloc(count, sizeof *t->columns), .count = count, .rows = rows };
