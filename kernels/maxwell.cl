@@ -2,7 +2,7 @@
  * the absorbing layers (PML). Lengths in cells, H times the impedance of vacuum.
  *
  * Of cell (i, j, k): E_x stands at (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ... Sides are periodic, or absorbing
- * with a metal wall behind (PML_SIDES); at the top lies an absorbing layer, at the bottom too (LOW_Z) or a metal wall.
+ * with a metal wall behind (PML_SIDES); at the top lies an absorbing layer, at the bottom too (PML_BOTTOM) or a metal wall.
  *
  *   FORM      0: one material index per component and a small table; 1, 2: every cell has its own coefficients and all
  *             fields are split, as structure of arrays or array of structures
@@ -17,7 +17,6 @@ static inline real square(real2 a) { return a.x * a.x + a.y * a.y; }
 /* The largest of three squared moduli: one that is not finite must not get lost. */
 static inline real largest(real2 a, real2 b, real2 c) { return larger(larger(square(a), square(b)), square(c)); }
 
-#if FORM == 0
 /* ----------------------------------------------------------------------------------------------- the compact form
  *
  * coefficients: t and c of  new = t old + c curl,  for E in the order class, depth; for H in the order depth. In the layers
@@ -131,7 +130,7 @@ static inline triple next_H(global const real2 *E, global const real2 *H, global
     }
 #endif
     const int dx = depth_H(x, GNX, PML_SIDES, PML_SIDES), dy = depth_H(y, GNY, PML_SIDES, PML_SIDES);
-    const int dz = depth_H(z, GNZ, LOW_Z, 1);
+    const int dz = depth_H(z, GNZ, PML_BOTTOM, 1);
     triple next;
     next.x = advance(h.x, dz_ey, e.z - e_z_north, coefficients, dz, dy, dz + dy, part, at, &parts->x);
     next.y = advance(h.y, -dz_ex, e_z_east - e.z, coefficients, dz, dx, dz + dx, part, at + PLANE, &parts->y);
@@ -146,7 +145,7 @@ static inline triple next_E(triple e, global const uchar *edge, global const rea
                             triple south, triple below, triple *parts LIGHT_E_ARGUMENTS)
 {
     const int dx = depth_E(x, GNX, PML_SIDES, PML_SIDES), dy = depth_E(y, GNY, PML_SIDES, PML_SIDES);
-    const int dz = depth_E(z, GNZ, LOW_Z, 1);
+    const int dz = depth_E(z, GNZ, PML_BOTTOM, 1);
     const int class_x = edge[at] * (PML_CELLS + 1), class_y = edge[at + PLANE] * (PML_CELLS + 1);
     const int class_z = edge[at + 2 * PLANE] * (PML_CELLS + 1);
     real2 dz_hx = here.x - below.x, dz_hy = here.y - below.y;
@@ -203,7 +202,7 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
                                &parts LIGHT_H);
     STORE_TRIPLE(H, at, next)
     STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),
-                depth_H(z, GNZ, LOW_Z, 1))
+                depth_H(z, GNZ, PML_BOTTOM, 1))
 }
 
 /* The new E of cell (i, j, k); declares x, y, z, at, parts, next. */
@@ -227,7 +226,7 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
 #define STORE_E                                                                                                     \
     STORE_TRIPLE(E, at, next)                                                                                       \
     STORE_PARTS(part, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES), depth_E(y, GNY, PML_SIDES, PML_SIDES),      \
-                depth_E(z, GNZ, LOW_Z, 1))
+                depth_E(z, GNZ, PML_BOTTOM, 1))
 
 kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
                       global const real2 *restrict coefficients, global real2 *E, global real2 *part LIGHT_E_ARGUMENTS)
@@ -317,13 +316,13 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
                                    load_above(E, at, z), &parts LIGHT_H);                                               \
         STORE_TRIPLE(H, at, next)                                                                                     \
         STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),    \
-                    depth_H(z, GNZ, LOW_Z, 1))                                                                        \
+                    depth_H(z, GNZ, PML_BOTTOM, 1))                                                                        \
     }
 
 kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
                            global real2 *restrict H, global real2 *restrict part LIGHT_H_ARGUMENTS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, PML_BOTTOM, 1), end = min(block_first() + BLOCK_NX, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_H(Y0 + j, GNY, PML_SIDES, PML_SIDES);
@@ -396,7 +395,7 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
                            global const real2 *restrict coefficients, global real2 *restrict E,
                            global real2 *restrict part LIGHT_E_ARGUMENTS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, PML_BOTTOM, 1), end = min(block_first() + BLOCK_NX, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
         const int dy = depth_E(Y0 + j, GNY, PML_SIDES, PML_SIDES);
@@ -439,7 +438,7 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
     }
 }
 
-#ifdef FUSED
+#if FUSED
 /* ------------------------------------------------------------------------------------------ H and E in one sweep
  *
  * A work-group goes up through the layers of its tile. In every layer it makes the new H of all its cells, of which the first
@@ -492,7 +491,7 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
             if (own && k >= first) {
                 STORE_TRIPLE(new_H, at, h)
                 STORE_PARTS(new_part_H, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES),
-                            depth_H(y, GNY, PML_SIDES, PML_SIDES), depth_H(z, GNZ, LOW_Z, 1))
+                            depth_H(y, GNY, PML_SIDES, PML_SIDES), depth_H(z, GNZ, PML_BOTTOM, 1))
             }
         }
         level_x[level][row][column] = h.x;
@@ -509,7 +508,7 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
             e = next_E(e, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
             STORE_TRIPLE(new_E, at, e)
             STORE_PARTS(new_part_E, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES),
-                        depth_E(y, GNY, PML_SIDES, PML_SIDES), depth_E(z, GNZ, LOW_Z, 1))
+                        depth_E(y, GNY, PML_SIDES, PML_SIDES), depth_E(z, GNZ, PML_BOTTOM, 1))
         }
         below = h;
         if (LEVELS == 1)
@@ -518,7 +517,7 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
 }
 #endif
 
-#ifdef DEPTH
+#if ANDERSON_DEPTH
 /* ------------------------------------------------------------------------------------------------- acceleration
  *
  * history holds DEPTH differences of states and the last state. A state's components are those of E, H and the parts of
@@ -537,7 +536,7 @@ static inline real2 state_of(global const real2 *E, global const real2 *H, globa
 }
 
 /* The state becomes the last one, its difference to the one before goes to `slot`, if that is one. */
-kernel void maxwell_serialize(global const real2 *restrict E, global const real2 *restrict H,
+kernel void maxwell_anderson_store(global const real2 *restrict E, global const real2 *restrict H,
                          global const real2 *restrict part_E, global const real2 *restrict part_H,
                          global real2 *restrict history, int slot)
 {
@@ -546,13 +545,13 @@ kernel void maxwell_serialize(global const real2 *restrict E, global const real2
     for (int c = 0; c < COMPONENTS; c++) {
         const real2 x = state_of(E, H, part_E, part_H, c, at);
         if (slot >= 0)
-            KEPT(slot, c) = x - KEPT(DEPTH, c);
-        KEPT(DEPTH, c) = x;
+            KEPT(slot, c) = x - KEPT(ANDERSON_DEPTH, c);
+        KEPT(ANDERSON_DEPTH, c) = x;
     }
 }
 
 /* The sums of conj(difference `from`, from + 1, ...) times difference `row`: real and imaginary parts of up to four. */
-kernel void maxwell_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
+kernel void maxwell_anderson_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
 {
     local acc re[4][LANES], im[4][LANES];
     for (int m = 0; m < 4; m++) {
@@ -581,26 +580,26 @@ kernel void maxwell_gram(global const real2 *restrict history, int row, int from
     }
 }
 
-kernel void maxwell_gram_total(global const acc *restrict sums, int row, int from, global real *restrict gram)
+kernel void maxwell_anderson_gram_sum(global const acc *restrict sums, int row, int from, global real *restrict gram)
 {
     local acc scratch[FINISH_LANES];
     for (int m = 0; m < 8; m++) {
         const acc sum = total_sum(sums, m, scratch);
         if (get_local_id(0) == 0 && from + m / 2 <= row)
-            gram[2 * (row * DEPTH + from) + m] = sum;
+            gram[2 * (row * ANDERSON_DEPTH + from) + m] = sum;
     }
 }
 
 /* last state - sum factors[l] difference l */
-kernel void maxwell_mix(global const real2 *restrict history, global const real2 *restrict factors,
+kernel void maxwell_anderson_update(global const real2 *restrict history, global const real2 *restrict factors,
                         global real2 *restrict E, global real2 *restrict H, global real2 *restrict part_E,
                         global real2 *restrict part_H)
 {
     CELL3(i, j, k);
     const index_t at = AT3(i, j, k);
     for (int c = 0; c < COMPONENTS; c++) {
-        real2 x = KEPT(DEPTH, c);
-        for (int l = 1; l < DEPTH; l++)
+        real2 x = KEPT(ANDERSON_DEPTH, c);
+        for (int l = 1; l < ANDERSON_DEPTH; l++)
             x = x - times(factors[l], KEPT(l, c));
         if (c < 3)
             E[at + c * PLANE] = x;
@@ -632,94 +631,7 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
     norm[at] = sqrt(square(e.x) + square(e.y) + square(e.z));
 }
 
-#else
-/* ------------------------------------------------------------------------------------- every cell with coefficients
- *
- * A record of E has 20 complex numbers (so has one of H): the parts xy, xz, yz, yx, zx, zy (the component, then the component
- * of the other field whose derivative drives it), what they are multiplied by (t), what the difference is multiplied by (s),
- * and what is added to xy and yx at the source. */
-#define RECORD 20
-#if FORM == 2
-#define OF(f, c, at) f[(long)(at) * RECORD + (c)]
-#else
-#define OF(f, c, at) f[(long)(c)*PLANE + (at)]
-#endif
-/* The whole component: x, y or z. */
-#define WHOLE_X(f, at) (OF(f, 0, at) + OF(f, 1, at))
-#define WHOLE_Y(f, at) (OF(f, 2, at) + OF(f, 3, at))
-#define WHOLE_Z(f, at) (OF(f, 4, at) + OF(f, 5, at))
-#define PART(f, c, at, difference) (times(OF(f, 6 + (c), at), OF(f, c, at)) + times(OF(f, 12 + (c), at), difference))
-
-#define STORE_SIX(f, at) \
-    OF(f, 0, at) = xy;   \
-    OF(f, 1, at) = xz;   \
-    OF(f, 2, at) = yz;   \
-    OF(f, 3, at) = yx;   \
-    OF(f, 4, at) = zx;   \
-    OF(f, 5, at) = zy;
-
-kernel void maxwell_seed_H(global const real2 *restrict E, global real2 *restrict H, real ramp)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k), east = at + 1, north = at + PITCH, above = at + SLICE;
-    const int top = Z0 + k == GNZ - 1;
-    const real2 none = (real2)(0, 0), e_x = WHOLE_X(E, at), e_y = WHOLE_Y(E, at), e_z = WHOLE_Z(E, at);
-    const real2 e_y_above = top ? none : WHOLE_Y(E, above), e_x_above = top ? none : WHOLE_X(E, above);
-    const real2 xy = PART(H, 0, at, e_y_above - e_y) + ramp * OF(H, 18, at);
-    const real2 xz = PART(H, 1, at, e_z - WHOLE_Z(E, north));
-    const real2 yz = PART(H, 2, at, WHOLE_Z(E, east) - e_z);
-    const real2 yx = PART(H, 3, at, e_x - e_x_above) + ramp * OF(H, 19, at);
-    const real2 zx = PART(H, 4, at, WHOLE_X(E, north) - e_x);
-    const real2 zy = PART(H, 5, at, e_y - WHOLE_Y(E, east));
-    STORE_SIX(H, at)
-}
-
-kernel void maxwell_seed_E(global const real2 *restrict H, global real2 *restrict E, real ramp,
-                           global acc *restrict partials)
-{
-    local acc changes[LANES], sizes[LANES];
-    CLEAR_LANES(changes);
-    CLEAR_LANES(sizes);
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT3(i, j, block_k()), west = at - 1, south = at - PITCH, below = at - SLICE;
-        const int bottom = Z0 + block_k() == 0;
-        const real2 none = (real2)(0, 0), h_x = WHOLE_X(H, at), h_y = WHOLE_Y(H, at), h_z = WHOLE_Z(H, at);
-        const real2 h_y_below = bottom ? none : WHOLE_Y(H, below), h_x_below = bottom ? none : WHOLE_X(H, below);
-        const real2 old_x = WHOLE_X(E, at), old_y = WHOLE_Y(E, at), old_z = WHOLE_Z(E, at);
-        const real2 xy = PART(E, 0, at, h_y_below - h_y) + ramp * OF(E, 18, at);
-        const real2 xz = PART(E, 1, at, h_z - WHOLE_Z(H, south));
-        const real2 yz = PART(E, 2, at, WHOLE_Z(H, west) - h_z);
-        const real2 yx = PART(E, 3, at, h_x - h_x_below) + ramp * OF(E, 19, at);
-        const real2 zx = PART(E, 4, at, WHOLE_X(H, south) - h_x);
-        const real2 zy = PART(E, 5, at, h_y - WHOLE_Y(H, west));
-        STORE_SIX(E, at)
-        const real2 new_x = xy + xz, new_y = yz + yx, new_z = zx + zy;
-        changes[lane] = larger(changes[lane], largest(new_x - old_x, new_y - old_y, new_z - old_z));
-        sizes[lane] = larger(sizes[lane], largest(new_x, new_y, new_z));
-    }
-    put_partial_max(partials, 0, changes);
-    put_partial_max(partials, 1, sizes);
-}
-
-/* The components as sums of their parts. */
-kernel void maxwell_seed_whole(global const real2 *restrict record, global real2 *restrict whole)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    whole[at] = WHOLE_X(record, at);
-    whole[at + PLANE] = WHOLE_Y(record, at);
-    whole[at + 2 * PLANE] = WHOLE_Z(record, at);
-}
-
-kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    norm[at] = sqrt(square(E[at]) + square(E[at + PLANE]) + square(E[at + 2 * PLANE]));
-}
-#endif
-
-kernel void maxwell_total(global const acc *restrict maxima, global real *restrict totals)
+kernel void maxwell_maxima(global const acc *restrict maxima, global real *restrict totals)
 {
     local acc scratch[FINISH_LANES];
     const acc change = total_max(maxima, 0, scratch);
