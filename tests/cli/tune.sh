@@ -161,7 +161,7 @@ assert all(s["verdict"] == "ok" for n, s in shapes.items() if n not in (8, 16)),
 assert kernel["best"][0] not in (8, 16) and kernel["chosen"][0] not in (8, 16)' "$work/planted/tune.json"
 
 # A variant that leaves work out, and one that wants more local memory than there is.
-sed '/^kernel void maxwell_H(/,/^}/ s/STORE_TRIPLE(H, at, next)/if (at < 0) { & }/
+sed '/^kernel void maxwell_H(/,/^}/ s/step_cell_H(/if (k < 0) &/
     /maxwell_fused(/,/^}/ s/local real2 level_x\[LEVELS\]/local real2 level_x[LEVELS * 65536]/' "$root/kernels/maxwell.cl" \
     >"$work/kernels/maxwell.cl"
 expect 0 'solver.sweep=two-pass: wrong: field' 'a sweep over planted variants' \

@@ -69,9 +69,10 @@ static const bn_kernel_desc kernels[] = {
     X(PML_SIDES, m->pml.sides, "absorbing layers at the sides, else periodic")                                        \
     X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                                \
     X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                             \
-    X(SOURCE, m->light.volume ? -1 : (long long)m->light.source, "plane of E above which the field is the scattered") \
+    X(SOURCE_PLANE, m->light.volume ? -1 : (long long)m->light.source, "plane of E above which the field is the scattered") \
     X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")                       \
-    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration")
+    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration")            \
+    X(GRAM_COLUMNS, MAXWELL_COLUMNS, "differences that a launch multiplies with another one")
 
 /* Whether this case launches a kernel; the others are not built. */
 static bool launches(const maxwell *s, const char *kernel)
