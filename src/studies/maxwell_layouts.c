@@ -38,7 +38,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->layout = (maxwell_layout)bn_case_choice(c, "solver.layout");
     s->epsilon = bn_case_real(c, "solver.epsilon");
     s->watch_every = (int)bn_case_int(c, "solver.watch_every");
-    const unsigned compared = BN_OUTPUT | BN_COMPARE, record = BN_STATE | (s->layout == MAXWELL_AOS ? BN_INTERLEAVED : 0);
+    const unsigned compared = BN_OUTPUT | BN_COMPARE,
+                   record = BN_STATE | (s->layout == MAXWELL_AOS ? BN_INTERLEAVED : 0);
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, compared }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, compared }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "record_E", "", BN_T_REAL2, MAXWELL_RECORD, record }));
@@ -59,12 +60,12 @@ static void fill_record(const maxwell_model *m, bool magnetic, const uint32_t at
         const int component = part / 2, along = derivative[part];
         const double *update; /* t and c */
         if (magnetic) {
-            update = m->t.H + 4 * (size_t)maxwell_depth_H(m, along, at[along]);
+            update = m->t.of[MAXWELL_UPDATE_H] + 4 * (size_t)maxwell_depth_H(m, along, at[along]);
         } else {
             if (component < 2 && at[2] == 0) /* tangential, on the metal wall behind the bottom */
                 continue;
             const size_t class = m->structure.edge[(size_t)component * maxwell_cells(m) + here];
-            update = m->t.E + 4 * (class * levels + (size_t)maxwell_depth_E(m, along, at[along]));
+            update = m->t.of[MAXWELL_UPDATE_E] + 4 * (class * levels + (size_t)maxwell_depth_E(m, along, at[along]));
         }
         memcpy(record + 2 * (MAXWELL_FACTORS_T + part), update, 2 * sizeof *update);
         memcpy(record + 2 * (MAXWELL_FACTORS_C + part), update + 2, 2 * sizeof *update);
@@ -89,8 +90,8 @@ static bn_status write_records(bn_sim *sim, const maxwell_layouts *s, bool magne
                                  (uint32_t)(cell / m->n[0] / m->n[1]) };
         fill_record(m, magnetic, at, record);
         for (size_t i = 0; i < MAXWELL_RECORD; i++)
-            memcpy(values + 2 * (s->layout == MAXWELL_AOS ? cell * MAXWELL_RECORD + i : i * cells + cell), record + 2 * i,
-                   2 * sizeof *values);
+            memcpy(values + 2 * (s->layout == MAXWELL_AOS ? cell * MAXWELL_RECORD + i : i * cells + cell),
+                   record + 2 * i, 2 * sizeof *values);
     }
     const bn_status st = bn_field_set(magnetic ? s->record_H : s->record_E, values, count);
     free(values);
@@ -150,7 +151,8 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     const bool watched = maxwell_layouts_watches(s);
     (void)sim;
     BN_TRY(BN_RUN(s->step_H, BN_READ(s->record_E, 1), BN_UPDATE(s->record_H), BN_REALV(ramp)));
-    BN_TRY(BN_RUN(s->step_E, BN_READ(s->record_H, 1), BN_UPDATE(s->record_E), BN_REALV(ramp), BN_PARTIALS(s->partials)));
+    BN_TRY(
+        BN_RUN(s->step_E, BN_READ(s->record_H, 1), BN_UPDATE(s->record_E), BN_REALV(ramp), BN_PARTIALS(s->partials)));
     if (watched) {
         double maxima[2];
         BN_TRY(BN_RUN(s->maxima, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));

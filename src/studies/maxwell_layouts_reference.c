@@ -1,5 +1,6 @@
 /* maxwell_layouts_reference.c: one iteration in plain C, the specification of kernels/studies/maxwell_layouts.cl.
- * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits. */
+ * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits.
+ */
 #include "sim/reference.h"
 #include "studies/maxwell_layouts.h"
 
@@ -26,7 +27,10 @@ static records records_of(const maxwell_layouts *s, bn_field *f)
                                     : (records){ bn_field_host(f), 1, maxwell_cells(&s->model) };
 }
 
-static pair *member(const records *r, size_t i, size_t cell) { return &r->values[i * r->of_member + cell * r->of_cell]; }
+static pair *member(const records *r, size_t i, size_t cell)
+{
+    return &r->values[i * r->of_member + cell * r->of_cell];
+}
 
 /* A component is the sum of its two parts; `cell` may be the number of cells: beyond the bottom or top. */
 static pair component_at(const maxwell_model *m, const records *r, size_t component, size_t cell)

@@ -1,13 +1,14 @@
 /* maxwell.c: time-harmonic Maxwell equations in three dimensions on a staggered grid, for thin-film solar cells and
- * what scatters light (docs/maxwell.md): the case's keys, the plan, the table. */
+ * scatterers (docs/maxwell.md): the case's keys, the plan, the table. */
 #include "maxwell.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EXCHANGE_GONE "its images held coefficients of every cell, which only a published program used; " \
-                      "layers, boxes and spheres describe the structure"
+#define EXCHANGE_GONE                                                                   \
+    "its images held coefficients of every cell, which only a published program used; " \
+    "layers, boxes and spheres describe the structure"
 
 /* A key is read in one piece. */
 /* clang-format off */
@@ -62,16 +63,17 @@ static const bn_kernel_desc kernels[] = {
     { 0 },
 };
 
-/* What is fixed over a run, for the kernels. */
-#define MAXWELL_CONSTANTS(X)                                                                                          \
-    X(PML_CELLS, m->pml.cells, "thickness of the absorbing layers")                                                   \
-    X(PML_BOTTOM, m->pml.bottom, "an absorbing layer at the bottom, else a metal wall")                               \
-    X(PML_SIDES, m->pml.sides, "absorbing layers at the sides, else periodic")                                        \
-    X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                                \
-    X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                             \
-    X(SOURCE_PLANE, m->light.volume ? -1 : (long long)m->light.source, "plane of E above which the field is the scattered") \
-    X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")                       \
-    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration")            \
+/* The constants of the kernels: what is fixed over a run. m: the model, s: the state. */
+#define MAXWELL_CONSTANTS(X)                                                                                  \
+    X(PML_CELLS, m->pml.cells, "thickness of the absorbing layers")                                           \
+    X(PML_BOTTOM, m->pml.bottom, "whether the bottom is an absorbing layer, else a metal wall")               \
+    X(PML_SIDES, m->pml.sides, "whether the sides are absorbing layers, else periodic")                       \
+    X(BLOCH, m->light.bloch, "the sides are periodic but for a phase")                                        \
+    X(VOLUME, m->light.volume, "E and H are the scattered field, the structure radiates")                     \
+    X(SOURCE_PLANE, m->light.volume ? -1 : (long long)m->light.source,                                        \
+      "plane of E, above which E and H are the scattered field")                                              \
+    X(FUSED, s->config.sweep == MAXWELL_FUSED, "the kernel that advances H and E in one sweep")               \
+    X(ANDERSON_DEPTH, s->anderson.on ? s->anderson.depth : 0, "states of a cycle of Anderson's acceleration") \
     X(GRAM_COLUMNS, MAXWELL_COLUMNS, "differences that a launch multiplies with another one")
 
 /* Whether this case launches a kernel; the others are not built. */
@@ -136,7 +138,7 @@ static void choose_slice(const bn_case *c, const maxwell_model *m, maxwell_pictu
 void maxwell_write_caption(maxwell *s)
 {
     snprintf(s->picture.caption, sizeof s->picture.caption, "slice at %c = %.4g nm, wavelength in vacuum %.6g nm",
-             "xyz"[s->picture.across], 1e9 * (s->picture.slice + 0.5) * s->model.h, 1e9 * s->model.t.wavelength);
+             "xyz"[s->picture.across], 1e9 * (s->picture.slice + 0.5) * s -> model.h, 1e9 * s->model.t.wavelength);
 }
 
 /* Where the light comes from, and where the absorbing layers begin. */
@@ -213,10 +215,10 @@ static maxwell_sweep choose_sweep(const bn_case *c, const bn_device_info *device
     for (size_t d = 0; d < 3; d++)
         cells *= (double)bn_case_int_at(c, "grid.cells", d);
     const maxwell_sweep chosen = (maxwell_sweep)bn_case_choice(c, "solver.sweep");
-    return chosen != MAXWELL_SWEEP_AUTO   ? chosen
-           : !device || device->cpu       ? MAXWELL_ROWS
-           : cells > 4e6                  ? MAXWELL_FUSED
-                                          : MAXWELL_TWO_PASS;
+    return chosen != MAXWELL_SWEEP_AUTO ? chosen
+           : !device || device->cpu     ? MAXWELL_ROWS
+           : cells > 4e6                ? MAXWELL_FUSED
+                                        : MAXWELL_TWO_PASS;
 }
 
 static void read_solver(const bn_case *c, const bn_device_info *device, maxwell *s)
@@ -246,7 +248,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     read_solver(c, bn_plan_device(p), s);
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
-    if (s->config.start == MAXWELL_LAYERS) { /* a field that is there already stays lit */
+    if (s->config.start == MAXWELL_LAYERS) { /* the field begins at its full strength */
         s->model.light.ramp_periods = 0;
         maxwell_set_tables(&s->model);
     }
@@ -259,12 +261,13 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(bn_plan_series(p, "E_max", "V m-1"));
     BN_TRY(plan_pictures(s, p));
     if (s->model.light.wavelengths > 1)
-        BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){
-                                    .table = "spectrum",
-                                    .title = s->model.light.volume ? "Cross sections" : "Where the light goes",
-                                    .x_label = "wavelength [nm]",
-                                    .y_label = s->model.light.volume ? "cross section [m2]" : "share of the incident power",
-                                    .x_scale = 1e9 }));
+        BN_TRY(bn_plan_chart(
+            p, &(bn_plan_chart_desc){ .table = "spectrum",
+                                      .title = s->model.light.volume ? "Cross sections" : "Where the light goes",
+                                      .x_label = "wavelength [nm]",
+                                      .y_label = s->model.light.volume ? "cross section [m2]"
+                                                                       : "share of the incident power",
+                                      .x_scale = 1e9 }));
     return plan_notes(s, p);
 }
 

@@ -34,10 +34,10 @@ enum {
 #define MAXWELL_SIDES(X) X(MAXWELL_SIDES_PERIODIC, "periodic") X(MAXWELL_SIDES_ABSORBING, "absorbing")
 #define MAXWELL_BOTTOMS(X) X(MAXWELL_BOTTOM_ABSORBING, "absorbing") X(MAXWELL_BOTTOM_WALL, "wall")
 #define MAXWELL_BORDERS(X) X(MAXWELL_BORDERS_AVERAGE, "average") X(MAXWELL_BORDERS_SHARP, "sharp")
-#define MAXWELL_TEXTURES(X)           \
-    X(MAXWELL_TEXTURE_FLAT, "flat")   \
-    X(MAXWELL_TEXTURE_SAME, "same")   \
-    X(MAXWELL_TEXTURE_RANDOM, "random") \
+#define MAXWELL_TEXTURES(X)               \
+    X(MAXWELL_TEXTURE_FLAT, "flat")       \
+    X(MAXWELL_TEXTURE_SAME, "same")       \
+    X(MAXWELL_TEXTURE_RANDOM, "random")   \
     X(MAXWELL_TEXTURE_GRATING, "grating") \
     X(MAXWELL_TEXTURE_PICTURE, "picture")
 #define MAXWELL_SWEEPS(X)           \
@@ -105,14 +105,20 @@ typedef struct maxwell_structure {
     double sphere_radius; /* of the only sphere [m]; 0: none or several */
 } maxwell_structure;
 
+/* Tables of complex numbers, real and imaginary part of one after the other. */
+typedef enum maxwell_table {
+    MAXWELL_UPDATE_E, /* by class and depth: t and c of the update of E */
+    MAXWELL_UPDATE_H, /* by depth: t and c of the update of H */
+    MAXWELL_CONTRAST, /* by class: -i w (eps - eps_above) */
+    MAXWELL_WAVE,     /* by plane of E: incident wave at normal incidence */
+    MAXWELL_LATERAL,  /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    MAXWELL_TABLES
+} maxwell_table;
+
 /* Everything that depends on the wavelength, in double; engines round it once. */
 typedef struct maxwell_tables {
-    double wavelength, w;    /* [m], omega h / c */
-    double *E;               /* classes * (pml + 1) * {t, c}, each re, im */
-    double *H;               /* (pml + 1) * {t, c} */
-    double *contrast;        /* classes: -i w (eps - eps_above) */
-    double *wave;            /* nz: incident wave at E's planes, normal incidence */
-    double *lateral;         /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    double wavelength, w; /* [m], omega h / c */
+    double *of[MAXWELL_TABLES];
     cplx e_inc[2], h_inc[2]; /* amplitude of the incident E_x, E_y at the source plane and H_x, H_y half a cell above */
     double flux; /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
     double ramp; /* share of the ramp that a step is: 1 / steps of the ramp */
@@ -137,8 +143,7 @@ void maxwell_set_wavelength(const bn_case *, maxwell_model *, double wavelength)
 static inline size_t maxwell_cells(const maxwell_model *m) { return (size_t)m->n[0] * m->n[1] * m->n[2]; }
 
 /* maxwell_material.c: optical constants. */
-/* Number of the material called `name`, which is entered when data of that name travels with the program; -1: unknown.
- */
+/* Number of the material called `name`: one of the case or a table that is part of the program; -1: unknown. */
 BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell_structure *, const char *name, int *out);
 BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell_structure *);
 void maxwell_set_materials(const bn_case *, maxwell_structure *, double wavelength);
@@ -149,6 +154,8 @@ BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell
 /* maxwell_tables.c: classes of edges, coefficients, the incident wave. */
 BN_CHECKED bn_status maxwell_find_classes(const bn_case *, bn_plan *, maxwell_model *);
 BN_CHECKED bn_status maxwell_allocate_tables(bn_plan *, maxwell_model *);
+/* Reals in a table. */
+size_t maxwell_table_size(const maxwell_model *, maxwell_table);
 void maxwell_set_tables(maxwell_model *);
 /* Depth in an absorbing layer, in cells, of place `at` along dimension `dim` (of H: half a cell more). */
 int maxwell_depth_E(const maxwell_model *, int dim, uint32_t at);
@@ -173,7 +180,7 @@ typedef struct maxwell_fields {
 
 typedef struct maxwell_kernels {
     bn_kernel *H, *E, *H_rows, *E_rows, *E_watched, *fused, *maxima, *norm;
-    bn_device_array *table_E, *table_H, *contrast, *wave, *lateral;
+    bn_device_array *table[MAXWELL_TABLES];
     bn_partials *partials;
     bn_scalars *scalars;
 } maxwell_kernels;

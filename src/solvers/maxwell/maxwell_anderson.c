@@ -19,7 +19,8 @@ maxwell_cycle maxwell_cycle_now(const maxwell *s)
     if (s->steps < steps_of_ramp(s))
         return now;
     const unsigned long long steps = s->steps - steps_of_ramp(s);
-    const unsigned long long apart = (unsigned long long)s->anderson.apart, depth = (unsigned long long)s->anderson.depth;
+    const unsigned long long apart = (unsigned long long)s->anderson.apart,
+                             depth = (unsigned long long)s->anderson.depth;
     const unsigned long long phase = steps % (depth * apart);
     now.begin = phase == 0;
     now.finish = phase == 0 && steps > 0;
@@ -65,8 +66,8 @@ void maxwell_anderson_weights(const maxwell *s, const double *gram, double *weig
     const int n = s->anderson.depth;
     cplx g[MAXWELL_DEPTH][MAXWELL_DEPTH], y[MAXWELL_DEPTH], sum = { 0, 0 };
     double scale[MAXWELL_DEPTH];
-    /* The matrix is scaled to a unit diagonal. The ridge is the roundoff of the sums: differences that roundoff can't tell
-     * apart get small weights. */
+    /* The matrix is scaled to a unit diagonal. The ridge is the roundoff of the sums: differences that roundoff can't
+     * tell apart get small weights. */
     const double ridge = s->config.double_precision ? 1e-13 : 1e-6;
     for (int i = 0; i < n; i++) {
         const double diagonal = gram[2 * (i * n + i)];
@@ -130,8 +131,8 @@ static bn_status extrapolate(maxwell *s)
     for (int row = 0; row < a->depth; row++)
         for (int from = 0; from <= row; from += MAXWELL_COLUMNS) {
             BN_TRY(BN_RUN(a->gram, BN_READ(a->history, 0), BN_I32V(row), BN_I32V(from), BN_PARTIALS(a->partials)));
-            BN_TRY(BN_RUN(a->gram_sum, BN_TOTALS(a->partials), BN_I32V(row), BN_I32V(from),
-                          BN_SCALARS(a->gram_scalars)));
+            BN_TRY(
+                BN_RUN(a->gram_sum, BN_TOTALS(a->partials), BN_I32V(row), BN_I32V(from), BN_SCALARS(a->gram_scalars)));
         }
     BN_TRY(bn_scalars_read(a->gram_scalars, gram, count * (size_t)a->depth));
     maxwell_anderson_weights(s, gram, weights);

@@ -1,19 +1,19 @@
-/* maxwell_layers.c: a start for the iteration: the field of the planar stack that has in every plane the mean
- * permittivity of the structure, solved exactly on the grid (one tridiagonal system a polarisation). */
+/* maxwell_layers.c: solver.start = "layers": the iteration begins with the field of a planar stack, which has in every
+ * plane the mean of the structure's coefficients. It is solved exactly on the grid, a tridiagonal system for each
+ * polarisation. */
 #include "maxwell.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What a field at a plane is multiplied by in the fixed point of the iteration, 1 / c - t / c, from the coefficients t,
- * c of one step:  new = t old + c curl  has the fixed point  (1 - t) / c field = curl. */
+/* The update  new = t old + c curl  has the fixed point  f field = curl  with the factor  f = (1 - t) / c. */
 static cplx fixed_point_factor(const double *coefficients)
 {
     const cplx t = { coefficients[0], coefficients[1] }, c = { coefficients[2], coefficients[3] };
     return cplx_over(cplx_minus((cplx){ 1, 0 }, t), c);
 }
 
-/* Mean over the plane of the fixed point's factor of E_x (component 0) or E_y. */
+/* The mean of f over plane k, for E_x (component 0) or E_y. */
 static cplx factor_E(const maxwell_model *m, int component, uint32_t k)
 {
     const size_t plane = (size_t)m->n[0] * m->n[1], levels = (size_t)m->pml.cells + 1;
@@ -24,7 +24,8 @@ static cplx factor_E(const maxwell_model *m, int component, uint32_t k)
         count[edge[i]]++;
     for (size_t c = 0; c < (size_t)m->structure.class_count; c++)
         if (count[c] > 0) {
-            const cplx f = fixed_point_factor(m->t.E + 4 * (c * levels + (size_t)maxwell_depth_E(m, 2, k)));
+            const cplx f = fixed_point_factor(m->t.of[MAXWELL_UPDATE_E] +
+                                              4 * (c * levels + (size_t)maxwell_depth_E(m, 2, k)));
             const double share = (double)count[c] / (double)plane;
             sum = cplx_plus(sum, cplx_scaled(share, f));
         }
@@ -32,14 +33,14 @@ static cplx factor_E(const maxwell_model *m, int component, uint32_t k)
 }
 
 /* E (nz values) and H half a cell above for one polarisation: E_x with H_y (component 0), E_y with H_x. */
-static void solve(const maxwell_model *m, int component, cplx *E, cplx *H, cplx *room)
+static void solve(const maxwell_model *m, int component, cplx *E, cplx *H, cplx *scratch)
 {
     const uint32_t nz = m->n[2];
     const double sign = component == 0 ? -1 : 1; /* of curl H in E, and of curl E in H */
     const cplx e_in = m->t.e_inc[component], h_in = m->t.h_inc[1 - component];
-    cplx *diagonal = room, *right = room + nz, *h = room + 2 * (size_t)nz; /* h: factor of H */
+    cplx *diagonal = scratch, *right = scratch + nz, *h = scratch + 2 * (size_t)nz; /* h: f of H */
     for (uint32_t k = 0; k < nz; k++)
-        h[k] = fixed_point_factor(m->t.H + 4 * (size_t)maxwell_depth_H(m, 2, k));
+        h[k] = fixed_point_factor(m->t.of[MAXWELL_UPDATE_H] + 4 * (size_t)maxwell_depth_H(m, 2, k));
     /* H_k = sign (E_{k+1} - E_k [+ e_in]) / h_k;  f_k E_k = sign (H_k - H_{k-1} [+ h_in]) with sign^2 = 1:
      * (f_k + 1/h_k + 1/h_{k-1}) E_k - E_{k+1}/h_k - E_{k-1}/h_{k-1} = source. E_0 = E_nz = 0. */
     const cplx one = { 1, 0 };
@@ -100,10 +101,10 @@ bn_status maxwell_start_from_layers(bn_sim *sim, maxwell *s)
     cplx *line = calloc(7 * nz, sizeof *line);
     if (!line)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the field of the layers");
-    cplx *ex = line, *hy = ex + nz, *ey = hy + nz, *hx = ey + nz, *room = hx + nz;
-    solve(&s->model, 0, ex, hy, room);
-    solve(&s->model, 1, ey, hx, room);
-    /* In the absorbing layers the part that derivatives along z drive is all there is. */
+    cplx *ex = line, *hy = ex + nz, *ey = hy + nz, *hx = ey + nz, *scratch = hx + nz;
+    solve(&s->model, 0, ex, hy, scratch);
+    solve(&s->model, 1, ey, hx, scratch);
+    /* Nothing changes along x and y: the part driven by differences along z is the whole component. */
     BN_GO(set(s->f.E, ex, ey));
     BN_GO(set(s->f.part_E, ex, ey));
     BN_GO(set(s->f.H, hx, hy));

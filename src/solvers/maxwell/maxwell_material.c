@@ -72,7 +72,7 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell_structure *
             const char *names;
             char hint[1024];
             BN_TRY(bn_plan_numbers_names(p, "materials/", &names));
-            snprintf(hint, sizeof hint, "with the program travel %s", names);
+            snprintf(hint, sizeof hint, "the program has %s", names);
             (void)bn_case_reject_item(
                 c, "material.table", item, hint,
                 table ? "%s has no columns wavelength_nm, n, k with rising wavelengths" : "there is no file %s", file);
@@ -108,7 +108,7 @@ void maxwell_set_materials(const bn_case *c, maxwell_structure *s, double wavele
         const bn_numbers *t = m->table;
         const double nm = 1e9 * wavelength, *v = t->values;
         const double first = v[WAVELENGTH_NM], last = v[(t->rows - 1) * t->columns];
-        /* A wavelength on the edge may miss it by rounding. */
+        /* Rounding may put a wavelength at an end of the table beyond it. */
         if (nm < first * (1 - 1e-12) || nm > last * (1 + 1e-12)) {
             if (m->used)
                 (void)bn_case_reject(c, "light.wavelength", "other data, or constant n and k, may cover it",

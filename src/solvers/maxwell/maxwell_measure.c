@@ -1,6 +1,6 @@
-/* maxwell_measure.c: results of the converged field: reflectance, transmittance, absorptance of every material, or cross
- * sections of what scatters. Powers are in the units of  1/2 Re E H* per face of a cell;  they balance exactly on the
- * grid: the flux through plane k is that of E there and of H half a cell above. */
+/* maxwell_measure.c: results of the converged field: reflectance, transmittance, absorptance of every material, or
+ * cross sections of scatterers. Powers are in the units of  1/2 Re E H* per face of a cell;  they balance exactly on
+ * the grid: the flux through plane k is that of E there and of H half a cell above. */
 #include "maxwell.h"
 
 #include <ctype.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* E and H of some planes of the grid, as doubles. */
-typedef struct view {
+/* E and H of some planes of the grid, in double precision. */
+typedef struct window {
     const maxwell *s;
     const maxwell_model *m; /* of s */
     cplx *E, *H;
@@ -65,10 +65,10 @@ static cplx neighbour_H(const window *v, const cplx *h, const size_t place[3], i
     const cplx value = h[at(v, p[0], p[1], p[2])];
     if (!across || !m->light.bloch)
         return value;
-    return cplx_times(value, (cplx){ m->t.lateral[2 * dim], -m->t.lateral[2 * dim + 1] });
+    return cplx_times(value, (cplx){ m->t.of[MAXWELL_LATERAL][2 * dim], -m->t.of[MAXWELL_LATERAL][2 * dim + 1] });
 }
 
-/* curl H at the place of component c of E, with the source. */
+/* curl H at the place of component c of E. */
 static cplx curl_H(const window *v, int c, const size_t p[3])
 {
     const int a = (c + 1) % 3, b = (c + 2) % 3; /* curl_c = d_a H_b - d_b H_a */
@@ -86,21 +86,21 @@ static cplx total_E(const window *v, int c, size_t own, size_t k)
     cplx e = v->E[own];
     if (m->light.volume && c < 2) {
         const double drive = m->light.amplitude * (c ? sin(m->light.polarisation) : cos(m->light.polarisation));
-        e.re += drive * m->t.wave[2 * k];
-        e.im += drive * m->t.wave[2 * k + 1];
+        e.re += drive * m->t.of[MAXWELL_WAVE][2 * k];
+        e.im += drive * m->t.of[MAXWELL_WAVE][2 * k + 1];
     }
     return e;
 }
 
-/* Loss at an edge, shared among its materials; what Poynting's theorem says of it; extinction by the optical theorem.
- */
+/* Adds an edge: its loss, to its materials in proportion; the same by Poynting's theorem; extinction by the optical
+ * theorem. */
 static void add_edge(const window *v, int c, const size_t p[3], powers *out)
 {
     const maxwell_model *m = v->m;
     const size_t own = (size_t)c * v->cells + at(v, p[0], p[1], p[2]);
     const size_t edge = m->structure.edge[(((size_t)c * v->nz + p[2]) * v->ny + p[1]) * v->nx + p[0]];
     const maxwell_class *class = &m->structure.classes[edge];
-    const cplx contrast = { m->t.contrast[2 * edge], m->t.contrast[2 * edge + 1] };
+    const cplx contrast = { m->t.of[MAXWELL_CONTRAST][2 * edge], m->t.of[MAXWELL_CONTRAST][2 * edge + 1] };
     if (class->eps.im == 0 && contrast.re == 0 && contrast.im == 0)
         return;
     const cplx e = total_E(v, c, own, p[2]);
@@ -127,11 +127,11 @@ static void add_edge(const window *v, int c, const size_t p[3], powers *out)
     }
 }
 
-/* Then a box holds all of the dimension, and has no faces there. */
+/* Across a periodic dimension a box extends over the whole grid, and has no faces. */
 static bool is_periodic(const maxwell_model *m, int dim) { return dim < 2 && !m->pml.sides; }
 
 /* Adds the power that leaves through the face at place `p` of dimension `dim`, from a box of places lo ... hi (E
- * inside: lo + 1 ... hi, H inside: lo ... hi - 1; around periodic sides: all of them). */
+ * inside: lo + 1 ... hi, H inside: lo ... hi - 1; along periodic dimensions all places). */
 static bn_status add_flux_out(window *v, int dim, size_t p, const size_t lo[3], const size_t hi[3], double sign,
                               double *sum)
 {
@@ -217,14 +217,16 @@ static bn_status measure_powers(bn_sim *sim, const maxwell *s, window *v, powers
     return m->light.volume ? add_volume(v, out) : add_slab(v, out);
 }
 
-/* A row of the spectrum: the wavelength, then R, T and the absorptances, or with a volume source cross sections [m2]. */
+/* A row of the spectrum: the wavelength, then R, T and the absorptances, or with a volume source cross sections [m2].
+ */
 static void fill_row(const maxwell_model *m, const powers *w, double *row)
 {
     const maxwell_structure *structure = &m->structure;
     size_t n = 0;
     row[n++] = m->t.wavelength;
     if (m->light.volume) {
-        const double intensity = 0.5 * structure->material[structure->above].n * m->light.amplitude * m->light.amplitude;
+        const double intensity = 0.5 * structure->material[structure->above].n * m->light.amplitude *
+                                 m->light.amplitude;
         const double unit = m->h * m->h / intensity;
         double absorbed = 0;
         for (int i = 0; i < structure->materials; i++)
@@ -288,7 +290,7 @@ static bn_status add_cross_sections(const maxwell *s, const powers *w, bn_result
     return BN_OK;
 }
 
-/* Along z: the flux downwards over the incident one, and the root mean square of |E| over the plane. */
+/* profile.csv: the flux downwards over the incident one and the root mean square of |E|, plane by plane. */
 static bn_status add_profile(bn_sim *sim, window *v, const powers *w, bn_results *results)
 {
     const maxwell_model *m = v->m;
@@ -341,7 +343,7 @@ out:
     return st;
 }
 
-/* "absorptance_aSi" and the same by Poynting's theorem; what is no letter or digit becomes _. */
+/* "absorptance_aSi" and the same by Poynting's theorem; other characters than letters and digits become _. */
 static void name_results(const maxwell *s)
 {
     for (int i = 0; i < s->model.structure.materials; i++) {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Fewer than eight cells a wavelength are no longer a wave of that wavelength. */
+/* With fewer than eight cells a wavelength the numerical dispersion is too large. */
 static void check_resolution(const bn_case *c, const maxwell_model *m)
 {
     for (int i = 0; i < m->structure.materials; i++) {
@@ -17,10 +17,11 @@ static void check_resolution(const bn_case *c, const maxwell_model *m)
     }
 }
 
-/* The half spaces that the light comes from and goes to must carry a wave into the absorbing layers. */
+/* The light must come from a lossless material, and the absorbing layer at the bottom must lie in a dielectric. */
 static void check_half_spaces(const bn_case *c, const maxwell_model *m)
 {
-    const maxwell_material *above = &m->structure.material[m->structure.above], *low = &m->structure.material[m->structure.cell[0]];
+    const maxwell_material *above = &m->structure.material[m->structure.above],
+                           *low = &m->structure.material[m->structure.cell[0]];
     if (above->k > 0)
         (void)bn_case_reject(c, "structure.above", NULL, "the light comes from a material without loss, %s has k = %g",
                              above->name, above->k);
@@ -57,7 +58,8 @@ static void read_light(const bn_case *c, maxwell_model *m)
     if (m->light.volume && !m->pml.bottom)
         (void)bn_case_reject(c, "boundary.bottom", NULL, "light.source = \"volume\" needs an absorbing bottom");
     if (m->light.wavelengths > 1 && !bn_case_given(c, "light.until"))
-        (void)bn_case_reject(c, "light.until", NULL, "a sweep of %d wavelengths needs the last one", m->light.wavelengths);
+        (void)bn_case_reject(c, "light.until", NULL, "a sweep of %d wavelengths needs the last one",
+                             m->light.wavelengths);
 }
 
 static void read_grid(const bn_case *c, maxwell_model *m)
@@ -81,7 +83,8 @@ static void read_grid(const bn_case *c, maxwell_model *m)
 double maxwell_wavelength(const maxwell_model *m, int which)
 {
     const maxwell_light *l = &m->light;
-    return l->wavelengths < 2 ? l->wavelength : l->wavelength + (l->until - l->wavelength) * which / (l->wavelengths - 1);
+    return l->wavelengths < 2 ? l->wavelength
+                              : l->wavelength + (l->until - l->wavelength) * which / (l->wavelengths - 1);
 }
 
 void maxwell_set_wavelength(const bn_case *c, maxwell_model *m, double wavelength)
@@ -91,17 +94,17 @@ void maxwell_set_wavelength(const bn_case *c, maxwell_model *m, double wavelengt
     maxwell_set_tables(m);
 }
 
-/* The structure, checked at every wavelength; materials are left at those of the first one. */
+/* Builds the structure and checks it at every wavelength, the first one last, at which the run begins. */
 static bn_status plan_structure(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
     BN_TRY(maxwell_read_materials(c, p, &m->structure));
     if (bn_case_diagnostics(c)[0])
-        return BN_OK; /* what follows relies on a grid that makes sense */
+        return BN_OK; /* the structure needs a valid grid */
     BN_TRY(maxwell_build_structure(c, p, m));
     for (int i = m->light.wavelengths - 1; i >= 0; i--) {
         m->t.wavelength = maxwell_wavelength(m, i);
         maxwell_set_materials(c, &m->structure, m->t.wavelength);
-        if (!m->structure.cell) /* only counted: what fills the cells is not known */
+        if (!m->structure.cell) /* cells are only counted */
             continue;
         check_resolution(c, m);
         check_half_spaces(c, m);

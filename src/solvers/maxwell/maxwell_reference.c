@@ -12,9 +12,10 @@ typedef struct pair {
 } pair;
 
 typedef struct reference {
-    real *E, *H, *contrast, *wave, *lateral; /* the tables, rounded */
-    real *products, *partials;               /* of two changes, cell by cell: re, then im; room for ordered sums */
-    int wavelength;                          /* they hold; -1: none yet */
+    real *table[MAXWELL_TABLES]; /* rounded */
+    int wavelength;              /* number of the wavelength that they are for; -1: none yet */
+    real *products;              /* of two differences of states: real parts of all cells, then imaginary parts */
+    real *partials;              /* for ordered sums */
 } reference;
 
 static pair times(pair a, pair b) { return (pair){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re }; }
@@ -26,41 +27,32 @@ static pair at_pair(const real *table, size_t i) { return (pair){ table[2 * i], 
 static pair rounded(cplx a, double ramp) { return (pair){ (real)(ramp * a.re), (real)(ramp * a.im) }; }
 static real square(pair a) { return a.re * a.re + a.im * a.im; }
 
-static void round_table(real *to, const double *from, size_t count)
+static void round_tables(const maxwell *s, reference *r)
 {
-    for (size_t i = 0; i < count; i++)
-        to[i] = (real)from[i];
-}
-
-static void take_tables(const maxwell *s, reference *r)
-{
-    const maxwell_model *m = &s->model;
-    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
-    round_table(r->E, m->t.E, 4 * levels * classes);
-    round_table(r->H, m->t.H, 4 * levels);
-    round_table(r->contrast, m->t.contrast, 2 * classes);
-    round_table(r->wave, m->t.wave, 2 * (size_t)m->n[2]);
-    round_table(r->lateral, m->t.lateral, 2 * (2 + (size_t)m->n[0] + m->n[1]));
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        for (size_t k = 0; k < maxwell_table_size(&s->model, (maxwell_table)i); k++)
+            r->table[i][k] = (real)s->model.t.of[i][k];
     r->wavelength = s->spectrum.present;
 }
 
 static bn_status setup(bn_sim *sim, void *state)
 {
     maxwell *s = state;
-    const maxwell_model *m = &s->model;
     reference *r = calloc(1, sizeof *r);
     if (!(s->reference = r))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
-    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
-    r->E = calloc(4 * levels * classes, sizeof(real));
-    r->H = calloc(4 * levels, sizeof(real));
-    r->contrast = calloc(2 * classes, sizeof(real));
-    r->wave = calloc(2 * (size_t)m->n[2], sizeof(real));
-    r->lateral = calloc(2 * (2 + (size_t)m->n[0] + m->n[1]), sizeof(real));
-    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
-    r->products = s->anderson.on ? calloc(2 * cells, sizeof(real)) : NULL;
-    r->partials = s->anderson.on ? calloc(cells, sizeof(real)) : NULL;
-    if (!r->E || !r->H || !r->contrast || !r->wave || !r->lateral || (s->anderson.on && (!r->products || !r->partials)))
+    const size_t cells = maxwell_cells(&s->model);
+    bool complete = true;
+    for (int i = 0; i < MAXWELL_TABLES; i++) {
+        r->table[i] = calloc(maxwell_table_size(&s->model, (maxwell_table)i), sizeof(real));
+        complete = complete && r->table[i];
+    }
+    if (s->anderson.on) {
+        r->products = calloc(2 * cells, sizeof(real));
+        r->partials = calloc(cells, sizeof(real));
+        complete = complete && r->products && r->partials;
+    }
+    if (!complete)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
     r->wavelength = -1;
     return BN_OK;
@@ -71,21 +63,17 @@ static void teardown(void *state)
     reference *r = ((maxwell *)state)->reference;
     if (!r)
         return;
-    free(r->E);
-    free(r->H);
-    free(r->contrast);
-    free(r->wave);
-    free(r->lateral);
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        free(r->table[i]);
     free(r->products);
     free(r->partials);
     free(r);
 }
 
-/* ---------------------------------------------------------------------------------------------------- compact form */
-
-/* A neighbour's value of a component: around the side (times the phase of a Bloch wave, backwards its conjugate),
- * nothing behind a wall. */
-static pair neighbour(const maxwell_model *m, const reference *r, const pair *f, const uint32_t at[3], int dim, int step)
+/* A component at a neighbour, `step` cells along a dimension: across a periodic side, times the phase of a Bloch wave
+ * (backwards its conjugate); 0 behind a metal wall. */
+static pair neighbour(const maxwell_model *m, const reference *r, const pair *f, const uint32_t at[3], int dim,
+                      int step)
 {
     const size_t nx = m->n[0], ny = m->n[1];
     const long n = m->n[dim], to = (long)at[dim] + step;
@@ -97,7 +85,7 @@ static pair neighbour(const maxwell_model *m, const reference *r, const pair *f,
     const pair value = f[((size_t)p[2] * ny + p[1]) * nx + p[0]];
     if (!across || !m->light.bloch)
         return value;
-    pair phase = at_pair(r->lateral, (size_t)dim);
+    pair phase = at_pair(r->table[MAXWELL_LATERAL], (size_t)dim);
     if (step < 0)
         phase.im = -phase.im;
     return times(value, phase);
@@ -107,13 +95,13 @@ static pair incident(const maxwell_model *m, const reference *r, pair value, con
 {
     if (!m->light.bloch)
         return value;
-    const real *lateral = r->lateral + 4;
+    const real *lateral = r->table[MAXWELL_LATERAL] + 4;
     return times(value, times(at_pair(lateral, at[0]), at_pair(lateral, m->n[0] + at[1])));
 }
 
-/* new = t old + c curl, where it is split as the sum of two parts with coefficients of their own. */
-static pair advance(pair old, pair first, pair second, const real *coefficients, size_t at_first, size_t at_second,
-                    bool split, pair *part)
+/* kernels/maxwell.cl, (1) or (2); where the component is split, (3). */
+static pair update_component(pair old, pair first, pair second, const real *coefficients, size_t at_first,
+                             size_t at_second, bool split, pair *part)
 {
     const pair t = at_pair(coefficients, 2 * at_first), c = at_pair(coefficients, 2 * at_first + 1);
     if (!split)
@@ -147,18 +135,18 @@ static void step_H(const maxwell *s, const reference *r)
                     dz_ex = plus(dz_ex, incident(m, r, in_x, at));
                     dz_ey = plus(dz_ey, incident(m, r, in_y, at));
                 }
-                hx[here] = advance(hx[here], dz_ey, minus(ez[here], neighbour(m, r, ez, at, 1, 1)), r->H, dz, dy,
-                                   dz + dy > 0, px + here);
-                hy[here] = advance(hy[here], negative(dz_ex), minus(neighbour(m, r, ez, at, 0, 1), ez[here]), r->H, dz,
-                                   dx, dz + dx > 0, py + here);
-                hz[here] = advance(hz[here], minus(ey[here], neighbour(m, r, ey, at, 0, 1)),
-                                   minus(neighbour(m, r, ex, at, 1, 1), ex[here]), r->H, dx, dy, dx + dy > 0,
-                                   m->pml.sides ? pz + here : NULL);
+                hx[here] = update_component(hx[here], dz_ey, minus(ez[here], neighbour(m, r, ez, at, 1, 1)),
+                                            r->table[MAXWELL_UPDATE_H], dz, dy, dz + dy > 0, px + here);
+                hy[here] = update_component(hy[here], negative(dz_ex), minus(neighbour(m, r, ez, at, 0, 1), ez[here]),
+                                            r->table[MAXWELL_UPDATE_H], dz, dx, dz + dx > 0, py + here);
+                hz[here] = update_component(hz[here], minus(ey[here], neighbour(m, r, ey, at, 0, 1)),
+                                            minus(neighbour(m, r, ex, at, 1, 1), ex[here]), r->table[MAXWELL_UPDATE_H],
+                                            dx, dy, dx + dy > 0, m->pml.sides ? pz + here : NULL);
             }
 }
 
-/* Largest |change|^2 and |E|^2, kept when not finite. */
-static void watch(maxwell *s, pair new, pair old)
+/* The largest |change|^2 and |E|^2; one that is not a number stays. */
+static void note_change(maxwell *s, pair new, pair old)
 {
     const double change = (double)square(minus(new, old)), size = (double)square(new);
     if (!(change <= s->change) && !isnan(s->change))
@@ -201,15 +189,15 @@ static void step_E(maxwell *s, const reference *r)
                     const size_t own = (size_t)c * cells + here, class = m->structure.edge[own], base = class * levels;
                     const size_t a = depth[along[c][0]], b = depth[along[c][1]];
                     const pair old = E[own];
-                    pair new = advance(old, first[c], second[c], r->E, base + a, base + b, a + b > 0,
-                                       c < 2 || m->pml.sides ? part + own : NULL);
+                    pair new = update_component(old, first[c], second[c], r->table[MAXWELL_UPDATE_E], base + a,
+                                                base + b, a + b > 0, c < 2 || m->pml.sides ? part + own : NULL);
                     if (m->light.volume && c < 2)
-                        new = plus(new,
-                                   scaled(drive[c], times(at_pair(r->E, 2 * base + 1),
-                                                          times(at_pair(r->contrast, class), at_pair(r->wave, k)))));
+                        new = plus(new, scaled(drive[c], times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1),
+                                                               times(at_pair(r->table[MAXWELL_CONTRAST], class),
+                                                                     at_pair(r->table[MAXWELL_WAVE], k)))));
                     if (wall[c])
                         new = (pair){ 0, 0 };
-                    watch(s, new, old);
+                    note_change(s, new, old);
                     E[own] = new;
                 }
             }
@@ -217,7 +205,7 @@ static void step_E(maxwell *s, const reference *r)
 
 /* -------------------------------------------------------------------------------------------------- acceleration */
 
-/* Component c of the state: E, H, the parts of both. */
+/* Component c of the state, which is E, H and the parts of both. */
 static pair *state_of(const maxwell *s, int c)
 {
     const maxwell_model *m = &s->model;
@@ -231,12 +219,13 @@ static pair *state_of(const maxwell *s, int c)
     return (pair *)bn_field_host(f[which]) + own * cells;
 }
 
-/* Component c of difference `slot`; slot depth: of the last state. */
+/* Component c of difference `slot`, or, with slot = depth, of the last state. */
 static pair *history_of(const maxwell *s, int slot, int c)
 {
     const maxwell_model *m = &s->model;
     const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
-    return (pair *)bn_field_host(s->anderson.history) + ((size_t)slot * (size_t)s->anderson.components + (size_t)c) * cells;
+    return (pair *)bn_field_host(s->anderson.history) +
+           ((size_t)slot * (size_t)s->anderson.components + (size_t)c) * cells;
 }
 
 static void store_state(const maxwell *s, int slot)
@@ -310,7 +299,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     maxwell *s = state;
     reference *r = s->reference;
     if (r->wavelength != s->spectrum.present)
-        take_tables(s, r);
+        round_tables(s, r);
     s->change = s->size = 0;
     step_H(s, r);
     step_E(s, r);
@@ -333,7 +322,7 @@ static bn_status update_outputs(bn_sim *sim, void *state)
         pair e[3] = { E[i], E[cells + i], E[2 * cells + i] };
         if (m->light.volume) {
             const size_t k = i / ((size_t)m->n[0] * m->n[1]);
-            const pair wave = { (real)m->t.wave[2 * k], (real)m->t.wave[2 * k + 1] };
+            const pair wave = { (real)m->t.of[MAXWELL_WAVE][2 * k], (real)m->t.of[MAXWELL_WAVE][2 * k + 1] };
             e[0] = plus(e[0], scaled((real)(ramp * m->light.amplitude * cos(m->light.polarisation)), wave));
             e[1] = plus(e[1], scaled((real)(ramp * m->light.amplitude * sin(m->light.polarisation)), wave));
         }

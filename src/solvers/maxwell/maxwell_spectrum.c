@@ -1,4 +1,5 @@
-/* maxwell_spectrum.c: wavelengths one after the other: how each begins and ends, the spectrum, what a checkpoint keeps. */
+/* maxwell_spectrum.c: wavelengths one after the other: how each begins and ends, the spectrum, what a checkpoint keeps.
+ */
 #include "maxwell.h"
 
 #include <math.h>

@@ -7,24 +7,16 @@
 /* |E| above this many times the incident field counts as growing without bound. */
 #define RUNAWAY 1e6
 
-/* Coefficients and phases of the present wavelength on the device. `create`: for the first time. */
+/* The tables of the present wavelength on the device. `create`: for the first time. */
 static bn_status write_tables(bn_domain *d, maxwell *s, bool create)
 {
-    const maxwell_model *m = &s->model;
-    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
-    const struct {
-        const char *name;
-        const double *values;
-        size_t count;
-        bn_device_array **array;
-    } tables[] = { { "coefficients of E", m->t.E, 4 * levels * classes, &s->k.table_E },
-                   { "coefficients of H", m->t.H, 4 * levels, &s->k.table_H },
-                   { "contrast", m->t.contrast, 2 * classes, &s->k.contrast },
-                   { "incident wave", m->t.wave, 2 * (size_t)m->n[2], &s->k.wave },
-                   { "lateral phases", m->t.lateral, 2 * (2 + (size_t)m->n[0] + m->n[1]), &s->k.lateral } };
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        BN_TRY(create ? bn_device_array_reals(d, tables[i].name, tables[i].values, tables[i].count, tables[i].array)
-                      : bn_device_array_rewrite(*tables[i].array, tables[i].values, tables[i].count));
+    static const char *const names[MAXWELL_TABLES] = { "coefficients of E", "coefficients of H", "contrast",
+                                                       "incident wave", "lateral phases" };
+    for (int i = 0; i < MAXWELL_TABLES; i++) {
+        const size_t size = maxwell_table_size(&s->model, (maxwell_table)i);
+        BN_TRY(create ? bn_device_array_reals(d, names[i], s->model.t.of[i], size, &s->k.table[i])
+                      : bn_device_array_rewrite(s->k.table[i], s->model.t.of[i], size));
+    }
     return BN_OK;
 }
 
@@ -54,11 +46,8 @@ static bn_status setup(bn_sim *sim, void *state)
 static void teardown(void *state)
 {
     maxwell *s = state;
-    bn_device_array_destroy(&s->k.table_E);
-    bn_device_array_destroy(&s->k.table_H);
-    bn_device_array_destroy(&s->k.contrast);
-    bn_device_array_destroy(&s->k.wave);
-    bn_device_array_destroy(&s->k.lateral);
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        bn_device_array_destroy(&s->k.table[i]);
     bn_partials_destroy(&s->k.partials);
     bn_scalars_destroy(&s->k.scalars);
     maxwell_anderson_teardown(s);
@@ -74,8 +63,8 @@ static size_t source_arguments(const maxwell *s, const cplx incident[2], bn_arg 
     const double ramp = maxwell_ramp(&s->model, s->steps);
     size_t count = 0;
     if (light->volume && !incident) {
-        args[count++] = (bn_arg)BN_ARRAY(s->k.contrast);
-        args[count++] = (bn_arg)BN_ARRAY(s->k.wave);
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_CONTRAST]);
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_WAVE]);
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * cos(light->polarisation));
         args[count++] = (bn_arg)BN_REALV(ramp * light->amplitude * sin(light->polarisation));
     } else if (!light->volume) {
@@ -85,7 +74,7 @@ static size_t source_arguments(const maxwell *s, const cplx incident[2], bn_arg 
         }
     }
     if (light->bloch)
-        args[count++] = (bn_arg)BN_ARRAY(s->k.lateral);
+        args[count++] = (bn_arg)BN_ARRAY(s->k.table[MAXWELL_LATERAL]);
     return count;
 }
 
@@ -105,10 +94,17 @@ static bn_status step_fused(maxwell *s)
 {
     const maxwell_fields *f = &s->f;
     bn_arg args[11 + 2 * SOURCE_ARGUMENTS] = {
-        BN_READ_WRAPPED(f->E, 1),      BN_READ_WRAPPED(f->H, 1), BN_READ_WRAPPED(f->part_E, 0),
-        BN_READ_WRAPPED(f->part_H, 1), BN_READ(f->edges, 0),     BN_ARRAY(s->k.table_E),
-        BN_ARRAY(s->k.table_H),        BN_WRITE(f->E_next),      BN_WRITE(f->H_next),
-        BN_WRITE(f->part_E_next),      BN_WRITE(f->part_H_next),
+        BN_READ_WRAPPED(f->E, 1),
+        BN_READ_WRAPPED(f->H, 1),
+        BN_READ_WRAPPED(f->part_E, 0),
+        BN_READ_WRAPPED(f->part_H, 1),
+        BN_READ(f->edges, 0),
+        BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]),
+        BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]),
+        BN_WRITE(f->E_next),
+        BN_WRITE(f->H_next),
+        BN_WRITE(f->part_E_next),
+        BN_WRITE(f->part_H_next),
     };
     size_t count = 11;
     if (s->model.light.volume) {
@@ -132,14 +128,14 @@ static bn_status step_two_pass(maxwell *s, bool watched)
     const maxwell_fields *f = &s->f;
     const cplx *e = s->model.t.e_inc, *h = s->model.light.volume ? NULL : s->model.t.h_inc;
     const bool rows = s->config.sweep == MAXWELL_ROWS;
-    BN_TRY(RUN_WITH_SOURCE(s, rows ? s->k.H_rows : s->k.H, e, BN_READ_WRAPPED_SIDE(f->E, 1, 1), BN_ARRAY(s->k.table_H),
-                           BN_UPDATE(f->H), BN_UPDATE(f->part_H)));
+    BN_TRY(RUN_WITH_SOURCE(s, rows ? s->k.H_rows : s->k.H, e, BN_READ_WRAPPED_SIDE(f->E, 1, 1),
+                           BN_ARRAY(s->k.table[MAXWELL_UPDATE_H]), BN_UPDATE(f->H), BN_UPDATE(f->part_H)));
     if (watched)
         return RUN_WITH_SOURCE(s, s->k.E_watched, h, BN_READ_WRAPPED_SIDE(f->H, 1, -1), BN_READ(f->edges, 0),
-                               BN_ARRAY(s->k.table_E), BN_UPDATE(f->E), BN_UPDATE(f->part_E),
+                               BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]), BN_UPDATE(f->E), BN_UPDATE(f->part_E),
                                BN_PARTIALS(s->k.partials));
     return RUN_WITH_SOURCE(s, rows ? s->k.E_rows : s->k.E, h, BN_READ_WRAPPED_SIDE(f->H, 1, -1), BN_READ(f->edges, 0),
-                           BN_ARRAY(s->k.table_E), BN_UPDATE(f->E), BN_UPDATE(f->part_E));
+                           BN_ARRAY(s->k.table[MAXWELL_UPDATE_E]), BN_UPDATE(f->E), BN_UPDATE(f->part_E));
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
@@ -169,7 +165,7 @@ static bn_status update_outputs(bn_sim *sim, void *state)
     if (!light->volume)
         return BN_RUN(s->k.norm, BN_READ(s->f.E, 0), BN_WRITE(s->f.norm));
     const double amplitude = maxwell_ramp(&s->model, s->steps) * light->amplitude;
-    return BN_RUN(s->k.norm, BN_READ(s->f.E, 0), BN_WRITE(s->f.norm), BN_ARRAY(s->k.wave),
+    return BN_RUN(s->k.norm, BN_READ(s->f.E, 0), BN_WRITE(s->f.norm), BN_ARRAY(s->k.table[MAXWELL_WAVE]),
                   BN_REALV(amplitude * cos(light->polarisation)), BN_REALV(amplitude * sin(light->polarisation)));
 }
 
@@ -230,6 +226,9 @@ bn_status maxwell_report(bn_sim *sim, maxwell *s, bool watched, bn_step *out)
 
 static bn_status resume(bn_sim *sim, void *state) { return write_tables(bn_sim_domain(sim), state, false); }
 
-const bn_engine maxwell_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .update_outputs = update_outputs, .resume = resume
-};
+const bn_engine maxwell_device = { .name = "opencl",
+                                   .setup = setup,
+                                   .step = step,
+                                   .teardown = teardown,
+                                   .update_outputs = update_outputs,
+                                   .resume = resume };

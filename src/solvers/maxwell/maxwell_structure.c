@@ -1,15 +1,15 @@
 /* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell
- * is what stands in its middle; with sharp borders an edge is what stands in the edge's. */
+ * has the material at its centre; with sharp borders an edge of the grid has the material at the edge's centre. */
 #include "maxwell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where in each cell the structure is asked for, in cells from its lowest corner, and where the answers go. */
+/* The place in each cell whose material is wanted. */
 typedef struct sample {
-    double in[3];
-    uint8_t *of;
+    double in[3]; /* in cells from the cell's lowest corner */
+    uint8_t *of;  /* the materials of all cells */
 } sample;
 
 /* SplitMix64 (Steele, Lea, Flood 2014): numbers for random faces, the same everywhere. */
@@ -24,27 +24,28 @@ static uint64_t next_random(uint64_t *state)
 static double uniform(uint64_t *state) { return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53; }
 
 /* Smooths `height` along one dimension with a periodic Gaussian of the given width [cells]. */
-static void smooth(double *height, double *room, size_t n, size_t lines, size_t step, size_t line_step, double width)
+static void smooth(double *height, double *smoothed, size_t n, size_t lines, size_t step, size_t line_step,
+                   double width)
 {
-    const long reach = (long)ceil(4 * width);
+    const long radius = (long)ceil(4 * width);
     for (size_t line = 0; line < lines; line++) {
         double *first = height + line * line_step;
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
-            for (long d = -reach; d <= reach; d++) {
+            for (long d = -radius; d <= radius; d++) {
                 const long at = (((long)i + d) % (long)n + (long)n) % (long)n;
                 sum += exp(-0.5 * (double)(d * d) / (width * width)) * first[(size_t)at * step];
             }
-            room[i] = sum;
+            smoothed[i] = sum;
         }
         for (size_t i = 0; i < n; i++)
-            first[i * step] = room[i];
+            first[i * step] = smoothed[i];
     }
 }
 
 /* A random face, periodic, with mean 0, the given root mean square [m] and a Gaussian autocorrelation exp(-r^2 / L^2):
  * white noise smoothed by a Gaussian of width L / 2. */
-static void random_face(const maxwell_model *m, double rms, double length, uint64_t seed, double *height, double *room)
+static void random_face(const maxwell_model *m, double rms, double length, uint64_t seed, double *height, double *line)
 {
     const size_t nx = m->n[0], ny = m->n[1], points = nx * ny;
     uint64_t state = seed;
@@ -53,8 +54,8 @@ static void random_face(const maxwell_model *m, double rms, double length, uint6
         height[i] = sqrt(-2 * log(uniform(&state))) * cos(6.283185307179586 * uniform(&state));
     const double width = 0.5 * length / m->h;
     if (width > 0) {
-        smooth(height, room, nx, ny, 1, nx, width);
-        smooth(height, room, ny, nx, nx, 1, width);
+        smooth(height, line, nx, ny, 1, nx, width);
+        smooth(height, line, ny, nx, nx, 1, width);
     }
     for (size_t i = 0; i < points; i++)
         mean += height[i] / (double)points;
@@ -64,7 +65,7 @@ static void random_face(const maxwell_model *m, double rms, double length, uint6
         height[i] = squares > 0 ? (height[i] - mean) * rms / sqrt(squares) : 0;
 }
 
-/* A lamellar grating along x, about its mean: `fill` of each period stands high. */
+/* A lamellar grating along x, about its mean: the share `fill` of each period is raised. */
 static void grating_face(const maxwell_model *m, double period, double fill, double depth, double *height)
 {
     for (size_t i = 0; i < m->n[0]; i++) {
@@ -76,7 +77,8 @@ static void grating_face(const maxwell_model *m, double period, double fill, dou
 
 /* Heights from a picture that covers the grid: `depth` from the lowest value that a pixel may have (black) to the
  * highest (white; of a TIFF from its own lowest to its highest), about the mean, nearest pixel. */
-static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double depth, double *height)
+static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double depth,
+                              double *height)
 {
     const char *name = bn_case_item_text(c, "layer.picture", item), *dot = strrchr(name, '.');
     const bool tiff = dot && (strcmp(dot, ".tif") == 0 || strcmp(dot, ".tiff") == 0);
@@ -103,7 +105,7 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model 
         for (size_t i = 0; i < nx; i++) {
             const size_t x = (size_t)(((double)i + 0.5) / (double)nx * width);
             const size_t y = (size_t)(((double)j + 0.5) / (double)ny * rows);
-            /* The first row of a PNG is the uppermost; volumes are turned already. */
+            /* The first row of a PNG is the uppermost one, of a volume the lowest one. */
             const double value = grey ? grey[(rows - 1 - y) * width + x] : v.values[y * width + x];
             height[j * nx + i] = high > low ? depth * (value - low) / (high - low) : 0;
             mean += height[j * nx + i] / (double)(nx * ny);
@@ -113,7 +115,8 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model 
     return BN_OK;
 }
 
-static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double *height, double *room)
+static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double *height,
+                         double *line)
 {
     const double depth = bn_case_item_real(c, "layer.depth", item);
     switch ((maxwell_texture)bn_case_item_choice(c, "layer.texture", item)) {
@@ -121,7 +124,7 @@ static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell_model *m, s
     case MAXWELL_TEXTURE_SAME: break; /* as the face above */
     case MAXWELL_TEXTURE_RANDOM: {
         const double length = bn_case_item_real(c, "layer.correlation", item);
-        random_face(m, depth, length, (uint64_t)bn_case_int(c, "case.seed") + 1000003 * item, height, room);
+        random_face(m, depth, length, (uint64_t)bn_case_int(c, "case.seed") + 1000003 * item, height, line);
         break;
     }
     case MAXWELL_TEXTURE_GRATING: {
@@ -147,7 +150,7 @@ static void fill_below(const maxwell_model *m, const sample *q, double face, con
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
             const double z = (face + height[j * nx + i]) / m->h;
-            /* Places below; one exactly on the face lies above. */
+            /* The number of places below the face; one exactly on it lies above. */
             const double count = ceil(z - q->in[2] - 1e-9);
             const size_t filled = count <= 0 ? 0 : count >= (double)nz ? nz : (size_t)count;
             for (size_t k = 0; k < filled; k++)
@@ -155,7 +158,7 @@ static void fill_below(const maxwell_model *m, const sample *q, double face, con
         }
 }
 
-/* Number of the material that an item of a list names; an unknown one rejects the case, -1. */
+/* Number of the material that an item of a list names; -1: it is unknown, and the case is rejected. */
 static bn_status material_of(const bn_case *c, bn_plan *p, maxwell_model *m, const char *key, size_t item, int *out)
 {
     const char *name = bn_case_item_text(c, key, item);
@@ -168,16 +171,16 @@ static bn_status material_of(const bn_case *c, bn_plan *p, maxwell_model *m, con
 static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
 {
     const size_t nx = m->n[0], ny = m->n[1], layers = bn_case_items(c, "layer");
-    double *height, *room;
+    double *height, *line;
     double face = bn_case_real(c, "structure.top");
-    if (face == 0) /* a wavelength's quarter below the source, at a whole cell */
+    if (face == 0) /* a quarter wavelength below the source, at a face of cells */
         face = m->h * floor(m->light.source - 0.25 * m->light.wavelength / m->h);
     BN_TRY(bn_plan_allocate(p, nx * ny * sizeof *height, (void **)&height));
-    BN_TRY(bn_plan_allocate(p, (nx + ny) * sizeof *room, (void **)&room));
+    BN_TRY(bn_plan_allocate(p, (nx + ny) * sizeof *line, (void **)&line));
     for (size_t item = 0; item < layers; item++) {
         int material;
         BN_TRY(material_of(c, p, m, "layer.material", item, &material));
-        BN_TRY(face_of(c, p, m, item, height, room));
+        BN_TRY(face_of(c, p, m, item, height, line));
         if (material < 0)
             continue;
         fill_below(m, q, face, height, material);
@@ -237,7 +240,7 @@ static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell_model *m, c
     return BN_OK;
 }
 
-/* Absorbing layers must hold one dielectric each, the same across a plane; the light's path above the source too. */
+/* Each absorbing layer must lie in one dielectric, and so must all planes from the source upwards. */
 static void check_layers(const bn_case *c, const maxwell_model *m)
 {
     const size_t nx = m->n[0], ny = m->n[1], nz = m->n[2], plane = nx * ny;
@@ -262,7 +265,8 @@ static void check_layers(const bn_case *c, const maxwell_model *m)
     for (size_t k = 0; m->pml.sides && k < nz; k++)
         for (size_t i = 0; i < plane; i++) {
             const size_t x = i % nx, y = i / nx, d = (size_t)m->pml.cells;
-            if ((x < d || x + d >= nx || y < d || y + d >= ny) && m->structure.cell[k * plane + i] != m->structure.above) {
+            if ((x < d || x + d >= nx || y < d || y + d >= ny) &&
+                m->structure.cell[k * plane + i] != m->structure.above) {
                 (void)bn_case_reject(
                     c, "boundary.sides", "give the grid more cells along x and y",
                     "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
@@ -280,7 +284,7 @@ static bn_status fill(const bn_case *c, bn_plan *p, maxwell_model *m, const samp
     return build_spheres(c, p, m, q);
 }
 
-/* Of cells that are only counted: all materials that the case names may be in them. */
+/* Where cells are only counted, every material that the case names counts as used. */
 static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
     static const char *const lists[3][2] = { { "layer", "layer.material" },

@@ -1,5 +1,4 @@
-/* maxwell_tables.c: the numbers that the update of a cell needs: classes of edges, coefficients, the incident wave of
- * the grid. */
+/* maxwell_tables.c: tables of the update of a cell: classes of edges, coefficients, the incident wave. */
 #include "maxwell.h"
 
 #include <math.h>
@@ -23,7 +22,7 @@ int maxwell_depth_H(const maxwell_model *m, int dim, uint32_t at)
 
 /* ------------------------------------------------------------------------------------------------------- classes */
 
-/* Place on an axis of the cell before `at`: around a periodic side, at a wall the cell itself. */
+/* Place on an axis of the cell before `at`: across a periodic side the last one, at a wall the cell itself. */
 static uint32_t cell_before(const maxwell_model *m, int dim, uint32_t at)
 {
     return at > 0 ? at - 1 : dim < 2 && !m->pml.sides ? m->n[dim] - 1 : 0;
@@ -73,7 +72,7 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
                             at[b] = cell_before(m, b, here[b]);
                         of[quarter] = m->structure.cell[((size_t)at[2] * ny + at[1]) * nx + at[0]];
                     }
-                    if (!m->structure.average) /* what stands on the edge itself */
+                    if (!m->structure.average) /* the material at the edge itself */
                         memset(of, m->structure.edge[(size_t)axis * cells + ((size_t)k * ny + j) * nx + i], sizeof of);
                     sort4(of);
                     if (number < 0 || memcmp(of, last, 4) != 0) {
@@ -91,8 +90,8 @@ bn_status maxwell_find_classes(const bn_case *c, bn_plan *p, maxwell_model *m)
 
 static cplx permittivity(const maxwell_material *m) { return (cplx){ m->n * m->n - m->k * m->k, -2 * m->n * m->k }; }
 
-/* The mean of the four cells; where that would be next to nothing, which only a metal and a dielectric together give
- * and the iteration does not stand, the material that fills most of them (of two equal ones the first). */
+/* The mean of the four cells. Where a metal and a dielectric nearly cancel, the iteration would not be stable: then the
+ * permittivity of the material that most of the cells have (of two equally frequent ones the first). */
 static void mean_permittivity(const maxwell_model *m, maxwell_class *class)
 {
     cplx mean = { 0, 0 };
@@ -150,22 +149,24 @@ static void set_coefficients(maxwell_model *m)
         for (int depth = 0; depth < levels; depth++) {
             const double sigma = conductivity(m, depth);
             const cplx loss = { -t->w * eps.im + sigma * eps.re, sigma * eps.im };
-            set_update(eps.re, loss, tau, half, t->E + 4 * ((size_t)i * levels + (size_t)depth));
+            set_update(eps.re, loss, tau, half, t->of[MAXWELL_UPDATE_E] + 4 * ((size_t)i * levels + (size_t)depth));
         }
         /* -i w (eps - eps_above) */
-        t->contrast[2 * i] = t->w * (eps.im - above.im);
-        t->contrast[2 * i + 1] = -t->w * (eps.re - above.re);
+        t->of[MAXWELL_CONTRAST][2 * i] = t->w * (eps.im - above.im);
+        t->of[MAXWELL_CONTRAST][2 * i + 1] = -t->w * (eps.re - above.re);
     }
     for (int depth = 0; depth < levels; depth++)
-        set_update(1, (cplx){ conductivity(m, depth > 0 ? depth - 0.5 : 0), 0 }, tau, half, t->H + 4 * (size_t)depth);
+        set_update(1, (cplx){ conductivity(m, depth > 0 ? depth - 0.5 : 0), 0 }, tau, half,
+                   t->of[MAXWELL_UPDATE_H] + 4 * (size_t)depth);
 }
 
-/* The incident plane wave, exact on the grid: wave numbers obey sum sin^2(k_i / 2) = (n w / 2)^2, the amplitudes stand
- * across K = 2 sin(k / 2), and H = K x E / w. It travels downwards. */
+/* The incident plane wave, exact on the grid: wave numbers obey sum sin^2(k_i / 2) = (n w / 2)^2, the amplitudes are
+ * perpendicular to K = 2 sin(k / 2), and H = K x E / w. It travels downwards. */
 static void set_wave(maxwell_model *m)
 {
     maxwell_tables *t = &m->t;
-    const double n = m->structure.material[m->structure.above].n, kx = n * t->w * sin(m->light.incidence) * cos(m->light.azimuth),
+    const double n = m->structure.material[m->structure.above].n,
+                 kx = n * t->w * sin(m->light.incidence) * cos(m->light.azimuth),
                  ky = n * t->w * sin(m->light.incidence) * sin(m->light.azimuth);
     const double Kx = 2 * sin(0.5 * kx), Ky = 2 * sin(0.5 * ky), Kz = -sqrt(n * t->w * n * t->w - Kx * Kx - Ky * Ky);
     const double kz = 2 * asin(-0.5 * Kz), across = hypot(Kx, Ky), K = n * t->w;
@@ -179,7 +180,7 @@ static void set_wave(maxwell_model *m)
     for (int i = 0; i < 3; i++)
         e[i] *= m->light.amplitude;
     const double hx = (Ky * e[2] - Kz * e[1]) / t->w, hy = (Kz * e[0] - Kx * e[2]) / t->w;
-    /* Half a cell along x for E_x and H_y, along y for E_y and H_x, and for H half a cell up. */
+    /* E_x and H_y stand half a cell further along x, E_y and H_x along y, H half a cell higher. */
     const cplx half_x = { cos(0.5 * kx), -sin(0.5 * kx) }, half_y = { cos(0.5 * ky), -sin(0.5 * ky) };
     const cplx half_z = { cos(0.5 * kz), sin(0.5 * kz) };
     t->e_inc[0] = (cplx){ e[0] * half_x.re, e[0] * half_x.im };
@@ -190,10 +191,10 @@ static void set_wave(maxwell_model *m)
                       (t->e_inc[1].re * t->h_inc[0].re + t->e_inc[1].im * t->h_inc[0].im));
     for (uint32_t k = 0; k < m->n[2]; k++) {
         const double phase = kz * ((double)k - m->light.source);
-        t->wave[2 * k] = cos(phase);
-        t->wave[2 * k + 1] = sin(phase);
+        t->of[MAXWELL_WAVE][2 * k] = cos(phase);
+        t->of[MAXWELL_WAVE][2 * k + 1] = sin(phase);
     }
-    double *lateral = t->lateral;
+    double *lateral = t->of[MAXWELL_LATERAL];
     for (int dim = 0; dim < 2; dim++) {
         const double k = dim ? ky : kx;
         lateral[2 * dim] = cos(k * m->n[dim]);
@@ -207,14 +208,24 @@ static void set_wave(maxwell_model *m)
         }
 }
 
+size_t maxwell_table_size(const maxwell_model *m, maxwell_table table)
+{
+    const size_t levels = (size_t)m->pml.cells + 1, classes = (size_t)m->structure.class_count;
+    switch (table) {
+    case MAXWELL_UPDATE_E: return 4 * levels * classes;
+    case MAXWELL_UPDATE_H: return 4 * levels;
+    case MAXWELL_CONTRAST: return 2 * classes;
+    case MAXWELL_WAVE: return 2 * (size_t)m->n[2];
+    case MAXWELL_LATERAL: return 2 * (2 + (size_t)m->n[0] + m->n[1]);
+    default: return 0;
+    }
+}
+
 bn_status maxwell_allocate_tables(bn_plan *p, maxwell_model *m)
 {
-    const size_t levels = (size_t)m->pml.cells + 1;
-    BN_TRY(bn_plan_allocate(p, 4 * levels * (size_t)m->structure.class_count * sizeof(double), (void **)&m->t.E));
-    BN_TRY(bn_plan_allocate(p, 4 * levels * sizeof(double), (void **)&m->t.H));
-    BN_TRY(bn_plan_allocate(p, 2 * (size_t)m->structure.class_count * sizeof(double), (void **)&m->t.contrast));
-    BN_TRY(bn_plan_allocate(p, 2 * (size_t)m->n[2] * sizeof(double), (void **)&m->t.wave));
-    return bn_plan_allocate(p, 2 * (2 + (size_t)m->n[0] + m->n[1]) * sizeof(double), (void **)&m->t.lateral);
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        BN_TRY(bn_plan_allocate(p, maxwell_table_size(m, (maxwell_table)i) * sizeof(double), (void **)&m->t.of[i]));
+    return BN_OK;
 }
 
 void maxwell_set_tables(maxwell_model *m)

@@ -1,6 +1,6 @@
 /* test_maxwell.c: the physics of the solver `maxwell` through the library's public interface: plane waves, slabs and
- * stacks against the transfer-matrix method, absorbing layers, spheres against Mie, symmetry, sweeps and layouts against each
- * other, and cases that must be rejected. */
+ * stacks against the transfer-matrix method, absorbing layers, spheres against Mie, symmetry, sweeps and layouts
+ * against each other, and cases that must be rejected. */
 #include "support_case.h"
 
 #include <stdio.h>
@@ -345,8 +345,8 @@ START_TEST(two_tiles_are_one_twice)
 }
 END_TEST
 
-/* The study of layouts computes the same iteration from coefficients in every cell: by its reference the solver's fields
- * but for rounding, on a device its reference's bits. */
+/* The study of layouts computes the same iteration from coefficients in every cell: by its reference the solver's
+ * fields but for rounding, on a device its reference's bits. */
 START_TEST(layouts_of_the_published_study_give_the_same_fields)
 {
     static const char *const layouts[] = { "solver.layout=soa", "solver.layout=aos" };
