@@ -1,98 +1,71 @@
-/* maxwell.cl: the time-harmonic iteration on a staggered grid (docs/maxwell.md): complex E and H, leapfrog, split fields in
- * the absorbing layers (PML). Lengths in cells, H times the impedance of vacuum.
+/* maxwell.cl: time-harmonic Maxwell equations on Yee's (1966) staggered grid, solved by iteration (docs/maxwell.md).
+ * Complex amplitudes of exp(+i omega t); lengths in cells, H times the impedance of vacuum. E_x of cell (i, j, k) stands at
+ * (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ...; d_x, d_y, d_z are differences of neighbours.
  *
- * Of cell (i, j, k): E_x stands at (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ... Sides are periodic, or absorbing
- * with a metal wall behind (PML_SIDES); at the top lies an absorbing layer, at the bottom too (LOW_Z) or a metal wall.
+ *   H' = t H - c curl E     with t, c of the depth in the absorbing layers                                    (1)
+ *   E' = t E + c curl H     with t, c of the materials around the edge of the grid and of that depth          (2)
+ *   In absorbing layers (split-field PML, Berenger 1994) a component F is the sum of two parts, each driven by
+ *   one of the two differences of its curl, with t and c of the depth along that difference's axis:
+ *   F_1' = t_1 F_1 + c_1 d_1 G,   F_2' = t_2 F_2 + c_2 d_2 G,   F = F_1 + F_2                                 (3)
+ *   `part` keeps F_1, the part of the difference along z (of a z component: along x); F_2 = F - F_1.
  *
- *   FORM      0: one material index per component and a small table; 1, 2: every cell has its own coefficients and all
- *             fields are split, as structure of arrays or array of structures
- *   SOURCE    plane of E above which the field is the scattered one; -1 with VOLUME
- *   VOLUME    the field is the scattered one everywhere, driven by the polarisation of what differs from the background
- *   BLOCH     periodic but for a phase
- */
-static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+ *   Light, one of two:
+ *   SOURCE_PLANE: a plane of E, above which H and E are the scattered field, below the total one: differences
+ *   across it take the incident field in                                                                      (4)
+ *   VOLUME: E and H are the scattered field everywhere; the structure radiates,
+ *   E' = ... + c contrast E_incident,   contrast = -i omega h / c_0 (eps - eps_above)                         (5)
+ *
+ * Sides are periodic (BLOCH: but for a phase), or absorbing with a metal wall behind (PML_SIDES). At the top lies an
+ * absorbing layer, at the bottom another (PML_BOTTOM) or a metal wall. Tables of t and c: for E in the order class of
+ * materials, depth; for H in the order depth. */
+#define NOTHING ((real2)(0, 0))
 
+static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+static inline real2 conjugate(real2 a) { return (real2)(a.x, -a.y); }
 static inline real square(real2 a) { return a.x * a.x + a.y * a.y; }
 
 /* The largest of three squared moduli: one that is not finite must not get lost. */
 static inline real largest(real2 a, real2 b, real2 c) { return larger(larger(square(a), square(b)), square(c)); }
 
-#if FORM == 0
-/* ----------------------------------------------------------------------------------------------- the compact form
- *
- * coefficients: t and c of  new = t old + c curl,  for E in the order class, depth; for H in the order depth. In the layers
- * the part of a component that a derivative along z drives (of the z component: along x) is kept by itself, in `part`. */
-
-typedef struct triple {
+/* Three components of one cell. */
+typedef struct vector {
     real2 x, y, z;
-} triple;
+} vector;
 
-static inline triple load_triple(global const real2 *f, index_t at)
+static inline vector load_vector(global const real2 *f, index_t at)
 {
-    const triple t = { f[at], f[at + PLANE], f[at + 2 * PLANE] };
-    return t;
+    const vector v = { f[at], f[at + PLANE], f[at + 2 * PLANE] };
+    return v;
 }
 
-/* How deep a place lies in an absorbing layer: 0 outside, else in cells, for E at whole places; for H at half places one
- * half more. `low`, `high`: whether there is a layer on that side. (Conditions instead of max would become a saturating
- * subtraction, which Oclgrind 21.10 does not know.) */
-static inline int depth_E(int at, int cells, int low, int high)
+#define STORE_VECTOR(f, at, value)      \
+    f[at] = (value).x;                  \
+    f[(at) + PLANE] = (value).y;        \
+    f[(at) + 2 * PLANE] = (value).z;
+
+/* ------------------------------------------------------------------------------------------------ absorbing layers */
+
+/* Depth in cells of a place in the absorbing layers of an axis, 0 outside. `low`, `high`: whether there is a layer on that
+ * side. `of`: OF_E, or OF_H, whose places lie half a cell further on and whose coefficients are those of half a cell more.
+ * (Conditions instead of max would become a saturating subtraction, which Oclgrind 21.10 does not know.) */
+enum { OF_E = 0, OF_H = 1 };
+
+static inline int depth(int of, int at, int cells, int low, int high)
 {
-    return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS), 0) : 0);
+    return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS) + of, 0) : 0);
+}
+#define DEPTH_X(of, x) depth(of, x, GNX, PML_SIDES, PML_SIDES)
+#define DEPTH_Y(of, y) depth(of, y, GNY, PML_SIDES, PML_SIDES)
+#define DEPTH_Z(of, z) depth(of, z, GNZ, PML_BOTTOM, 1)
+
+static inline int3 depths(int of, int x, int y, int z)
+{
+    return (int3)(DEPTH_X(of, x), DEPTH_Y(of, y), DEPTH_Z(of, z));
 }
 
-static inline int depth_H(int at, int cells, int low, int high)
-{
-    return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS) + 1, 0) : 0);
-}
-
-/* The neighbour one step on (or back) along each dimension. Where the box is the whole grid the step wraps around by itself,
- * else the halo holds the far side. */
-#define EAST(i, at) (NX == GNX && (i) == NX - 1 ? (at) - (NX - 1) : (at) + 1)
-#define WEST(i, at) (NX == GNX && (i) == 0 ? (at) + (NX - 1) : (at)-1)
-#define NORTH(j, at) (NY == GNY && (j) == NY - 1 ? (at) - (index_t)(NY - 1) * PITCH : (at) + PITCH)
-#define SOUTH(j, at) (NY == GNY && (j) == 0 ? (at) + (index_t)(NY - 1) * PITCH : (at)-PITCH)
-
-/* A value from beyond a side: nothing behind a metal wall, else times the phase of a Bloch wave. */
-#if PML_SIDES
-#define ACROSS(outside, value, phase) ((outside) ? (real2)(0, 0) : (value))
-#elif BLOCH
-#define ACROSS(outside, value, phase) ((outside) ? times(value, phase) : (value))
-#else
-#define ACROSS(outside, value, phase) (value)
-#endif
-
-/* The incident wave beside the source plane: E there, H half a cell above. `lateral`: the phases across the sides, then
- * those of the wave along x and along y. */
-#if BLOCH
-#define LATERAL_ARGUMENT , global const real2 *restrict lateral
-#define LATERAL , lateral
-#define PHASE_X lateral[0]
-#define PHASE_Y lateral[1]
-#define BACK_X ((real2)(lateral[0].x, -lateral[0].y))
-#define BACK_Y ((real2)(lateral[1].x, -lateral[1].y))
-#define INCIDENT(value, i, j) times(value, times(lateral[2 + (i)], lateral[2 + GNX + (j)]))
-#else
-#define LATERAL_ARGUMENT
-#define LATERAL
-#define INCIDENT(value, i, j) (value)
-#endif
-
-#if VOLUME
-#define LIGHT_H_ARGUMENTS
-#define LIGHT_H
-#define LIGHT_E_ARGUMENTS , global const real2 *restrict contrast, global const real2 *restrict wave, real drive_x, real drive_y
-#define LIGHT_E , contrast, wave, drive_x, drive_y
-#else
-#define LIGHT_H_ARGUMENTS , real x_re, real x_im, real y_re, real y_im LATERAL_ARGUMENT
-#define LIGHT_H , x_re, x_im, y_re, y_im LATERAL
-#define LIGHT_E_ARGUMENTS LIGHT_H_ARGUMENTS
-#define LIGHT_E LIGHT_H
-#endif
-
-/* One component: unsplit, or as the sum of two parts, of which `part` is the one driven by `first`. */
-static inline real2 advance(real2 old, real2 first, real2 second, global const real2 *coefficients, int at_first,
-                            int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
+/* One component: (1) or (2), or (3) where it is split. */
+static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *coefficients, int at_first,
+                                     int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
 {
     if (split) {
         const real2 before = part[at];
@@ -104,257 +77,295 @@ static inline real2 advance(real2 old, real2 first, real2 second, global const r
     return times(coefficients[2 * at_first], old) + times(coefficients[2 * at_first + 1], first + second);
 }
 
+/* Stores the parts of a cell at depths d where it has any. */
+#define STORE_PARTS(part, at, parts, d)       \
+    if ((d).z + (d).y > 0)                    \
+        part[at] = (parts).x;                 \
+    if ((d).z + (d).x > 0)                    \
+        part[(at) + PLANE] = (parts).y;       \
+    if (PML_SIDES && (d).x + (d).y > 0)       \
+        part[(at) + 2 * PLANE] = (parts).z;
+
+/* ------------------------------------------------------------------------------------------------ sides of the grid */
+
+/* The neighbour one step on (or back) along each dimension. Where the box is the whole grid the step wraps around by itself,
+ * else the halo holds the far side. */
+#define EAST(i, at) (NX == GNX && (i) == NX - 1 ? (at) - (NX - 1) : (at) + 1)
+#define WEST(i, at) (NX == GNX && (i) == 0 ? (at) + (NX - 1) : (at)-1)
+#define NORTH(j, at) (NY == GNY && (j) == NY - 1 ? (at) - (index_t)(NY - 1) * PITCH : (at) + PITCH)
+#define SOUTH(j, at) (NY == GNY && (j) == 0 ? (at) + (index_t)(NY - 1) * PITCH : (at)-PITCH)
+
+/* A value of a neighbour, which may lie beyond a side: nothing behind a metal wall, else times the phase of a Bloch wave. */
+#define ACROSS(outside, value, phase) \
+    (PML_SIDES && (outside) ? NOTHING : BLOCH && (outside) ? times(value, phase) : (value))
+
 /* E of the cell above: nothing in the metal wall behind the layer at the top. */
-static inline triple load_above(global const real2 *E, index_t at, int z)
+static inline vector load_above(global const real2 *E, index_t at, int z)
 {
-    triple t;
-    t.x = t.y = t.z = (real2)(0, 0);
-    return z == GNZ - 1 ? t : load_triple(E, at + SLICE);
+    const vector nothing = { NOTHING, NOTHING, NOTHING };
+    return z == GNZ - 1 ? nothing : load_vector(E, at + SLICE);
 }
 
-/* H of one cell after the next half step, e: E of the cell. i, j: in the box; x, y, z: in the grid. */
-static inline triple next_H(global const real2 *E, global const real2 *H, global const real2 *part,
-                            global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z, triple e,
-                            triple above, triple *parts LIGHT_H_ARGUMENTS)
+/* ------------------------------------------------------------------------------------------------ light */
+
+/* `lateral`: the phases across the sides, then those of the incident wave along x and along y. */
+#if BLOCH
+#define LATERAL_PARAMETER , global const real2 *restrict lateral
+#define LATERAL , lateral
+#define PHASE_X lateral[0]
+#define PHASE_Y lateral[1]
+#define INCIDENT(value, i, j) times(value, times(lateral[2 + (i)], lateral[2 + GNX + (j)]))
+#else
+#define LATERAL_PARAMETER
+#define LATERAL
+#define PHASE_X (real2)(1, 0)
+#define PHASE_Y (real2)(1, 0)
+#define INCIDENT(value, i, j) (value)
+#endif
+
+/* What kernels are told of the light, and the sources: of the volume source the incident wave along z and its amplitudes
+ * along x and y; of the source plane the incident E in it, for H, and the incident H half a cell above, for E. */
+#if VOLUME
+#define WAVE_PARAMETERS , global const real2 *restrict wave, real wave_x, real wave_y
+#define SOURCE_E_PARAMETERS , global const real2 *restrict contrast WAVE_PARAMETERS
+#define SOURCE_E , contrast, wave, wave_x, wave_y
+#define SOURCE_H_PARAMETERS
+#define SOURCE_H
+#define ADD_INCIDENT(difference_x, difference_y)
+#define ADD_RADIATION(e, class_x, class_y)                                                                               \
+    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                       \
+    e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
+#define ADD_WAVE(e, z)                  \
+    e.x = e.x + wave_x * wave[z];       \
+    e.y = e.y + wave_y * wave[z];
+#define ROW_RADIATES(row) row_radiates(edge + (row), contrast, end)
+#else
+#define WAVE_PARAMETERS
+#define SOURCE_E_PARAMETERS SOURCE_H_PARAMETERS
+#define SOURCE_E SOURCE_H
+#define SOURCE_H_PARAMETERS , real x_re, real x_im, real y_re, real y_im LATERAL_PARAMETER
+#define SOURCE_H , x_re, x_im, y_re, y_im LATERAL
+#define ADD_INCIDENT(difference_x, difference_y)                                \
+    if (z == SOURCE_PLANE) {                                                    \
+        difference_x = difference_x + INCIDENT((real2)(x_re, x_im), x, y);      \
+        difference_y = difference_y + INCIDENT((real2)(y_re, y_im), x, y);      \
+    }
+#define ADD_RADIATION(e, class_x, class_y)
+#define ADD_WAVE(e, z)
+#define ROW_RADIATES(row) 0
+#endif
+
+/* ------------------------------------------------------------------------------------------------ one cell */
+
+/* H of a cell after the next half step (1). e, above: E of the cell and of the one above; i, j: in the box; x, y, z: in
+ * the grid. */
+static inline vector update_H(global const real2 *E, global const real2 *H, global const real2 *part,
+                              global const real2 *coefficients, index_t at, int i, int j, int x, int y, int z, vector e,
+                              vector above, vector *parts SOURCE_H_PARAMETERS)
 {
     const index_t east = EAST(i, at), north = NORTH(j, at);
-    const triple h = load_triple(H, at);
+    const vector h = load_vector(H, at);
     const real2 e_y_east = ACROSS(x == GNX - 1, E[east + PLANE], PHASE_X);
     const real2 e_z_east = ACROSS(x == GNX - 1, E[east + 2 * PLANE], PHASE_X);
     const real2 e_x_north = ACROSS(y == GNY - 1, E[north], PHASE_Y);
     const real2 e_z_north = ACROSS(y == GNY - 1, E[north + 2 * PLANE], PHASE_Y);
     real2 dz_ex = above.x - e.x, dz_ey = above.y - e.y;
-#if !VOLUME
-    if (z == SOURCE) { /* E below is the total field, H is the scattered one */
-        dz_ex = dz_ex + INCIDENT((real2)(x_re, x_im), x, y);
-        dz_ey = dz_ey + INCIDENT((real2)(y_re, y_im), x, y);
-    }
-#endif
-    const int dx = depth_H(x, GNX, PML_SIDES, PML_SIDES), dy = depth_H(y, GNY, PML_SIDES, PML_SIDES);
-    const int dz = depth_H(z, GNZ, LOW_Z, 1);
-    triple next;
-    next.x = advance(h.x, dz_ey, e.z - e_z_north, coefficients, dz, dy, dz + dy, part, at, &parts->x);
-    next.y = advance(h.y, -dz_ex, e_z_east - e.z, coefficients, dz, dx, dz + dx, part, at + PLANE, &parts->y);
-    next.z = advance(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, dx, dy, dx + dy, part, at + 2 * PLANE,
-                     &parts->z);
-    return next;
+    ADD_INCIDENT(dz_ex, dz_ey)
+    const int3 d = depths(OF_H, x, y, z);
+    vector new;
+    new.x = update_component(h.x, dz_ey, e.z - e_z_north, coefficients, d.z, d.y, d.z + d.y, part, at, &parts->x);
+    new.y = update_component(h.y, -dz_ex, e_z_east - e.z, coefficients, d.z, d.x, d.z + d.x, part, at + PLANE, &parts->y);
+    new.z = update_component(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, d.x, d.y, d.x + d.y, part,
+                             at + 2 * PLANE, &parts->z);
+    return new;
 }
 
-/* E of one cell after the next half step, from H of the cell (here) and of its neighbours to the west, south and below. */
-static inline triple next_E(triple e, global const uchar *edge, global const real2 *part,
-                            global const real2 *coefficients, index_t at, int x, int y, int z, triple here, triple west,
-                            triple south, triple below, triple *parts LIGHT_E_ARGUMENTS)
+/* E of a cell after the next half step (2), from H of the cell and of its neighbours to the west, south and below. */
+static inline vector update_E(vector e, global const uchar *edge, global const real2 *part,
+                              global const real2 *coefficients, index_t at, int x, int y, int z, vector h, vector west,
+                              vector south, vector below, vector *parts SOURCE_E_PARAMETERS)
 {
-    const int dx = depth_E(x, GNX, PML_SIDES, PML_SIDES), dy = depth_E(y, GNY, PML_SIDES, PML_SIDES);
-    const int dz = depth_E(z, GNZ, LOW_Z, 1);
+    const int3 d = depths(OF_E, x, y, z);
     const int class_x = edge[at] * (PML_CELLS + 1), class_y = edge[at + PLANE] * (PML_CELLS + 1);
     const int class_z = edge[at + 2 * PLANE] * (PML_CELLS + 1);
-    real2 dz_hx = here.x - below.x, dz_hy = here.y - below.y;
-#if !VOLUME
-    if (z == SOURCE) { /* H above is the scattered field, E is the total one */
-        dz_hx = dz_hx + INCIDENT((real2)(x_re, x_im), x, y);
-        dz_hy = dz_hy + INCIDENT((real2)(y_re, y_im), x, y);
-    }
-#endif
-    triple next;
-    next.x = advance(e.x, -dz_hy, here.z - south.z, coefficients, class_x + dz, class_x + dy, dz + dy, part, at, &parts->x);
-    next.y = advance(e.y, dz_hx, west.z - here.z, coefficients, class_y + dz, class_y + dx, dz + dx, part, at + PLANE,
-                     &parts->y);
-    next.z = advance(e.z, here.y - west.y, south.x - here.x, coefficients, class_z + dx, class_z + dy, dx + dy, part,
-                     at + 2 * PLANE, &parts->z);
-#if VOLUME
-    const real2 incident = wave[z];
-    next.x = next.x + drive_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], incident));
-    next.y = next.y + drive_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], incident));
-#endif
+    real2 dz_hx = h.x - below.x, dz_hy = h.y - below.y;
+    ADD_INCIDENT(dz_hx, dz_hy)
+    vector new;
+    new.x = update_component(e.x, -dz_hy, h.z - south.z, coefficients, class_x + d.z, class_x + d.y, d.z + d.y, part, at,
+                             &parts->x);
+    new.y = update_component(e.y, dz_hx, west.z - h.z, coefficients, class_y + d.z, class_y + d.x, d.z + d.x, part,
+                             at + PLANE, &parts->y);
+    new.z = update_component(e.z, h.y - west.y, south.x - h.x, coefficients, class_z + d.x, class_z + d.y, d.x + d.y, part,
+                             at + 2 * PLANE, &parts->z);
+    ADD_RADIATION(new, class_x, class_y)
     /* tangential components vanish on metal walls */
     const int wall_x = PML_SIDES && x == 0, wall_y = PML_SIDES && y == 0;
     if (wall_y | (z == 0))
-        next.x = (real2)(0, 0);
+        new.x = NOTHING;
     if (wall_x | (z == 0))
-        next.y = (real2)(0, 0);
+        new.y = NOTHING;
     if (wall_x | wall_y)
-        next.z = (real2)(0, 0);
-    return next;
+        new.z = NOTHING;
+    return new;
 }
 
-/* Stores the parts of a cell where it has any. */
-#define STORE_PARTS(part, at, parts, dx, dy, dz)   \
-    if ((dz) + (dy) > 0)                           \
-        part[at] = (parts).x;                      \
-    if ((dz) + (dx) > 0)                           \
-        part[(at) + PLANE] = (parts).y;            \
-    if (PML_SIDES && (dx) + (dy) > 0)              \
-        part[(at) + 2 * PLANE] = (parts).z;
+/* ------------------------------------------------------------------------------------------------ two passes */
 
-#define STORE_TRIPLE(f, at, value)      \
-    f[at] = (value).x;                  \
-    f[(at) + PLANE] = (value).y;        \
-    f[(at) + 2 * PLANE] = (value).z;
-
-kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
-                      global real2 *part LIGHT_H_ARGUMENTS)
+static inline void step_cell_H(global const real2 *E, global const real2 *coefficients, global real2 *H,
+                               global real2 *part, int i, int j, int k SOURCE_H_PARAMETERS)
 {
-    CELL3(i, j, k);
     const int x = X0 + i, y = Y0 + j, z = Z0 + k;
     const index_t at = AT3(i, j, k);
-    triple parts;
-    const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, load_triple(E, at), load_above(E, at, z),
-                               &parts LIGHT_H);
-    STORE_TRIPLE(H, at, next)
-    STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),
-                depth_H(z, GNZ, LOW_Z, 1))
+    vector parts;
+    const vector new = update_H(E, H, part, coefficients, at, i, j, x, y, z, load_vector(E, at), load_above(E, at, z),
+                                &parts SOURCE_H);
+    STORE_VECTOR(H, at, new)
+    STORE_PARTS(part, at, parts, depths(OF_H, x, y, z))
 }
 
-/* The new E of cell (i, j, k); declares x, y, z, at, parts, next. */
-#define NEXT_E(i, j, k)                                                                                             \
-    const int x = X0 + (i), y = Y0 + (j), z = Z0 + (k);                                                             \
-    const index_t at = AT3(i, j, k), west_at = WEST(i, at), south_at = SOUTH(j, at);                                \
-    const triple here = load_triple(H, at);                                                                         \
-    triple west, south, below, parts;                                                                               \
-    west.x = (real2)(0, 0);                                                                                         \
-    west.y = ACROSS(x == 0, H[west_at + PLANE], BACK_X);                                                            \
-    west.z = ACROSS(x == 0, H[west_at + 2 * PLANE], BACK_X);                                                        \
-    south.x = ACROSS(y == 0, H[south_at], BACK_Y);                                                                  \
-    south.y = (real2)(0, 0);                                                                                        \
-    south.z = ACROSS(y == 0, H[south_at + 2 * PLANE], BACK_Y);                                                      \
-    below.x = z == 0 ? (real2)(0, 0) : H[at - SLICE];                                                               \
-    below.y = z == 0 ? (real2)(0, 0) : H[at - SLICE + PLANE];                                                       \
-    below.z = (real2)(0, 0);                                                                                        \
-    const triple old = load_triple(E, at);                                                                          \
-    const triple next = next_E(old, edge, part, coefficients, at, x, y, z, here, west, south, below, &parts LIGHT_E);
+/* The new E of a cell; *old: the one before. */
+static inline vector step_cell_E(global const real2 *H, global const uchar *edge, global const real2 *coefficients,
+                                 global real2 *E, global real2 *part, int i, int j, int k,
+                                 vector *old SOURCE_E_PARAMETERS)
+{
+    const int x = X0 + i, y = Y0 + j, z = Z0 + k;
+    const index_t at = AT3(i, j, k), west_at = WEST(i, at), south_at = SOUTH(j, at);
+    const vector h = load_vector(H, at);
+    vector west, south, below, parts;
+    west.x = south.y = below.z = NOTHING; /* not used */
+    west.y = ACROSS(x == 0, H[west_at + PLANE], conjugate(PHASE_X));
+    west.z = ACROSS(x == 0, H[west_at + 2 * PLANE], conjugate(PHASE_X));
+    south.x = ACROSS(y == 0, H[south_at], conjugate(PHASE_Y));
+    south.z = ACROSS(y == 0, H[south_at + 2 * PLANE], conjugate(PHASE_Y));
+    below.x = z == 0 ? NOTHING : H[at - SLICE];
+    below.y = z == 0 ? NOTHING : H[at - SLICE + PLANE];
+    *old = load_vector(E, at);
+    const vector new = update_E(*old, edge, part, coefficients, at, x, y, z, h, west, south, below, &parts SOURCE_E);
+    STORE_VECTOR(E, at, new)
+    STORE_PARTS(part, at, parts, depths(OF_E, x, y, z))
+    return new;
+}
 
-#define STORE_E                                                                                                     \
-    STORE_TRIPLE(E, at, next)                                                                                       \
-    STORE_PARTS(part, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES), depth_E(y, GNY, PML_SIDES, PML_SIDES),      \
-                depth_E(z, GNZ, LOW_Z, 1))
-
-kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
-                      global const real2 *restrict coefficients, global real2 *E, global real2 *part LIGHT_E_ARGUMENTS)
+kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
+                      global real2 *part SOURCE_H_PARAMETERS)
 {
     CELL3(i, j, k);
-    NEXT_E(i, j, k)
-    STORE_E
+    step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
+}
+
+kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
+                      global const real2 *restrict coefficients, global real2 *E, global real2 *part SOURCE_E_PARAMETERS)
+{
+    CELL3(i, j, k);
+    vector old;
+    step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
 }
 
 /* The same with the largest |change|^2 and |E|^2 of every block. */
 kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar *restrict edge,
                               global const real2 *restrict coefficients, global real2 *E, global real2 *part,
-                              global acc *restrict partials LIGHT_E_ARGUMENTS)
+                              global acc *restrict partials SOURCE_E_PARAMETERS)
 {
     local acc changes[LANES], sizes[LANES];
     CLEAR_LANES(changes);
     CLEAR_LANES(sizes);
     FOR_CELLS(1, i, j, lane) {
-        NEXT_E(i, j, block_k())
-        changes[lane] = larger(changes[lane], largest(next.x - old.x, next.y - old.y, next.z - old.z));
-        sizes[lane] = larger(sizes[lane], largest(next.x, next.y, next.z));
-        STORE_E
+        vector old;
+        const vector new = step_cell_E(H, edge, coefficients, E, part, i, j, block_k(), &old SOURCE_E);
+        changes[lane] = larger(changes[lane], largest(new.x - old.x, new.y - old.y, new.z - old.z));
+        sizes[lane] = larger(sizes[lane], largest(new.x, new.y, new.z));
     }
     put_partial_max(partials, 0, changes);
     put_partial_max(partials, 1, sizes);
 }
 
-/* ------------------------------------------------------------------------------------ rows, for CPUs
+kernel void maxwell_maxima(global const acc *restrict partials, global real *restrict maxima)
+{
+    local acc scratch[FINISH_LANES];
+    const acc change = total_max(partials, 0, scratch);
+    const acc size = total_max(partials, 1, scratch);
+    if (get_local_id(0) == 0) {
+        maxima[0] = change;
+        maxima[1] = size;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ two passes by rows
  *
- * A work-group does a block by itself, row by row, in loops over plain reals that compilers turn into vectors; pairs would
- * keep them from it. Where all cells of a stretch have the same coefficients and none is special, three such loops do it;
- * the rest goes cell by cell. The arithmetic is that of the other kernels, bit for bit. */
+ * A work-group does a block by itself, row by row, in loops over plain reals, which compilers turn into vectors as they do
+ * not with pairs. A loop goes along a stretch of cells with the same coefficients, without a side, source or radiation; the
+ * other cells are done one by one. The arithmetic is that of the other kernels, bit for bit. */
 
 /* Cells along x that may go in loops: neither at an end of the box's rows nor in an absorbing side. */
-#define PLAIN_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
-#define PLAIN_TO min(min(block_first() + BLOCK_NX, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
+#define LOOPS_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
+#define LOOPS_TO min(min(block_first() + BLOCK_NX, NX - 1), PML_SIDES ? GNX - PML_CELLS - 1 - X0 : NX)
 
-/* new = t old + c (first + second); `first` and `second` are of one real, at 2 i and 2 i + 1. */
-#define ROW_LOOP(old, FIRST, SECOND)                                                          \
+/* (1) or (2) for cells from ... to - 1 of a row. FIRST and SECOND are expressions in r, the place of a real: 2 i of the
+ * real parts, 2 i + 1 of the imaginary ones. */
+#define ROW_UNSPLIT(old, FIRST, SECOND)                                                       \
     for (int i = from; i < to; i++) {                                                         \
-        const int r = 2 * i, m = 2 * i + 1;                                                   \
-        const real re = FIRST(r) + SECOND(r), im = FIRST(m) + SECOND(m);                      \
-        const real old_re = old[r], old_im = old[m];                                          \
-        old[r] = (t.x * old_re - t.y * old_im) + (c.x * re - c.y * im);                       \
-        old[m] = (t.x * old_im + t.y * old_re) + (c.x * im + c.y * re);                       \
+        int r = 2 * i;                                                                        \
+        const real re = (FIRST) + (SECOND), old_re = old[r];                                  \
+        r++;                                                                                  \
+        const real im = (FIRST) + (SECOND), old_im = old[r];                                  \
+        old[r - 1] = (t.x * old_re - t.y * old_im) + (c.x * re - c.y * im);                   \
+        old[r] = (t.x * old_im + t.y * old_re) + (c.x * im + c.y * re);                       \
     }
 
-/* The same where it is split: part = t part + c first; old = part + (t2 (old - part before) + c2 second). */
-#define SPLIT_LOOP(old, part, FIRST, SECOND)                                                  \
+/* (3) */
+#define ROW_SPLIT(old, part, FIRST, SECOND)                                                   \
     for (int i = from; i < to; i++) {                                                         \
-        const int r = 2 * i, m = 2 * i + 1;                                                   \
-        const real f_re = FIRST(r), f_im = FIRST(m), s_re = SECOND(r), s_im = SECOND(m);      \
-        const real p_re = part[r], p_im = part[m];                                            \
-        const real o_re = old[r] - p_re, o_im = old[m] - p_im;                                \
+        int r = 2 * i;                                                                        \
+        const real f_re = FIRST, s_re = SECOND, p_re = part[r], o_re = old[r] - p_re;         \
+        r++;                                                                                  \
+        const real f_im = FIRST, s_im = SECOND, p_im = part[r], o_im = old[r] - p_im;         \
         const real a_re = (t.x * p_re - t.y * p_im) + (c.x * f_re - c.y * f_im);              \
         const real a_im = (t.x * p_im + t.y * p_re) + (c.x * f_im + c.y * f_re);              \
         const real b_re = (t2.x * o_re - t2.y * o_im) + (c2.x * s_re - c2.y * s_im);          \
         const real b_im = (t2.x * o_im + t2.y * o_re) + (c2.x * s_im + c2.y * s_re);          \
-        part[r] = a_re;                                                                       \
-        part[m] = a_im;                                                                       \
-        old[r] = a_re + b_re;                                                                 \
-        old[m] = a_im + b_im;                                                                 \
+        part[r - 1] = a_re;                                                                   \
+        part[r] = a_im;                                                                       \
+        old[r - 1] = a_re + b_re;                                                             \
+        old[r] = a_im + b_im;                                                                 \
     }
 
-/* One component of a stretch, with the coefficients at `first` for the derivative that the part keeps and `second` for the
- * other. */
-#define ROW_COMPONENT(old, part, split, table, first, second, FIRST, SECOND)                  \
-    {                                                                                         \
-        const real2 t = (table)[2 * (first)], c = (table)[2 * (first) + 1];                   \
-        if (split) {                                                                          \
-            const real2 t2 = (table)[2 * (second)], c2 = (table)[2 * (second) + 1];           \
-            SPLIT_LOOP(old, part, FIRST, SECOND)                                              \
-        } else {                                                                              \
-            ROW_LOOP(old, FIRST, SECOND)                                                      \
-        }                                                                                     \
+/* One component of a stretch, with the coefficients at `first` and `second` for the two differences. */
+#define ROW_COMPONENT(old, part, split, first, second, FIRST, SECOND)                                 \
+    {                                                                                                 \
+        const real2 t = coefficients[2 * (first)], c = coefficients[2 * (first) + 1];                 \
+        if (split) {                                                                                  \
+            const real2 t2 = coefficients[2 * (second)], c2 = coefficients[2 * (second) + 1];         \
+            ROW_SPLIT(old, part, FIRST, SECOND)                                                       \
+        } else {                                                                                      \
+            ROW_UNSPLIT(old, FIRST, SECOND)                                                           \
+        }                                                                                             \
     }
 
-/* The reals of a row, from its first cell on. */
-#define ROW(f, component, j, k) ((f) + 2 * (AT3(0, j, k) + (component)*PLANE))
-
-#define ONE_CELL_H(i, j)                                                                                              \
-    {                                                                                                                 \
-        const int x = X0 + (i), y = Y0 + (j), z = Z0 + block_k();                                                     \
-        const index_t at = AT3(i, j, block_k());                                                                      \
-        triple parts;                                                                                                 \
-        const triple next = next_H(E, H, part, coefficients, at, i, j, x, y, z, load_triple(E, at),                     \
-                                   load_above(E, at, z), &parts LIGHT_H);                                               \
-        STORE_TRIPLE(H, at, next)                                                                                     \
-        STORE_PARTS(part, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES), depth_H(y, GNY, PML_SIDES, PML_SIDES),    \
-                    depth_H(z, GNZ, LOW_Z, 1))                                                                        \
-    }
+/* The reals of row j, k of a component, from its first cell on. */
+#define READ_ROW(f, component) ((global const real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
+#define ROW(f, component) ((global real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
 
 kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
-                           global real2 *restrict H, global real2 *restrict part LIGHT_H_ARGUMENTS)
+                           global real2 *restrict H, global real2 *restrict part SOURCE_H_PARAMETERS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_H(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int k = block_k(), z = Z0 + k, dz = DEPTH_Z(OF_H, z), end = min(block_first() + BLOCK_NX, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
     for (int j = block_top(); j < rows; j++) {
-        const int dy = depth_H(Y0 + j, GNY, PML_SIDES, PML_SIDES);
-        const int special = layer == GNZ - 1 || layer == SOURCE || dy > 0 || j == NY - 1;
-        const int from = special ? end : min(PLAIN_FROM, end), to = special ? end : max(PLAIN_TO, from);
+        const int dy = DEPTH_Y(OF_H, Y0 + j);
+        const int special = z == GNZ - 1 || z == SOURCE_PLANE || dy > 0 || j == NY - 1;
+        const int from = special ? end : min(LOOPS_FROM, end), to = special ? end : max(LOOPS_TO, from);
         for (int i = block_first(); i < from; i++)
-            ONE_CELL_H(i, j)
+            step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
         if (from < to) {
-            global const real *restrict e = (global const real *)E;
-            global const real *restrict ex = ROW(e, 0, j, k), *restrict ey = ROW(e, 1, j, k), *restrict ez = ROW(e, 2, j, k);
-            global real *restrict h = (global real *)H, *restrict p = (global real *)part;
-            global real *restrict hx = ROW(h, 0, j, k), *restrict hy = ROW(h, 1, j, k), *restrict hz = ROW(h, 2, j, k);
-            global real *restrict px = ROW(p, 0, j, k), *restrict py = ROW(p, 1, j, k);
-#define FIRST_X(r) (ey[(r) + 2 * SLICE] - ey[r])
-#define SECOND_X(r) (ez[r] - ez[(r) + 2 * PITCH])
-#define FIRST_Y(r) (-(ex[(r) + 2 * SLICE] - ex[r]))
-#define SECOND_Y(r) (ez[(r) + 2] - ez[r])
-#define FIRST_Z(r) (ey[r] - ey[(r) + 2])
-#define SECOND_Z(r) (ex[(r) + 2 * PITCH] - ex[r])
-            ROW_COMPONENT(hx, px, dz > 0, coefficients, dz, 0, FIRST_X, SECOND_X)
-            ROW_COMPONENT(hy, py, dz > 0, coefficients, dz, 0, FIRST_Y, SECOND_Y)
-            ROW_COMPONENT(hz, px, 0, coefficients, 0, 0, FIRST_Z, SECOND_Z)
-#undef FIRST_X
-#undef SECOND_X
-#undef FIRST_Y
-#undef SECOND_Y
-#undef FIRST_Z
-#undef SECOND_Z
+            global const real *restrict ex = READ_ROW(E, 0), *restrict ey = READ_ROW(E, 1), *restrict ez = READ_ROW(E, 2);
+            global real *restrict hx = ROW(H, 0), *restrict hy = ROW(H, 1), *restrict hz = ROW(H, 2);
+            global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
+            ROW_COMPONENT(hx, px, dz > 0, dz, 0, ey[r + 2 * SLICE] - ey[r], ez[r] - ez[r + 2 * PITCH])
+            ROW_COMPONENT(hy, py, dz > 0, dz, 0, -(ex[r + 2 * SLICE] - ex[r]), ez[r + 2] - ez[r])
+            ROW_COMPONENT(hz, px, 0, 0, 0, ey[r] - ey[r + 2], ex[r + 2 * PITCH] - ex[r])
         }
         for (int i = to; i < end; i++)
-            ONE_CELL_H(i, j)
+            step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
     }
 }
 
@@ -371,128 +382,111 @@ static inline int stretch_end(global const uchar *restrict edge, int i, int end)
 }
 
 #if VOLUME
-#define QUIET(class) (contrast[class].x == 0 && contrast[class].y == 0)
-#else
-#define QUIET(class) 1
+/* Whether an edge along x or y of cells block_first() ... end - 1 of a row radiates (5). */
+static inline int row_radiates(global const uchar *restrict edge, global const real2 *restrict contrast, int end)
+{
+    int radiates = 0;
+    for (int component = 0; component < 2; component++, edge += PLANE)
+        for (int i = block_first(); i < end && !radiates; i = stretch_end(edge, i, end))
+            radiates = contrast[edge[i]].x != 0 || contrast[edge[i]].y != 0;
+    return radiates;
+}
 #endif
 
-/* One component of a row: stretches of one class in loops. A stretch that radiates goes cell by cell. */
-#define E_COMPONENT(component, old, part, split, depth, FIRST, SECOND)                        \
-    for (int from = plain_from, to; from < plain_to; from = to) {                             \
-        global const uchar *classes = edge + AT3(0, j, k) + (component)*PLANE;                \
-        const int class = classes[from];                                                      \
-        to = stretch_end(classes, from, plain_to);                                            \
-        ROW_COMPONENT(old, part, split, coefficients, class * (PML_CELLS + 1) + (depth),      \
-                      class * (PML_CELLS + 1), FIRST, SECOND)                                 \
-    }
-
-#define ONE_CELL_E(i, j)                  \
-    {                                     \
-        NEXT_E(i, j, block_k())           \
-        STORE_E                           \
+/* One component of a row: stretches of one class in loops. */
+#define E_COMPONENT(component, old, part, split, depth, FIRST, SECOND)                                            \
+    for (int from = loops_from, to; from < loops_to; from = to) {                                                 \
+        global const uchar *classes = edge + AT3(0, j, k) + (component)*PLANE;                                    \
+        const int class = classes[from] * (PML_CELLS + 1);                                                        \
+        to = stretch_end(classes, from, loops_to);                                                                \
+        ROW_COMPONENT(old, part, split, class + (depth), class, FIRST, SECOND)                                    \
     }
 
 kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *restrict edge,
                            global const real2 *restrict coefficients, global real2 *restrict E,
-                           global real2 *restrict part LIGHT_E_ARGUMENTS)
+                           global real2 *restrict part SOURCE_E_PARAMETERS)
 {
-    const int k = block_k(), layer = Z0 + k, dz = depth_E(layer, GNZ, LOW_Z, 1), end = min(block_first() + BLOCK_NX, NX);
+    const int k = block_k(), z = Z0 + k, dz = DEPTH_Z(OF_E, z), end = min(block_first() + BLOCK_NX, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
+    vector old;
     for (int j = block_top(); j < rows; j++) {
-        const int dy = depth_E(Y0 + j, GNY, PML_SIDES, PML_SIDES);
-        int special = layer == 0 || layer == SOURCE || dy > 0 || j == 0;
-#if VOLUME
-        for (int component = 0; component < 2; component++) /* a row that radiates */
-            for (int i = block_first(), to; i < end && !special; i = to) {
-                global const uchar *classes = edge + AT3(0, j, k) + component * PLANE;
-                to = stretch_end(classes, i, end);
-                special = !QUIET(classes[i]);
-            }
-#endif
-        const int plain_from = special ? end : min(PLAIN_FROM, end), plain_to = special ? end : max(PLAIN_TO, plain_from);
-        for (int i = block_first(); i < plain_from; i++)
-            ONE_CELL_E(i, j)
-        if (plain_from < plain_to) {
-            global const real *restrict h = (global const real *)H;
-            global const real *restrict hx = ROW(h, 0, j, k), *restrict hy = ROW(h, 1, j, k), *restrict hz = ROW(h, 2, j, k);
-            global real *restrict e = (global real *)E, *restrict p = (global real *)part;
-            global real *restrict ex = ROW(e, 0, j, k), *restrict ey = ROW(e, 1, j, k), *restrict ez = ROW(e, 2, j, k);
-            global real *restrict px = ROW(p, 0, j, k), *restrict py = ROW(p, 1, j, k);
-#define FIRST_X(r) (-(hy[r] - hy[(r)-2 * SLICE]))
-#define SECOND_X(r) (hz[r] - hz[(r)-2 * PITCH])
-#define FIRST_Y(r) (hx[r] - hx[(r)-2 * SLICE])
-#define SECOND_Y(r) (hz[(r)-2] - hz[r])
-#define FIRST_Z(r) (hy[r] - hy[(r)-2])
-#define SECOND_Z(r) (hx[(r)-2 * PITCH] - hx[r])
-            E_COMPONENT(0, ex, px, dz > 0, dz, FIRST_X, SECOND_X)
-            E_COMPONENT(1, ey, py, dz > 0, dz, FIRST_Y, SECOND_Y)
-            E_COMPONENT(2, ez, px, 0, 0, FIRST_Z, SECOND_Z)
-#undef FIRST_X
-#undef SECOND_X
-#undef FIRST_Y
-#undef SECOND_Y
-#undef FIRST_Z
-#undef SECOND_Z
+        const int dy = DEPTH_Y(OF_E, Y0 + j);
+        const int special = z == 0 || z == SOURCE_PLANE || dy > 0 || j == 0 || ROW_RADIATES(AT3(0, j, k));
+        const int loops_from = special ? end : min(LOOPS_FROM, end), loops_to = special ? end : max(LOOPS_TO, loops_from);
+        for (int i = block_first(); i < loops_from; i++)
+            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
+        if (loops_from < loops_to) {
+            global const real *restrict hx = READ_ROW(H, 0), *restrict hy = READ_ROW(H, 1), *restrict hz = READ_ROW(H, 2);
+            global real *restrict ex = ROW(E, 0), *restrict ey = ROW(E, 1), *restrict ez = ROW(E, 2);
+            global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
+            E_COMPONENT(0, ex, px, dz > 0, dz, -(hy[r] - hy[r - 2 * SLICE]), hz[r] - hz[r - 2 * PITCH])
+            E_COMPONENT(1, ey, py, dz > 0, dz, hx[r] - hx[r - 2 * SLICE], hz[r - 2] - hz[r])
+            E_COMPONENT(2, ez, px, 0, 0, hy[r] - hy[r - 2], hx[r - 2 * PITCH] - hx[r])
         }
-        for (int i = plain_to; i < end; i++)
-            ONE_CELL_E(i, j)
+        for (int i = loops_to; i < end; i++)
+            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
     }
 }
 
-#ifdef FUSED
-/* ------------------------------------------------------------------------------------------ H and E in one sweep
+/* |E| of the total field. */
+kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm WAVE_PARAMETERS)
+{
+    CELL3(i, j, k);
+    const index_t at = AT3(i, j, k);
+    vector e = load_vector(E, at);
+    ADD_WAVE(e, Z0 + k)
+    norm[at] = sqrt(square(e.x) + square(e.y) + square(e.z));
+}
+
+#if FUSED
+/* ------------------------------------------------------------------------------------------------ one sweep
  *
- * A work-group goes up through the layers of its tile. In every layer it makes the new H of all its cells, of which the first
- * column and row belong to the tiles beside; then, with H of the neighbours in local memory and of the layer below in
- * registers, the new E. Old and new fields are different buffers, since the neighbours still need the old ones. The
- * arithmetic is that of the two passes. */
-#if REAL_BYTES == 8
-#define LEVELS 1 /* of H in local memory; a second one saves a barrier where there is room */
-#else
-#define LEVELS 2
-#endif
+ * A work-group goes up through the layers of its tile. In each layer it computes the new H of all its cells, of which the
+ * first column and row belong to the neighbouring tiles; then the new E, with H of the neighbours from local memory and H of
+ * the layer below from registers. Old and new fields are different buffers, since other tiles still read the old ones. The
+ * arithmetic is that of two passes. */
+#define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: a second one saves a barrier where there is room */
 #if VOLUME
+#define FUSED_PARAMETERS SOURCE_E_PARAMETERS
 #define FUSED_H
-#define FUSED_E LIGHT_E
-#define FUSED_ARGUMENTS LIGHT_E_ARGUMENTS
+#define FUSED_E SOURCE_E
 #else
+#define FUSED_PARAMETERS                                                                                            \
+    , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
+        real h_y_im LATERAL_PARAMETER
 #define FUSED_H , e_x_re, e_x_im, e_y_re, e_y_im LATERAL
 #define FUSED_E , h_x_re, h_x_im, h_y_re, h_y_im LATERAL
-#define FUSED_ARGUMENTS                                                                                             \
-    , real e_x_re, real e_x_im, real e_y_re, real e_y_im, real h_x_re, real h_x_im, real h_y_re,                    \
-        real h_y_im LATERAL_ARGUMENT
 #endif
 
-kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fused(global const real2 *restrict E, global const real2 *restrict H,
-                          global const real2 *restrict part_E, global const real2 *restrict part_H,
-                          global const uchar *restrict edge, global const real2 *restrict coefficients_E,
-                          global const real2 *restrict coefficients_H, global real2 *restrict new_E,
-                          global real2 *restrict new_H, global real2 *restrict new_part_E,
-                          global real2 *restrict new_part_H FUSED_ARGUMENTS)
+kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void
+maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, global const real2 *restrict part_E,
+              global const real2 *restrict part_H, global const uchar *restrict edge,
+              global const real2 *restrict coefficients_E, global const real2 *restrict coefficients_H,
+              global real2 *restrict new_E, global real2 *restrict new_H, global real2 *restrict new_part_E,
+              global real2 *restrict new_part_H FUSED_PARAMETERS)
 {
     local real2 level_x[LEVELS][TILE_Y][TILE_X], level_y[LEVELS][TILE_Y][TILE_X], level_z[LEVELS][TILE_Y][TILE_X];
     const int column = (int)get_local_id(0), row = (int)get_local_id(1);
     const int i0 = (int)get_group_id(0) * (TILE_X - 1) + column - 1, j0 = (int)get_group_id(1) * (TILE_Y - 1) + row - 1;
-    /* The cell before the first one is the last one where the box wraps around, else a halo's. */
+    /* The cell before the first one is the last one where the box wraps around, else one of the halo. */
     const int i = NX == GNX && i0 < 0 ? NX - 1 : i0, j = NY == GNY && j0 < 0 ? NY - 1 : j0;
-    const int x = X0 + i, y = Y0 + j, there = i0 < NX && j0 < NY, own = there && column > 0 && row > 0;
+    const int x = X0 + i, y = Y0 + j, inside = i0 < NX && j0 < NY, own = inside && column > 0 && row > 0;
     const int first = (int)get_group_id(2) * TILE_LAYERS + LAUNCH_Z, end = min(first + TILE_LAYERS, NZ);
-    triple below, h, parts, e, next_e;
+    vector below, h, parts, e, next_e;
     below.x = below.y = below.z = h.x = h.y = h.z = (real2)(0, 0);
-    /* E of the layer that comes next; below the grid there is none to be passed on. */
-    next_e = there && Z0 + first == 0 ? load_triple(E, AT3(i, j, first)) : below;
+    /* E of the next layer; there is no layer below the grid that would load the first one. */
+    next_e = inside && Z0 + first == 0 ? load_vector(E, AT3(i, j, first)) : below;
     for (int k = first - 1; k < end; k++) {
         const int z = Z0 + k, level = LEVELS > 1 ? k & 1 : 0;
         const index_t at = AT3(i, j, k);
-        if (there && z >= 0) {
-            const triple above = load_above(E, at, z);
-            e = k < first ? load_triple(E, at) : next_e;
+        if (inside && z >= 0) {
+            const vector above = load_above(E, at, z);
+            e = k < first ? load_vector(E, at) : next_e;
             next_e = above;
-            h = next_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FUSED_H);
+            h = update_H(E, H, part_H, coefficients_H, at, i, j, x, y, z, e, above, &parts FUSED_H);
             if (own && k >= first) {
-                STORE_TRIPLE(new_H, at, h)
-                STORE_PARTS(new_part_H, at, parts, depth_H(x, GNX, PML_SIDES, PML_SIDES),
-                            depth_H(y, GNY, PML_SIDES, PML_SIDES), depth_H(z, GNZ, LOW_Z, 1))
+                STORE_VECTOR(new_H, at, h)
+                STORE_PARTS(new_part_H, at, parts, depths(OF_H, x, y, z))
             }
         }
         level_x[level][row][column] = h.x;
@@ -500,16 +494,15 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
         level_z[level][row][column] = h.z;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (own && k >= first) {
-            triple west, south;
-            west.x = south.y = (real2)(0, 0);
-            west.y = ACROSS(x == 0, level_y[level][row][column - 1], BACK_X);
-            west.z = ACROSS(x == 0, level_z[level][row][column - 1], BACK_X);
-            south.x = ACROSS(y == 0, level_x[level][row - 1][column], BACK_Y);
-            south.z = ACROSS(y == 0, level_z[level][row - 1][column], BACK_Y);
-            e = next_E(e, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
-            STORE_TRIPLE(new_E, at, e)
-            STORE_PARTS(new_part_E, at, parts, depth_E(x, GNX, PML_SIDES, PML_SIDES),
-                        depth_E(y, GNY, PML_SIDES, PML_SIDES), depth_E(z, GNZ, LOW_Z, 1))
+            vector west, south;
+            west.x = south.y = NOTHING;
+            west.y = ACROSS(x == 0, level_y[level][row][column - 1], conjugate(PHASE_X));
+            west.z = ACROSS(x == 0, level_z[level][row][column - 1], conjugate(PHASE_X));
+            south.x = ACROSS(y == 0, level_x[level][row - 1][column], conjugate(PHASE_Y));
+            south.z = ACROSS(y == 0, level_z[level][row - 1][column], conjugate(PHASE_Y));
+            e = update_E(e, edge, part_E, coefficients_E, at, x, y, z, h, west, south, below, &parts FUSED_E);
+            STORE_VECTOR(new_E, at, e)
+            STORE_PARTS(new_part_E, at, parts, depths(OF_E, x, y, z))
         }
         below = h;
         if (LEVELS == 1)
@@ -518,214 +511,90 @@ kernel __attribute__((reqd_work_group_size(TILE_X, TILE_Y, 1))) void maxwell_fus
 }
 #endif
 
-#ifdef DEPTH
-/* ------------------------------------------------------------------------------------------------- acceleration
+#if ANDERSON_DEPTH
+/* ------------------------------------------------------------------------------------------------ Anderson's acceleration
  *
- * history holds DEPTH differences of states and the last state. A state's components are those of E, H and the parts of
- * both, one after the other. */
-#define PARTS (PML_SIDES ? 3 : 2)
-#define COMPONENTS (6 + 2 * PARTS)
-#define KEPT(slot, c) history[(long)((slot)*COMPONENTS + (c)) * PLANE + at]
+ * `history` holds ANDERSON_DEPTH differences U_l of successive states and the last state X. A state's components are those
+ * of E, H and the parts of both, one after the other.
+ *   gram(row, column) = sum over all cells of conj(U_column) U_row,   new state = X - sum over l of weight_l U_l       (6) */
+#define PART_COUNT (PML_SIDES ? 3 : 2)
+#define COMPONENTS (6 + 2 * PART_COUNT)
+#define HISTORY(slot, c) history[(long)((slot)*COMPONENTS + (c)) * PLANE + at]
 
-static inline real2 state_of(global const real2 *E, global const real2 *H, global const real2 *part_E,
-                             global const real2 *part_H, int c, index_t at)
-{
-    return c < 3           ? E[at + c * PLANE]
-           : c < 6         ? H[at + (c - 3) * PLANE]
-           : c < 6 + PARTS ? part_E[at + (c - 6) * PLANE]
-                           : part_H[at + (c - 6 - PARTS) * PLANE];
-}
+/* Component c of the state of a cell. */
+#define STATE(c)                                         \
+    *((c) < 3                ? &E[at + (c)*PLANE]        \
+      : (c) < 6              ? &H[at + ((c)-3) * PLANE]  \
+      : (c) < 6 + PART_COUNT ? &part_E[at + ((c)-6) * PLANE] \
+                             : &part_H[at + ((c)-6 - PART_COUNT) * PLANE])
 
-/* The state becomes the last one, its difference to the one before goes to `slot`, if that is one. */
-kernel void maxwell_serialize(global const real2 *restrict E, global const real2 *restrict H,
-                         global const real2 *restrict part_E, global const real2 *restrict part_H,
-                         global real2 *restrict history, int slot)
+/* Stores the state as the last one and, unless slot is -1, its difference to the one before. */
+kernel void maxwell_anderson_store(global const real2 *restrict E, global const real2 *restrict H,
+                                   global const real2 *restrict part_E, global const real2 *restrict part_H,
+                                   global real2 *restrict history, int slot)
 {
     CELL3(i, j, k);
     const index_t at = AT3(i, j, k);
     for (int c = 0; c < COMPONENTS; c++) {
-        const real2 x = state_of(E, H, part_E, part_H, c, at);
+        const real2 x = STATE(c);
         if (slot >= 0)
-            KEPT(slot, c) = x - KEPT(DEPTH, c);
-        KEPT(DEPTH, c) = x;
+            HISTORY(slot, c) = x - HISTORY(ANDERSON_DEPTH, c);
+        HISTORY(ANDERSON_DEPTH, c) = x;
     }
 }
 
-/* The sums of conj(difference `from`, from + 1, ...) times difference `row`: real and imaginary parts of up to four. */
-kernel void maxwell_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
+/* (6): gram(row, from), gram(row, from + 1), ..., real and imaginary parts of GRAM_COLUMNS of them, by block; then the sums
+ * over all blocks. */
+kernel void maxwell_anderson_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
 {
-    local acc re[4][LANES], im[4][LANES];
-    for (int m = 0; m < 4; m++) {
+    local acc re[GRAM_COLUMNS][LANES], im[GRAM_COLUMNS][LANES];
+    for (int m = 0; m < GRAM_COLUMNS; m++) {
         CLEAR_LANES(re[m]);
         CLEAR_LANES(im[m]);
     }
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT3(i, j, block_k());
-        real a[4] = { 0, 0, 0, 0 }, b[4] = { 0, 0, 0, 0 };
+        real a[GRAM_COLUMNS] = { 0 }, b[GRAM_COLUMNS] = { 0 };
         for (int c = 0; c < COMPONENTS; c++) {
-            const real2 u = KEPT(row, c);
-            for (int m = 0; m < 4; m++) {
-                const real2 v = KEPT(min(from + m, row), c);
+            const real2 u = HISTORY(row, c);
+            for (int m = 0; m < GRAM_COLUMNS; m++) {
+                const real2 v = HISTORY(min(from + m, row), c);
                 a[m] = a[m] + (v.x * u.x + v.y * u.y);
                 b[m] = b[m] + (v.x * u.y - v.y * u.x);
             }
         }
-        for (int m = 0; m < 4; m++) {
+        for (int m = 0; m < GRAM_COLUMNS; m++) {
             re[m][lane] += a[m];
             im[m][lane] += b[m];
         }
     }
-    for (int m = 0; m < 4; m++) {
+    for (int m = 0; m < GRAM_COLUMNS; m++) {
         put_partial_sum(partials, 2 * m, re[m]);
         put_partial_sum(partials, 2 * m + 1, im[m]);
     }
 }
 
-kernel void maxwell_gram_total(global const acc *restrict sums, int row, int from, global real *restrict gram)
+kernel void maxwell_anderson_gram_sum(global const acc *restrict sums, int row, int from, global real *restrict gram)
 {
     local acc scratch[FINISH_LANES];
-    for (int m = 0; m < 8; m++) {
+    for (int m = 0; m < 2 * GRAM_COLUMNS; m++) {
         const acc sum = total_sum(sums, m, scratch);
         if (get_local_id(0) == 0 && from + m / 2 <= row)
-            gram[2 * (row * DEPTH + from) + m] = sum;
+            gram[2 * (row * ANDERSON_DEPTH + from) + m] = sum;
     }
 }
 
-/* last state - sum factors[l] difference l */
-kernel void maxwell_mix(global const real2 *restrict history, global const real2 *restrict factors,
-                        global real2 *restrict E, global real2 *restrict H, global real2 *restrict part_E,
-                        global real2 *restrict part_H)
+kernel void maxwell_anderson_update(global const real2 *restrict history, global const real2 *restrict weights,
+                                    global real2 *restrict E, global real2 *restrict H, global real2 *restrict part_E,
+                                    global real2 *restrict part_H)
 {
     CELL3(i, j, k);
     const index_t at = AT3(i, j, k);
     for (int c = 0; c < COMPONENTS; c++) {
-        real2 x = KEPT(DEPTH, c);
-        for (int l = 1; l < DEPTH; l++)
-            x = x - times(factors[l], KEPT(l, c));
-        if (c < 3)
-            E[at + c * PLANE] = x;
-        else if (c < 6)
-            H[at + (c - 3) * PLANE] = x;
-        else if (c < 6 + PARTS)
-            part_E[at + (c - 6) * PLANE] = x;
-        else
-            part_H[at + (c - 6 - PARTS) * PLANE] = x;
+        real2 x = HISTORY(ANDERSON_DEPTH, c);
+        for (int l = 1; l < ANDERSON_DEPTH; l++)
+            x = x - times(weights[l], HISTORY(l, c));
+        STATE(c) = x;
     }
 }
 #endif
-
-/* |E| of the total field. */
-#if VOLUME
-kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm, global const real2 *restrict wave,
-                         real drive_x, real drive_y)
-#else
-kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm)
-#endif
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    triple e = load_triple(E, at);
-#if VOLUME
-    e.x = e.x + drive_x * wave[Z0 + k];
-    e.y = e.y + drive_y * wave[Z0 + k];
-#endif
-    norm[at] = sqrt(square(e.x) + square(e.y) + square(e.z));
-}
-
-#else
-/* ------------------------------------------------------------------------------------- every cell with coefficients
- *
- * A record of E has 20 complex numbers (so has one of H): the parts xy, xz, yz, yx, zx, zy (the component, then the component
- * of the other field whose derivative drives it), what they are multiplied by (t), what the difference is multiplied by (s),
- * and what is added to xy and yx at the source. */
-#define RECORD 20
-#if FORM == 2
-#define OF(f, c, at) f[(long)(at) * RECORD + (c)]
-#else
-#define OF(f, c, at) f[(long)(c)*PLANE + (at)]
-#endif
-/* The whole component: x, y or z. */
-#define WHOLE_X(f, at) (OF(f, 0, at) + OF(f, 1, at))
-#define WHOLE_Y(f, at) (OF(f, 2, at) + OF(f, 3, at))
-#define WHOLE_Z(f, at) (OF(f, 4, at) + OF(f, 5, at))
-#define PART(f, c, at, difference) (times(OF(f, 6 + (c), at), OF(f, c, at)) + times(OF(f, 12 + (c), at), difference))
-
-#define STORE_SIX(f, at) \
-    OF(f, 0, at) = xy;   \
-    OF(f, 1, at) = xz;   \
-    OF(f, 2, at) = yz;   \
-    OF(f, 3, at) = yx;   \
-    OF(f, 4, at) = zx;   \
-    OF(f, 5, at) = zy;
-
-kernel void maxwell_seed_H(global const real2 *restrict E, global real2 *restrict H, real ramp)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k), east = at + 1, north = at + PITCH, above = at + SLICE;
-    const int top = Z0 + k == GNZ - 1;
-    const real2 none = (real2)(0, 0), e_x = WHOLE_X(E, at), e_y = WHOLE_Y(E, at), e_z = WHOLE_Z(E, at);
-    const real2 e_y_above = top ? none : WHOLE_Y(E, above), e_x_above = top ? none : WHOLE_X(E, above);
-    const real2 xy = PART(H, 0, at, e_y_above - e_y) + ramp * OF(H, 18, at);
-    const real2 xz = PART(H, 1, at, e_z - WHOLE_Z(E, north));
-    const real2 yz = PART(H, 2, at, WHOLE_Z(E, east) - e_z);
-    const real2 yx = PART(H, 3, at, e_x - e_x_above) + ramp * OF(H, 19, at);
-    const real2 zx = PART(H, 4, at, WHOLE_X(E, north) - e_x);
-    const real2 zy = PART(H, 5, at, e_y - WHOLE_Y(E, east));
-    STORE_SIX(H, at)
-}
-
-kernel void maxwell_seed_E(global const real2 *restrict H, global real2 *restrict E, real ramp,
-                           global acc *restrict partials)
-{
-    local acc changes[LANES], sizes[LANES];
-    CLEAR_LANES(changes);
-    CLEAR_LANES(sizes);
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT3(i, j, block_k()), west = at - 1, south = at - PITCH, below = at - SLICE;
-        const int bottom = Z0 + block_k() == 0;
-        const real2 none = (real2)(0, 0), h_x = WHOLE_X(H, at), h_y = WHOLE_Y(H, at), h_z = WHOLE_Z(H, at);
-        const real2 h_y_below = bottom ? none : WHOLE_Y(H, below), h_x_below = bottom ? none : WHOLE_X(H, below);
-        const real2 old_x = WHOLE_X(E, at), old_y = WHOLE_Y(E, at), old_z = WHOLE_Z(E, at);
-        const real2 xy = PART(E, 0, at, h_y_below - h_y) + ramp * OF(E, 18, at);
-        const real2 xz = PART(E, 1, at, h_z - WHOLE_Z(H, south));
-        const real2 yz = PART(E, 2, at, WHOLE_Z(H, west) - h_z);
-        const real2 yx = PART(E, 3, at, h_x - h_x_below) + ramp * OF(E, 19, at);
-        const real2 zx = PART(E, 4, at, WHOLE_X(H, south) - h_x);
-        const real2 zy = PART(E, 5, at, h_y - WHOLE_Y(H, west));
-        STORE_SIX(E, at)
-        const real2 new_x = xy + xz, new_y = yz + yx, new_z = zx + zy;
-        changes[lane] = larger(changes[lane], largest(new_x - old_x, new_y - old_y, new_z - old_z));
-        sizes[lane] = larger(sizes[lane], largest(new_x, new_y, new_z));
-    }
-    put_partial_max(partials, 0, changes);
-    put_partial_max(partials, 1, sizes);
-}
-
-/* The components as sums of their parts. */
-kernel void maxwell_seed_whole(global const real2 *restrict record, global real2 *restrict whole)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    whole[at] = WHOLE_X(record, at);
-    whole[at + PLANE] = WHOLE_Y(record, at);
-    whole[at + 2 * PLANE] = WHOLE_Z(record, at);
-}
-
-kernel void maxwell_norm(global const real2 *restrict E, global real *restrict norm)
-{
-    CELL3(i, j, k);
-    const index_t at = AT3(i, j, k);
-    norm[at] = sqrt(square(E[at]) + square(E[at + PLANE]) + square(E[at + 2 * PLANE]));
-}
-#endif
-
-kernel void maxwell_total(global const acc *restrict maxima, global real *restrict totals)
-{
-    local acc scratch[FINISH_LANES];
-    const acc change = total_max(maxima, 0, scratch);
-    const acc size = total_max(maxima, 1, scratch);
-    if (get_local_id(0) == 0) {
-        totals[0] = change;
-        totals[1] = size;
-    }
-}

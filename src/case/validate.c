@@ -84,11 +84,12 @@ static void add_other_place(bn_string *b, const bn_case *c, const char *path, co
     }
 }
 
-/* The message for a removed key; NULL: the schema does not know it. */
+/* The message for a removed key, or for a table whose keys are all removed; NULL: the schema does not know it. */
 static const char *gone(const bn_case *c, const char *name)
 {
+    const size_t length = strlen(name);
     for (const bn_key *k = c->schema; k && k->name; k++)
-        if (k->gone && strcmp(k->name, name) == 0)
+        if (k->gone && strncmp(k->name, name, length) == 0 && (!k->name[length] || k->name[length] == '.'))
             return k->gone;
     return NULL;
 }
@@ -101,7 +102,10 @@ static void report_unknown(bn_reader *r, const bn_toml *node, const char *path)
     const char *why_gone = gone(r->c, key);
     if (why_gone) {
         bn_string b = { 0 };
-        bn_string_add(&b, "`%s` in [%s] is gone: %s", node->name, path, why_gone);
+        if (node->type == BN_TOML_TABLE)
+            bn_string_add(&b, "[%s] is gone: %s", key, why_gone);
+        else
+            bn_string_add(&b, "`%s` in [%s] is gone: %s", node->name, path, why_gone);
         text = bn_string_take(&b);
     } else if (!bn_diagnostics_full(list)) {
         bn_string b = { 0 };

@@ -3,46 +3,54 @@
 #include "cli/bench_suites.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+/* The solver's standard case; `layout`, a setting, makes it one of the study maxwell_layouts. NULL: it stays. */
+static void prepare(const bn_suite *s, const char *what, const char *layout, bn_bench_case *of, bn_bench_job *job)
+{
+    *of = bn_suite_base("maxwell");
+    of->what = what;
+    bn_bench_prepare(of, s->gpu ? 128 : 48, false, s->gpu, job);
+    if (layout) {
+        of->solver = "maxwell_layouts";
+        of->sets[0] = "case.solver=maxwell_layouts";
+        of->sets[1] = layout;
+        of->sets[2] = NULL;
+    }
+}
 
 bn_status bn_suite_maxwell(const bn_suite *s)
 {
-    bn_bench_case of = bn_suite_base("maxwell");
+    static const struct {
+        const char *name, *label, *what, *layout;
+    } layouts[] = { { "aos", "AoS", "an iteration, array of structures", "solver.layout=aos" },
+                    { "soa", "SoA", "an iteration, structure of arrays", "solver.layout=soa" },
+                    { "compact", NULL, "an iteration, coefficients in a table", NULL } };
+    bn_bench_case of;
     bn_bench_job job;
     double seconds;
-    static const char *const forms[] = { "aos", "soa", "compact" };
-    const unsigned n = s->gpu ? 128 : 48;
-    of.what = "an iteration, array of structures";
-    of.sets[0] = "solver.form=aos";
-    of.sets[1] = NULL;
     bn_published t = bn_published_open("data/published/seed-001-workgroups.csv");
     while (bn_published_next(&t)) {
         const char *shape = bn_published_text(&t, "shape");
         const size_t per_axis = (size_t)bn_published_number(&t, "n");
-        bn_bench_prepare(&of, n, false, s->gpu, &job);
-        size_t k = 0;
-        for (const char *c = shape; *c && k < 3; c++)
-            if (*c == 'n' || *c == '1')
-                job.work_group[k++] = *c == 'n' ? per_axis : 1;
         if (s->quick && (per_axis != 4 || strcmp(bn_published_text(&t, "table"), "4.2.2") == 0))
             continue;
-        for (int form = 0; form < 2; form++) { /* the study's tables are those of arrays of structures */
-            of.what = form ? "an iteration, structure of arrays" : "an iteration, array of structures";
-            of.sets[0] = form ? "solver.form=soa" : "solver.form=aos";
+        for (int i = 0; i < 2; i++) { /* the study's tables are those of arrays of structures */
+            prepare(s, layouts[i].what, layouts[i].layout, &of, &job);
+            size_t k = 0;
+            for (const char *c = shape; *c && k < 3; c++)
+                if (*c == 'n' || *c == '1')
+                    job.work_group[k++] = *c == 'n' ? per_axis : 1;
             BN_TRY(bn_suite_seconds(s, &job, &seconds));
-            BN_TRY(bn_suite_add(s, form ? (double)NAN : bn_published_number(&t, "ms"), 1e3 * seconds, "ms",
+            BN_TRY(bn_suite_add(s, i == 0 ? bn_published_number(&t, "ms") : (double)NAN, 1e3 * seconds, "ms",
                                 "table %s: %2s work-items, n = %2zu, %s, %s", bn_published_text(&t, "table"),
-                                bn_published_text(&t, "workgroup_size"), per_axis, shape, form ? "SoA" : "AoS"));
+                                bn_published_text(&t, "workgroup_size"), per_axis, shape, layouts[i].label));
         }
     }
-    for (int f = 0; f < 3; f++) {
-        char with[64];
-        snprintf(with, sizeof with, "solver.form=%s", forms[f]);
-        of.sets[0] = with;
-        bn_bench_prepare(&of, n, false, s->gpu, &job);
+    for (int i = 0; i < 3; i++) {
+        prepare(s, layouts[i].what, layouts[i].layout, &of, &job);
         BN_TRY(bn_suite_seconds(s, &job, &seconds));
-        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "%s, our shape", forms[f]));
+        BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * seconds, "ms", "%s, our shape", layouts[i].name));
     }
     return BN_OK;
 }

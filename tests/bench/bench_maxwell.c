@@ -1,4 +1,4 @@
-/* bench_maxwell.c: cell-iterations per second of maxwell's forms on one device, beside what the bytes they must move
+/* bench_maxwell.c: cell-iterations per second of maxwell's sweeps on one device, beside what the bytes they must move
  * would allow at the measured copy bandwidth. A cell-iteration is both half steps of all six complex components. Never
  * part of the tests. bench_maxwell [DEVICE [N,N,... [single|double]]]     DEVICE: "auto", a number, "gpu", ...; N:
  * cells along a side */
@@ -24,18 +24,17 @@ static void step(void *sim) { need(bn_sim_step(sim)); }
 static void finish(void *sim) { need(bn_domain_finish(bn_sim_domain(sim))); }
 
 /* Bytes a cell and iteration, in reals and one-byte indices, see docs/performance.md. */
-static void bench(uint32_t n, const char *precision, const char *what, const char *form, const char *sweep,
-                  double reals, double bytes)
+static void bench(uint32_t n, const char *precision, const char *what, const char *sweep, double reals,
+                  double bytes)
 {
-    char cells[64], with[64], how[64], shape[64];
+    char cells[64], with[64], how[64];
     snprintf(cells, sizeof cells, "grid.cells=[%u,%u,%u]", n, n, n);
     snprintf(with, sizeof with, "case.precision=%s", precision);
     snprintf(how, sizeof how, "solver.sweep=%s", sweep);
-    snprintf(shape, sizeof shape, "solver.form=%s", form);
-    const char *overrides[] = { cells, with, how, shape };
+    const char *overrides[] = { cells, with, how };
     bn_case *c = NULL;
     bn_sim *sim = NULL;
-    need(bn_case_parse(ctx, "bench", text, overrides, 4, &c));
+    need(bn_case_parse(ctx, "bench", text, overrides, 3, &c));
     const bn_status st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device }, &sim);
     if (st != BN_OK) {
         printf("  %s, %u^3, %s: %s\n", what, n, precision, bn_error_text(ctx));
@@ -75,15 +74,11 @@ int main(int argc, char **argv)
                 fprintf(stderr, "bench: sizes are numbers from 48 on with commas between, not %s\n", sizes);
                 return 2;
             }
-            bench(n, name, "compact, two passes", "compact", "two-pass", 36, 3);
+            bench(n, name, "two passes", "two-pass", 36, 3);
             if (info->cpu)
-                bench(n, name, "compact, rows", "compact", "rows", 36, 3);
+                bench(n, name, "rows", "rows", 36, 3);
             else
-                bench(n, name, "compact, one sweep", "compact", "fused", 24, 3);
-            if (n > 256) /* the coefficients of so many cells take the host minutes */
-                continue;
-            bench(n, name, "coefficients in cells, SoA", "soa", "auto", 128, 0);
-            bench(n, name, "coefficients in cells, AoS", "aos", "auto", 128, 0);
+                bench(n, name, "one sweep", "fused", 24, 3);
         }
     }
     return bench_end();

@@ -143,11 +143,11 @@ START_TEST(open_keys)
     ck_assert(bn_case_prefer(c, "solver.estimator", "expected") && bn_case_choice(c, "solver.estimator") == 1);
     ck_assert(!bn_case_prefer(c, "solver.estimator", "expect") && bn_case_choice(c, "solver.estimator") == 1);
     bn_case_destroy(&c);
-    const char *const sets[] = { "solver.sweep=auto", "solver.form=soa" };
+    const char *const sets[] = { "solver.sweep=auto", "solver.accelerate=anderson" };
     ck_assert_int_eq(
         bn_case_parse(ctx, "t", "[case]\nsolver='maxwell'\n[grid]\ncells=[48,48,48]\nspacing='10 nm'\n", sets, 2, &c),
         BN_OK);
-    ck_assert(bn_case_prefer(c, "solver.sweep", "rows") && !bn_case_prefer(c, "solver.form", "aos"));
+    ck_assert(bn_case_prefer(c, "solver.sweep", "rows") && !bn_case_prefer(c, "solver.accelerate", "none"));
     ck_assert(bn_case_value(c, "solver.sweep", text));
     ck_assert_str_eq(text, "rows");
     bn_case_destroy(&c);

@@ -1,4 +1,4 @@
-/* maxwell.h: what the parts of the solver `maxwell` share: the case's numbers, materials, coefficients, fields.
+/* maxwell.h: what the files of the solver `maxwell` share.
  *
  * Fields are complex amplitudes of exp(+i omega t); absorbing materials are n - i k. Inside, lengths count in cells, H
  * is multiplied by the impedance of vacuum (so that it is in V/m as E), and `w` = omega h / c. */
@@ -11,7 +11,10 @@ typedef struct cplx {
     double re, im;
 } cplx;
 
+static inline cplx cplx_plus(cplx a, cplx b) { return (cplx){ a.re + b.re, a.im + b.im }; }
+static inline cplx cplx_minus(cplx a, cplx b) { return (cplx){ a.re - b.re, a.im - b.im }; }
 static inline cplx cplx_times(cplx a, cplx b) { return (cplx){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re }; }
+static inline cplx cplx_scaled(double f, cplx a) { return (cplx){ f * a.re, f * a.im }; }
 static inline cplx cplx_over(cplx a, cplx b)
 {
     const double size = b.re * b.re + b.im * b.im;
@@ -22,15 +25,42 @@ enum {
     MAXWELL_MATERIALS = 64,
     MAXWELL_CLASSES = 256,
     MAXWELL_NAME = 64,
-    MAXWELL_RECORD = 20,
     MAXWELL_DEPTH = 16,
     MAXWELL_COLUMNS = 4,
-    MAXWELL_ENDS = 3,
     MAXWELL_MARKS = 7
 };
-typedef enum maxwell_form { MAXWELL_COMPACT, MAXWELL_SOA, MAXWELL_AOS } maxwell_form; /* order of the key's choices */
-typedef enum maxwell_sweep { MAXWELL_AUTO, MAXWELL_TWO_PASS, MAXWELL_ROWS, MAXWELL_FUSED } maxwell_sweep;
-typedef enum maxwell_start { MAXWELL_DARK, MAXWELL_LAYERS } maxwell_start;
+
+#define MAXWELL_SOURCES(X) X(MAXWELL_SOURCE_PLANE, "plane") X(MAXWELL_SOURCE_VOLUME, "volume")
+#define MAXWELL_SIDES(X) X(MAXWELL_SIDES_PERIODIC, "periodic") X(MAXWELL_SIDES_ABSORBING, "absorbing")
+#define MAXWELL_BOTTOMS(X) X(MAXWELL_BOTTOM_ABSORBING, "absorbing") X(MAXWELL_BOTTOM_WALL, "wall")
+#define MAXWELL_BORDERS(X) X(MAXWELL_BORDERS_AVERAGE, "average") X(MAXWELL_BORDERS_SHARP, "sharp")
+#define MAXWELL_TEXTURES(X)               \
+    X(MAXWELL_TEXTURE_FLAT, "flat")       \
+    X(MAXWELL_TEXTURE_SAME, "same")       \
+    X(MAXWELL_TEXTURE_RANDOM, "random")   \
+    X(MAXWELL_TEXTURE_GRATING, "grating") \
+    X(MAXWELL_TEXTURE_PICTURE, "picture")
+#define MAXWELL_SWEEPS(X)           \
+    X(MAXWELL_SWEEP_AUTO, "auto")   \
+    X(MAXWELL_TWO_PASS, "two-pass") \
+    X(MAXWELL_ROWS, "rows")         \
+    X(MAXWELL_FUSED, "fused")
+#define MAXWELL_STARTS(X) X(MAXWELL_DARK, "dark") X(MAXWELL_LAYERS, "layers")
+#define MAXWELL_ACCELERATIONS(X) X(MAXWELL_PLAIN, "none") X(MAXWELL_ANDERSON, "anderson")
+#define MAXWELL_SLICES(X) \
+    X(MAXWELL_SLICE_AUTO, "auto") X(MAXWELL_SLICE_YZ, "yz") X(MAXWELL_SLICE_XZ, "xz") X(MAXWELL_SLICE_XY, "xy")
+
+typedef enum maxwell_source { MAXWELL_SOURCES(BN_CHOICE_ENUM) } maxwell_source;
+typedef enum maxwell_sides { MAXWELL_SIDES(BN_CHOICE_ENUM) } maxwell_sides;
+typedef enum maxwell_bottom { MAXWELL_BOTTOMS(BN_CHOICE_ENUM) } maxwell_bottom;
+typedef enum maxwell_borders { MAXWELL_BORDERS(BN_CHOICE_ENUM) } maxwell_borders;
+typedef enum maxwell_texture { MAXWELL_TEXTURES(BN_CHOICE_ENUM) } maxwell_texture;
+typedef enum maxwell_sweep { MAXWELL_SWEEPS(BN_CHOICE_ENUM) } maxwell_sweep;
+typedef enum maxwell_start { MAXWELL_STARTS(BN_CHOICE_ENUM) } maxwell_start;
+typedef enum maxwell_acceleration { MAXWELL_ACCELERATIONS(BN_CHOICE_ENUM) } maxwell_acceleration;
+typedef enum maxwell_slice { MAXWELL_SLICES(BN_CHOICE_ENUM) } maxwell_slice;
+
+/* ------------------------------------------------------------------------ the model: what is to be solved */
 
 typedef struct maxwell_material {
     char name[MAXWELL_NAME];
@@ -40,123 +70,169 @@ typedef struct maxwell_material {
     bool used;               /* by a cell */
 } maxwell_material;
 
-/* What an edge of the grid is made of: the materials of the four cells around it, ascending; with sharp borders one
- * material four times. */
+/* The materials of the four cells around an edge of the grid, ascending; with sharp borders one material four times.
+ * Edges with the same four materials are of one class. */
 typedef struct maxwell_class {
     uint8_t of[4];
     double share[4]; /* of each in its permittivity; they add up to 1 */
     cplx eps;        /* relative, eps' - i eps'': im is -eps'' */
 } maxwell_class;
 
-/* Everything that depends on the wavelength, in double; engines round it once. */
-typedef struct maxwell_tables {
-    double wavelength, w;    /* [m], omega h / c */
-    double *E;               /* classes * (pml + 1) * {t, c}, each re, im */
-    double *H;               /* (pml + 1) * {t, c} */
-    double *contrast;        /* classes: -i w (eps - eps_above) */
-    double *wave;            /* nz: incident wave at E's planes, normal incidence */
-    double *lateral;         /* 2 + nx + ny: phases across the sides, of the wave along x and y */
-    cplx e_inc[2], h_inc[2]; /* amplitude of the incident E_x, E_y at the source plane and H_x, H_y half a cell above */
-    cplx step_z;             /* phase of the incident wave from one plane to the next above */
-    double flux; /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
-    double ramp; /* share of the ramp that a step is: 1 / steps of the ramp */
-} maxwell_tables;
+typedef struct maxwell_light {
+    double wavelength, until; /* [m]: the first and the last of a spectrum */
+    int wavelengths;
+    double amplitude, polarisation, incidence, azimuth;
+    double ramp_periods; /* 0: full from the first step on */
+    bool volume;         /* the scattered field is computed everywhere, driven by the polarisation of the structure */
+    bool bloch;          /* oblique incidence: sides are periodic but for a phase */
+    uint32_t source;     /* plane of E */
+} maxwell_light;
 
-typedef struct maxwell {
-    uint32_t n[3];
-    double h; /* [m] */
-    bool double_precision;
-    /* light */
-    double wavelength, until; /* [m] */
-    int wavelengths, present; /* of a sweep: how many, the one at work */
-    double amplitude, polarisation, incidence, azimuth, ramp_periods;
-    bool volume, bloch;
-    uint32_t source; /* plane of E */
-    /* sides */
-    bool pml_sides, pml_bottom;
-    int pml, pml_order;
-    double pml_reflection;
-    /* structure */
+typedef struct maxwell_pml {
+    int cells, order;
+    double reflection;
+    bool sides, bottom; /* where there are absorbing layers besides the top */
+} maxwell_pml;
+
+typedef struct maxwell_structure {
     maxwell_material material[MAXWELL_MATERIALS];
     int materials, above, below;
     uint8_t *cell; /* nx * ny * nz: material of each cell; NULL where the plan only counts */
     uint8_t *edge; /* 3 * nx * ny * nz: class of each edge; with sharp borders at first its material */
     maxwell_class classes[MAXWELL_CLASSES];
     int class_count;
-    bool average;
+    bool average;         /* borders: an edge has the mean permittivity of the cells around it */
     double sphere_radius; /* of the only sphere [m]; 0: none or several */
-    /* iteration */
-    maxwell_form form;
-    maxwell_sweep sweep;
-    maxwell_start start;
-    double courant, epsilon;
-    int watch_every; /* steps between looks at the change */
-    bool fuse;       /* H and E in one sweep */
-    bool accelerate;
-    int depth, apart, state_components; /* states of a cycle, steps between them, complex numbers of a cell's state */
+} maxwell_structure;
+
+/* Tables of complex numbers, real and imaginary part of one after the other. */
+typedef enum maxwell_table {
+    MAXWELL_UPDATE_E, /* by class and depth: t and c of the update of E */
+    MAXWELL_UPDATE_H, /* by depth: t and c of the update of H */
+    MAXWELL_CONTRAST, /* by class: -i w (eps - eps_above) */
+    MAXWELL_WAVE,     /* by plane of E: incident wave at normal incidence */
+    MAXWELL_LATERAL,  /* 2 + nx + ny: phases across the sides, of the wave along x and y */
+    MAXWELL_TABLES
+} maxwell_table;
+
+/* Everything that depends on the wavelength, in double; engines round it once. */
+typedef struct maxwell_tables {
+    double wavelength, w; /* [m], omega h / c */
+    double *of[MAXWELL_TABLES];
+    cplx e_inc[2], h_inc[2]; /* amplitude of the incident E_x, E_y at the source plane and H_x, H_y half a cell above */
+    double flux; /* of the incident wave through a cell's face, downwards, in |E|^2 of the case's units / 2 */
+    double ramp; /* share of the ramp that a step is: 1 / steps of the ramp */
+} maxwell_tables;
+
+typedef struct maxwell_model {
+    uint32_t n[3];
+    double h;       /* [m] */
+    double courant; /* of the iteration's step over the largest stable one */
+    maxwell_light light;
+    maxwell_pml pml;
+    maxwell_structure structure;
     maxwell_tables t;
-    unsigned long long since; /* steps at the present wavelength */
-    double residual;
-    double change, size; /* largest |change|^2 and |E|^2 of the last look */
-    /* of the pictures: the slice, and what stands under it */
+} maxwell_model;
+
+/* maxwell_model.c: reads grid, light, boundaries and structure, announces the grid; the case may be rejected
+ * (bn_case_diagnostics), then the tables are not there. */
+BN_CHECKED bn_status maxwell_plan_model(const bn_case *, bn_plan *, maxwell_model *);
+double maxwell_wavelength(const maxwell_model *, int which);
+/* Materials and tables at a wavelength; rejects the case where a used material has no data there. */
+void maxwell_set_wavelength(const bn_case *, maxwell_model *, double wavelength);
+static inline size_t maxwell_cells(const maxwell_model *m) { return (size_t)m->n[0] * m->n[1] * m->n[2]; }
+
+/* maxwell_material.c: optical constants. */
+/* Number of the material called `name`: one of the case or a table that is part of the program; -1: unknown. */
+BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell_structure *, const char *name, int *out);
+BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell_structure *);
+void maxwell_set_materials(const bn_case *, maxwell_structure *, double wavelength);
+
+/* maxwell_structure.c: which material fills each cell. */
+BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell_model *);
+
+/* maxwell_tables.c: classes of edges, coefficients, the incident wave. */
+BN_CHECKED bn_status maxwell_find_classes(const bn_case *, bn_plan *, maxwell_model *);
+BN_CHECKED bn_status maxwell_allocate_tables(bn_plan *, maxwell_model *);
+/* Reals in a table. */
+size_t maxwell_table_size(const maxwell_model *, maxwell_table);
+void maxwell_set_tables(maxwell_model *);
+/* Depth in an absorbing layer, in cells, of place `at` along dimension `dim` (of H: half a cell more). */
+int maxwell_depth_E(const maxwell_model *, int dim, uint32_t at);
+int maxwell_depth_H(const maxwell_model *, int dim, uint32_t at);
+/* Strength of the source in the step after `steps` of them, 0 ... 1: a quintic ramp. */
+double maxwell_ramp(const maxwell_model *, unsigned long long steps);
+
+/* ------------------------------------------------------------------------ the solver's state */
+
+typedef struct maxwell_config {
+    maxwell_sweep sweep; /* never MAXWELL_SWEEP_AUTO */
+    maxwell_start start;
+    double epsilon;
+    int watch_every; /* steps between looks at the change */
+    bool double_precision;
+} maxwell_config;
+
+typedef struct maxwell_fields {
+    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index;
+    bn_field *E_next, *H_next, *part_E_next, *part_H_next; /* the second buffers of the fused sweep, else NULL */
+} maxwell_fields;
+
+typedef struct maxwell_kernels {
+    bn_kernel *H, *E, *H_rows, *E_rows, *E_watched, *fused, *maxima, *norm;
+    bn_device_array *table[MAXWELL_TABLES];
+    bn_partials *partials;
+    bn_scalars *scalars;
+} maxwell_kernels;
+
+/* Anderson acceleration: cycles of `depth` states, `apart` steps from one to the next. */
+typedef struct maxwell_anderson {
+    bool on;
+    int depth, apart, components; /* components: complex numbers of a cell's state */
+    bn_field *history;
+    bn_kernel *store, *gram, *gram_sum, *update;
+    bn_partials *partials;
+    bn_scalars *gram_scalars, *weights;
+} maxwell_anderson;
+
+/* How the iteration at a wavelength ended: columns of sweep.csv. */
+typedef struct maxwell_end {
+    double steps, residual, converged;
+} maxwell_end;
+
+typedef struct maxwell_spectrum {
+    int present;          /* number of the wavelength at work */
+    double *values;       /* a row per wavelength */
+    int columns, rows;    /* rows: of wavelengths that have ended */
+    maxwell_end *ends;    /* of each wavelength */
+    long long most_steps; /* for each wavelength */
+} maxwell_spectrum;
+
+/* The slice that pictures show, and what stands under it. */
+typedef struct maxwell_picture {
     int across;
     uint32_t slice;
     char caption[96];
     bn_picture_mark mark[MAXWELL_MARKS];
-    double *spectrum; /* a row per wavelength */
-    int spectrum_columns, spectrum_rows;
-    double *ends;         /* of each wavelength: steps, residual, 1 where it converged */
-    long long most_steps; /* of each wavelength of a sweep */
-    /* records read from a folder, by E and H and member */
-    bool imported;
-    const bn_input *image[2][MAXWELL_RECORD];
-    /* names of results made from the materials' */
-    char (*result_name)[2][MAXWELL_NAME + 32];
-    /* fields */
-    bn_field *E, *H, *part_E, *part_H, *edges, *norm, *index, *record_E, *record_H, *history;
-    bn_field *E_next, *H_next, *part_E_next, *part_H_next;
-    /* device */
-    bn_kernel *step_H, *step_E, *step_H_rows, *step_E_rows, *step_E_watched, *total, *take_norm, *fused, *seed_H,
-        *seed_E, *seed_whole, *keep_state, *gram, *gram_total, *mix_states;
-    bn_device_array *table_E, *table_H, *table_contrast, *table_wave, *table_lateral;
-    bn_partials *partials, *gram_partials;
-    bn_scalars *scalars, *gram_scalars, *weight_scalars;
-    /* reference */
+} maxwell_picture;
+
+typedef struct maxwell {
+    maxwell_model model;
+    maxwell_config config;
+    maxwell_fields f;
+    maxwell_kernels k;
+    maxwell_anderson anderson;
+    maxwell_spectrum spectrum;
+    maxwell_picture picture;
+    char (*result_name)[2][MAXWELL_NAME + 32]; /* made from the materials' */
+    unsigned long long steps;                  /* at the present wavelength */
+    double residual;
+    double change, size; /* largest |change|^2 and |E|^2 of the last look */
     void *reference;
 } maxwell;
 
-/* maxwell_material.c: optical constants. */
-/* Number of the material called `name`, which is entered when data of that name travels with the program; -1: unknown.
- */
-BN_CHECKED bn_status maxwell_find_material(const bn_case *, bn_plan *, maxwell *, const char *name, int *out);
-BN_CHECKED bn_status maxwell_read_materials(const bn_case *, bn_plan *, maxwell *);
-/* Sets n and k of all materials at a wavelength; rejects the case where a used one has no data there. */
-void maxwell_set_wavelength(const bn_case *, maxwell *, double wavelength);
-double maxwell_wavelength(const maxwell *, int which);
-
-/* maxwell_structure.c: which material fills each cell. */
-BN_CHECKED bn_status maxwell_build_structure(const bn_case *, bn_plan *, maxwell *);
-
-/* maxwell_tables.c: classes of edges, coefficients, the incident wave. */
-BN_CHECKED bn_status maxwell_find_classes(const bn_case *, bn_plan *, maxwell *);
-BN_CHECKED bn_status maxwell_room_for_tables(bn_plan *, maxwell *);
-void maxwell_set_tables(maxwell *);
-/* Depth in an absorbing layer, in cells, of place `at` along dimension `dim` (of H: half a cell more). */
-int maxwell_depth_E(const maxwell *, int dim, uint32_t at);
-int maxwell_depth_H(const maxwell *, int dim, uint32_t at);
-/* Strength of the source in step `since`, 0 ... 1: a quintic ramp. */
-double maxwell_ramp(const maxwell *);
-/* The records of every cell for the forms with a coefficient per cell; 2 * RECORD reals a cell, planes or interleaved.
- */
-BN_CHECKED bn_status maxwell_write_records(bn_sim *, maxwell *);
-
-/* Dark fields, t and s of the six parts of E or H, and the source of one cell: 2 * RECORD reals. */
-void maxwell_fill_record(const maxwell *, bool magnetic, const uint32_t at[3], double *record);
-
-/* maxwell_exchange.c: the records as a folder of images. */
-BN_CHECKED bn_status maxwell_write_folder(bn_sim *, maxwell *);
-BN_CHECKED bn_status maxwell_read_folder(const bn_case *, bn_plan *, maxwell *);
-void maxwell_take_record(const maxwell *, bool magnetic, const uint32_t at[3], double *record);
+/* maxwell.c: what stands under the pictures, at the present wavelength. */
+void maxwell_write_caption(maxwell *);
 
 /* maxwell_layers.c: the field of the planar stack that the structure is on average, as a start. */
 BN_CHECKED bn_status maxwell_start_from_layers(bn_sim *, maxwell *);
@@ -165,12 +241,21 @@ BN_CHECKED bn_status maxwell_start_from_layers(bn_sim *, maxwell *);
 BN_CHECKED bn_status maxwell_plan_results(bn_plan *, maxwell *);
 BN_CHECKED bn_status maxwell_measure(bn_sim *, void *state, bn_results *);
 /* The same for one wavelength, into a row of the spectrum. */
-BN_CHECKED bn_status maxwell_measure_row(bn_sim *, maxwell *, double *row);
+BN_CHECKED bn_status maxwell_measure_row(bn_sim *, const maxwell *, double *row);
 
-/* Wavelengths of a sweep that have come to their end without converging. */
-int maxwell_unconverged(const maxwell *);
+/* maxwell_spectrum.c: one wavelength after the other. */
+/* The fields that the iteration at a wavelength begins with, dark or those of the layers. Each wavelength begins anew:
+ * the field of the one before, which is lit at once, excites standing waves that take thousands of steps to leave. */
+BN_CHECKED bn_status maxwell_begin_wavelength(bn_sim *, maxwell *);
+/* To be called after each step. The wavelength ends when it has converged, or, in a spectrum, when its steps are used
+ * up; after the last one so does the run. */
+BN_CHECKED bn_status maxwell_end_step(bn_sim *, maxwell *, bool converged, bn_step *out);
+/* spectrum.csv and sweep.csv. */
+BN_CHECKED bn_status maxwell_add_spectrum(bn_sim *, const maxwell *, bn_results *);
+/* What a checkpoint needs beside the fields. */
+BN_CHECKED bn_status maxwell_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 
-/* maxwell_accelerate.c: cycles that extrapolate. */
+/* maxwell_anderson.c */
 typedef struct maxwell_cycle {
     bool begin, finish; /* the state begins a cycle; before that, it ends one */
     int slot;           /* number of the difference to the state before; -1: none */
@@ -179,17 +264,15 @@ typedef struct maxwell_cycle {
 maxwell_cycle maxwell_cycle_now(const maxwell *);
 /* From gram[(row * depth + column) * 2], the sums of conj(U_column) U_row over the differences U for column <= row, the
  * complex factors of  next state = last state - sum factor_l U_l. */
-void maxwell_weights(const maxwell *, const double *gram, double *factors);
+void maxwell_anderson_weights(const maxwell *, const double *gram, double *weights);
+/* The same on a device. */
+BN_CHECKED bn_status maxwell_anderson_setup(bn_sim *, maxwell *);
+void maxwell_anderson_teardown(maxwell *);
+BN_CHECKED bn_status maxwell_anderson_step(maxwell *);
 
-/* maxwell_step.c: what both engines do around a step. */
-/* The fields that the iteration at a wavelength begins with, dark or those of the layers. Of a sweep each wavelength
- * begins anew: the field of the one before, which is lit at once, wakes standing waves that take thousands of steps to
- * leave. */
-BN_CHECKED bn_status maxwell_begin_wavelength(bn_sim *, maxwell *);
-BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
-/* What a checkpoint needs beside the fields; coming back, the tables are those of the wavelength that is at work. */
-BN_CHECKED bn_status maxwell_serialize(bn_sim *, void *state, bn_checkpoint_state *);
+/* maxwell_step.c: the iteration on a device, and what both engines do around a step. */
 bool maxwell_watches(const maxwell *);
+BN_CHECKED bn_status maxwell_report(bn_sim *, maxwell *, bool watched, bn_step *out);
 extern const bn_engine maxwell_device;
 
 extern const bn_engine bn_maxwell_reference_single, bn_maxwell_reference_double;

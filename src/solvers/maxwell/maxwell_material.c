@@ -21,7 +21,7 @@ static bool is_table(const bn_input *t)
     return true;
 }
 
-static int find(const maxwell *s, const char *name)
+static int find(const maxwell_structure *s, const char *name)
 {
     for (int m = 0; m < s->materials; m++)
         if (strcmp(s->material[m].name, name) == 0)
@@ -29,7 +29,7 @@ static int find(const maxwell *s, const char *name)
     return -1;
 }
 
-static int enter(maxwell *s, const char *name, const bn_input *table)
+static int enter(maxwell_structure *s, const char *name, const bn_input *table)
 {
     if (s->materials == MAXWELL_MATERIALS)
         return -1;
@@ -39,7 +39,7 @@ static int enter(maxwell *s, const char *name, const bn_input *table)
     return s->materials++;
 }
 
-bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell *s, const char *name, int *out)
+bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell_structure *s, const char *name, int *out)
 {
     const bn_input *table;
     char path[MAXWELL_NAME + 16];
@@ -52,7 +52,7 @@ bn_status maxwell_find_material(const bn_case *c, bn_plan *p, maxwell *s, const 
     return BN_OK;
 }
 
-static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t item)
+static bn_status read_material(const bn_case *c, bn_plan *p, maxwell_structure *s, size_t item)
 {
     const char *name = bn_case_item_text(c, "material.name", item),
                *file = bn_case_item_text(c, "material.table", item);
@@ -72,7 +72,7 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
             const char *names;
             char hint[1024];
             BN_TRY(bn_plan_embedded_tables(p, "materials/", &names));
-            snprintf(hint, sizeof hint, "with the program travel %s", names);
+            snprintf(hint, sizeof hint, "the program has %s", names);
             (void)bn_case_reject_item(
                 c, "material.table", item, hint,
                 table ? "%s has no columns wavelength_nm, n, k with rising wavelengths" : "there is no file %s", file);
@@ -89,7 +89,7 @@ static bn_status read_material(const bn_case *c, bn_plan *p, maxwell *s, size_t 
     return BN_OK;
 }
 
-bn_status maxwell_read_materials(const bn_case *c, bn_plan *p, maxwell *s)
+bn_status maxwell_read_materials(const bn_case *c, bn_plan *p, maxwell_structure *s)
 {
     s->material[enter(s, "vacuum", NULL)].given_n = 1;
     for (size_t item = 0; item < bn_case_items(c, "material"); item++)
@@ -97,15 +97,8 @@ bn_status maxwell_read_materials(const bn_case *c, bn_plan *p, maxwell *s)
     return BN_OK;
 }
 
-double maxwell_wavelength(const maxwell *s, int which)
+void maxwell_set_materials(const bn_case *c, maxwell_structure *s, double wavelength)
 {
-    return s->wavelengths < 2 ? s->wavelength
-                              : s->wavelength + (s->until - s->wavelength) * which / (s->wavelengths - 1);
-}
-
-void maxwell_set_wavelength(const bn_case *c, maxwell *s, double wavelength)
-{
-    s->t.wavelength = wavelength;
     for (int i = 0; i < s->materials; i++) {
         maxwell_material *m = &s->material[i];
         m->n = m->given_n;
@@ -115,7 +108,7 @@ void maxwell_set_wavelength(const bn_case *c, maxwell *s, double wavelength)
         const bn_input *t = m->table;
         const double nm = 1e9 * wavelength, *v = t->values;
         const double first = v[WAVELENGTH_NM], last = v[(t->rows - 1) * t->columns];
-        /* A wavelength on the edge may miss it by rounding. */
+        /* Rounding may put a wavelength at an end of the table beyond it. */
         if (nm < first * (1 - 1e-12) || nm > last * (1 + 1e-12)) {
             if (m->used)
                 (void)bn_case_reject(c, "light.wavelength", "other data, or constant n and k, may cover it",

@@ -12,9 +12,10 @@ typedef struct pair {
 } pair;
 
 typedef struct reference {
-    real *E, *H, *contrast, *wave, *lateral; /* the tables, rounded */
-    real *products, *partials;               /* of two changes, cell by cell: re, then im; room for ordered sums */
-    int wavelength;                          /* they hold; -1: none yet */
+    real *table[MAXWELL_TABLES]; /* rounded */
+    int wavelength;              /* number of the wavelength that they are for; -1: none yet */
+    real *products;              /* of two differences of states: real parts of all cells, then imaginary parts */
+    real *partials;              /* for ordered sums */
 } reference;
 
 static pair times(pair a, pair b) { return (pair){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re }; }
@@ -26,21 +27,12 @@ static pair at_pair(const real *table, size_t i) { return (pair){ table[2 * i], 
 static pair rounded(cplx a, double ramp) { return (pair){ (real)(ramp * a.re), (real)(ramp * a.im) }; }
 static real square(pair a) { return a.re * a.re + a.im * a.im; }
 
-static void round_table(real *to, const double *from, size_t count)
+static void round_tables(const maxwell *s, reference *r)
 {
-    for (size_t i = 0; i < count; i++)
-        to[i] = (real)from[i];
-}
-
-static void take_tables(const maxwell *s, reference *r)
-{
-    const size_t levels = (size_t)s->pml + 1, classes = (size_t)s->class_count;
-    round_table(r->E, s->t.E, 4 * levels * classes);
-    round_table(r->H, s->t.H, 4 * levels);
-    round_table(r->contrast, s->t.contrast, 2 * classes);
-    round_table(r->wave, s->t.wave, 2 * (size_t)s->n[2]);
-    round_table(r->lateral, s->t.lateral, 2 * (2 + (size_t)s->n[0] + s->n[1]));
-    r->wavelength = s->present;
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        for (size_t k = 0; k < maxwell_table_size(&s->model, (maxwell_table)i); k++)
+            r->table[i][k] = (real)s->model.t.of[i][k];
+    r->wavelength = s->spectrum.present;
 }
 
 static bn_status setup(bn_sim *sim, void *state)
@@ -49,16 +41,18 @@ static bn_status setup(bn_sim *sim, void *state)
     reference *r = calloc(1, sizeof *r);
     if (!(s->reference = r))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
-    const size_t levels = (size_t)s->pml + 1, classes = (size_t)s->class_count;
-    r->E = calloc(4 * levels * classes, sizeof(real));
-    r->H = calloc(4 * levels, sizeof(real));
-    r->contrast = calloc(2 * classes, sizeof(real));
-    r->wave = calloc(2 * (size_t)s->n[2], sizeof(real));
-    r->lateral = calloc(2 * (2 + (size_t)s->n[0] + s->n[1]), sizeof(real));
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    r->products = s->accelerate ? calloc(2 * cells, sizeof(real)) : NULL;
-    r->partials = s->accelerate ? calloc(cells, sizeof(real)) : NULL;
-    if (!r->E || !r->H || !r->contrast || !r->wave || !r->lateral || (s->accelerate && (!r->products || !r->partials)))
+    const size_t cells = maxwell_cells(&s->model);
+    bool complete = true;
+    for (int i = 0; i < MAXWELL_TABLES; i++) {
+        r->table[i] = calloc(maxwell_table_size(&s->model, (maxwell_table)i), sizeof(real));
+        complete = complete && r->table[i];
+    }
+    if (s->anderson.on) {
+        r->products = calloc(2 * cells, sizeof(real));
+        r->partials = calloc(cells, sizeof(real));
+        complete = complete && r->products && r->partials;
+    }
+    if (!complete)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
     r->wavelength = -1;
     return BN_OK;
@@ -69,49 +63,45 @@ static void teardown(void *state)
     reference *r = ((maxwell *)state)->reference;
     if (!r)
         return;
-    free(r->E);
-    free(r->H);
-    free(r->contrast);
-    free(r->wave);
-    free(r->lateral);
+    for (int i = 0; i < MAXWELL_TABLES; i++)
+        free(r->table[i]);
     free(r->products);
     free(r->partials);
     free(r);
 }
 
-/* ---------------------------------------------------------------------------------------------------- compact form */
-
-/* A neighbour's value of a component: around the side (times the phase of a Bloch wave, backwards its conjugate),
- * nothing behind a wall. */
-static pair neighbour(const maxwell *s, const reference *r, const pair *f, const uint32_t at[3], int dim, int step)
+/* A component at a neighbour, `step` cells along a dimension: across a periodic side, times the phase of a Bloch wave
+ * (backwards its conjugate); 0 behind a metal wall. */
+static pair neighbour(const maxwell_model *m, const reference *r, const pair *f, const uint32_t at[3], int dim,
+                      int step)
 {
-    const size_t nx = s->n[0], ny = s->n[1];
-    const long n = s->n[dim], to = (long)at[dim] + step;
+    const size_t nx = m->n[0], ny = m->n[1];
+    const long n = m->n[dim], to = (long)at[dim] + step;
     uint32_t p[3] = { at[0], at[1], at[2] };
     const bool across = to < 0 || to >= n;
-    if (across && (dim == 2 || s->pml_sides))
+    if (across && (dim == 2 || m->pml.sides))
         return (pair){ 0, 0 };
     p[dim] = (uint32_t)((to + n) % n);
     const pair value = f[((size_t)p[2] * ny + p[1]) * nx + p[0]];
-    if (!across || !s->bloch)
+    if (!across || !m->light.bloch)
         return value;
-    pair phase = at_pair(r->lateral, (size_t)dim);
+    pair phase = at_pair(r->table[MAXWELL_LATERAL], (size_t)dim);
     if (step < 0)
         phase.im = -phase.im;
     return times(value, phase);
 }
 
-static pair incident(const maxwell *s, const reference *r, pair value, const uint32_t at[3])
+static pair incident(const maxwell_model *m, const reference *r, pair value, const uint32_t at[3])
 {
-    if (!s->bloch)
+    if (!m->light.bloch)
         return value;
-    const real *lateral = r->lateral + 4;
-    return times(value, times(at_pair(lateral, at[0]), at_pair(lateral, s->n[0] + at[1])));
+    const real *lateral = r->table[MAXWELL_LATERAL] + 4;
+    return times(value, times(at_pair(lateral, at[0]), at_pair(lateral, m->n[0] + at[1])));
 }
 
-/* new = t old + c curl, where it is split as the sum of two parts with coefficients of their own. */
-static pair advance(pair old, pair first, pair second, const real *coefficients, size_t at_first, size_t at_second,
-                    bool split, pair *part)
+/* kernels/maxwell.cl, (1) or (2); where the component is split, (3). */
+static pair update_component(pair old, pair first, pair second, const real *coefficients, size_t at_first,
+                             size_t at_second, bool split, pair *part)
 {
     const pair t = at_pair(coefficients, 2 * at_first), c = at_pair(coefficients, 2 * at_first + 1);
     if (!split)
@@ -125,37 +115,38 @@ static pair advance(pair old, pair first, pair second, const real *coefficients,
 
 static void step_H(const maxwell *s, const reference *r)
 {
-    const size_t nx = s->n[0], ny = s->n[1], cells = nx * ny * s->n[2];
-    const pair *ex = bn_field_host(s->E), *ey = ex + cells, *ez = ey + cells;
-    pair *hx = bn_field_host(s->H), *hy = hx + cells, *hz = hy + cells;
-    pair *px = bn_field_host(s->part_H), *py = px + cells, *pz = py + cells;
-    const double ramp = maxwell_ramp(s);
-    const pair in_x = rounded(s->t.e_inc[0], ramp), in_y = rounded(s->t.e_inc[1], ramp);
-    for (uint32_t k = 0; k < s->n[2]; k++)
+    const maxwell_model *m = &s->model;
+    const size_t nx = m->n[0], ny = m->n[1], cells = nx * ny * m->n[2];
+    const pair *ex = bn_field_host(s->f.E), *ey = ex + cells, *ez = ey + cells;
+    pair *hx = bn_field_host(s->f.H), *hy = hx + cells, *hz = hy + cells;
+    pair *px = bn_field_host(s->f.part_H), *py = px + cells, *pz = py + cells;
+    const double ramp = maxwell_ramp(m, s->steps);
+    const pair in_x = rounded(m->t.e_inc[0], ramp), in_y = rounded(m->t.e_inc[1], ramp);
+    for (uint32_t k = 0; k < m->n[2]; k++)
         for (uint32_t j = 0; j < ny; j++)
             for (uint32_t i = 0; i < nx; i++) {
                 const uint32_t at[3] = { i, j, k };
                 const size_t here = ((size_t)k * ny + j) * nx + i;
-                const size_t dx = (size_t)maxwell_depth_H(s, 0, i), dy = (size_t)maxwell_depth_H(s, 1, j),
-                             dz = (size_t)maxwell_depth_H(s, 2, k);
-                pair dz_ex = minus(neighbour(s, r, ex, at, 2, 1), ex[here]);
-                pair dz_ey = minus(neighbour(s, r, ey, at, 2, 1), ey[here]);
-                if (!s->volume && k == s->source) {
-                    dz_ex = plus(dz_ex, incident(s, r, in_x, at));
-                    dz_ey = plus(dz_ey, incident(s, r, in_y, at));
+                const size_t dx = (size_t)maxwell_depth_H(m, 0, i), dy = (size_t)maxwell_depth_H(m, 1, j),
+                             dz = (size_t)maxwell_depth_H(m, 2, k);
+                pair dz_ex = minus(neighbour(m, r, ex, at, 2, 1), ex[here]);
+                pair dz_ey = minus(neighbour(m, r, ey, at, 2, 1), ey[here]);
+                if (!m->light.volume && k == m->light.source) {
+                    dz_ex = plus(dz_ex, incident(m, r, in_x, at));
+                    dz_ey = plus(dz_ey, incident(m, r, in_y, at));
                 }
-                hx[here] = advance(hx[here], dz_ey, minus(ez[here], neighbour(s, r, ez, at, 1, 1)), r->H, dz, dy,
-                                   dz + dy > 0, px + here);
-                hy[here] = advance(hy[here], negative(dz_ex), minus(neighbour(s, r, ez, at, 0, 1), ez[here]), r->H, dz,
-                                   dx, dz + dx > 0, py + here);
-                hz[here] = advance(hz[here], minus(ey[here], neighbour(s, r, ey, at, 0, 1)),
-                                   minus(neighbour(s, r, ex, at, 1, 1), ex[here]), r->H, dx, dy, dx + dy > 0,
-                                   s->pml_sides ? pz + here : NULL);
+                hx[here] = update_component(hx[here], dz_ey, minus(ez[here], neighbour(m, r, ez, at, 1, 1)),
+                                            r->table[MAXWELL_UPDATE_H], dz, dy, dz + dy > 0, px + here);
+                hy[here] = update_component(hy[here], negative(dz_ex), minus(neighbour(m, r, ez, at, 0, 1), ez[here]),
+                                            r->table[MAXWELL_UPDATE_H], dz, dx, dz + dx > 0, py + here);
+                hz[here] = update_component(hz[here], minus(ey[here], neighbour(m, r, ey, at, 0, 1)),
+                                            minus(neighbour(m, r, ex, at, 1, 1), ex[here]), r->table[MAXWELL_UPDATE_H],
+                                            dx, dy, dx + dy > 0, m->pml.sides ? pz + here : NULL);
             }
 }
 
-/* Largest |change|^2 and |E|^2, kept when not finite. */
-static void watch(maxwell *s, pair new, pair old)
+/* The largest |change|^2 and |E|^2; one that is not a number stays. */
+static void note_change(maxwell *s, pair new, pair old)
 {
     const double change = (double)square(minus(new, old)), size = (double)square(new);
     if (!(change <= s->change) && !isnan(s->change))
@@ -166,130 +157,60 @@ static void watch(maxwell *s, pair new, pair old)
 
 static void step_E(maxwell *s, const reference *r)
 {
-    const size_t nx = s->n[0], ny = s->n[1], cells = nx * ny * s->n[2], levels = (size_t)s->pml + 1;
-    const pair *hx = bn_field_host(s->H), *hy = hx + cells, *hz = hy + cells;
-    pair *E = bn_field_host(s->E), *part = bn_field_host(s->part_E);
-    const double ramp = maxwell_ramp(s);
-    const pair in_x = rounded(s->t.h_inc[0], ramp), in_y = rounded(s->t.h_inc[1], ramp);
-    const real drive[2] = { (real)(ramp * s->amplitude * cos(s->polarisation)),
-                            (real)(ramp * s->amplitude * sin(s->polarisation)) };
-    for (uint32_t k = 0; k < s->n[2]; k++)
+    const maxwell_model *m = &s->model;
+    const size_t nx = m->n[0], ny = m->n[1], cells = nx * ny * m->n[2], levels = (size_t)m->pml.cells + 1;
+    const pair *hx = bn_field_host(s->f.H), *hy = hx + cells, *hz = hy + cells;
+    pair *E = bn_field_host(s->f.E), *part = bn_field_host(s->f.part_E);
+    const double ramp = maxwell_ramp(m, s->steps);
+    const pair in_x = rounded(m->t.h_inc[0], ramp), in_y = rounded(m->t.h_inc[1], ramp);
+    const real drive[2] = { (real)(ramp * m->light.amplitude * cos(m->light.polarisation)),
+                            (real)(ramp * m->light.amplitude * sin(m->light.polarisation)) };
+    for (uint32_t k = 0; k < m->n[2]; k++)
         for (uint32_t j = 0; j < ny; j++)
             for (uint32_t i = 0; i < nx; i++) {
                 const uint32_t at[3] = { i, j, k };
                 const size_t here = ((size_t)k * ny + j) * nx + i;
-                const size_t depth[3] = { (size_t)maxwell_depth_E(s, 0, i), (size_t)maxwell_depth_E(s, 1, j),
-                                          (size_t)maxwell_depth_E(s, 2, k) };
-                pair dz_hx = minus(hx[here], neighbour(s, r, hx, at, 2, -1));
-                pair dz_hy = minus(hy[here], neighbour(s, r, hy, at, 2, -1));
-                if (!s->volume && k == s->source) {
-                    dz_hx = plus(dz_hx, incident(s, r, in_x, at));
-                    dz_hy = plus(dz_hy, incident(s, r, in_y, at));
+                const size_t depth[3] = { (size_t)maxwell_depth_E(m, 0, i), (size_t)maxwell_depth_E(m, 1, j),
+                                          (size_t)maxwell_depth_E(m, 2, k) };
+                pair dz_hx = minus(hx[here], neighbour(m, r, hx, at, 2, -1));
+                pair dz_hy = minus(hy[here], neighbour(m, r, hy, at, 2, -1));
+                if (!m->light.volume && k == m->light.source) {
+                    dz_hx = plus(dz_hx, incident(m, r, in_x, at));
+                    dz_hy = plus(dz_hy, incident(m, r, in_y, at));
                 }
-                const pair first[3] = { negative(dz_hy), dz_hx, minus(hy[here], neighbour(s, r, hy, at, 0, -1)) };
-                const pair second[3] = { minus(hz[here], neighbour(s, r, hz, at, 1, -1)),
-                                         minus(neighbour(s, r, hz, at, 0, -1), hz[here]),
-                                         minus(neighbour(s, r, hx, at, 1, -1), hx[here]) };
+                const pair first[3] = { negative(dz_hy), dz_hx, minus(hy[here], neighbour(m, r, hy, at, 0, -1)) };
+                const pair second[3] = { minus(hz[here], neighbour(m, r, hz, at, 1, -1)),
+                                         minus(neighbour(m, r, hz, at, 0, -1), hz[here]),
+                                         minus(neighbour(m, r, hx, at, 1, -1), hx[here]) };
                 static const int along[3][2] = { { 2, 1 }, { 2, 0 }, { 0, 1 } };
-                const bool wall_x = s->pml_sides && i == 0, wall_y = s->pml_sides && j == 0, wall_z = k == 0;
+                const bool wall_x = m->pml.sides && i == 0, wall_y = m->pml.sides && j == 0, wall_z = k == 0;
                 const bool wall[3] = { wall_y || wall_z, wall_x || wall_z, wall_x || wall_y };
                 for (int c = 0; c < 3; c++) {
-                    const size_t own = (size_t)c * cells + here, class = s->edge[own], base = class * levels;
+                    const size_t own = (size_t)c * cells + here, class = m->structure.edge[own], base = class * levels;
                     const size_t a = depth[along[c][0]], b = depth[along[c][1]];
                     const pair old = E[own];
-                    pair new = advance(old, first[c], second[c], r->E, base + a, base + b, a + b > 0,
-                                       c < 2 || s->pml_sides ? part + own : NULL);
-                    if (s->volume && c < 2)
-                        new = plus(new,
-                                   scaled(drive[c], times(at_pair(r->E, 2 * base + 1),
-                                                          times(at_pair(r->contrast, class), at_pair(r->wave, k)))));
+                    pair new = update_component(old, first[c], second[c], r->table[MAXWELL_UPDATE_E], base + a,
+                                                base + b, a + b > 0, c < 2 || m->pml.sides ? part + own : NULL);
+                    if (m->light.volume && c < 2)
+                        new = plus(new, scaled(drive[c], times(at_pair(r->table[MAXWELL_UPDATE_E], 2 * base + 1),
+                                                               times(at_pair(r->table[MAXWELL_CONTRAST], class),
+                                                                     at_pair(r->table[MAXWELL_WAVE], k)))));
                     if (wall[c])
                         new = (pair){ 0, 0 };
-                    watch(s, new, old);
+                    note_change(s, new, old);
                     E[own] = new;
                 }
             }
 }
 
-/* --------------------------------------------------------------------------------------- coefficients in every cell */
-
-/* Parts of the records, whichever way they lie. */
-typedef struct record {
-    pair *values;
-    size_t of_cell, of_member;
-} record;
-
-static record record_of(const maxwell *s, bn_field *f)
-{
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    return s->form == MAXWELL_AOS ? (record){ bn_field_host(f), MAXWELL_RECORD, 1 }
-                                  : (record){ bn_field_host(f), 1, cells };
-}
-
-static pair *member(const record *r, size_t m, size_t cell) { return &r->values[m * r->of_member + cell * r->of_cell]; }
-static pair whole(const record *r, size_t component, size_t cell)
-{
-    return plus(*member(r, 2 * component, cell), *member(r, 2 * component + 1, cell));
-}
-
-/* The cell one step along a dimension; the grid's size beyond the bottom or top. */
-static size_t step_from(const maxwell *s, const uint32_t at[3], int dim, int step)
-{
-    const long n = s->n[dim], to = (long)at[dim] + step;
-    uint32_t p[3] = { at[0], at[1], at[2] };
-    if (dim == 2 && (to < 0 || to >= n))
-        return (size_t)s->n[0] * s->n[1] * s->n[2];
-    p[dim] = (uint32_t)((to + n) % n);
-    return ((size_t)p[2] * s->n[1] + p[1]) * s->n[0] + p[0];
-}
-
-static pair whole_at(const maxwell *s, const record *r, size_t component, size_t cell)
-{
-    return cell == (size_t)s->n[0] * s->n[1] * s->n[2] ? (pair){ 0, 0 } : whole(r, component, cell);
-}
-
-/* One half step of E (from H) or of H (from E), cell by cell. */
-static void step_records(maxwell *s, bool magnetic)
-{
-    const record own = record_of(s, magnetic ? s->record_H : s->record_E);
-    const record other = record_of(s, magnetic ? s->record_E : s->record_H);
-    const real ramp = (real)maxwell_ramp(s);
-    const int step = magnetic ? 1 : -1;
-    static const int driver[6] = { 1, 2, 2, 0, 0, 1 }; /* component of the other field: xy, xz, yz, yx, zx, zy */
-    static const int along[6] = { 2, 1, 0, 2, 1, 0 };
-    /* Whether the farther neighbour comes first in the difference, for H; for E the other way round. */
-    static const bool far_first[6] = { true, false, true, false, true, false };
-    for (uint32_t k = 0; k < s->n[2]; k++)
-        for (uint32_t j = 0; j < s->n[1]; j++)
-            for (uint32_t i = 0; i < s->n[0]; i++) {
-                const uint32_t at[3] = { i, j, k };
-                const size_t cell = ((size_t)k * s->n[1] + j) * s->n[0] + i;
-                pair new[6], old[3];
-                for (size_t c = 0; c < 3; c++)
-                    old[c] = whole(&own, c, cell);
-                for (size_t m = 0; m < 6; m++) {
-                    const pair here = whole(&other, (size_t)driver[m], cell);
-                    const pair far = whole_at(s, &other, (size_t)driver[m], step_from(s, at, along[m], step));
-                    const pair difference = far_first[m] ? minus(far, here) : minus(here, far);
-                    new[m] = plus(times(*member(&own, 6 + m, cell), *member(&own, m, cell)),
-                                  times(*member(&own, 12 + m, cell), difference));
-                    if (m % 3 == 0)
-                        new[m] = plus(new[m], scaled(ramp, *member(&own, 18 + m / 3, cell)));
-                }
-                for (size_t m = 0; m < 6; m++)
-                    *member(&own, m, cell) = new[m];
-                for (size_t c = 0; c < 3 && !magnetic; c++)
-                    watch(s, whole(&own, c, cell), old[c]);
-            }
-}
-
 /* -------------------------------------------------------------------------------------------------- acceleration */
 
-/* Component c of the state: E, H, the parts of both. */
+/* Component c of the state, which is E, H and the parts of both. */
 static pair *state_of(const maxwell *s, int c)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2], parts = s->pml_sides ? 3 : 2;
-    bn_field *const f[4] = { s->E, s->H, s->part_E, s->part_H };
+    const maxwell_model *m = &s->model;
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2], parts = m->pml.sides ? 3 : 2;
+    bn_field *const f[4] = { s->f.E, s->f.H, s->f.part_E, s->f.part_H };
     const size_t count[4] = { 3, 3, parts, parts };
     size_t own = (size_t)c;
     int which = 0;
@@ -298,19 +219,22 @@ static pair *state_of(const maxwell *s, int c)
     return (pair *)bn_field_host(f[which]) + own * cells;
 }
 
-/* Component c of difference `slot`; slot depth: of the last state. */
+/* Component c of difference `slot`, or, with slot = depth, of the last state. */
 static pair *history_of(const maxwell *s, int slot, int c)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    return (pair *)bn_field_host(s->history) + ((size_t)slot * (size_t)s->state_components + (size_t)c) * cells;
+    const maxwell_model *m = &s->model;
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
+    return (pair *)bn_field_host(s->anderson.history) +
+           ((size_t)slot * (size_t)s->anderson.components + (size_t)c) * cells;
 }
 
-static void keep_state(const maxwell *s, int slot)
+static void store_state(const maxwell *s, int slot)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
-    for (int c = 0; c < s->state_components; c++) {
+    const maxwell_model *m = &s->model;
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
+    for (int c = 0; c < s->anderson.components; c++) {
         const pair *x = state_of(s, c);
-        pair *last = history_of(s, s->depth, c);
+        pair *last = history_of(s, s->anderson.depth, c);
         for (size_t i = 0; i < cells; i++) {
             if (slot >= 0)
                 history_of(s, slot, c)[i] = minus(x[i], last[i]);
@@ -321,9 +245,10 @@ static void keep_state(const maxwell *s, int slot)
 
 static void gram_entry(const maxwell *s, const reference *r, int row, int column, double *out)
 {
-    const size_t n[3] = { s->n[0], s->n[1], s->n[2] }, cells = n[0] * n[1] * n[2];
+    const maxwell_model *m = &s->model;
+    const size_t n[3] = { m->n[0], m->n[1], m->n[2] }, cells = n[0] * n[1] * n[2];
     memset(r->products, 0, 2 * cells * sizeof *r->products);
-    for (int c = 0; c < s->state_components; c++) {
+    for (int c = 0; c < s->anderson.components; c++) {
         const pair *a = history_of(s, column, c), *b = history_of(s, row, c);
         for (size_t i = 0; i < cells; i++) {
             r->products[i] += a[i].re * b[i].re + a[i].im * b[i].im;
@@ -336,18 +261,19 @@ static void gram_entry(const maxwell *s, const reference *r, int row, int column
 
 static void extrapolate(const maxwell *s, const reference *r)
 {
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    const maxwell_model *m = &s->model;
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
     double gram[2 * MAXWELL_DEPTH * MAXWELL_DEPTH] = { 0 }, weights[2 * MAXWELL_DEPTH];
-    for (int row = 0; row < s->depth; row++)
+    for (int row = 0; row < s->anderson.depth; row++)
         for (int column = 0; column <= row; column++)
-            gram_entry(s, r, row, column, gram + 2 * (row * s->depth + column));
-    maxwell_weights(s, gram, weights);
-    for (int c = 0; c < s->state_components; c++) {
+            gram_entry(s, r, row, column, gram + 2 * (row * s->anderson.depth + column));
+    maxwell_anderson_weights(s, gram, weights);
+    for (int c = 0; c < s->anderson.components; c++) {
         pair *x = state_of(s, c);
-        const pair *last = history_of(s, s->depth, c);
+        const pair *last = history_of(s, s->anderson.depth, c);
         for (size_t i = 0; i < cells; i++) {
             pair sum = last[i];
-            for (int l = 1; l < s->depth; l++)
+            for (int l = 1; l < s->anderson.depth; l++)
                 sum = minus(sum,
                             times((pair){ (real)weights[2 * l], (real)weights[2 * l + 1] }, history_of(s, l, c)[i]));
             x[i] = sum;
@@ -355,15 +281,15 @@ static void extrapolate(const maxwell *s, const reference *r)
     }
 }
 
-static void cycle(const maxwell *s, const reference *r)
+static void anderson_step(const maxwell *s, const reference *r)
 {
     const maxwell_cycle now = maxwell_cycle_now(s);
     if (now.slot >= 0)
-        keep_state(s, now.slot);
+        store_state(s, now.slot);
     if (now.finish)
         extrapolate(s, r);
     if (now.begin)
-        keep_state(s, -1);
+        store_state(s, -1);
 }
 
 /* ------------------------------------------------------------------------------------------------------ the engine */
@@ -372,44 +298,33 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     maxwell *s = state;
     reference *r = s->reference;
-    if (r->wavelength != s->present)
-        take_tables(s, r);
+    if (r->wavelength != s->spectrum.present)
+        round_tables(s, r);
     s->change = s->size = 0;
-    if (s->form == MAXWELL_COMPACT) {
-        step_H(s, r);
-        step_E(s, r);
-    } else {
-        step_records(s, true);
-        step_records(s, false);
-    }
+    step_H(s, r);
+    step_E(s, r);
     BN_TRY(maxwell_report(sim, s, maxwell_watches(s), out));
-    if (!out->converged)
-        cycle(s, r);
+    if (!out->converged && !out->complete && s->anderson.on)
+        anderson_step(s, r);
     return BN_OK;
 }
 
 static bn_status update_outputs(bn_sim *sim, void *state)
 {
     const maxwell *s = state;
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    const maxwell_model *m = &s->model;
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
     (void)sim;
-    for (int magnetic = 0; magnetic < 2 && s->form != MAXWELL_COMPACT; magnetic++) {
-        const record r = record_of(s, magnetic ? s->record_H : s->record_E);
-        pair *f = bn_field_host(magnetic ? s->H : s->E);
-        for (size_t c = 0; c < 3; c++)
-            for (size_t i = 0; i < cells; i++)
-                f[c * cells + i] = whole(&r, c, i);
-    }
-    const pair *E = bn_field_host(s->E);
-    real *norm = bn_field_host(s->norm);
-    const double ramp = maxwell_ramp(s);
+    const pair *E = bn_field_host(s->f.E);
+    real *norm = bn_field_host(s->f.norm);
+    const double ramp = maxwell_ramp(m, s->steps);
     for (size_t i = 0; i < cells; i++) {
         pair e[3] = { E[i], E[cells + i], E[2 * cells + i] };
-        if (s->volume) {
-            const size_t k = i / ((size_t)s->n[0] * s->n[1]);
-            const pair wave = { (real)s->t.wave[2 * k], (real)s->t.wave[2 * k + 1] };
-            e[0] = plus(e[0], scaled((real)(ramp * s->amplitude * cos(s->polarisation)), wave));
-            e[1] = plus(e[1], scaled((real)(ramp * s->amplitude * sin(s->polarisation)), wave));
+        if (m->light.volume) {
+            const size_t k = i / ((size_t)m->n[0] * m->n[1]);
+            const pair wave = { (real)m->t.of[MAXWELL_WAVE][2 * k], (real)m->t.of[MAXWELL_WAVE][2 * k + 1] };
+            e[0] = plus(e[0], scaled((real)(ramp * m->light.amplitude * cos(m->light.polarisation)), wave));
+            e[1] = plus(e[1], scaled((real)(ramp * m->light.amplitude * sin(m->light.polarisation)), wave));
         }
         norm[i] = (real)sqrt((double)(square(e[0]) + square(e[1]) + square(e[2])));
     }

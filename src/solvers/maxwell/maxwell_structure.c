@@ -1,18 +1,16 @@
 /* maxwell_structure.c: which material fills each cell: half spaces, layers with textured faces, boxes, spheres. A cell
- * is what stands in its middle; with sharp borders an edge is what stands in the edge's. */
+ * has the material at its centre; with sharp borders an edge of the grid has the material at the edge's centre. */
 #include "maxwell.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where in each cell the structure is asked for, in cells from its lowest corner, and where the answers go. */
+/* The place in each cell whose material is wanted. */
 typedef struct sample {
-    double in[3];
-    uint8_t *of;
+    double in[3]; /* in cells from the cell's lowest corner */
+    uint8_t *of;  /* the materials of all cells */
 } sample;
-
-typedef enum texture { FLAT, SAME, RANDOM, GRATING, PICTURE } texture; /* order of the key's choices */
 
 /* SplitMix64 (Steele, Lea, Flood 2014): numbers for random faces, the same everywhere. */
 static uint64_t next_random(uint64_t *state)
@@ -26,37 +24,38 @@ static uint64_t next_random(uint64_t *state)
 static double uniform(uint64_t *state) { return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53; }
 
 /* Smooths `height` along one dimension with a periodic Gaussian of the given width [cells]. */
-static void smooth(double *height, double *room, size_t n, size_t lines, size_t step, size_t line_step, double width)
+static void smooth(double *height, double *smoothed, size_t n, size_t lines, size_t step, size_t line_step,
+                   double width)
 {
-    const long reach = (long)ceil(4 * width);
+    const long radius = (long)ceil(4 * width);
     for (size_t line = 0; line < lines; line++) {
         double *first = height + line * line_step;
         for (size_t i = 0; i < n; i++) {
             double sum = 0;
-            for (long d = -reach; d <= reach; d++) {
+            for (long d = -radius; d <= radius; d++) {
                 const long at = (((long)i + d) % (long)n + (long)n) % (long)n;
                 sum += exp(-0.5 * (double)(d * d) / (width * width)) * first[(size_t)at * step];
             }
-            room[i] = sum;
+            smoothed[i] = sum;
         }
         for (size_t i = 0; i < n; i++)
-            first[i * step] = room[i];
+            first[i * step] = smoothed[i];
     }
 }
 
 /* A random face, periodic, with mean 0, the given root mean square [m] and a Gaussian autocorrelation exp(-r^2 / L^2):
  * white noise smoothed by a Gaussian of width L / 2. */
-static void random_face(const maxwell *s, double rms, double length, uint64_t seed, double *height, double *room)
+static void random_face(const maxwell_model *m, double rms, double length, uint64_t seed, double *height, double *line)
 {
-    const size_t nx = s->n[0], ny = s->n[1], points = nx * ny;
+    const size_t nx = m->n[0], ny = m->n[1], points = nx * ny;
     uint64_t state = seed;
     double mean = 0, squares = 0;
     for (size_t i = 0; i < points; i++) /* Box and Muller (1958) */
         height[i] = sqrt(-2 * log(uniform(&state))) * cos(6.283185307179586 * uniform(&state));
-    const double width = 0.5 * length / s->h;
+    const double width = 0.5 * length / m->h;
     if (width > 0) {
-        smooth(height, room, nx, ny, 1, nx, width);
-        smooth(height, room, ny, nx, nx, 1, width);
+        smooth(height, line, nx, ny, 1, nx, width);
+        smooth(height, line, ny, nx, nx, 1, width);
     }
     for (size_t i = 0; i < points; i++)
         mean += height[i] / (double)points;
@@ -66,23 +65,24 @@ static void random_face(const maxwell *s, double rms, double length, uint64_t se
         height[i] = squares > 0 ? (height[i] - mean) * rms / sqrt(squares) : 0;
 }
 
-/* A lamellar grating along x, about its mean: `fill` of each period stands high. */
-static void grating_face(const maxwell *s, double period, double fill, double depth, double *height)
+/* A lamellar grating along x, about its mean: the share `fill` of each period is raised. */
+static void grating_face(const maxwell_model *m, double period, double fill, double depth, double *height)
 {
-    for (size_t i = 0; i < s->n[0]; i++) {
-        const double x = ((double)i + 0.5) * s->h, phase = x / period - floor(x / period);
-        for (size_t j = 0; j < s->n[1]; j++)
-            height[j * s->n[0] + i] = depth * (phase < fill ? 1 - fill : -fill);
+    for (size_t i = 0; i < m->n[0]; i++) {
+        const double x = ((double)i + 0.5) * m->h, phase = x / period - floor(x / period);
+        for (size_t j = 0; j < m->n[1]; j++)
+            height[j * m->n[0] + i] = depth * (phase < fill ? 1 - fill : -fill);
     }
 }
 
 /* Heights from a picture that covers the grid: `depth` from the lowest value that a pixel may have (black) to the
  * highest (white; of a TIFF from its own lowest to its highest), about the mean, nearest pixel. */
-static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double depth, double *height)
+static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double depth,
+                              double *height)
 {
     const char *name = bn_case_item_text(c, "layer.picture", item), *dot = strrchr(name, '.');
     const bool tiff = dot && (strcmp(dot, ".tif") == 0 || strcmp(dot, ".tiff") == 0);
-    const size_t nx = s->n[0], ny = s->n[1];
+    const size_t nx = m->n[0], ny = m->n[1];
     const bn_input *in;
     double low = 0, high = 255, mean = 0;
     const bn_input_desc d = { .kind = tiff ? BN_INPUT_VOLUME : BN_INPUT_GREY, .key = "layer.picture", .item = item + 1 };
@@ -99,7 +99,7 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, si
         for (size_t i = 0; i < nx; i++) {
             const size_t x = (size_t)(((double)i + 0.5) / (double)nx * width);
             const size_t y = (size_t)(((double)j + 0.5) / (double)ny * rows);
-            /* The first row of a PNG is the uppermost; volumes are turned already. */
+            /* The first row of a PNG is the uppermost one, of a volume the lowest one. */
             const double value = tiff ? in->values[y * width + x] : in->pixels[(rows - 1 - y) * width + x];
             height[j * nx + i] = high > low ? depth * (value - low) / (high - low) : 0;
             mean += height[j * nx + i] / (double)(nx * ny);
@@ -109,41 +109,42 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell *s, si
     return BN_OK;
 }
 
-static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell *s, size_t item, double *height, double *room)
+static bn_status face_of(const bn_case *c, bn_plan *p, const maxwell_model *m, size_t item, double *height,
+                         double *line)
 {
     const double depth = bn_case_item_real(c, "layer.depth", item);
-    switch ((texture)bn_case_item_choice(c, "layer.texture", item)) {
-    case FLAT: memset(height, 0, (size_t)s->n[0] * s->n[1] * sizeof *height); break;
-    case SAME: break; /* as the face above */
-    case RANDOM: {
+    switch ((maxwell_texture)bn_case_item_choice(c, "layer.texture", item)) {
+    case MAXWELL_TEXTURE_FLAT: memset(height, 0, (size_t)m->n[0] * m->n[1] * sizeof *height); break;
+    case MAXWELL_TEXTURE_SAME: break; /* as the face above */
+    case MAXWELL_TEXTURE_RANDOM: {
         const double length = bn_case_item_real(c, "layer.correlation", item);
-        random_face(s, depth, length, (uint64_t)bn_case_int(c, "case.seed") + 1000003 * item, height, room);
+        random_face(m, depth, length, (uint64_t)bn_case_int(c, "case.seed") + 1000003 * item, height, line);
         break;
     }
-    case GRATING: {
+    case MAXWELL_TEXTURE_GRATING: {
         const double period = bn_case_item_real(c, "layer.period", item);
-        const double fits = s->n[0] * s->h / (period > 0 ? period : 1);
-        if (!(period > 0) || (!s->pml_sides && fabs(fits - round(fits)) > 1e-6 * fits)) {
+        const double fits = m->n[0] * m->h / (period > 0 ? period : 1);
+        if (!(period > 0) || (!m->pml.sides && fabs(fits - round(fits)) > 1e-6 * fits)) {
             (void)bn_case_reject_item(c, "layer.period", item, NULL,
-                                      "the grid along x (%g m) must hold a whole number of periods", s->n[0] * s->h);
+                                      "the grid along x (%g m) must hold a whole number of periods", m->n[0] * m->h);
             break;
         }
-        grating_face(s, period, bn_case_item_real(c, "layer.fill", item), depth, height);
+        grating_face(m, period, bn_case_item_real(c, "layer.fill", item), depth, height);
         break;
     }
-    case PICTURE: return picture_face(c, p, s, item, depth, height);
+    case MAXWELL_TEXTURE_PICTURE: return picture_face(c, p, m, item, depth, height);
     }
     return BN_OK;
 }
 
 /* Fills everything below the face z = face + height. */
-static void fill_below(const maxwell *s, const sample *q, double face, const double *height, int material)
+static void fill_below(const maxwell_model *m, const sample *q, double face, const double *height, int material)
 {
-    const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2];
+    const size_t nx = m->n[0], ny = m->n[1], nz = m->n[2];
     for (size_t j = 0; j < ny; j++)
         for (size_t i = 0; i < nx; i++) {
-            const double z = (face + height[j * nx + i]) / s->h;
-            /* Places below; one exactly on the face lies above. */
+            const double z = (face + height[j * nx + i]) / m->h;
+            /* The number of places below the face; one exactly on it lies above. */
             const double count = ceil(z - q->in[2] - 1e-9);
             const size_t filled = count <= 0 ? 0 : count >= (double)nz ? nz : (size_t)count;
             for (size_t k = 0; k < filled; k++)
@@ -151,161 +152,156 @@ static void fill_below(const maxwell *s, const sample *q, double face, const dou
         }
 }
 
-static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
+/* Number of the material that an item of a list names; -1: it is unknown, and the case is rejected. */
+static bn_status material_of(const bn_case *c, bn_plan *p, maxwell_model *m, const char *key, size_t item, int *out)
 {
-    const size_t nx = s->n[0], ny = s->n[1], layers = bn_case_items(c, "layer");
-    double *height, *room;
+    const char *name = bn_case_item_text(c, key, item);
+    BN_TRY(maxwell_find_material(c, p, &m->structure, name, out));
+    if (*out < 0)
+        (void)bn_case_reject_item(c, key, item, "name it in a [[material]]", "unknown material %s", name);
+    return BN_OK;
+}
+
+static bn_status build_layers(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
+{
+    const size_t nx = m->n[0], ny = m->n[1], layers = bn_case_items(c, "layer");
+    double *height, *line;
     double face = bn_case_real(c, "structure.top");
-    if (face == 0) /* a wavelength's quarter below the source, at a whole cell */
-        face = s->h * floor(s->source - 0.25 * s->wavelength / s->h);
+    if (face == 0) /* a quarter wavelength below the source, at a face of cells */
+        face = m->h * floor(m->light.source - 0.25 * m->light.wavelength / m->h);
     BN_TRY(bn_plan_allocate(p, nx * ny * sizeof *height, (void **)&height));
-    BN_TRY(bn_plan_allocate(p, (nx + ny) * sizeof *room, (void **)&room));
+    BN_TRY(bn_plan_allocate(p, (nx + ny) * sizeof *line, (void **)&line));
     for (size_t item = 0; item < layers; item++) {
         int material;
-        const char *name = bn_case_item_text(c, "layer.material", item);
-        BN_TRY(maxwell_find_material(c, p, s, name, &material));
-        BN_TRY(face_of(c, p, s, item, height, room));
-        if (material < 0) {
-            (void)bn_case_reject_item(c, "layer.material", item, "name it in a [[material]]", "unknown material %s",
-                                      name);
+        BN_TRY(material_of(c, p, m, "layer.material", item, &material));
+        BN_TRY(face_of(c, p, m, item, height, line));
+        if (material < 0)
             continue;
-        }
-        fill_below(s, q, face, height, material);
+        fill_below(m, q, face, height, material);
         face -= bn_case_item_real(c, "layer.thickness", item);
     }
     memset(height, 0, nx * ny * sizeof *height);
     if (layers > 0 || bn_case_given(c, "structure.below"))
-        fill_below(s, q, face, height, s->below);
+        fill_below(m, q, face, height, m->structure.below);
     return BN_OK;
 }
 
-static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
+static bn_status build_boxes(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
 {
     for (size_t item = 0; item < bn_case_items(c, "box"); item++) {
         int material;
         uint32_t from[3], to[3];
-        const char *name = bn_case_item_text(c, "box.material", item);
-        BN_TRY(maxwell_find_material(c, p, s, name, &material));
-        if (material < 0) {
-            (void)bn_case_reject_item(c, "box.material", item, "name it in a [[material]]", "unknown material %s",
-                                      name);
+        BN_TRY(material_of(c, p, m, "box.material", item, &material));
+        if (material < 0)
             continue;
-        }
         for (size_t d = 0; d < 3; d++) {
-            const double a = ceil(bn_case_item_real_at(c, "box.from", item, d) / s->h - q->in[d] - 1e-9);
-            const double b = ceil(bn_case_item_real_at(c, "box.to", item, d) / s->h - q->in[d] - 1e-9);
-            from[d] = a <= 0 ? 0 : a >= s->n[d] ? s->n[d] : (uint32_t)a;
-            to[d] = b <= 0 ? 0 : b >= s->n[d] ? s->n[d] : (uint32_t)b;
+            const double a = ceil(bn_case_item_real_at(c, "box.from", item, d) / m->h - q->in[d] - 1e-9);
+            const double b = ceil(bn_case_item_real_at(c, "box.to", item, d) / m->h - q->in[d] - 1e-9);
+            from[d] = a <= 0 ? 0 : a >= m->n[d] ? m->n[d] : (uint32_t)a;
+            to[d] = b <= 0 ? 0 : b >= m->n[d] ? m->n[d] : (uint32_t)b;
             if (from[d] >= to[d])
                 (void)bn_case_reject_item(c, "box.to", item, NULL, "the box holds no cell of the grid");
         }
         for (uint32_t k = from[2]; k < to[2]; k++)
             for (uint32_t j = from[1]; j < to[1]; j++)
                 for (uint32_t i = from[0]; i < to[0]; i++)
-                    q->of[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+                    q->of[((size_t)k * m->n[1] + j) * m->n[0] + i] = (uint8_t)material;
     }
     return BN_OK;
 }
 
-static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
+static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
 {
     const size_t spheres = bn_case_items(c, "sphere");
     for (size_t item = 0; item < spheres; item++) {
         int material;
         double at[3];
-        const double radius = bn_case_item_real(c, "sphere.radius", item) / s->h;
-        const char *name = bn_case_item_text(c, "sphere.material", item);
-        BN_TRY(maxwell_find_material(c, p, s, name, &material));
-        if (material < 0) {
-            (void)bn_case_reject_item(c, "sphere.material", item, "name it in a [[material]]", "unknown material %s",
-                                      name);
+        const double radius = bn_case_item_real(c, "sphere.radius", item) / m->h;
+        BN_TRY(material_of(c, p, m, "sphere.material", item, &material));
+        if (material < 0)
             continue;
-        }
         for (size_t d = 0; d < 3; d++)
-            at[d] = bn_case_item_real_at(c, "sphere.centre", item, d) / s->h;
-        for (uint32_t k = 0; k < s->n[2]; k++)
-            for (uint32_t j = 0; j < s->n[1]; j++)
-                for (uint32_t i = 0; i < s->n[0]; i++) {
+            at[d] = bn_case_item_real_at(c, "sphere.centre", item, d) / m->h;
+        for (uint32_t k = 0; k < m->n[2]; k++)
+            for (uint32_t j = 0; j < m->n[1]; j++)
+                for (uint32_t i = 0; i < m->n[0]; i++) {
                     const double x = i + q->in[0] - at[0], y = j + q->in[1] - at[1], z = k + q->in[2] - at[2];
                     if (x * x + y * y + z * z < radius * radius)
-                        q->of[((size_t)k * s->n[1] + j) * s->n[0] + i] = (uint8_t)material;
+                        q->of[((size_t)k * m->n[1] + j) * m->n[0] + i] = (uint8_t)material;
                 }
-        s->sphere_radius = spheres == 1 ? radius * s->h : 0;
+        m->structure.sphere_radius = spheres == 1 ? radius * m->h : 0;
     }
     return BN_OK;
 }
 
-/* Absorbing layers must hold one dielectric each, the same across a plane; the light's path above the source too. */
-static void check_layers(const bn_case *c, const maxwell *s)
+/* Each absorbing layer must lie in one dielectric, and so must all planes from the source upwards. */
+static void check_layers(const bn_case *c, const maxwell_model *m)
 {
-    const size_t nx = s->n[0], ny = s->n[1], nz = s->n[2], plane = nx * ny;
+    const size_t nx = m->n[0], ny = m->n[1], nz = m->n[2], plane = nx * ny;
     for (size_t k = 0; k < nz; k++) {
-        const bool low = s->pml_bottom && k < (size_t)s->pml, high = k + (size_t)s->pml >= nz;
-        const bool lit = !s->volume && k >= s->source;
+        const bool low = m->pml.bottom && k < (size_t)m->pml.cells, high = k + (size_t)m->pml.cells >= nz;
+        const bool lit = !m->light.volume && k >= m->light.source;
         if (!low && !high && !lit)
             continue;
-        const int wanted = low ? s->cell[0] : s->above;
+        const int wanted = low ? m->structure.cell[0] : m->structure.above;
         for (size_t i = 0; i < plane; i++)
-            if (s->cell[k * plane + i] != wanted) {
+            if (m->structure.cell[k * plane + i] != wanted) {
                 (void)bn_case_reject(c, "structure.top",
                                      "give the grid more cells along z, or the structure a lower place",
                                      "the structure (%s at cell %zu, %zu, %zu) reaches into the %s",
-                                     s->material[s->cell[k * plane + i]].name, i % nx, i / nx, k,
+                                     m->structure.material[m->structure.cell[k * plane + i]].name, i % nx, i / nx, k,
                                      low    ? "absorbing layer at the bottom"
                                      : high ? "absorbing layer at the top"
                                             : "light's source plane or above it");
                 return;
             }
     }
-    for (size_t k = 0; s->pml_sides && k < nz; k++)
+    for (size_t k = 0; m->pml.sides && k < nz; k++)
         for (size_t i = 0; i < plane; i++) {
-            const size_t x = i % nx, y = i / nx, d = (size_t)s->pml;
-            if ((x < d || x + d >= nx || y < d || y + d >= ny) && s->cell[k * plane + i] != s->above) {
+            const size_t x = i % nx, y = i / nx, d = (size_t)m->pml.cells;
+            if ((x < d || x + d >= nx || y < d || y + d >= ny) &&
+                m->structure.cell[k * plane + i] != m->structure.above) {
                 (void)bn_case_reject(
                     c, "boundary.sides", "give the grid more cells along x and y",
                     "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
-                    s->material[s->cell[k * plane + i]].name, x, y, k);
+                    m->structure.material[m->structure.cell[k * plane + i]].name, x, y, k);
                 return;
             }
         }
 }
 
-static bn_status fill(const bn_case *c, bn_plan *p, maxwell *s, const sample *q)
+static bn_status fill(const bn_case *c, bn_plan *p, maxwell_model *m, const sample *q)
 {
-    memset(q->of, s->above, (size_t)s->n[0] * s->n[1] * s->n[2]);
-    BN_TRY(build_layers(c, p, s, q));
-    BN_TRY(build_boxes(c, p, s, q));
-    return build_spheres(c, p, s, q);
+    memset(q->of, m->structure.above, (size_t)m->n[0] * m->n[1] * m->n[2]);
+    BN_TRY(build_layers(c, p, m, q));
+    BN_TRY(build_boxes(c, p, m, q));
+    return build_spheres(c, p, m, q);
 }
 
-/* Of cells that are only counted: all materials that the case names may be in them. */
-static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell *s)
+/* Where cells are only counted, every material that the case names counts as used. */
+static bn_status name_materials(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
     static const char *const lists[3][2] = { { "layer", "layer.material" },
                                              { "box", "box.material" },
                                              { "sphere", "sphere.material" } };
-    s->material[s->above].used = true;
+    m->structure.material[m->structure.above].used = true;
     for (int list = 0; list < 3; list++)
         for (size_t item = 0; item < bn_case_items(c, lists[list][0]); item++) {
-            const char *name = bn_case_item_text(c, lists[list][1], item);
             int material;
-            BN_TRY(maxwell_find_material(c, p, s, name, &material));
-            if (material < 0)
-                (void)bn_case_reject_item(c, lists[list][1], item, "name it in a [[material]]", "unknown material %s",
-                                          name);
-            else
-                s->material[material].used = true;
+            BN_TRY(material_of(c, p, m, lists[list][1], item, &material));
+            if (material >= 0)
+                m->structure.material[material].used = true;
         }
     return BN_OK;
 }
 
-bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
+bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell_model *m)
 {
     static const char *const keys[2] = { "structure.above", "structure.below" };
-    const size_t cells = (size_t)s->n[0] * s->n[1] * s->n[2];
+    const size_t cells = (size_t)m->n[0] * m->n[1] * m->n[2];
     for (int i = 0; i < 2; i++) {
-        int *half = i ? &s->below : &s->above;
-        BN_TRY(maxwell_find_material(c, p, s, bn_case_text(c, keys[i]), half));
+        int *half = i ? &m->structure.below : &m->structure.above;
+        BN_TRY(maxwell_find_material(c, p, &m->structure, bn_case_text(c, keys[i]), half));
         if (*half < 0) {
             (void)bn_case_reject(c, keys[i], "name it in a [[material]]", "unknown material %s",
                                  bn_case_text(c, keys[i]));
@@ -313,20 +309,20 @@ bn_status maxwell_build_structure(const bn_case *c, bn_plan *p, maxwell *s)
         }
     }
     if (bn_plan_only_counts(p, (double)cells))
-        return name_materials(c, p, s);
-    BN_TRY(bn_plan_allocate(p, cells, (void **)&s->cell));
-    BN_TRY(fill(c, p, s, &(sample){ { 0.5, 0.5, 0.5 }, s->cell }));
-    if (!s->average && !bn_case_diagnostics(c)[0]) {
-        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&s->edge));
+        return name_materials(c, p, m);
+    BN_TRY(bn_plan_allocate(p, cells, (void **)&m->structure.cell));
+    BN_TRY(fill(c, p, m, &(sample){ { 0.5, 0.5, 0.5 }, m->structure.cell }));
+    if (!m->structure.average && !bn_case_diagnostics(c)[0]) {
+        BN_TRY(bn_plan_allocate(p, 3 * cells, (void **)&m->structure.edge));
         for (size_t d = 0; d < 3; d++) {
-            sample q = { { 0, 0, 0 }, s->edge + d * cells };
+            sample q = { { 0, 0, 0 }, m->structure.edge + d * cells };
             q.in[d] = 0.5;
-            BN_TRY(fill(c, p, s, &q));
+            BN_TRY(fill(c, p, m, &q));
         }
     }
     for (size_t i = 0; i < cells; i++)
-        s->material[s->cell[i]].used = true;
+        m->structure.material[m->structure.cell[i]].used = true;
     if (!bn_case_diagnostics(c)[0])
-        check_layers(c, s);
+        check_layers(c, m);
     return BN_OK;
 }

@@ -159,27 +159,25 @@ static const bn_column *table(const run *r, const char *name, size_t *count, siz
     return columns;
 }
 
-/* In any order, accelerated or not, in any form. */
+/* In any order, accelerated or not. */
 START_TEST(each_wavelength_of_a_sweep_is_a_run_of_its_own)
 {
-    static const char *const ways[][2] = { { "solver.form=compact", "solver.accelerate=none" },
-                                           { "solver.form=compact", "solver.accelerate=anderson" },
-                                           { "solver.form=soa", "solver.accelerate=none" } };
+    static const char *const ways[] = { "solver.accelerate=none", "solver.accelerate=anderson" };
     char text[2048];
     STACK(text, 1u, 2u, "vacuum", "vacuum", down);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         size_t count, rows, back_count, back_rows;
-        run there = RUN(text, NULL, "light.wavelength=600e-9", "light.until=700e-9", "light.count=3", ways[w][0],
-                        ways[w][1], "solver.epsilon=1e-5");
-        run back = RUN(text, NULL, "light.wavelength=700e-9", "light.until=600e-9", "light.count=3", ways[w][0],
-                       ways[w][1], "solver.epsilon=1e-5");
+        run there = RUN(text, NULL, "light.wavelength=600e-9", "light.until=700e-9", "light.count=3", ways[w],
+                        "solver.epsilon=1e-5");
+        run back = RUN(text, NULL, "light.wavelength=700e-9", "light.until=600e-9", "light.count=3", ways[w],
+                       "solver.epsilon=1e-5");
         const bn_column *a = table(&there, "spectrum", &count, &rows);
         const bn_column *b = table(&back, "spectrum", &back_count, &back_rows);
         ck_assert(rows == 3 && back_rows == 3 && count == back_count);
         for (size_t i = 0; i < rows; i++) {
             char wavelength[64];
             snprintf(wavelength, sizeof wavelength, "light.wavelength=%.17g", a[0].values[i]);
-            run own = RUN(text, NULL, wavelength, ways[w][0], ways[w][1], "solver.epsilon=1e-5");
+            run own = RUN(text, NULL, wavelength, ways[w], "solver.epsilon=1e-5");
             for (size_t c = 1; c < count; c++) {
                 ck_assert_msg(a[c].values[i] == result(&own, a[c].name), "%s: %.17g in a sweep, %.17g alone", a[c].name,
                               a[c].values[i], result(&own, a[c].name));
