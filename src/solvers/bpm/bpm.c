@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#define ITERATION_GONE \
+    "it belongs to a published iteration, which elimination replaces; binnacle bench --suite seed-003 runs it"
+
 /* A key is read in one piece. */
 /* clang-format off */
 static const bn_key schema[] = {
@@ -122,17 +125,11 @@ static const bn_key schema[] = {
       .help = "the power between two y is told" },
     { .name = "port.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .min = 0, .max = 1, .list = true,
       .help = "its end" },
-    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = "direct|iteration|fft", .def_text = "direct",
-      .help = "elimination in one work-group, thousands of steps a launch; one-parameter iteration; transforms" },
-    { .name = "solver.tau", .type = BN_KEY_CHOICE, .choices = "optimal|seed", .def_text = "optimal",
-      .only = "solver.method=iteration",
-      .help = "parameter of the iteration: the best for the spectrum, or 2 over the sum of its ends" },
-    { .name = "solver.tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.1,
-      .only = "solver.method=iteration",
-      .help = "residual of the iteration over the right-hand side; 0: 1e-15 in double, 1e-8 in single precision" },
-    { .name = "solver.sweeps", .type = BN_KEY_INT, .def = 100000, .min = 1, .max = 1e9,
-      .only = "solver.method=iteration",
-      .help = "of the iteration in a step along z, at most" },
+    { .name = "solver.method", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(BPM_METHODS), .def_text = "direct",
+      .help = "elimination in one work-group, thousands of steps a launch; or transforms" },
+    { .name = "solver.tau", .type = BN_KEY_CHOICE, .gone = ITERATION_GONE },
+    { .name = "solver.tolerance", .type = BN_KEY_REAL, .gone = ITERATION_GONE },
+    { .name = "solver.sweeps", .type = BN_KEY_INT, .gone = ITERATION_GONE },
     { .name = "solver.chunk", .type = BN_KEY_INT, .def = 0, .min = 0, .max = BPM_CHUNK_MAX,
       .only = "solver.method=direct",
       .help = "unknowns of the direct solver in one work-item; 0: as many as 256 work-items need, more if dz is long" },
@@ -149,11 +146,6 @@ static const bn_variant variants[] = { { "solver.chunk", "0|5|7|9|11|15", false,
 
 static const bn_kernel_desc kernels[] = {
     { "bpm_march", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } },
-    { "bpm_source", BN_PER_BLOCK, { .reads = 3, .writes = 4, .flops = 24 } },
-    { "bpm_sweep", BN_PER_CELL, { .reads = 5, .writes = 2, .flops = 28 } },
-    { "bpm_residual", BN_PER_BLOCK, { .reads = 5, .writes = 0, .flops = 24 } },
-    { "bpm_total", BN_ONCE, { 0, 0, 0 } },
-    { "bpm_add", BN_PER_CELL, { .reads = 4, .writes = 2, .flops = 2 } },
     { 0 },
 };
 
@@ -204,11 +196,6 @@ static bn_status read_case(const bn_case *c, bpm *s)
     if (s->pml && 2 * s->pml_thickness >= narrowest)
         bn_case_reject(c, "walls.thickness", NULL, "the absorbing layers leave nothing of the %g m between the walls",
                        narrowest);
-    s->tau_rule = (bpm_tau)bn_case_choice(c, "solver.tau");
-    s->tolerance = bn_case_real(c, "solver.tolerance");
-    if (s->tolerance == 0)
-        s->tolerance = s->single ? 1e-8 : 1e-15;
-    s->most_sweeps = bn_case_int(c, "solver.sweeps");
     s->ports = bn_case_items(c, "port");
     if (s->ports > BPM_PORTS)
         return bn_case_reject(c, "port.from", NULL, "there may be at most %d ports", (int)BPM_PORTS);
@@ -305,7 +292,6 @@ static bn_status keep_memory(const bn_case *c, bn_plan *p, bpm *s)
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
         BN_TRY(keep(p, s->beams, each[i]));
     BN_TRY(keep(p, 2 * s->beams, &s->factor));
-    BN_TRY(keep(p, 8 * s->beams, &s->iteration));
     if (bn_case_bool(c, "output.map"))
         BN_TRY(keep(p, s->room * s->map_n, &s->map));
     BN_TRY(bn_plan_allocate(p, s->room * sizeof *s->record, &memory));
@@ -333,9 +319,6 @@ static bn_status plan_fft_fields(bn_plan *p)
 static bn_status plan_space_fields(const bpm *s, bn_plan *p)
 {
     const bool guides = s->structures > 0 || s->picture;
-    static const char *const table[] = {
-        "bpm_march", "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add"
-    };
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
                                        .n = { s->n, s->rows, 1 },
                                        .h = { s->axis[0].h, s->h, 1 },
@@ -349,8 +332,7 @@ static bn_status plan_space_fields(const bpm *s, bn_plan *p)
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
     if (s->method == BPM_FFT)
         BN_TRY(plan_fft_fields(p));
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        BN_TRY(bn_plan_skip_kernel(p, table[i]));
+    BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
     bn_plan_whole_rows(p);
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->axis[0].chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->axis[0].chunks));
@@ -380,47 +362,14 @@ static bn_status plan_fields(const bpm *s, bn_plan *p)
         bn_plan_whole_rows(p);
     if (s->method == BPM_FFT)
         BN_TRY(plan_fft_fields(p));
-    else if (s->method == BPM_DIRECT)
-        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
     else
-        for (size_t i = 0; i < 2; i++)
-            BN_TRY(bn_plan_field(p, &(bn_field_desc){ i ? "u_next" : "u", "", BN_T_REAL2, 1, 0 }));
+        BN_TRY(bn_plan_field(p, &(bn_field_desc){ "r", "", BN_T_REAL2, 1, 0 }));
     if (s->method != BPM_FFT)
         BN_TRY(bn_plan_field(p, &(bn_field_desc){ "v", "", s->lossy ? BN_T_REAL2 : BN_T_REAL, 1, 0 }));
     BN_TRY(bn_plan_define_int(p, "CHUNK", s->chunk));
     BN_TRY(bn_plan_define_int(p, "CHUNKS", s->chunks));
     BN_TRY(bn_plan_define_int(p, "LOSSY", s->lossy));
     return bn_plan_define_int(p, "METHOD", s->method == BPM_FFT ? 3 : s->method);
-}
-
-/* The other method's kernels. The iteration needs eigenvalues on a line, and enough of them near enough. */
-static bn_status plan_method(const bn_case *c, const bpm *s, bn_plan *p)
-{
-    static const char *const iterating[] = { "bpm_source", "bpm_sweep", "bpm_residual", "bpm_total", "bpm_add" };
-    if (s->method != BPM_ITERATION)
-        for (size_t i = 0; i < sizeof iterating / sizeof *iterating; i++)
-            BN_TRY(bn_plan_skip_kernel(p, iterating[i]));
-    if (s->method == BPM_FFT) {
-        BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
-        return bn_plan_choice(p, "steps along z by", "transforms");
-    }
-    if (s->method == BPM_DIRECT) {
-        return bn_plan_choice(p, "steps along z by", "elimination");
-    }
-    if (s->tm || s->lossy || s->wide_angle)
-        return bn_case_reject(c, "solver.method", "the direct method takes all of them",
-                              "the iteration is for TE, paraxial, without absorption, between metal walls");
-    const double needed = s->rate < 1 ? (double)bpm_sweeps_for(s, 1, s->tolerance) : HUGE_VAL;
-    if (!(needed <= (double)s->most_sweeps))
-        return bn_case_reject(c, "solver.method", "smaller steps, solver.tau = \"optimal\", or the direct method",
-                              "a sweep of the iteration leaves %.6f of the error: %s within solver.sweeps = %lld for "
-                              "march.dz = %g m",
-                              s->rate,
-                              s->rate < 1 ? "it cannot converge to solver.tolerance" : "it diverges, and never ends",
-                              s->most_sweeps, s->dz);
-    BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
-    BN_TRY(bn_plan_note(p, "a sweep leaves", s->rate, ""));
-    return bn_plan_choice(p, "steps along z by", "iteration");
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -454,13 +403,15 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     } else {
         bpm_make_section(s, 0);
         BN_TRY(plan_fields(s, p));
-        BN_TRY(plan_method(c, s, p));
+        if (s->method == BPM_FFT)
+            BN_TRY(bn_plan_skip_kernel(p, "bpm_march"));
+        BN_TRY(bn_plan_choice(p, "steps along z by", s->method == BPM_FFT ? "transforms" : "elimination"));
     }
     BN_TRY(bpm_plan_results(s, p));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         BN_TRY(bn_plan_series(p, names[i][0], names[i][1]));
-    if (s->space || s->method == BPM_ITERATION)
-        BN_TRY(bn_plan_series(p, s->space ? "n_eff" : "sweeps", ""));
+    if (s->space)
+        BN_TRY(bn_plan_series(p, "n_eff", ""));
     BN_TRY(bn_plan_note(p, "steps along z", (double)s->steps, ""));
     BN_TRY(bn_plan_note(p, "of length", s->dz, "m"));
     if (!s->relaxing)
@@ -489,12 +440,7 @@ static bn_status init(bn_sim *sim, void *state)
     }
     if (s->method == BPM_FFT)
         return bpm_begin(sim, s);
-    if (s->method == BPM_DIRECT) {
-        s->r_field = bn_sim_field(sim, "r");
-    } else {
-        s->u = bn_sim_field(sim, "u");
-        s->next = bn_sim_field(sim, "u_next");
-    }
+    s->r_field = bn_sim_field(sim, "r");
     s->v_field = bn_sim_field(sim, "v");
     return bpm_begin(sim, s);
 }

@@ -12,8 +12,8 @@
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
 #endif
 
-typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION, BPM_FFT } bpm_method;
-typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;
+#define BPM_METHODS(X) X(BPM_DIRECT, "direct") X(BPM_FFT, "fft")
+typedef enum bpm_method { BPM_METHODS(BN_CHOICE_ENUM) } bpm_method;
 typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE, BPM_LAUNCH_FILE } bpm_launch;
 typedef enum bpm_shape {
     BPM_SLAB,
@@ -90,17 +90,13 @@ typedef struct bpm {
     double (*beam)[3]; /* wavelength [m], offset of the launch [m], added to the index of the structures */
 
     bpm_method method;
-    bpm_tau tau_rule;
-    double tolerance;
-    long long most_sweeps;
     int chunk, chunks, reach; /* unknowns in a row, how many such rows, and how many of them matter for another one */
 
     /* per beam and node, of the section that is being marched through */
     bpm_operator op;
     /* pairs; v in single numbers unless lossy; s: what the amplitude of the power is divided by to be symmetric */
     double *r, *v, *s;
-    double *factor;    /* pairs, per beam: (p - q) / p */
-    double *iteration; /* pairs, per beam: a, a', b', tau */
+    double *factor; /* pairs, per beam: (p - q) / p */
     size_t section_begin, section_end;
     bool spectrum_set;
 
@@ -115,8 +111,6 @@ typedef struct bpm {
     bool relaxing;  /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
-    double norm; /* of the iteration's matrix, an upper bound */
-    double rate; /* of the iteration: how much of the error a sweep leaves */
 
     /* the launched mode and the start; in space fields are on the device alone */
     double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
@@ -129,20 +123,16 @@ typedef struct bpm {
     double *map;       /* intensity along y of the first beam, in space its mean along x; map_n values each */
     uint32_t map_n;
     size_t records, room;
-    double sweeps; /* so far */
-    double totals[2];
 
-    bn_field *psi, *r_field, *v_field, *work, *u, *next; /* work: also `envelope`, between steps */
+    bn_field *psi, *r_field, *v_field, *work; /* work: also `envelope`, between steps */
     bn_fft *fft;
     bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
     double *phases;            /* pairs */
     bn_kernel *times;
     bn_program *own_program;
     /* device */
-    bn_kernel *march, *source, *sweep, *residual, *total, *add;
-    bn_device_array *factors, *numbers;
-    bn_partials *partials;
-    bn_scalars *scalars;
+    bn_kernel *march;
+    bn_device_array *factors;
     void *reference_memory;
 } bpm;
 
@@ -204,15 +194,11 @@ BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);
 /* Puts the start into the engine's field. */
 BN_CHECKED bn_status bpm_begin(bn_sim *, bpm *);
 
-/* bpm_step.c: what both engines do around the marching. The iteration is told in the engine's own words by the last
- * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
+/* bpm_step.c: what both engines do around the marching. */
 typedef struct bpm_marcher {
-    bn_status (*section)(bn_sim *, bpm *); /* r and v, or the iteration's numbers, have changed */
+    bn_status (*section)(bn_sim *, bpm *); /* r and v have changed */
     /* `first`: number of the first of these steps; `look`: the field is looked at afterwards */
     bn_status (*march)(bn_sim *, bpm *, size_t first, size_t steps, bool look);
-    bn_status (*source)(bn_sim *, bpm *);
-    bn_status (*sweeps)(bn_sim *, bpm *, long long count); /* and the residual's sum of squares */
-    bn_status (*add)(bn_sim *, bpm *);
 } bpm_marcher;
 BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
 /* What a checkpoint needs beside psi, and, coming back, the section that psi was left in. */
@@ -251,8 +237,6 @@ BN_CHECKED bn_status bpm_fft_march(bn_sim *, bpm *, size_t steps,
                                    bn_status (*times)(bn_sim *, bpm *, bn_field *, bn_field *));
 /* bpm_structure.c: n^2 at the nodes [first, first + count) of the row at y of the cross-section at z. */
 void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
-/* Sweeps that the iteration needs at most to come from `residual` to `goal`. */
-long long bpm_sweeps_for(const bpm *, double residual, double goal);
 extern const bn_engine bpm_device;
 
 extern const bn_engine bn_bpm_reference_single, bn_bpm_reference_double;

@@ -153,38 +153,6 @@ static void make_beam(bpm *s, size_t beam, double z)
         scale[i] /= s->op.index2[i];
 }
 
-/* The parameter of x <- x + tau (b - A x) for eigenvalues on the segment 1 + i [low, high], and the share of the error
- * that a sweep leaves. The seed's is 2 over the sum of the ends; the best has its real part moved too. */
-static double _Complex best_tau(bpm_tau rule, double low, double high, double *rate)
-{
-    const double m = 0.5 * (low + high), w = 0.5 * (high - low), e = 1 + w * w - m * m;
-    const double c = rule == BPM_TAU_SEED ? 1 : 0.5 * (e + sqrt(e * e + 4 * m * m));
-    *rate = sqrt(((c - 1) * (c - 1) + w * w) / (c * c + m * m));
-    return 1 / CMPLX(c, m);
-}
-
-/* A = 1 + a (second difference + v), a = p / (h k)^2, imaginary; the same for the right-hand side and its norm. */
-static void make_iteration(bpm *s)
-{
-    s->rate = s->norm = 0;
-    for (size_t beam = 0; beam < s->beams; beam++) {
-        const double hk = s->h * bpm_k0(s, beam) * s->reference;
-        double _Complex p, q;
-        double low = HUGE_VAL, high = -HUGE_VAL, rate;
-        bpm_step_weights(s, beam, &p, &q);
-        const double _Complex a = p / (hk * hk);
-        for (size_t i = 0; i < s->n; i++) { /* Gershgorin */
-            low = fmin(low, s->v[beam * s->n + i] - 4);
-            high = fmax(high, s->v[beam * s->n + i]);
-        }
-        const double _Complex tau = best_tau(s->tau_rule, cimag(a) * low, cimag(a) * high, &rate);
-        const double _Complex all[4] = { a, (q - p) / (hk * hk), q / (hk * hk), tau };
-        memcpy(s->iteration + 8 * beam, all, sizeof all);
-        s->rate = fmax(s->rate, rate);
-        s->norm = fmax(s->norm, hypot(1, cimag(a) * fmax(fabs(low), fabs(high))));
-    }
-}
-
 void bpm_make_section(bpm *s, size_t k)
 {
     const size_t n = s->n, v_size = s->lossy ? 2 : 1;
@@ -202,6 +170,4 @@ void bpm_make_section(bpm *s, size_t k)
         const int reach = bpm_reach(s->r + 2 * beam * n, n, s->chunk, s->single);
         s->reach = reach > s->reach ? reach : s->reach;
     }
-    if (s->method == BPM_ITERATION)
-        make_iteration(s);
 }

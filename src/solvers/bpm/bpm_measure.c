@@ -45,10 +45,6 @@ bn_status bpm_plan_results(const bpm *s, bn_plan *p)
         BN_TRY(bn_plan_result(p, "centre_x", "m", "mean place of the intensity along x"));
         BN_TRY(bn_plan_result(p, "beam_width_x", "m", "twice its rms width along x"));
     }
-    if (s->method == BPM_ITERATION) {
-        BN_TRY(bn_plan_result(p, "sweeps", "", "of the iteration, mean per step along z"));
-        BN_TRY(bn_plan_result(p, "rate", "", "share of the error that a sweep leaves, by theory"));
-    }
     return BN_OK;
 }
 
@@ -337,10 +333,6 @@ bn_status bpm_measure(bn_sim *sim, void *state, bn_results *results)
     BN_TRY(bn_result(results, "beam_width", end.width));
     for (size_t i = 0; i < s->ports; i++)
         BN_TRY(bn_result(results, port_names[i], end.port[i]));
-    if (s->method == BPM_ITERATION) {
-        BN_TRY(bn_result(results, "sweeps", s->done > 0 ? s->sweeps / (double)s->done : 0));
-        BN_TRY(bn_result(results, "rate", s->rate));
-    }
     if (s->beams > 1)
         BN_TRY(put_beams(s, results));
     BN_TRY(put_map(s, results));

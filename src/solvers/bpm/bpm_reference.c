@@ -27,7 +27,6 @@ typedef struct reference {
     pair *r[2], *line; /* in space: of the lines along x and along y; one line along y */
     real *v[2];
     pair *work, *ahead, *back, *forth_left, *back_left;
-    real *squares, *partials; /* to be summed, and sums of parts */
 } reference;
 
 static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
@@ -193,90 +192,8 @@ static bn_status section(bn_sim *sim, bpm *s)
         BN_TRY(section_of_lines(sim, s, d));
     if (s->space)
         return BN_OK;
-    if (s->method == BPM_DIRECT)
-        BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
+    BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
     return bn_field_set(s->v_field, s->v, v_size * points);
-}
-
-/* --- the one-parameter iteration; see kernels/bpm.cl --- */
-
-static pair number(const bpm *s, size_t beam, size_t which)
-{
-    return (pair){ (real)s->iteration[8 * beam + 2 * which], (real)s->iteration[8 * beam + 2 * which + 1] };
-}
-
-static double sum_of_squares(const bpm *s, const reference *m)
-{
-    const size_t n[3] = { s->n, s->beams, 1 };
-    return (double)bn_ordered_dot(m->squares, NULL, n, m->partials);
-}
-
-static real square(pair a) { return a.x * a.x + a.y * a.y; }
-
-static bn_status source(bn_sim *sim, bpm *s)
-{
-    const reference *m = s->reference_memory;
-    const shape row = shape_of(s);
-    const size_t n = s->n;
-    (void)sim;
-    for (int sum = 0; sum < 2; sum++) {
-        for (size_t beam = 0; beam < s->beams; beam++) {
-            const pair *psi = (const pair *)bn_field_host(s->psi) + beam * n;
-            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
-            pair *g = (pair *)bn_field_host(s->work) + beam * n, *u = (pair *)bn_field_host(s->u) + beam * n;
-            for (size_t i = 0; i < n; i++) {
-                const pair d = applied(&row, psi, v, i);
-                g[i] = times(number(s, beam, 1), d);
-                u[i] = (pair){ 0, 0 };
-                m->squares[beam * n + i] = square(sum ? g[i] : more(psi[i], number(s, beam, 2), d));
-            }
-        }
-        s->totals[sum] = sum_of_squares(s, m);
-    }
-    return BN_OK;
-}
-
-static pair residual_at(const bpm *s, const shape *row, size_t beam, const pair *u, const real *v, const pair *g,
-                        size_t i)
-{
-    return minus(minus(g[i], u[i]), times(number(s, beam, 0), applied(row, u, v, i)));
-}
-
-static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
-{
-    const reference *m = s->reference_memory;
-    const shape row = shape_of(s);
-    const size_t n = s->n;
-    (void)sim;
-    for (long long k = 0; k <= count; k++) { /* the last for the residual */
-        for (size_t beam = 0; beam < s->beams; beam++) {
-            const pair *u = (const pair *)bn_field_host(s->u) + beam * n;
-            const pair *g = (const pair *)bn_field_host(s->work) + beam * n;
-            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
-            pair *next = (pair *)bn_field_host(s->next) + beam * n;
-            for (size_t i = 0; i < n; i++) {
-                const pair left = residual_at(s, &row, beam, u, v, g, i);
-                if (k < count)
-                    next[i] = more(u[i], number(s, beam, 3), left);
-                else
-                    m->squares[beam * n + i] = square(left);
-            }
-        }
-        if (k < count)
-            bn_field_swap(s->u, s->next);
-    }
-    s->totals[1] = sum_of_squares(s, m);
-    return BN_OK;
-}
-
-static bn_status add(bn_sim *sim, bpm *s)
-{
-    const pair *u = bn_field_host(s->u);
-    pair *psi = bn_field_host(s->psi);
-    (void)sim;
-    for (size_t i = 0; i < (size_t)s->n * s->beams; i++)
-        psi[i] = (pair){ psi[i].x + u[i].x, psi[i].y + u[i].y };
-    return BN_OK;
 }
 
 static bn_status setup(bn_sim *sim, void *state)
@@ -287,9 +204,7 @@ static bn_status setup(bn_sim *sim, void *state)
     for (int d = 0; d < 2; d++)
         chunks = s->space && (size_t)s->axis[d].chunks > chunks ? (size_t)s->axis[d].chunks : chunks;
     reference *m = s->reference_memory = calloc(1, sizeof *m);
-    if (!m || !(m->work = calloc(2 * longest, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)) ||
-        !(m->squares = calloc(points, sizeof *m->squares)) ||
-        !(m->partials = calloc((s->n / BN_BLOCK_NX + 1) * (size_t)(s->rows / BN_BLOCK_NY + 1), sizeof *m->partials)))
+    if (!m || !(m->work = calloc(2 * longest, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)))
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
     m->line = m->work + longest;
     m->back = m->ahead + chunks;
@@ -313,8 +228,6 @@ static void teardown(void *state)
     if (m) {
         free(m->work);
         free(m->ahead);
-        free(m->squares);
-        free(m->partials);
         for (int d = 0; d < 2; d++) {
             free(m->r[d]);
             free(m->v[d]);
@@ -324,11 +237,14 @@ static void teardown(void *state)
     s->reference_memory = NULL;
 }
 
-static const bpm_marcher marcher = { section, march, source, sweeps, add };
+static const bpm_marcher marcher = { section, march };
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
 static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
 
-const bn_engine BN_REFERENCE(bpm) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .update_outputs = bpm_update_outputs, .resume = resume
-};
+const bn_engine BN_REFERENCE(bpm) = { .name = "reference",
+                                      .setup = setup,
+                                      .step = step,
+                                      .teardown = teardown,
+                                      .update_outputs = bpm_update_outputs,
+                                      .resume = resume };

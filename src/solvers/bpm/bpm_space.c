@@ -45,9 +45,9 @@ static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
 bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
 {
     const int wish = (int)bn_case_int(c, "solver.chunk");
-    if (s->tm || (s->wide_angle && s->method != BPM_FFT) || s->method == BPM_ITERATION || s->beams > 1)
+    if (s->tm || (s->wide_angle && s->method != BPM_FFT) || s->beams > 1)
         return bn_case_reject(c, "grid.cells_x", "0: a plane",
-                              "in space there are one scalar beam, paraxial steps, and the direct method");
+                              "in space there is one scalar beam, and by elimination steps are paraxial");
     if (s->launch == BPM_LAUNCH_MODE && s->mode != 0)
         bn_case_reject(c, "launch.mode", NULL, "in space only the fundamental mode, 0, can be found");
     if (s->launch == BPM_LAUNCH_FILE)

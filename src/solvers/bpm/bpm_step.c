@@ -4,49 +4,6 @@
 
 #include <math.h>
 
-long long bpm_sweeps_for(const bpm *s, double residual, double goal)
-{
-    if (!(residual > goal))
-        return 1;
-    const double count = s->rate > 0 ? ceil(log(goal / residual) / log(s->rate)) : 1;
-    return count < 1 ? 1 : count < 1e15 ? (long long)count : (long long)1e15;
-}
-
-static bn_status cannot_converge(bn_sim *sim, const bpm *s, long long sweeps, double residual, double goal)
-{
-    return bn_fail(
-        bn_sim_context(sim), BN_DIVERGED,
-        "the iteration is at a residual of %.3g after %lld sweeps, %.3g was asked for; by theory a sweep leaves "
-        "%.4f of the error: take a larger solver.tolerance, a smaller march.dz (now %g m), or "
-        "solver.method = \"direct\"",
-        residual, sweeps, goal, s->rate, s->dz);
-}
-
-/* One step along z. A is normal, so every sweep leaves at most the share `rate` of the residual: the number of sweeps
- * is known beforehand, and the residual is looked at when they are done. */
-static bn_status iterate(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
-{
-    BN_TRY(marcher->source(sim, s));
-    const double size = sqrt(s->totals[0]), roundoff = s->single ? 0x1p-24 : 0x1p-53;
-    double residual = sqrt(s->totals[1]);
-    /* Below 4 u (|A| |u| + |g|) there is only rounding; |u| <= |g| since no eigenvalue of A is below 1. */
-    const double goal = fmax(s->tolerance * size, 4 * roundoff * (s->norm + 1) * residual);
-    long long done = 0;
-    while (!(residual <= goal)) {
-        const long long count = bpm_sweeps_for(s, residual, goal);
-        const double before = residual;
-        if (!isfinite(residual) || done + count > s->most_sweeps)
-            return cannot_converge(sim, s, done, residual / size, s->tolerance);
-        BN_TRY(marcher->sweeps(sim, s, count));
-        done += count;
-        residual = sqrt(s->totals[1]);
-        if (residual > goal && !(residual < 0.99 * before) && done > count)
-            return cannot_converge(sim, s, done, residual / size, s->tolerance);
-    }
-    s->sweeps += (double)done;
-    return marcher->add(sim, s);
-}
-
 /* The next section's matrix. With TM it is scaled differently, and the field with it: the amplitude of the power goes
  * on, so H has a step where the index has one. */
 static bn_status enter_section(bn_sim *sim, bpm *s, const bpm_marcher *marcher)
@@ -73,8 +30,8 @@ bn_status bpm_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
     const size_t columns = sizeof *s->record / sizeof(double);
     unsigned long long counts[] = { s->done,    s->section_begin, s->section_end,
                                     s->records, s->relaxing,      (unsigned long long)s->relax_stage };
-    double reals[] = { s->sweeps,    s->relax_index,    s->relax_change,  s->reference,
-                       s->theory[0], s->start_power[0], s->mode_power[0], s->n_eff[0] };
+    double reals[] = { s->relax_index,    s->relax_change,  s->reference, s->theory[0],
+                       s->start_power[0], s->mode_power[0], s->n_eff[0] };
     _Static_assert(sizeof *s->record % sizeof(double) == 0, "a record is all numbers");
     BN_TRY(bn_state_same(k, "output.map", s->map != NULL));
     BN_TRY(bn_state_counts(k, "counts", counts, sizeof counts / sizeof *counts));
@@ -85,14 +42,13 @@ bn_status bpm_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
     s->records = (size_t)counts[3];
     s->relaxing = counts[4] != 0;
     s->relax_stage = (int)counts[5];
-    s->sweeps = reals[0];
-    s->relax_index = reals[1];
-    s->relax_change = reals[2];
-    s->reference = reals[3];
-    s->theory[0] = reals[4];
-    s->start_power[0] = reals[5];
-    s->mode_power[0] = reals[6];
-    s->n_eff[0] = reals[7];
+    s->relax_index = reals[0];
+    s->relax_change = reals[1];
+    s->reference = reals[2];
+    s->theory[0] = reals[3];
+    s->start_power[0] = reals[4];
+    s->mode_power[0] = reals[5];
+    s->n_eff[0] = reals[6];
     if (s->records > s->room)
         return bn_fail(bn_sim_context(sim), BN_IO, "the checkpoint has %zu records, the case has %zu", s->records,
                        s->room);
@@ -130,10 +86,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
         if (s->done >= s->section_end)
             BN_TRY(enter_section(sim, s, marcher));
         const size_t stop = end < s->section_end ? end : s->section_end;
-        if (s->method != BPM_ITERATION)
-            BN_TRY(marcher->march(sim, s, s->done, stop - s->done, stop == end));
-        for (size_t k = s->done; s->method == BPM_ITERATION && k < stop; k++)
-            BN_TRY(iterate(sim, s, marcher));
+        BN_TRY(marcher->march(sim, s, s->done, stop - s->done, stop == end));
         s->done = stop;
     }
     BN_TRY(bpm_keep_record(sim, s));
@@ -150,8 +103,7 @@ bn_status bpm_advance(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *
     out->series[3] = now->mode;
     out->series[4] = now->centre;
     out->series[5] = now->width;
-    out->series[6] = s->space ? s->n_eff[0]
-                              : s->sweeps / (double)s->done; /* beams by elimination have no such column */
+    out->series[6] = s->n_eff[0]; /* in space */
     return BN_OK;
 }
 
@@ -249,12 +201,7 @@ static bn_status section(bn_sim *sim, bpm *s)
         BN_TRY(section_of_lines(sim, s, d));
     if (s->space)
         return BN_OK;
-    if (s->method == BPM_DIRECT) {
-        BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
-    } else {
-        bn_device_array_destroy(&s->numbers);
-        BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "numbers", s->iteration, 8 * s->beams, &s->numbers));
-    }
+    BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
     return bn_field_set(s->v_field, s->v, (s->lossy ? 2 : 1) * points);
 }
 
@@ -286,17 +233,8 @@ static bn_status setup(bn_sim *sim, void *state)
             BN_TRY(setup_axis(sim, s, k));
         return bpm_begin(sim, s);
     }
-    if (s->method == BPM_DIRECT) {
-        s->march = bn_sim_kernel(sim, "bpm_march");
-        return bn_device_array_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
-    }
-    s->source = bn_sim_kernel(sim, "bpm_source");
-    s->sweep = bn_sim_kernel(sim, "bpm_sweep");
-    s->residual = bn_sim_kernel(sim, "bpm_residual");
-    s->total = bn_sim_kernel(sim, "bpm_total");
-    s->add = bn_sim_kernel(sim, "bpm_add");
-    BN_TRY(bn_partials_create(d, "sums of squares", 2, 0, &s->partials));
-    return bn_scalars_create(d, "totals", 2, &s->scalars);
+    s->march = bn_sim_kernel(sim, "bpm_march");
+    return bn_device_array_reals(d, "factors", s->factor, 2 * s->beams, &s->factors);
 }
 
 static void teardown(void *state)
@@ -307,9 +245,6 @@ static void teardown(void *state)
     bn_fft_destroy(&s->fft);
     bn_program_destroy(&s->own_program);
     bn_device_array_destroy(&s->factors);
-    bn_device_array_destroy(&s->numbers);
-    bn_partials_destroy(&s->partials);
-    bn_scalars_destroy(&s->scalars);
 }
 
 static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool look)
@@ -323,36 +258,7 @@ static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool loo
                   BN_ARRAY(s->factors), BN_I32V(s->reach), BN_I32V((int32_t)steps));
 }
 
-static bn_status source(bn_sim *sim, bpm *s)
-{
-    (void)sim;
-    BN_TRY(BN_RUN(s->source, BN_READ(s->psi, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_WRITE(s->work),
-                  BN_WRITE(s->u), BN_PARTIALS(s->partials)));
-    BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
-    return bn_scalars_read(s->scalars, s->totals, 2);
-}
-
-static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
-{
-    (void)sim;
-    for (long long k = 0; k < count; k++) {
-        BN_TRY(BN_RUN(s->sweep, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_READ(s->work, 0),
-                      BN_WRITE(s->next)));
-        bn_field_swap(s->u, s->next);
-    }
-    BN_TRY(BN_RUN(s->residual, BN_READ(s->u, 1), BN_READ(s->v_field, 0), BN_ARRAY(s->numbers), BN_READ(s->work, 0),
-                  BN_PARTIALS(s->partials)));
-    BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
-    return bn_scalars_read(s->scalars, s->totals, 2);
-}
-
-static bn_status add(bn_sim *sim, bpm *s)
-{
-    (void)sim;
-    return BN_RUN(s->add, BN_READ(s->u, 0), BN_UPDATE(s->psi));
-}
-
-static const bpm_marcher marcher = { section, march, source, sweeps, add };
+static const bpm_marcher marcher = { section, march };
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
 
@@ -366,6 +272,9 @@ static bn_status resume(bn_sim *sim, void *state)
     return run_lines(s, 0, 0, TRANSPOSED);
 }
 
-const bn_engine bpm_device = {
-    .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .update_outputs = bpm_update_outputs, .resume = resume
-};
+const bn_engine bpm_device = { .name = "opencl",
+                               .setup = setup,
+                               .step = step,
+                               .teardown = teardown,
+                               .update_outputs = bpm_update_outputs,
+                               .resume = resume };
