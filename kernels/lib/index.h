@@ -74,3 +74,15 @@ typedef int index_t;
     const int k = (int)get_global_id(2) - Z0;                  \
     if (i >= NX || j >= NY || k >= NZ)                         \
     return
+
+/* Arrays that a work-item keeps in registers across barriers, by loops that are UNROLLED. Not on CPUs: there the loops stay
+ * loops, since PoCL 3.1 makes broken code of long unrolled ones between barriers, and kernels keep such values in memory
+ * (KEEPS_REGISTERS 0), since Intel's compiler for CPUs (2026.2) gives other results by values that stay in registers across
+ * barriers, in subgroups of any width. */
+#if IS_CPU
+#define UNROLLED
+#define KEEPS_REGISTERS 0
+#else
+#define UNROLLED _Pragma("unroll")
+#define KEEPS_REGISTERS 1
+#endif
