@@ -3,20 +3,20 @@
  * Pairs (real2) are complex numbers. The walls are metal: psi is zero before the first and behind the last node.
  *
  * With P' the second difference d2 along the line plus v (docs/bpm.md), (1 + p P) psi_new = (1 + q P) psi becomes
- *     psi_new = psi - factor u,   factor = (p - q) / p,   (d2 + D) u = g                                      (1)
- *     g_i = (d2 + v) psi                                                                                       (2)
- * D y_in through r_i = 1 / (D_i - r_(i-1)), which the host makes, and u by
- *     y_i = g_i - r_(i-1) y_(i-1)     forward elimination                                                      (3)
- *     u_i = r_i (y_i - u_(i+1))       backward_carry substitution                                                        (4)
- * A line is cut into CHUNKS chunks of CHUNK nodes. Both recurrences first run through every chunk as if nothing entered it;
- * what they hand on at its other end is its carry. What y_in a chunk is then
- *     y_in(c) = sum over b < c of carry(b) times factor(b+1) ... factor(c-1)                                   (5)
- * where factor(b), the product of -r over its nodes, is what chunk b hands on of what y_in it; then the chunk is done once
- * more from y_in. |r| < 1: behind `reach` chunks less than the rounding is left of a carry, so (5) has `reach` terms.
- * So a step has three barriers, and its bits depend on CHUNK and reach alone.
+ *     psi_new = psi - factor u,   factor = (p - q) / p,   (d2 + D) u = g      (1)
+ *     g_i = (d2 + v) psi      (2)
+ * D enters through r_i = 1 / (D_i - r_(i-1)), which the host makes, and u by
+ *     y_i = g_i - r_(i-1) y_(i-1)     forward elimination      (3)
+ *     u_i = r_i (y_i - u_(i+1))       back substitution      (4)
+ * A line is cut into CHUNKS chunks of CHUNK nodes. Both recurrences first run through every chunk as if nothing entered
+ * it; the value at its other end is the chunk's carry. What enters chunk c is then
+ *     y_in(c) = sum over b < c of carry(b) factor(b+1) ... factor(c-1)      (5)
+ * factor(b), the product of all -r that chunk b multiplies by, is the share of what enters b that leaves it; then chunk c is
+ * done once more, from y_in. |r| < 1: behind `reach` chunks less than the rounding is left of a carry, so (5) has
+ * `reach` terms. A step has three barriers, and its bits depend on CHUNK and reach alone.
  *
- *     chunk     0          1          2               forward:  forward_carry[c] carry chunk c at its end
- *     nodes     c c c c    c c c c    c c c o         backward: backward_carry[c] carry it at its begin
+ *     chunk     0          1          2               forward:  forward_carry[c] leaves chunk c at its end
+ *     nodes     c c c c    c c c c    c c c o         backward: backward_carry[c] leaves it at its begin
  *
  * LOSSY: v is complex (absorption, absorbing layers). SPACE: lines of a cross-section instead of beams in a plane.
  * TRANSFORMS: split steps instead, of which the kernel is only what lies between two transforms. */
@@ -93,7 +93,7 @@ typedef struct target {
     FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
     barrier(CLK_LOCAL_MEM_FENCE);
 
-/* One work-item per chunk, whose nodes stay in registers. low and high: psi at the chunks' ends, for their neighbours. */
+/* One work-item per chunk, whose nodes stay in registers. low and high: psi at the ends of chunks, for neighbours. */
 static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
                                       index_t first, real2 factor, int reach, int steps, target to,
                                       local real2 *forward_carry, local real2 *backward_carry,
@@ -261,8 +261,8 @@ kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict f
     RUN_STEPS(factors[(int)get_global_id(1)])
 }
 #else
-/* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to the
- * half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value number i of
+/* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
+ * the half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value i of
  * row j to row i of the transposed grid, at place j; 2 both. */
 kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factors_r,
                           global const change_t *restrict change, global real2 *work, global real2 *other, int store,

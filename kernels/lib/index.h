@@ -75,10 +75,9 @@ typedef int index_t;
     if (i >= NX || j >= NY || k >= NZ)                         \
     return
 
-/* Arrays that a work-item keeps in registers across barriers, by loops that are UNROLLED. Not on CPUs: there the loops stay
- * loops, since PoCL 3.1 makes broken code of long unrolled ones between barriers, and kernels keep such values in memory
- * (KEEPS_REGISTERS 0), since Intel's compiler for CPUs (2026.2) gives other results by values that stay in registers across
- * barriers, in subgroups of any width. */
+/* A work-item may keep an array in registers across barriers (KEEPS_REGISTERS) if loops over it are UNROLLED. Not on CPUs:
+ * PoCL 3.1 makes broken code of long unrolled loops between barriers, and Intel's compiler for CPUs (2026.2) computes
+ * other values from what stays in registers across barriers, in subgroups of any width. */
 #if IS_CPU
 #define UNROLLED
 #define KEEPS_REGISTERS 0

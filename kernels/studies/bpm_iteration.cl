@@ -1,9 +1,10 @@
-/* bpm_iteration.cl: Crank-Nicolson steps of a beam in a plane by the one-parameter iteration of Alekseev and Golovashkin
- * (2010). Between metal walls in one medium a step along z changes the envelope psi by u,
- *     A u = g,   A = 1 + i a d2,   g = i b d2 psi,                                         (1)
- * d2 the second difference with zeros beyond the walls, and is solved by
- *     u <- u + tau (g - A u),   u = 0 at the start, which is the paper's start from the last psi.  (2)
- * One launch is one sweep (2). The residual is compared with the size of the whole right-hand side, psi + i b_all d2 psi. */
+/* bpm_iteration.cl: Crank-Nicolson steps of a beam in a plane by the one-parameter iteration of Alekseev and
+ * Golovashkin (2010). Between metal walls in one medium a step along z changes the envelope psi by u,
+ *     A u = g,   A = 1 + i a d2,   g = i b d2 psi      (1)
+ * where d2 is the second difference with zeros beyond the walls. It is solved by sweeps, one a launch:
+ *     u <- u + tau (g - A u)      (2)
+ * u = 0 at the start, which is the paper's start from the last psi. The residual is compared with the whole right-hand
+ * side, psi + i b_all d2 psi. Pairs (real2) are complex numbers. */
 
 static inline real2 cmul(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
 

@@ -11,7 +11,8 @@ static const double pi = 3.14159265358979323846;
 
 /* clang-format off */
 static const bn_key schema[] = {
-    { .name = "grid.cells", .type = BN_KEY_INT, .def = 500, .min = 8, .max = 16384, .help = "intervals between the walls" },
+    { .name = "grid.cells", .type = BN_KEY_INT, .def = 500, .min = 8, .max = 16384,
+      .help = "intervals between the walls" },
     { .name = "grid.width", .type = BN_KEY_REAL, .unit = "m", .def = 10e-6, .max = 1, .above = true,
       .help = "distance of the walls" },
     { .name = "light.wavelength", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times (or, `divide`, over) what the field is divided by to make the matrices symmetric. */
+/* Multiplies (or divides) rows of psi by the scale of both axes. */
 static void rescale(const bpm *s, uint32_t first, uint32_t count, double *values, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)values;
@@ -25,17 +25,17 @@ void bpm_start_row(const bpm *s, uint32_t j, double *row)
                      y = (double)(j + 1) * s->c.h - s->space.spot[1];
         const bool plane = s->launch.kind == BPM_LAUNCH_PLANE;
         const double size = plane ? 1 : exp(-(x * x + y * y) / (s->space.spot_waist * s->space.spot_waist));
-        const double turn = s->launch.kind == BPM_LAUNCH_MODE ? 0 : -k * sin(s->launch.tilt) * y;
-        row[2 * i] = size < 1e-30 ? 0 : size * cos(turn);
-        row[2 * i + 1] = size < 1e-30 ? 0 : size * sin(turn);
+        const double phase = s->launch.kind == BPM_LAUNCH_MODE ? 0 : -k * sin(s->launch.tilt) * y;
+        row[2 * i] = size < 1e-30 ? 0 : size * cos(phase);
+        row[2 * i + 1] = size < 1e-30 ? 0 : size * sin(phase);
     }
 }
 
-/* --- what is launched --- */
+/* --- the field that enters --- */
 
 typedef struct launching {
     const bpm *s;
-    bool make; /* the start is made; else it is there */
+    bool make; /* the start is computed; else it is read */
 } launching;
 
 static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double *const *values)
