@@ -1,112 +1,115 @@
-/* bpm.cl: light that marches along z: beams in a plane, each a row of the grid (x of the grid is the transverse
- * coordinate y of the beam), or a beam in space, whose cross-section is the grid.
- * Pairs (real2) are complex numbers. The walls are metal: zero before the first and behind the last node.
+/* bpm.cl: Crank-Nicolson steps of light along z by elimination: beams in a plane, each a row of the grid (x of the grid
+ * is the transverse coordinate y of the beam), or a beam in space, whose cross-section is the grid.
+ * Pairs (real2) are complex numbers. The walls are metal: psi is zero before the first and behind the last node.
  *
- * bpm_march: psi <- psi - factor u, (second difference + D) u = (second difference + v) psi, any number of steps in one
- * launch, a work-group a beam. D enters through r_i = 1 / (D_i - r_(i-1)):
- *     y_i = g_i - r_(i-1) y_(i-1)   forwards,      u_i = r_i (y_i - u_(i+1))   backwards.
- * A row is cut into CHUNKS chunks of CHUNK nodes. Every chunk is eliminated as if nothing entered it; then what enters
- * is gathered from the `reach` chunks before (behind) it, each of which lets pass the product of its -r; then the chunk
- * is done once more with what enters. Influence decays along the chunks: beyond `reach` of them it is below the
- * rounding. So a step has three barriers, and its bits depend on CHUNK and reach alone.
+ * With P' the second difference d2 along the line plus v (docs/bpm.md), (1 + p P) psi_new = (1 + q P) psi becomes
+ *     psi_new = psi - factor u,   factor = (p - q) / p,   (d2 + D) u = g      (1)
+ *     g_i = (d2 + v) psi      (2)
+ * D enters through r_i = 1 / (D_i - r_(i-1)), which the host makes, and u by
+ *     y_i = g_i - r_(i-1) y_(i-1)     forward elimination      (3)
+ *     u_i = r_i (y_i - u_(i+1))       back substitution      (4)
+ * A line is cut into CHUNKS chunks of CHUNK nodes. Both recurrences first run through every chunk as if nothing entered
+ * it; the value at its other end is the chunk's carry. What enters chunk c is then
+ *     y_in(c) = sum over b < c of carry(b) factor(b+1) ... factor(c-1)      (5)
+ * factor(b), the product of all -r that chunk b multiplies by, is the share of what enters b that leaves it; then chunk c is
+ * done once more, from y_in. |r| < 1: behind `reach` chunks less than the rounding is left of a carry, so (5) has
+ * `reach` terms. A step has three barriers, and its bits depend on CHUNK and reach alone.
  *
- *     chunk     0          1          2               forwards:  ahead[c], what leaves chunk c at its end
- *     nodes     c c c c    c c c c    c c c o         backwards: back[c], what leaves it at its begin
- */
+ *     chunk     0          1          2               forward:  forward_carry[c] leaves chunk c at its end
+ *     nodes     c c c c    c c c c    c c c o         backward: backward_carry[c] leaves it at its begin
+ *
+ * LOSSY: v is complex (absorption, absorbing layers). SPACE: lines of a cross-section instead of beams in a plane.
+ * TRANSFORMS: split steps instead, of which the kernel is only what lies between two transforms. */
+static inline real2 cmul(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
+
+#ifdef TRANSFORMS
+kernel void bpm_multiply(global real2 *psi, global const real2 *restrict by)
+{
+    CELL(i, j);
+    psi[AT(i, j)] = cmul(psi[AT(i, j)], by[AT(i, j)]);
+}
+#else
 #if LOSSY
 typedef real2 change_t;
 #else
 typedef real change_t;
 #endif
 
-static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
-
-#if METHOD != 3
-/* c + a b */
-static inline real2 more(real2 c, real2 a, real2 b)
+/* c + a b and c - a b */
+static inline real2 cfma(real2 a, real2 b, real2 c)
 {
     return (real2)(fma(-a.y, b.y, fma(a.x, b.x, c.x)), fma(a.y, b.x, fma(a.x, b.y, c.y)));
 }
+static inline real2 cfnma(real2 a, real2 b, real2 c)
+{
+    return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));
+}
 
 /* (second difference + v) psi */
-static inline real2 applied(real2 before, real2 here, real2 after, change_t v)
+static inline real2 apply_operator(real2 before, real2 here, real2 after, change_t v)
 {
     const real2 g = (after - here) - (here - before);
 #if LOSSY
-    return more(g, v, here);
+    return cfma(v, here, g);
 #else
     return (real2)(fma(v, here.x, g.x), fma(v, here.y, g.y));
 #endif
-}
-#endif
-
-/* -------------------------------------------------------------------------------------------------- elimination */
-#if METHOD == 0 || METHOD == 2
-/* c - a b */
-static inline real2 less(real2 c, real2 a, real2 b)
-{
-    return (real2)(fma(a.y, b.y, fma(-a.x, b.x, c.x)), fma(-a.y, b.x, fma(-a.x, b.y, c.y)));
 }
 
 #define FOR_CHUNKS(c) for (int c = (int)get_local_id(0); c < CHUNKS; c += (int)get_local_size(0))
 #define END(c) min((c + 1) * CHUNK, NX)
 
-/* What enters chunk c from the chunks before it, and from those behind it. */
-#define ENTERS_FORWARDS(y, c)                          \
-    real2 y = (real2)(0);                              \
+/* (5): what enters chunk c from the chunks before it, and from those behind it. */
+#define FORWARD_INPUT(y, c)                                 \
+    real2 y = (real2)(0);                                   \
     for (int from_ = max(c - reach, 0); from_ < c; from_++) \
-        y = more(ahead[from_], forth_left[from_], y);
-#define ENTERS_BACKWARDS(u, c)                                    \
-    real2 u = (real2)(0);                                         \
+        y = cfma(forward_factor[from_], y, forward_carry[from_]);
+#define BACKWARD_INPUT(u, c)                                         \
+    real2 u = (real2)(0);                                            \
     for (int from_ = min(c + reach, CHUNKS - 1); from_ > c; from_--) \
-        u = more(back[from_], back_left[from_], u);
+        u = cfma(backward_factor[from_], u, backward_carry[from_]);
 
 /* Whether node j of chunk c is there: only the last chunk may be short. */
 #define IS_NODE(c, j) (NX % CHUNK == 0 || (c) < CHUNKS - 1 || (j) < NX % CHUNK)
 
-/* The nodes of a chunk in registers, which asks for unrolled loops. On a CPU, where no work-group is that large unless
- * asked for, they stay loops: PoCL 3.1 makes broken code of long ones between barriers. */
-#if IS_CPU
-#define UNROLL
-#else
-#define UNROLL _Pragma("unroll")
-#endif
-#define FOR_NODES(j) UNROLL for (int j = 0; j < CHUNK; j++)
-#define FOR_NODES_BACK(j) UNROLL for (int j = CHUNK - 1; j >= 0; j--)
+/* The nodes of a chunk in registers. */
+#define FOR_NODES(j) UNROLLED for (int j = 0; j < CHUNK; j++)
+#define FOR_NODES_BACK(j) UNROLLED for (int j = CHUNK - 1; j >= 0; j--)
 
-/* Where the result of a row goes: to its own place, or turned, so that rows become columns of another grid, or both. */
+/* Where the result of a row goes: to its own place, transposed to a column of another grid, or both. */
 typedef struct target {
     global real2 *values;
     index_t first, stride;
     int both;
 } target;
 
-/* Where it fits into the local memory that every device has, a row is read by neighbouring work-items in order, and
- * taken from there in chunks, which for odd CHUNK hit different banks. */
+/* Where a row fits into the local memory that every device has, neighbouring work-items read it in order into `stage`;
+ * chunks are taken from there, which for odd CHUNK lie in different banks. */
 #define STAGED (2 * REAL_BYTES * (NX + 6 * CHUNKS + 2) <= 32768)
-#define TAKE_CHUNKS(to, stage, from, type)                                                         \
+#define LOAD_CHUNKS(to, stage, from, type)                                                         \
     for (int i = (int)get_local_id(0); i < NX; i += (int)get_local_size(0))                        \
         stage[i] = from[first + i];                                                                \
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: others will write there */      \
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: others will write there */     \
     FOR_NODES(j) to[j] = mine && IS_NODE(c, j) ? stage[c * CHUNK + j] : (type)(0);                  \
     barrier(CLK_LOCAL_MEM_FENCE);
 
-/* A chunk a work-item: all of it stays in registers. low and high: values at the chunks' ends, for their neighbours. */
-static inline void march_resident(global real2 *psi, global const real2 *factors_r,
-                                  global const change_t *change, index_t first, real2 factor, int reach,
-                                  int steps, target to, local real2 *ahead, local real2 *back, local real2 *forth_left,
-                                  local real2 *back_left, local real2 *low, local real2 *high, local real2 *stage)
+/* One work-item per chunk, whose nodes stay in registers. low and high: psi at the ends of chunks, for neighbours. */
+static inline void steps_in_registers(global real2 *psi, global const real2 *factors_r, global const change_t *change,
+                                      index_t first, real2 factor, int reach, int steps, target to,
+                                      local real2 *forward_carry, local real2 *backward_carry,
+                                      local real2 *forward_factor, local real2 *backward_factor, local real2 *low,
+                                      local real2 *high, local real2 *stage)
 {
     const int c = (int)get_local_id(0);
     const int mine = c < CHUNKS;
-    const int known = min(c, CHUNKS - 1); /* work-items without a chunk go along, and must not read beyond the arrays */
+    const int own = min(c, CHUNKS - 1); /* work-items without a chunk must not read beyond the arrays */
     real2 f[CHUNK], r[CHUNK], y[CHUNK];
     change_t v[CHUNK];
 #if STAGED
     local change_t *stage_v = (local change_t *)stage;
-    TAKE_CHUNKS(f, stage, psi, real2)
-    TAKE_CHUNKS(r, stage, factors_r, real2)
-    TAKE_CHUNKS(v, stage_v, change, change_t)
+    LOAD_CHUNKS(f, stage, psi, real2)
+    LOAD_CHUNKS(r, stage, factors_r, real2)
+    LOAD_CHUNKS(v, stage_v, change, change_t)
 #else
     FOR_NODES(j) {
         const int there = mine && IS_NODE(c, j);
@@ -118,14 +121,14 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
 #endif
     const real2 r_before = mine && c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0);
     if (mine) {
-        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
+        real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         FOR_NODES(j)
             if (IS_NODE(c, j)) {
-                forth = times(forth, j > 0 ? -r[j - 1] : c > 0 ? -r_before : (real2)(0));
-                backwards = times(backwards, -r[j]);
+                forward = cmul(forward, j > 0 ? -r[j - 1] : c > 0 ? -r_before : (real2)(0));
+                backward = cmul(backward, -r[j]);
             }
-        forth_left[c] = forth;
-        back_left[c] = backwards;
+        forward_factor[c] = forward;
+        backward_factor[c] = backward;
     }
     if (c == 0)
         high[0] = low[CHUNKS] = (real2)(0);
@@ -137,28 +140,28 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const real2 below = mine ? high[c] : (real2)(0), above = mine ? low[c + 1] : (real2)(0);
-        real2 leaves = (real2)(0);
-        FOR_NODES(j) {
-            y[j] = applied(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
-            leaves = less(y[j], j > 0 ? r[j - 1] : r_before, leaves);
+        real2 carry = (real2)(0);
+        FOR_NODES(j) { /* (2), (3) as if nothing entered */
+            y[j] = apply_operator(j > 0 ? f[j - 1] : below, f[j], j + 1 < CHUNK ? f[j + 1] : above, v[j]);
+            carry = cfnma(j > 0 ? r[j - 1] : r_before, carry, y[j]);
         }
         if (mine)
-            ahead[c] = leaves;
+            forward_carry[c] = carry;
         barrier(CLK_LOCAL_MEM_FENCE);
-        ENTERS_FORWARDS(enters, known)
-        FOR_NODES(j)
-            enters = y[j] = less(y[j], j > 0 ? r[j - 1] : r_before, enters);
+        FORWARD_INPUT(y_in, own)
+        FOR_NODES(j) /* (3) */
+            y_in = y[j] = cfnma(j > 0 ? r[j - 1] : r_before, y_in, y[j]);
         real2 u = (real2)(0);
-        FOR_NODES_BACK(j)
-            u = IS_NODE(c, j) ? times(r[j], y[j] - u) : u;
+        FOR_NODES_BACK(j) /* (4) as if nothing entered */
+            u = IS_NODE(c, j) ? cmul(r[j], y[j] - u) : u;
         if (mine)
-            back[c] = u;
+            backward_carry[c] = u;
         barrier(CLK_LOCAL_MEM_FENCE);
-        ENTERS_BACKWARDS(w, known)
-        FOR_NODES_BACK(j)
+        BACKWARD_INPUT(w, own)
+        FOR_NODES_BACK(j) /* (4), (1) */
             if (IS_NODE(c, j)) {
-                w = times(r[j], y[j] - w);
-                f[j] = less(f[j], factor, w);
+                w = cmul(r[j], y[j] - w);
+                f[j] = cfnma(factor, w, f[j]);
             }
     }
     FOR_NODES(j)
@@ -169,56 +172,56 @@ static inline void march_resident(global real2 *psi, global const real2 *factors
         }
 }
 
-/* Chunks one after the other, as few work-items have to: the row and y stay in global memory. */
-static inline void march_shared(global real2 *psi, global const real2 *factors_r,
-                                global const change_t *change, global real2 *work, index_t first, real2 factor,
-                                int reach, int steps, target to, local real2 *ahead, local real2 *back,
-                                local real2 *forth_left, local real2 *back_left)
+/* Work-items with several chunks each: psi and y stay in global memory. */
+static inline void steps_in_memory(global real2 *psi, global const real2 *factors_r, global const change_t *change,
+                                   global real2 *work, index_t first, real2 factor, int reach, int steps, target to,
+                                   local real2 *forward_carry, local real2 *backward_carry,
+                                   local real2 *forward_factor, local real2 *backward_factor)
 {
-    FOR_CHUNKS(c) { /* what it lets pass of what enters it */
-        real2 forth = (real2)(1, 0), backwards = (real2)(1, 0);
+    FOR_CHUNKS(c) {
+        real2 forward = (real2)(1, 0), backward = (real2)(1, 0);
         for (int i = c * CHUNK; i < END(c); i++) {
-            forth = times(forth, i > 0 ? -factors_r[first + i - 1] : (real2)(0));
-            backwards = times(backwards, -factors_r[first + i]);
+            forward = cmul(forward, i > 0 ? -factors_r[first + i - 1] : (real2)(0));
+            backward = cmul(backward, -factors_r[first + i]);
         }
-        forth_left[c] = forth;
-        back_left[c] = backwards;
+        forward_factor[c] = forward;
+        backward_factor[c] = backward;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int step = 0; step < steps; step++) {
         FOR_CHUNKS(c) {
             real2 before = c > 0 ? psi[first + c * CHUNK - 1] : (real2)(0), here = psi[first + c * CHUNK];
-            real2 r = c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0), leaves = (real2)(0);
-            for (int i = c * CHUNK; i < END(c); i++) {
+            real2 r = c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0), carry = (real2)(0);
+            for (int i = c * CHUNK; i < END(c); i++) { /* (2), (3) as if nothing entered */
                 const real2 after = i + 1 < NX ? psi[first + i + 1] : (real2)(0);
-                const real2 g = applied(before, here, after, change[first + i]);
+                const real2 g = apply_operator(before, here, after, change[first + i]);
                 work[first + i] = g;
-                leaves = less(g, r, leaves);
+                carry = cfnma(r, carry, g);
                 r = factors_r[first + i];
                 before = here;
                 here = after;
             }
-            ahead[c] = leaves;
+            forward_carry[c] = carry;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_CHUNKS(c) {
             real2 r = c > 0 ? factors_r[first + c * CHUNK - 1] : (real2)(0), u = (real2)(0);
-            ENTERS_FORWARDS(enters, c)
-            for (int i = c * CHUNK; i < END(c); i++) {
-                enters = less(work[first + i], r, enters);
-                work[first + i] = enters;
+            FORWARD_INPUT(y_in, c)
+            for (int i = c * CHUNK; i < END(c); i++) { /* (3) */
+                y_in = cfnma(r, y_in, work[first + i]);
+                work[first + i] = y_in;
                 r = factors_r[first + i];
             }
-            for (int i = END(c) - 1; i >= c * CHUNK; i--)
-                u = times(factors_r[first + i], work[first + i] - u);
-            back[c] = u;
+            for (int i = END(c) - 1; i >= c * CHUNK; i--) /* (4) as if nothing entered */
+                u = cmul(factors_r[first + i], work[first + i] - u);
+            backward_carry[c] = u;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_CHUNKS(c) {
-            ENTERS_BACKWARDS(u, c)
-            for (int i = END(c) - 1; i >= c * CHUNK; i--) {
-                u = times(factors_r[first + i], work[first + i] - u);
-                psi[first + i] = less(psi[first + i], factor, u);
+            BACKWARD_INPUT(u, c)
+            for (int i = END(c) - 1; i >= c * CHUNK; i--) { /* (4), (1) */
+                u = cmul(factors_r[first + i], work[first + i] - u);
+                psi[first + i] = cfnma(factor, u, psi[first + i]);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -228,23 +231,24 @@ static inline void march_shared(global real2 *psi, global const real2 *factors_r
             to.values[to.first + i * to.stride] = psi[first + i];
 }
 
-#define SCRATCH                                                                         \
-    local real2 ahead[CHUNKS], back[CHUNKS], forth_left[CHUNKS], back_left[CHUNKS];     \
+#define SCRATCH                                                                             \
+    local real2 forward_carry[CHUNKS], backward_carry[CHUNKS];                              \
+    local real2 forward_factor[CHUNKS], backward_factor[CHUNKS];                            \
     local real2 low[CHUNKS + 1], high[CHUNKS + 1], stage[STAGED ? NX : 1]
 
-/* Not on CPUs, whose work-groups are of one unless asked for: Intel's compiler for them (2026.2) gives other results by chunks that stay
- * in registers across barriers, in subgroups of any width. */
-#define MARCH(factor)                                                                                              \
-    if (!IS_CPU && get_local_size(0) >= CHUNKS)                                                                    \
-        march_resident(psi, factors_r, change, first, factor, reach, steps, to, ahead, back, forth_left,           \
-                       back_left, low, high, stage);                                                               \
-    else                                                                                                           \
-        march_shared(psi, factors_r, change, work, first, factor, reach, steps, to, ahead, back, forth_left,       \
-                     back_left);
+#define RUN_STEPS(factor)                                                                                        \
+    if (KEEPS_REGISTERS && get_local_size(0) >= CHUNKS)                                                          \
+        steps_in_registers(psi, factors_r, change, first, factor, reach, steps, to, forward_carry,               \
+                           backward_carry, forward_factor, backward_factor, low, high, stage);                   \
+    else                                                                                                         \
+        steps_in_memory(psi, factors_r, change, work, first, factor, reach, steps, to, forward_carry,            \
+                        backward_carry, forward_factor, backward_factor);
 
-#if METHOD == 0
-kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
-                      global real2 *work, global const real2 *restrict factors, int reach, int steps)
+#if !SPACE
+/* Any number of steps of beams in a plane, a work-group a beam. */
+kernel void bpm_crank_nicolson(global real2 *psi, global const real2 *restrict factors_r,
+                               global const change_t *restrict change, global real2 *work,
+                               global const real2 *restrict factors, int reach, int steps)
 {
     SCRATCH;
     const int row = (int)get_global_id(1) - Y0;
@@ -254,123 +258,25 @@ kernel void bpm_march(global real2 *psi, global const real2 *restrict factors_r,
     to.first = first;
     to.stride = 1;
     to.both = 0;
-    MARCH(factors[(int)get_global_id(1)])
+    RUN_STEPS(factors[(int)get_global_id(1)])
 }
 #else
-/* Lines of a cross-section. What P has along the line and half of the index belong to it, the rest to the lines across;
- * each half step keeps the power. With `turn` the result is stored for those: value number i of row j goes to row i of
- * the turned grid, at place j; with turn = 2 it is stored here as well. */
-kernel void bpm_line(global real2 *psi, global const real2 *restrict factors_r, global const change_t *restrict change,
-                     global real2 *work, global real2 *other, int turn, real factor_x, real factor_y, int reach,
-                     int steps)
+/* Half steps along the lines of a cross-section: what P has along the line and half of the index; the rest belongs to
+ * the half steps along the lines across, and each of them keeps the power. store: 0 in place; 1 transposed, value i of
+ * row j to row i of the transposed grid, at place j; 2 both. */
+kernel void bpm_half_step(global real2 *psi, global const real2 *restrict factors_r,
+                          global const change_t *restrict change, global real2 *work, global real2 *other, int store,
+                          real factor_x, real factor_y, int reach, int steps)
 {
     SCRATCH;
     const int row = (int)get_global_id(1) - Y0;
     const index_t first = AT(0, row);
     target to;
-    to.values = turn ? other : psi;
-    to.first = turn ? AT_TRANSPOSED(0, row) : first;
-    to.stride = turn ? (index_t)TRANSPOSE_PITCH : 1;
-    to.both = turn == 2;
-    MARCH((real2)(factor_x, factor_y))
+    to.values = store ? other : psi;
+    to.first = store ? AT_TRANSPOSED(0, row) : first;
+    to.stride = store ? (index_t)TRANSPOSE_PITCH : 1;
+    to.both = store == 2;
+    RUN_STEPS((real2)(factor_x, factor_y))
 }
 #endif
-#endif
-
-/* ---------------------------------------------------------------------------------------------------- iteration
- *
- * The one-parameter iteration of Alekseev and Golovashkin (2010), u <- u + tau (g - A u), a launch a sweep: u is the
- * change of psi in a step along z, A = 1 + a (second difference + v), g = b (second difference + v) psi. Starting from
- * u = 0 is starting from the last psi. `numbers` holds a, b, b' and tau of every beam; psi + b' (second difference + v)
- * psi is the right-hand side that the residual is compared with. */
-#if METHOD == 1
-#define NUMBERS(name, j) const real2 name = numbers[4 * (Y0 + (j)) + NUMBER_##name]
-#define NUMBER_a 0
-#define NUMBER_b 1
-#define NUMBER_b_all 2
-#define NUMBER_tau 3
-
-/* The neighbours in the row; none beyond the walls. */
-#define BEFORE(f, at, i) ((i) + X0 > 0 ? f[(at) - 1] : (real2)(0))
-#define AFTER(f, at, i) ((i) + X0 + 1 < GNX ? f[(at) + 1] : (real2)(0))
-
-kernel void bpm_source(global const real2 *restrict psi, global const change_t *restrict change,
-                       global const real2 *restrict numbers, global real2 *restrict g, global real2 *restrict u,
-                       global acc *restrict partials)
-{
-    local acc sizes[LANES], residuals[LANES];
-    CLEAR_LANES(sizes);
-    CLEAR_LANES(residuals);
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT(i, j);
-        NUMBERS(b, j);
-        NUMBERS(b_all, j);
-        const real2 here = psi[at], d = applied(BEFORE(psi, at, i), here, AFTER(psi, at, i), change[at]);
-        const real2 all = more(here, b_all, d), own = times(b, d);
-        g[at] = own;
-        u[at] = (real2)(0);
-        sizes[lane] += all.x * all.x + all.y * all.y;
-        residuals[lane] += own.x * own.x + own.y * own.y;
-    }
-    put_partial_sum(partials, 0, sizes);
-    put_partial_sum(partials, 1, residuals);
-}
-
-static inline real2 residual_at(global const real2 *restrict u, global const change_t *restrict change, real2 g,
-                                real2 a, index_t at, int i)
-{
-    const real2 here = u[at];
-    return (g - here) - times(a, applied(BEFORE(u, at, i), here, AFTER(u, at, i), change[at]));
-}
-
-kernel void bpm_sweep(global const real2 *restrict u, global const change_t *restrict change,
-                      global const real2 *restrict numbers, global const real2 *restrict g, global real2 *restrict next)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    NUMBERS(a, j);
-    NUMBERS(tau, j);
-    next[at] = more(u[at], tau, residual_at(u, change, g[at], a, at, i));
-}
-
-/* The sum of squares of the residual of u. */
-kernel void bpm_residual(global const real2 *restrict u, global const change_t *restrict change,
-                         global const real2 *restrict numbers, global const real2 *restrict g,
-                         global acc *restrict partials)
-{
-    local acc residuals[LANES];
-    CLEAR_LANES(residuals);
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT(i, j);
-        NUMBERS(a, j);
-        const real2 left = residual_at(u, change, g[at], a, at, i);
-        residuals[lane] += left.x * left.x + left.y * left.y;
-    }
-    put_partial_sum(partials, 1, residuals);
-}
-
-kernel void bpm_total(global const acc *restrict sums, global real *restrict totals)
-{
-    local acc scratch[FINISH_LANES];
-    const acc size = total_sum(sums, 0, scratch), residual = total_sum(sums, 1, scratch);
-    if (get_local_id(0) == 0) {
-        totals[0] = size;
-        totals[1] = residual;
-    }
-}
-
-kernel void bpm_add(global const real2 *restrict u, global real2 *restrict psi)
-{
-    CELL(i, j);
-    psi[AT(i, j)] += u[AT(i, j)];
-}
-#endif
-
-/* ----------------------------------------------------------------------------------------------------- transforms */
-#if METHOD == 3
-kernel void bpm_times(global real2 *restrict psi, global const real2 *restrict by)
-{
-    CELL(i, j);
-    psi[AT(i, j)] = times(psi[AT(i, j)], by[AT(i, j)]);
-}
 #endif

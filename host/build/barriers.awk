@@ -1,6 +1,6 @@
 # barriers.awk: reads LLVM IR of kernels for CPUs and names those with a barrier that stands in a loop: PoCL 5.0 aborts the
 # process over some of these.
-#   awk -v allowed=' bpm_line bpm_march ' -f barriers.awk FILE.ll        exits 1 when one is not among the allowed
+#   awk -v allowed=' bpm_crank_nicolson bpm_half_step ' -f barriers.awk FILE.ll        exits 1 when one is not among the allowed
 function label_of(line)
 {
     sub(/:.*/, "", line)

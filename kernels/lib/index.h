@@ -73,3 +73,14 @@ typedef int index_t;
     const int k = (int)get_global_id(2) - Z0;                  \
     if (i >= NX || j >= NY || k >= NZ)                         \
     return
+
+/* A work-item may keep an array in registers across barriers (KEEPS_REGISTERS) if loops over it are UNROLLED. Not on CPUs:
+ * PoCL 3.1 makes broken code of long unrolled loops between barriers, and Intel's compiler for CPUs (2026.2) computes
+ * other values from what stays in registers across barriers, in subgroups of any width. */
+#if IS_CPU
+#define UNROLLED
+#define KEEPS_REGISTERS 0
+#else
+#define UNROLLED _Pragma("unroll")
+#define KEEPS_REGISTERS 1
+#endif

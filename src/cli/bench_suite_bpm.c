@@ -6,32 +6,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static void prepare_beam(const bn_suite *s, bn_bench_case *of, const char *method, const char *tau, unsigned n,
-                         bn_bench_job *job)
+static const double pi = 3.14159265358979323846;
+
+static void prepare_elimination(const bn_suite *s, bn_bench_case *of, unsigned n, bn_bench_job *job)
 {
-    const bool direct = strcmp(method, "direct") == 0;
-    static char with[2][64];
-    snprintf(with[0], sizeof with[0], "solver.method=%s", method);
-    snprintf(with[1], sizeof with[1], "solver.tau=%s", tau);
-    of->sets[0] = with[0];
-    of->sets[1] = direct ? NULL : with[1]; /* of the iteration alone */
-    of->sets[2] = direct ? NULL : "solver.tolerance=1e-8";
-    of->sets[3] = NULL;
-    of->what = direct ? "step along z, elimination" : "step along z, iteration";
+    *of = bn_suite_base("bpm");
+    of->what = "step along z, elimination";
     bn_bench_prepare(of, n, false, s->gpu, job);
-    if (direct)
-        return;
-    job->per_item = 2; /* every step is many launches already */
-    for (size_t i = 0; i < job->set_count; i++)
-        if (strncmp(job->sets[i], "march.length", 12) == 0)
-            snprintf(job->sets[i], sizeof job->sets[i], "march.length=%.17g",
-                     2 * 2000 * 10e-6 / n / 3.14159265358979323846);
+}
+
+/* A step of the simulation is one along z, of many launches. */
+static void prepare_iteration(bn_bench_case *of, const char *tau, unsigned n, bn_bench_job *job)
+{
+    *of = (bn_bench_case){
+        .solver = "bpm_iteration",
+        .what = "step along z, iteration",
+        .unit = "point",
+        .text = "[case]\nsolver='bpm_iteration'\n[grid]\nwidth=10e-6\n[launch]\nwaist=1e-6\n[solver]\ntolerance=1e-8\n",
+        .dims = 1,
+    };
+    *job = (bn_bench_job){ .of = of, .n = n, .per_step = n - 1, .per_item = 1, .set_count = 4 };
+    snprintf(job->sets[0], sizeof job->sets[0], "case.precision=single");
+    snprintf(job->sets[1], sizeof job->sets[1], "grid.cells=%u", n);
+    snprintf(job->sets[2], sizeof job->sets[2], "march.length=%.17g", 4000 * 10e-6 / n / pi);
+    snprintf(job->sets[3], sizeof job->sets[3], "solver.tau=%s", tau);
 }
 
 bn_status bn_suite_bpm(const bn_suite *s)
 {
     static const unsigned sizes[] = { 100, 300, 1000, 3000, 6000, 15000 };
-    bn_bench_case of = bn_suite_base("bpm");
+    bn_bench_case of;
     double published = (double)NAN, iteration = (double)NAN, direct = (double)NAN, reference = (double)NAN;
     bn_published t = bn_published_open("data/published/seed-003-bpm.csv");
     while (bn_published_next(&t))
@@ -41,13 +45,13 @@ bn_status bn_suite_bpm(const bn_suite *s)
         bn_bench_job job;
         double seconds[3] = { (double)NAN, (double)NAN, (double)NAN };
         const bool too_long = sizes[i] > 3000; /* the sweeps with the study's tau take the study's own time */
-        prepare_beam(s, &of, "direct", "optimal", sizes[i], &job);
+        prepare_elimination(s, &of, sizes[i], &job);
         BN_TRY(bn_suite_seconds(s, &job, &seconds[0]));
         BN_TRY(bn_suite_add(s, (double)NAN, 1e6 * seconds[0], "us", "N = %5u, elimination", sizes[i]));
-        prepare_beam(s, &of, "iteration", "optimal", sizes[i], &job);
+        prepare_iteration(&of, "optimal", sizes[i], &job);
         BN_TRY(bn_suite_seconds(s, &job, &seconds[1]));
         BN_TRY(bn_suite_add(s, (double)NAN, 1e6 * seconds[1], "us", "N = %5u, iteration, best tau", sizes[i]));
-        prepare_beam(s, &of, "iteration", "seed", sizes[i], &job);
+        prepare_iteration(&of, "seed", sizes[i], &job);
         if (!too_long || s->checks)
             BN_TRY(bn_suite_seconds(s, &job, &seconds[2]));
         if (!too_long)

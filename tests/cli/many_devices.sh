@@ -23,7 +23,7 @@ try()
 }
 
 cases='flow/selftest maxwell/selftest-two-pass xray/selftest flood/selftest bpm/selftest bpm/selftest-space'
-[ -z "${BN_TEST_LONG:-}" ] || cases="$cases maxwell/selftest-cycles maxwell/selftest-fused bpm/selftest-iteration"
+[ -z "${BN_TEST_LONG:-}" ] || cases="$cases maxwell/selftest-cycles maxwell/selftest-fused"
 for name in $cases; do
     case=data/cases/$name.toml sets=''
     # So wide that cuts along x would be the shortest, where rows have to stay whole.

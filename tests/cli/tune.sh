@@ -21,7 +21,7 @@ mkdir -p "$work/data/binnacle"
 echo 'no JSON' >"$base"
 expect 0 'kept as' 'tune' "$b" tune bpm --out "$work/bpm"
 ok 'the old database is put aside' grep -q 'no JSON' "$base.bad"
-ok 'a row of the kernel, in the default shape too' grep -Eq '^bpm_march .*\*' "$work/out"
+ok 'a row of the kernel, in the default shape too' grep -Eq '^bpm_crank_nicolson .*\*' "$work/out"
 for file in tune.csv tune.json tune.png map.png; do
     ok "$file" test -s "$work/bpm/$file"
 done
@@ -68,7 +68,7 @@ env XDG_DATA_HOME="$work/empty" "$b" run "$case" --out "$work/default" >"$work/o
 entry 'e["work_group"] = [4, 1, 1]'
 expect 0 'work-groups: database' 'the next run' "$b" run "$case" --out "$work/run" --force
 summary tuning '"database"' 'its summary tells where the shapes are from'
-summary tuned_work_groups '{"bpm_march": [4, 1, 1]}' '... and names them'
+summary tuned_work_groups '{"bpm_crank_nicolson": [4, 1, 1]}' '... and names them'
 ok 'the same bits as in the default shape' python3 -c '
 import json, sys
 a, b = (json.load(open(path + "/summary.json")) for path in sys.argv[1:])
@@ -145,7 +145,7 @@ expect 4 'choice 1 of .* is ignored: its value' 'an empty choice' "$b" run "$lig
 
 # --- planted kernels. Groups of 8 are wrong, those of 16 end the process.
 mkdir "$work/kernels" && cp -R "$root/kernels/." "$work/kernels"
-sed '/^kernel void bpm_march/,/^}/ s/^    MARCH(.*/&\
+sed '/^kernel void bpm_crank_nicolson/,/^}/ s/^    RUN_STEPS(.*/&\
     if (get_local_size(0) == 8 \&\& get_local_id(0) == 0) psi[first].x += REAL(0.01);\
     if (get_local_size(0) == 16) *(volatile global int *)8 = 1;/' "$root/kernels/bpm.cl" >"$work/kernels/bpm.cl"
 ok 'the planted kernel differs' sh -c '! cmp -s kernels/bpm.cl "$0/kernels/bpm.cl"' "$work"

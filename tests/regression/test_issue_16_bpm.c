@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(a_tilt_is_in_the_background)
 {
-    /* Whatever index the field is told relative to, and in a plane as in space: exp(-i k n sin(tilt) y). */
+    /* Whatever the reference index is, and in a plane as in space: exp(-i k n sin(tilt) y). */
     static const char *const references[] = { "material.reference_index=0", "material.reference_index=2" };
     static const char *const spaces[] = { "grid.cells_x=0", "grid.cells_x=8" };
     for (int k = 0; k < 4; k++) {

@@ -1,11 +1,10 @@
-/* bpm.h: what the files of the solver `bpm` share. Numbers that need no device (index profiles, matrices, modes) are
- * made once on the host, in double, and rounded once to the case's precision for both engines. */
+/* bpm.h: what the files of the solver `bpm` share. Index profiles, matrices and modes are computed once on the host, in
+ * double, and rounded once to the case's precision for both engines. */
 #ifndef BN_BPM_H
 #define BN_BPM_H
 
 #include "api/fft.h"
 #include "api/row_bands.h"
-#include "api/transpose.h"
 #include "sim/solver.h"
 
 #include <complex.h>
@@ -13,20 +12,46 @@
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
 #endif
 
-typedef enum bpm_method { BPM_DIRECT, BPM_ITERATION, BPM_FFT } bpm_method;
-typedef enum bpm_tau { BPM_TAU_OPTIMAL, BPM_TAU_SEED } bpm_tau;
-typedef enum bpm_launch { BPM_LAUNCH_MODE, BPM_LAUNCH_GAUSSIAN, BPM_LAUNCH_PLANE, BPM_LAUNCH_FILE } bpm_launch;
-typedef enum bpm_shape {
-    BPM_SLAB,
-    BPM_TAPER,
-    BPM_S_BEND,
-    BPM_FIBRE,
-    BPM_GRADED_FIBRE,
-    BPM_Y_JUNCTION, /* from here on two guides */
-    BPM_COUPLER
-} bpm_shape;
+#define BPM_SOLVERS(X) X(BPM_DIRECT, "direct") X(BPM_FFT, "fft")
+typedef enum bpm_solver { BPM_SOLVERS(BN_CHOICE_ENUM) } bpm_solver;
+#define BPM_POLARISATIONS(X) X(BPM_TE, "te") X(BPM_TM, "tm")
+typedef enum bpm_polarisation { BPM_POLARISATIONS(BN_CHOICE_ENUM) } bpm_polarisation;
+#define BPM_WALLS(X) X(BPM_METAL, "metal") X(BPM_PML, "pml")
+typedef enum bpm_wall { BPM_WALLS(BN_CHOICE_ENUM) } bpm_wall;
+#define BPM_LAUNCHES(X)                \
+    X(BPM_LAUNCH_MODE, "mode")         \
+    X(BPM_LAUNCH_GAUSSIAN, "gaussian") \
+    X(BPM_LAUNCH_PLANE, "plane")       \
+    X(BPM_LAUNCH_FILE, "file")
+typedef enum bpm_launch_kind { BPM_LAUNCHES(BN_CHOICE_ENUM) } bpm_launch_kind;
+#define BPM_SHAPES(X)                   \
+    X(BPM_SLAB, "slab")                 \
+    X(BPM_TAPER, "taper")               \
+    X(BPM_S_BEND, "s-bend")             \
+    X(BPM_FIBRE, "fibre")               \
+    X(BPM_GRADED_FIBRE, "graded-fibre") \
+    X(BPM_Y_JUNCTION, "y-junction")     \
+    X(BPM_COUPLER, "coupler")
+typedef enum bpm_shape { BPM_SHAPES(BN_CHOICE_ENUM) } bpm_shape; /* from BPM_Y_JUNCTION on: two guides */
 
+#define BPM_PI 3.14159265358979323846
 enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_COLOURS = 64, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
+
+typedef struct bpm bpm;
+typedef struct bpm_record bpm_record;
+
+/* --- what the case says --- */
+
+typedef struct bpm_config {
+    uint32_t n, rows, beams; /* unknowns of a row, rows of the grid; in a plane each beam is a row */
+    int axes;                /* 1: beams in a plane, 2: a beam in space */
+    bpm_solver solver;
+    double width, h, length, dz;
+    size_t steps, per_record; /* steps along z: in all, in a step of the simulation */
+    bool tm, wide_angle, pml, lossy, single;
+    double theta, background, reference, wavelength;
+    double pml_thickness, pml_strength;
+} bpm_config;
 
 /* A guide, or two, that the background is overlaid with from z `from` to z `to` [m]. */
 typedef struct bpm_structure {
@@ -37,77 +62,98 @@ typedef struct bpm_structure {
     double centre_x, width_x; /* in space; width_x 0: from wall to wall */
 } bpm_structure;
 
-/* The operator of one beam at one z: (P' psi)_i = w_i (m_(i+1/2) (psi_(i+1) - psi_i) - m_(i-1/2) (psi_i - psi_(i-1))) +
+typedef struct bpm_profile {
+    bpm_structure structure[BPM_STRUCTURES];
+    size_t structures;
+    /* A picture instead of the background: z and y in a plane, the cross-section in space; an index for each colour. */
+    uint32_t picture_width, picture_height;
+    const uint8_t *picture; /* number of the pixel's colour, top row first; NULL: none */
+    double _Complex colour[BPM_COLOURS];
+    double outline; /* index at the guides' borders in pictures */
+} bpm_profile;
+
+typedef struct bpm_launch {
+    bpm_launch_kind kind;
+    int mode;
+    double centre, waist, tilt;
+    const bn_input *file;
+} bpm_launch;
+
+typedef struct bpm_beam {
+    double wavelength, offset, index; /* [m]; offset of the launch [m]; added to the index of the structures */
+    double n_eff;                     /* of the mode that overlaps are taken with; NaN: none */
+    double start_power, mode_power;
+    double phase; /* of that mode in a step along z by the scheme's closed form [rad] */
+} bpm_beam;
+
+/* --- lines that steps are taken along --- */
+
+/* The operator of one line at one z: (P' psi)_i = w_i (m_(i+1/2) (psi_(i+1) - psi_i) - m_(i-1/2) (psi_i - psi_(i-1))) +
  * h^2 k0^2 (n_i^2 - n_ref^2) psi_i on `n` nodes, zero beyond; P' = h^2 k^2 P, k = k0 n_ref. m has n + 1 values. */
 typedef struct bpm_operator {
     size_t n;
     double _Complex *w, *m, *index2;
 } bpm_operator;
 
-/* In space: the lines along x or along y that half steps are taken along. */
+/* In a plane axis 0 has a line for each beam, along y. In space axis 0 has the lines along x, axis 1 those along y. */
 typedef struct bpm_axis {
     uint32_t n, lines; /* unknowns of a line, number of lines */
     double h, width;
-    int chunk, chunks, reach;
-    double _Complex *scale; /* n: what the field is divided by */
+    int chunk, chunks, reach; /* unknowns of a chunk, chunks of a line, and how many of them influence another one */
+    double _Complex *scale;   /* divides psi in memory, so that matrices are symmetric: n values, in a plane n a beam */
     bpm_operator op;
-    /* device */
-    bn_domain *domain; /* of this axis' lines as rows */
+    bn_domain *domain; /* of the lines as rows */
     bn_program *program;
-    bn_kernel *line;
-    bn_field *psi, *r_field, *v_field, *work; /* r, v: as of a beam in a plane, of all lines */
+    bn_kernel *kernel;
+    bn_field *psi, *r_field, *v_field, *work; /* r: factors of the elimination, v: P' as the second difference plus v */
 } bpm_axis;
 
-/* What was found at the end of a step of the simulation, for one beam. */
-typedef struct bpm_state {
-    double z;                          /* [m] */
-    double power, start, mirror, mode; /* powers relative to that of the start */
-    double phase;                      /* of the overlap with the mode beyond what theory says [rad] */
-    double peak, centre, width;        /* intensity at the launch's centre; mean and 2 rms of the intensity [m] */
-    double centre_x, width_x;          /* in space */
-    double port[BPM_PORTS];
-} bpm_state;
+/* --- methods --- */
 
-typedef struct bpm {
-    uint32_t n, rows, beams; /* unknowns of a row, rows of the grid, beams: in a plane a row each, in space one */
-    double width, h, length, dz;
-    size_t steps, per_record, done; /* steps along z: in all, in a step of the simulation, so far */
-    bool tm, wide_angle, pml, lossy, single;
-    double theta, background, reference, wavelength;
-    double pml_thickness, pml_strength;
-    bpm_launch launch;
-    int mode;
-    double centre, waist, tilt;
-    bpm_structure structure[BPM_STRUCTURES];
-    size_t structures;
-    /* a picture instead of the background: z and y in a plane, the cross-section in space; an index for each colour */
-    uint32_t picture_width, picture_height;
-    const uint8_t *picture; /* number of the pixel's colour, top row first; NULL: none */
-    double _Complex colour[BPM_COLOURS];
-    const bn_input *file; /* of the launch */
-    double outline;         /* index at the guides' borders in pictures */
-    double port_from[BPM_PORTS], port_to[BPM_PORTS];
-    size_t ports;
-    double (*beam)[3]; /* wavelength [m], offset of the launch [m], added to the index of the structures */
+/* What a beam in a plane and a beam in space do differently, whatever the method of the steps. */
+typedef struct bpm_geometry {
+    bn_status (*plan)(const bn_case *, bn_plan *, bpm *); /* memory, and the field that enters */
+    bn_status (*plan_fields)(bn_plan *, const bpm *);
+    bn_status (*plan_results)(bn_plan *);                      /* optional */
+    bn_status (*launch)(bpm *);                                /* the field that enters into psi */
+    bn_status (*observe)(bpm *, bpm_record *out, double *map); /* map: intensity along y, or NULL */
+    bn_status (*results)(bpm *, const bpm_record *end, bn_results *);
+    bn_status (*update_outputs)(bpm *);
+    /* n^2 at the nodes of row j of psi; the real index along y as it appears in the map */
+    void (*row_index)(const bpm *, double z, uint32_t j, double _Complex *out);
+    void (*outline)(const bpm *, double z, double _Complex *row, double *out);
+    const char *map_quantity;
+} bpm_geometry;
+extern const bpm_geometry bpm_plane_geometry, bpm_space_geometry;
 
-    bpm_method method;
-    bpm_tau tau_rule;
-    double tolerance;
-    long long most_sweeps;
-    int chunk, chunks, reach; /* unknowns in a row, how many such rows, and how many of them matter for another one */
+typedef struct bpm_steps {
+    size_t first, count;
+    bool observed; /* afterwards the host reads psi */
+} bpm_steps;
 
-    /* per beam and node, of the section that is being marched through */
-    bpm_operator op;
-    /* pairs; v in single numbers unless lossy; s: what the amplitude of the power is divided by to be symmetric */
-    double *r, *v, *s;
-    double *factor;    /* pairs, per beam: (p - q) / p */
-    double *iteration; /* pairs, per beam: a, a', b', tau */
-    size_t section_begin, section_end;
-    bool spectrum_set;
+/* How psi is propagated along z on an engine. A section is a range of steps in which no structure changes. */
+typedef struct bpm_method {
+    bn_status (*setup)(bn_sim *, bpm *); /* optional */
+    void (*teardown)(bpm *);
+    void (*prepare)(bpm *, size_t k); /* optional: the host's part of the section that begins with step k */
+    /* The section from s->section_begin on. `entered`: psi comes from the section before; else a checkpoint had it. */
+    bn_status (*section)(bn_sim *, bpm *, bool entered);
+    bn_status (*propagate)(bpm *, const bpm_steps *);
+} bpm_method;
+/* An engine's methods: elimination in a plane, elimination in space, transforms. */
+typedef struct bpm_methods {
+    const bpm_method *plane, *space, *fft;
+} bpm_methods;
 
-    /* in space */
-    bool space;
-    bpm_axis axis[2];                    /* x, y */
+/* --- the state --- */
+
+typedef struct bpm_plane {
+    double *r, *v;                            /* of all beams: pairs; v in single numbers unless lossy */
+    double *mode_field, *start_field, *field; /* amplitudes of the power: pairs, n * beams */
+    bn_device_array *factors;
+} bpm_plane;
+
+typedef struct bpm_space {
     bn_field *start, *intensity, *index; /* start: what enters; once it is found the mode, if that is what enters */
     double spot[2], spot_waist;          /* x and y of the middle of a Gaussian, or of the guess at a mode */
     double section_z;                    /* of the index profile */
@@ -116,59 +162,87 @@ typedef struct bpm {
     bool relaxing;  /* the mode is sought by steps along imaginary z */
     int relax_stage, relax_steps;
     double relax_dz, relax_tolerance, relax_index, relax_change;
-    double norm; /* of the iteration's matrix, an upper bound */
-    double rate; /* of the iteration: how much of the error a sweep leaves */
+} bpm_space;
 
-    /* the launched mode and the start; in space fields are on the device alone */
-    double *mode_field, *start_field; /* amplitudes of the power: pairs, n * beams */
-    double *n_eff;                    /* n_eff of the launched mode, per beam; NaN: none */
-    double *start_power, *mode_power;
-    double *theory; /* phase rate of the mode, per step along z [rad], by the discrete closed form */
-    double *field;  /* amplitudes of the power: pairs, n * rows */
-
-    bpm_state *record; /* of the first beam, after every step of the simulation; begins with the start */
-    double *map;       /* intensity along y of the first beam, in space its mean along x; map_n values each */
-    uint32_t map_n;
-    size_t records, room;
-    double sweeps; /* so far */
-    double totals[2];
-
-    bn_field *psi, *r_field, *v_field, *work, *u, *next; /* work: also `envelope`, between steps */
+typedef struct bpm_transforms {
     bn_fft *fft;
     bn_field *half, *spectrum; /* phases of half a step, and of one in the spectrum */
     double *phases;            /* pairs */
-    bn_kernel *times;
-    bn_program *own_program;
-    /* device */
-    bn_kernel *march, *source, *sweep, *residual, *total, *add;
-    bn_device_array *factors, *numbers;
-    bn_partials *partials;
-    bn_scalars *scalars;
+    bool spectrum_set;
+    bn_program *program;
+    bn_kernel *multiply;
+} bpm_transforms;
+
+/* What was observed at the end of a step of the simulation, of one beam. */
+struct bpm_record {
+    double z;                          /* [m] */
+    double power, start, mirror, mode; /* powers relative to that of the start */
+    double phase;                      /* of the overlap with the mode beyond the closed form [rad] */
+    double peak, centre, width;        /* intensity at the launch's centre; mean and 2 rms of the intensity [m] */
+    double centre_x, width_x;          /* in space */
+    double port[BPM_PORTS];
+};
+
+typedef struct bpm_history {
+    bpm_record *record; /* of the first beam, after every step of the simulation; begins with the start */
+    double *map;        /* intensity along y of the first beam, in space its mean along x; map_n values each */
+    uint32_t map_n;
+    size_t records, capacity;
+    double port_from[BPM_PORTS], port_to[BPM_PORTS];
+    size_t ports;
+} bpm_history;
+
+struct bpm {
+    bpm_config c;
+    bpm_profile profile;
+    bpm_launch launch;
+    bpm_beam *beam;
+    double *factor; /* pairs, per beam: (p - q) / p */
+    bpm_axis axis[2];
+    size_t done, section_begin, section_end; /* steps along z */
+    const bpm_geometry *geometry;
+    const bpm_method *method;
+    bpm_plane plane;
+    bpm_space space;
+    bpm_transforms transforms;
+    bpm_history history;
+    bn_field *psi, *work; /* work: also `envelope`, between steps */
     void *reference_memory;
-} bpm;
+};
+
+/* bpm.c */
+BN_CHECKED bn_status bpm_allocate(bn_plan *, size_t count, double **out);
+BN_CHECKED bn_status bpm_allocate_pairs(bn_plan *, size_t count, double _Complex **out);
+BN_CHECKED bn_status bpm_allocate_operator(bn_plan *, bpm_axis *);
+/* Constants of the kernels for the lines of axis d; the plan has those of axis 0. */
+enum { BPM_KERNEL_CONSTANTS = 4 };
+void bpm_kernel_constants(const bpm *, int d, bn_define out[BPM_KERNEL_CONSTANTS]);
+BN_CHECKED bn_status bpm_plan_constants(bn_plan *, const bpm *);
+/* psi, divided by the axes' scale, and `envelope`: work space of the steps, and E or H itself in files. */
+BN_CHECKED bn_status bpm_plan_psi(bn_plan *);
 
 /* bpm_structure.c: the case's structures, and squares of the index at height z. */
 BN_CHECKED bn_status bpm_read_structures(const bn_case *, bpm *);
 /* The picture of the case, if it has one; unlisted colours reject it. */
 BN_CHECKED bn_status bpm_read_picture(const bn_case *, bn_plan *, bpm *);
 /* The highest index there is, the background aside. */
-double bpm_highest_index(const bpm *);
+double bpm_highest_index(const bpm_profile *);
 /* Mean of n^2 over each of `count` cells of height h, the first centred at y0; `inverse`: 1 over the mean of 1 / n^2.
  */
 void bpm_index(const bpm *, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out);
+/* n^2 at the nodes [first, first + count) of the row at y of the cross-section at z. */
+void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
 /* Number of steps along z, from step `k` on, in which no structure changes; at least 1. */
 size_t bpm_constant_steps(const bpm *, size_t k);
 /* Whether anything differs from the background at height z. */
-bool bpm_guides(const bpm *, double z);
+bool bpm_guides(const bpm_profile *, double z);
 
 /* bpm_matrix.c: operators, matrices, their factors. */
 void bpm_make_operator(const bpm *, size_t beam, double z, const bpm_operator *);
-/* r, v, s of all beams for the step number k, and how far they reach. */
-void bpm_make_section(bpm *, size_t k);
 double bpm_k0(const bpm *, size_t beam);
-/* p and q of (1 + p P) psi_new = (1 + q P) psi. */
+/* p and q of (1 + p P) psi_new = (1 + q P) psi, and the phase that they give a mode of index n_eff. */
 void bpm_step_weights(const bpm *, size_t beam, double _Complex *p, double _Complex *q);
-
+double bpm_step_phase(const bpm *, size_t beam, double n_eff);
 /* Of TM, what H is over the amplitude of the power, the field whose squares add up to the power: n / n_ref at the nodes
  * (in TE they are the same). Along z it is this amplitude that is continuous, not H: then no power is lost where the
  * guide changes, and what is left out of the wave equation is of second order in the change. */
@@ -181,81 +255,69 @@ void bpm_eliminate(const bpm_operator *, const double _Complex *own, double _Com
 void bpm_scale(const bpm_operator *, double _Complex *scale);
 /* Nodes in a chunk that suit a line of n unknowns at distances h. */
 int bpm_good_chunk(const bpm *, int n, double h);
-/* How many chunks back a value that is carried along still counts. */
-int bpm_reach(const double *r, size_t n, int chunk, bool single);
+/* Raises the axis' reach to what these r need: how many chunks back a value that is carried along still counts. */
+void bpm_raise_reach(const bpm *, bpm_axis *, const double *r);
 
 /* bpm_modes.c: mode number `mode` (0: the fundamental) of a real operator; its field has largest value 1. False: the
  * operator has no such eigenvalue. */
 bool bpm_find_mode(const bpm *, size_t beam, const bpm_operator *, int mode, double *n_eff, double *field);
 
-/* bpm_start.c: the field at z = 0. */
-BN_CHECKED bn_status bpm_make_start(const bn_case *, bpm *);
+/* bpm_plane.c; both engines have the same sections */
+void bpm_plane_prepare(bpm *, size_t k);
+BN_CHECKED bn_status bpm_plane_section(bn_sim *, bpm *, bool entered);
+extern const bpm_method bpm_plane_method;
 
-/* bpm_measure.c; fetch, put and look for beams in a plane */
-BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
-BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
-/* Reads the field into s->field, as amplitudes of the power. */
-BN_CHECKED bn_status bpm_fetch(bpm *);
-/* The field itself, E or H, into `work` for files; spoils s->field. */
-BN_CHECKED bn_status bpm_show(bpm *);
-/* The reverse of fetching; spoils s->field. */
-BN_CHECKED bn_status bpm_put(bpm *);
-void bpm_look(const bpm *, size_t beam, bpm_state *out);
-BN_CHECKED bn_status bpm_keep_record(bn_sim *, bpm *);
-/* Puts the start into the engine's field. */
-BN_CHECKED bn_status bpm_begin(bn_sim *, bpm *);
-
-/* bpm_step.c: what both engines do around the marching. The iteration is told in the engine's own words by the last
- * three; the first puts g and u = 0 and the sums of squares of right-hand side and residual into s->totals. */
-typedef struct bpm_marcher {
-    bn_status (*section)(bn_sim *, bpm *); /* r and v, or the iteration's numbers, have changed */
-    /* `first`: number of the first of these steps; `look`: the field is looked at afterwards */
-    bn_status (*march)(bn_sim *, bpm *, size_t first, size_t steps, bool look);
-    bn_status (*source)(bn_sim *, bpm *);
-    bn_status (*sweeps)(bn_sim *, bpm *, long long count); /* and the residual's sum of squares */
-    bn_status (*add)(bn_sim *, bpm *);
-} bpm_marcher;
-BN_CHECKED bn_status bpm_advance(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
-/* What a checkpoint needs beside psi, and, coming back, the section that psi was left in. */
-BN_CHECKED bn_status bpm_serialize(bn_sim *, void *state, bn_checkpoint_state *);
-BN_CHECKED bn_status bpm_take_up(bn_sim *, bpm *, const bpm_marcher *);
-/* bpm_space.c: beams in space. */
+/* bpm_space.c: a beam in space by alternating directions. */
 /* Every second step takes the two directions in the other order, whatever sections and records it lies in. */
 static inline bool bpm_begins_along_y(size_t step) { return step % 2 == 1; }
-BN_CHECKED bn_status bpm_plan_space(const bn_case *, bn_plan *, bpm *);
-/* The scaling and the weights for the step number k, or for a step along imaginary z. */
-void bpm_make_space_section(bpm *, size_t k);
+/* Scaling and weights for the step number k, or for a step along imaginary z. */
+void bpm_space_prepare(bpm *, size_t k);
 /* r and v of the lines [first, first + count) of direction d in this section; the reach grows with them. */
 void bpm_space_lines(bpm *, int d, uint32_t first, uint32_t count, double *r, double *v);
-BN_CHECKED bn_status bpm_start_space(const bn_case *, bn_plan *, bpm *);
 /* A step of the simulation while the mode is sought. */
-BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, const bpm_marcher *, bn_step *out);
-/* bpm_cross.c: the cross-section, row by row. A row of what enters, or of the guess at the mode. */
+BN_CHECKED bn_status bpm_relax(bn_sim *, bpm *, bn_step *out);
+extern const bpm_method bpm_space_method;
+
+/* bpm_cross_section.c: the cross-section on the host, a few rows at a time. A row of what enters, or of the guess at
+ * the mode. */
 void bpm_start_row(const bpm *, uint32_t j, double *row);
-/* Puts it into psi, made anew (then the start is kept, too) or as it was kept. */
+/* Puts it into psi, made anew (then the start is stored, too) or as it was stored. */
 BN_CHECKED bn_status bpm_launch_space(bpm *, bool make);
-/* `map`: the mean of the intensity along x, row by row; NULL: not wanted. */
-BN_CHECKED bn_status bpm_look_space(bpm *, bpm_state *out, double *map);
-/* Into s->largest. */
+BN_CHECKED bn_status bpm_observe_space(bpm *, bpm_record *out, double *map);
+BN_CHECKED bn_status bpm_update_space(bpm *);
+/* Into s->space.largest. */
 BN_CHECKED bn_status bpm_find_largest(bn_sim *, bpm *);
-/* Of psi over s->largest: the effective index by Rayleigh's quotient, and the power. */
+/* Of psi over s->space.largest: the effective index by Rayleigh's quotient, and the power. */
 BN_CHECKED bn_status bpm_rayleigh(bn_sim *, bpm *, double *index, double *power);
-/* psi over s->largest, as what enters from now on, too. */
+/* psi over s->space.largest, as what enters from now on, too. */
 BN_CHECKED bn_status bpm_normalize(bpm *);
-/* Brings what is written to files up to date. */
-BN_CHECKED bn_status bpm_update_outputs(bn_sim *, void *state);
 
-/* bpm_fft.c: by transforms. `times`: one field by another, point by point. */
+/* bpm_fft.c: by transforms. `multiply`: one field by another, point by point. */
+typedef bn_status bpm_multiply(bpm *, bn_field *, bn_field *by);
 BN_CHECKED bn_status bpm_plan_fft(const bn_case *, bn_plan *, bpm *);
-BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, size_t k);
-BN_CHECKED bn_status bpm_fft_march(bn_sim *, bpm *, size_t steps,
-                                   bn_status (*times)(bn_sim *, bpm *, bn_field *, bn_field *));
-/* bpm_structure.c: n^2 at the nodes [first, first + count) of the row at y of the cross-section at z. */
-void bpm_index_row(const bpm *, double z, double y, size_t first, size_t count, double _Complex *out);
-/* Sweeps that the iteration needs at most to come from `residual` to `goal`. */
-long long bpm_sweeps_for(const bpm *, double residual, double goal);
-extern const bn_engine bpm_device;
+BN_CHECKED bn_status bpm_plan_fft_fields(bn_plan *);
+BN_CHECKED bn_status bpm_fft_section(bn_sim *, bpm *, bool entered);
+BN_CHECKED bn_status bpm_fft_propagate(bpm *, const bpm_steps *, bpm_multiply *);
+extern const bpm_method bpm_fft_method;
 
-extern const bn_engine bn_bpm_reference_single, bn_bpm_reference_double;
+/* bpm_measure.c */
+BN_CHECKED bn_status bpm_plan_results(const bpm *, bn_plan *);
+BN_CHECKED bn_status bpm_measure(bn_sim *, void *state, bn_results *);
+/* The observed field as the next record. */
+BN_CHECKED bn_status bpm_add_record(bpm *);
+/* Length of what the port and the cell of height h around y have in common. */
+double bpm_port_overlap(const bpm_history *, size_t port, double y, double h);
+double bpm_found_beta(const bpm *, size_t beam, double phase);
+extern const char *const bpm_port_names[BPM_PORTS];
+
+/* bpm_step.c: what both engines do around the propagation, whichever method does it. */
+BN_CHECKED bn_status bpm_setup(bn_sim *, bpm *, const bpm_methods *);
+BN_CHECKED bn_status bpm_step(bn_sim *, void *state, bn_step *out);
+void bpm_teardown(void *state);
+BN_CHECKED bn_status bpm_update_outputs(bn_sim *, void *state);
+BN_CHECKED bn_status bpm_resume(bn_sim *, void *state);
+BN_CHECKED bn_status bpm_serialize(bn_sim *, void *state, bn_checkpoint_state *);
+
+extern const bn_engine bpm_device, bn_bpm_reference_single, bn_bpm_reference_double;
 
 #endif

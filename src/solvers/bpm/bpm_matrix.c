@@ -9,33 +9,43 @@
 #include "bpm.h"
 
 #include <math.h>
-#include <string.h>
 
-double bpm_k0(const bpm *s, size_t beam) { return 2 * 3.14159265358979323846 / s->beam[beam][0]; }
+double bpm_k0(const bpm *s, size_t beam) { return 2 * BPM_PI / s->beam[beam].wavelength; }
 
 void bpm_step_weights(const bpm *s, size_t beam, double _Complex *p, double _Complex *q)
 {
-    const double kdz = bpm_k0(s, beam) * s->reference * s->dz, w = s->wide_angle ? 0.25 : 0;
-    *p = CMPLX(w, 0.5 * kdz * s->theta);
-    *q = CMPLX(w, -0.5 * kdz * (1 - s->theta));
+    const double kdz = bpm_k0(s, beam) * s->c.reference * s->c.dz, w = s->c.wide_angle ? 0.25 : 0;
+    *p = CMPLX(w, 0.5 * kdz * s->c.theta);
+    *q = CMPLX(w, -0.5 * kdz * (1 - s->c.theta));
+}
+
+/* The phase of (1 + q P) / (1 + p P) for P = (n_eff / n_ref)^2 - 1, or that of the transforms. */
+double bpm_step_phase(const bpm *s, size_t beam, double n_eff)
+{
+    const double ratio = n_eff / s->c.reference, P = (ratio - 1) * (ratio + 1);
+    double _Complex p, q;
+    if (s->c.solver == BPM_FFT)
+        return -bpm_k0(s, beam) * s->c.reference * s->c.dz * (s->c.wide_angle ? ratio - 1 : 0.5 * P);
+    bpm_step_weights(s, beam, &p, &q);
+    return carg((1 + q * P) / (1 + p * P));
 }
 
 double _Complex bpm_stretch(const bpm *s, double place, double width)
 {
-    const double depth = fmax(s->pml_thickness - place, place - (width - s->pml_thickness)) / s->pml_thickness;
-    return s->pml && depth > 0 ? CMPLX(1, -s->pml_strength * depth * depth) : 1;
+    const double depth = fmax(s->c.pml_thickness - place, place - (width - s->c.pml_thickness)) / s->c.pml_thickness;
+    return s->c.pml && depth > 0 ? CMPLX(1, -s->c.pml_strength * depth * depth) : 1;
 }
 
 void bpm_make_operator(const bpm *s, size_t beam, double z, const bpm_operator *op)
 {
     const size_t n = op->n;
-    bpm_index(s, beam, z, s->h, n, false, op->index2);
+    bpm_index(s, beam, z, s->c.h, n, false, op->index2);
     for (size_t i = 0; i < n; i++)
-        op->w[i] = 1 / bpm_stretch(s, (double)(i + 1) * s->h, s->width);
-    if (s->tm) { /* n^2 d_y (n^-2 d_y H): H and n^-2 H_y are continuous */
-        const double unit = s->reference * s->reference;
-        bpm_index(s, beam, z, 0.5 * s->h, n + 1, false, op->m);
-        bpm_index(s, beam, z, s->h, n, true, op->index2);
+        op->w[i] = 1 / bpm_stretch(s, (double)(i + 1) * s->c.h, s->c.width);
+    if (s->c.tm) { /* n^2 d_y (n^-2 d_y H): H and n^-2 H_y are continuous */
+        const double unit = s->c.reference * s->c.reference;
+        bpm_index(s, beam, z, 0.5 * s->c.h, n + 1, false, op->m);
+        bpm_index(s, beam, z, s->c.h, n, true, op->index2);
         for (size_t i = 0; i < n; i++)
             op->w[i] *= op->index2[i] / unit;
         for (size_t i = 0; i <= n; i++)
@@ -44,15 +54,15 @@ void bpm_make_operator(const bpm *s, size_t beam, double z, const bpm_operator *
         for (size_t i = 0; i <= n; i++)
             op->m[i] = 1;
     }
-    for (size_t i = 0; s->pml && i <= n; i++)
-        op->m[i] /= bpm_stretch(s, ((double)i + 0.5) * s->h, s->width);
+    for (size_t i = 0; s->c.pml && i <= n; i++)
+        op->m[i] /= bpm_stretch(s, ((double)i + 0.5) * s->c.h, s->c.width);
 }
 
 void bpm_impedance_root(const bpm *s, size_t beam, double z, double _Complex *root)
 {
-    bpm_index(s, beam, z, s->h, s->n, true, root);
-    for (size_t i = 0; i < s->n; i++)
-        root[i] = csqrt(root[i]) / s->reference;
+    bpm_index(s, beam, z, s->c.h, s->c.n, true, root);
+    for (size_t i = 0; i < s->c.n; i++)
+        root[i] = csqrt(root[i]) / s->c.reference;
 }
 
 /* s_i s_(i+1) = 1 / m_(i+1/2), from the middle outwards, where m is about 1. */
@@ -66,7 +76,7 @@ void bpm_scale(const bpm_operator *op, double _Complex *s)
         s[i + 1] = 1 / (op->m[i + 1] * s[i]);
 }
 
-/* The share of what enters a chunk that leaves it. */
+/* The product of |r| over a chunk: the share of a carry that crosses it. */
 static double passing(const double *r, size_t n, int c, int chunk)
 {
     double square = 1;
@@ -75,22 +85,20 @@ static double passing(const double *r, size_t n, int c, int chunk)
     return sqrt(fmax(square, 1e-280));
 }
 
-int bpm_reach(const double *r, size_t n, int chunk, bool single)
+void bpm_raise_reach(const bpm *s, bpm_axis *a, const double *r)
 {
-    const double least = single ? 0x1p-28 : 0x1p-57;
-    const int chunks = ((int)n + chunk - 1) / chunk;
-    int reach = 1, begin = 0; /* of a window of chunks that lets pass less than `least` */
+    const double least = s->c.single ? 0x1p-28 : 0x1p-57;
+    int begin = 0; /* of a window of chunks that lets pass less than `least` */
     double passed = 1;
-    for (int c = 0; c < chunks; c++) {
-        passed *= passing(r, n, c, chunk);
+    for (int c = 0; c < a->chunks; c++) {
+        passed *= passing(r, a->n, c, a->chunk);
         for (double without; passed < least; passed = without, begin++) {
-            without = passed / passing(r, n, begin, chunk);
+            without = passed / passing(r, a->n, begin, a->chunk);
             if (!(without < least))
                 break;
         }
-        reach = c + 1 - begin > reach ? c + 1 - begin : reach;
+        a->reach = c + 1 - begin > a->reach ? c + 1 - begin : a->reach;
     }
-    return reach;
 }
 
 /* Values are carried along over about `far` nodes, far / chunk chunks, for each of the n / chunk chunks: with chunks of
@@ -100,14 +108,14 @@ int bpm_good_chunk(const bpm *s, int n, double h)
     enum { LEAST = 4, MOST = 15 }; /* a chunk lies in registers */
     bpm guess = *s;
     double _Complex p, q;
-    if (s->reference == 0) /* not found yet */
-        guess.reference = s->background;
+    if (s->c.reference == 0) /* not found yet */
+        guess.c.reference = s->c.background;
     bpm_step_weights(&guess, 0, &p, &q);
-    const double hk = h * bpm_k0(s, 0) * guess.reference;
+    const double hk = h * bpm_k0(s, 0) * guess.c.reference;
     const double _Complex d = hk * hk / p - 2;
     double _Complex r = 0.5 * (d - csqrt(d * d - 4));
     r = cabs(r) > 1 ? 1 / r : r; /* where r = 1 / (d - r) settles */
-    const double far = log(s->single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
+    const double far = log(s->c.single ? 0x1p-28 : 0x1p-57) / log(cabs(r));
     const int usual = (n + BPM_LANES - 1) / BPM_LANES, even = (int)ceil(sqrt(far < 1e4 ? far : 1e4));
     const int chunk = even > MOST ? MOST : even > LEAST ? even : LEAST;
     return (usual > chunk ? usual : chunk) | 1; /* odd: see kernels/bpm.cl */
@@ -127,81 +135,4 @@ void bpm_eliminate(const bpm_operator *op, const double _Complex *own, double _C
         if (lossy)
             v[2 * i + 1] = cimag(change);
     }
-}
-
-static bool same_beams(const bpm *s, size_t a, size_t b)
-{
-    return s->beam[a][0] == s->beam[b][0] && s->beam[a][2] == s->beam[b][2];
-}
-
-static void make_beam(bpm *s, size_t beam, double z)
-{
-    const size_t n = s->n;
-    double _Complex *scale = (double _Complex *)(void *)(s->s + 2 * beam * n);
-    const double k0 = bpm_k0(s, beam), h2 = s->h * s->h, k = k0 * s->reference;
-    double _Complex p, q;
-    bpm_step_weights(s, beam, &p, &q);
-    bpm_make_operator(s, beam, z, &s->op);
-    bpm_scale(&s->op, scale);
-    for (size_t i = 0; i < n; i++)
-        s->op.index2[i] = h2 * k0 * k0 * (s->op.index2[i] - s->reference * s->reference);
-    bpm_eliminate(&s->op, s->op.index2, h2 * k * k / p, scale, s->lossy, s->r + 2 * beam * n,
-                  s->v + (s->lossy ? 2 : 1) * beam * n);
-    if (s->tm)
-        bpm_impedance_root(s, beam, z, s->op.index2);
-    for (size_t i = 0; s->tm && i < n; i++)
-        scale[i] /= s->op.index2[i];
-}
-
-/* The parameter of x <- x + tau (b - A x) for eigenvalues on the segment 1 + i [low, high], and the share of the error
- * that a sweep leaves. The seed's is 2 over the sum of the ends; the best has its real part moved too. */
-static double _Complex best_tau(bpm_tau rule, double low, double high, double *rate)
-{
-    const double m = 0.5 * (low + high), w = 0.5 * (high - low), e = 1 + w * w - m * m;
-    const double c = rule == BPM_TAU_SEED ? 1 : 0.5 * (e + sqrt(e * e + 4 * m * m));
-    *rate = sqrt(((c - 1) * (c - 1) + w * w) / (c * c + m * m));
-    return 1 / CMPLX(c, m);
-}
-
-/* A = 1 + a (second difference + v), a = p / (h k)^2, imaginary; the same for the right-hand side and its norm. */
-static void make_iteration(bpm *s)
-{
-    s->rate = s->norm = 0;
-    for (size_t beam = 0; beam < s->beams; beam++) {
-        const double hk = s->h * bpm_k0(s, beam) * s->reference;
-        double _Complex p, q;
-        double low = HUGE_VAL, high = -HUGE_VAL, rate;
-        bpm_step_weights(s, beam, &p, &q);
-        const double _Complex a = p / (hk * hk);
-        for (size_t i = 0; i < s->n; i++) { /* Gershgorin */
-            low = fmin(low, s->v[beam * s->n + i] - 4);
-            high = fmax(high, s->v[beam * s->n + i]);
-        }
-        const double _Complex tau = best_tau(s->tau_rule, cimag(a) * low, cimag(a) * high, &rate);
-        const double _Complex all[4] = { a, (q - p) / (hk * hk), q / (hk * hk), tau };
-        memcpy(s->iteration + 8 * beam, all, sizeof all);
-        s->rate = fmax(s->rate, rate);
-        s->norm = fmax(s->norm, hypot(1, cimag(a) * fmax(fabs(low), fabs(high))));
-    }
-}
-
-void bpm_make_section(bpm *s, size_t k)
-{
-    const size_t n = s->n, v_size = s->lossy ? 2 : 1;
-    const double z = ((double)k + 0.5) * s->dz;
-    s->section_end = k + bpm_constant_steps(s, k);
-    s->reach = 1;
-    for (size_t beam = 0; beam < s->beams; beam++) {
-        if (beam > 0 && same_beams(s, beam, beam - 1)) {
-            memcpy(s->r + 2 * beam * n, s->r + 2 * (beam - 1) * n, 2 * n * sizeof *s->r);
-            memcpy(s->s + 2 * beam * n, s->s + 2 * (beam - 1) * n, 2 * n * sizeof *s->s);
-            memcpy(s->v + v_size * beam * n, s->v + v_size * (beam - 1) * n, v_size * n * sizeof *s->v);
-            continue;
-        }
-        make_beam(s, beam, z);
-        const int reach = bpm_reach(s->r + 2 * beam * n, n, s->chunk, s->single);
-        s->reach = reach > s->reach ? reach : s->reach;
-    }
-    if (s->method == BPM_ITERATION)
-        make_iteration(s);
 }

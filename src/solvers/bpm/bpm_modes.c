@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* Symmetric tridiagonal matrix: diagonal d, beside it e (e[i] between i and i + 1). */
 typedef struct tridiagonal {
     size_t n;
@@ -99,21 +97,21 @@ static bool plain(const bpm *s, const bpm_operator *op)
     for (size_t i = 1; i < op->n; i++)
         if (op->index2[i] != op->index2[0] || op->w[i] != op->w[0])
             return false;
-    return !s->tm;
+    return !s->c.tm;
 }
 
 bool bpm_find_mode(const bpm *s, size_t beam, const bpm_operator *op, int mode, double *n_eff, double *field)
 {
     const size_t n = op->n;
-    const double hk = s->h * bpm_k0(s, beam);
+    const double hk = s->c.h * bpm_k0(s, beam);
     double value, largest = 0;
     if ((size_t)mode >= n)
         return false;
     if (plain(s, op)) {
-        const double sine = sin(0.5 * pi * (mode + 1) / (double)(n + 1));
+        const double sine = sin(0.5 * BPM_PI * (mode + 1) / (double)(n + 1));
         value = hk * hk * creal(op->index2[0]) - 4 * sine * sine;
         for (size_t i = 0; i < n; i++)
-            field[i] = sin(pi * (double)((size_t)(mode + 1) * (i + 1) % (2 * n + 2)) / (double)(n + 1));
+            field[i] = sin(BPM_PI * (double)((size_t)(mode + 1) * (i + 1) % (2 * n + 2)) / (double)(n + 1));
     } else {
         double *room = malloc(6 * n * sizeof *room);
         if (!room)

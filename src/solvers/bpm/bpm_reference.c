@@ -1,11 +1,10 @@
-/* bpm_reference.c: the steps along z in plain C, the specification of kernels/bpm.cl. Compiled for float and for
- * double; every expression is associated as on the device, so that both give the same bits. */
+/* bpm_reference.c: the steps along z in plain C, with the expressions of kernels/bpm.cl in the same association, so
+ * that both give the same bits: it proves the port. The tests against closed forms prove the scheme. */
 #include "bpm.h"
 #include "sim/reference.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #if BN_REFERENCE_BYTES == 8
 #define FMA fma
@@ -17,304 +16,109 @@ typedef struct pair {
     real x, y;
 } pair;
 
-/* A row: unknowns, how they are shared out, how far chunks reach. */
-typedef struct shape {
+/* A line: unknowns, how they are cut into chunks, how many chunks back a carried value counts. */
+typedef struct line_form {
     size_t n, chunk, chunks, reach;
     bool lossy;
-} shape;
+} line_form;
 
 typedef struct reference {
     pair *r[2], *line; /* in space: of the lines along x and along y; one line along y */
     real *v[2];
-    pair *work, *ahead, *back, *forth_left, *back_left;
-    real *squares, *partials; /* to be summed, and sums of parts */
+    pair *work;
+    /* per chunk: what it hands on at its end and at its begin, and the factors by which it hands on what enters it */
+    pair *forward_carry, *backward_carry, *forward_factor, *backward_factor;
 } reference;
 
 static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
-
-static pair times(pair a, pair b) { return (pair){ FMA(a.x, b.x, -(a.y * b.y)), FMA(a.x, b.y, a.y * b.x) }; }
-
-/* c - a b and c + a b */
-static pair less(pair c, pair a, pair b)
-{
-    return (pair){ FMA(a.y, b.y, FMA(-a.x, b.x, c.x)), FMA(-a.y, b.x, FMA(-a.x, b.y, c.y)) };
-}
-static pair more(pair c, pair a, pair b)
+static pair cmul(pair a, pair b) { return (pair){ FMA(a.x, b.x, -(a.y * b.y)), FMA(a.x, b.y, a.y * b.x) }; }
+/* c + a b and c - a b */
+static pair cfma(pair a, pair b, pair c)
 {
     return (pair){ FMA(-a.y, b.y, FMA(a.x, b.x, c.x)), FMA(a.y, b.x, FMA(a.x, b.y, c.y)) };
 }
-
-/* (second difference + v) psi at i. */
-static pair applied(const shape *s, const pair *psi, const real *v, size_t i)
+static pair cfnma(pair a, pair b, pair c)
 {
-    const pair none = { 0, 0 };
+    return (pair){ FMA(a.y, b.y, FMA(-a.x, b.x, c.x)), FMA(-a.y, b.x, FMA(-a.x, b.y, c.y)) };
+}
+
+static const pair none = { 0, 0 };
+
+/* P' psi = (second difference + v) psi at node i. */
+static pair apply_operator(const line_form *s, const pair *psi, const real *v, size_t i)
+{
     const pair here = psi[i], up = minus(i + 1 < s->n ? psi[i + 1] : none, here);
     const pair g = minus(up, minus(here, i > 0 ? psi[i - 1] : none));
     if (s->lossy)
-        return more(g, (pair){ v[2 * i], v[2 * i + 1] }, here);
+        return cfma((pair){ v[2 * i], v[2 * i + 1] }, here, g);
     return (pair){ FMA(v[i], here.x, g.x), FMA(v[i], here.y, g.y) };
 }
 
-/* One step of one beam: psi - factor u, (second difference + D) u = (second difference + v) psi. The elimination y_i =
- * g_i - r_(i-1) y_(i-1) and the way back u_i = r_i (y_i - u_(i+1)) run in chunks that begin with nothing; what enters a
- * chunk is gathered from the chunks before it (behind it), as far as it counts. */
-static void march_row(const shape *s, const reference *m, pair *psi, const pair *r, const real *v, pair factor)
-{
-    const size_t n = s->n, chunk = s->chunk, chunks = s->chunks, reach = s->reach;
-    const pair none = { 0, 0 };
-    for (size_t c = 0; c < chunks; c++) {
-        pair y = none;
-        for (size_t i = c * chunk; i < (c + 1) * chunk && i < n; i++) {
-            m->work[i] = applied(s, psi, v, i);
-            y = less(m->work[i], i > 0 ? r[i - 1] : none, y);
-        }
-        m->ahead[c] = y;
-    }
-    for (size_t c = 0; c < chunks; c++) {
-        pair y = none, u = none;
-        for (size_t from = c > reach ? c - reach : 0; from < c; from++)
-            y = more(m->ahead[from], m->forth_left[from], y);
-        size_t i = c * chunk;
-        for (; i < (c + 1) * chunk && i < n; i++)
-            y = m->work[i] = less(m->work[i], i > 0 ? r[i - 1] : none, y);
-        while (i-- > c * chunk)
-            u = times(r[i], minus(m->work[i], u));
-        m->back[c] = u;
-    }
-    for (size_t c = 0; c < chunks; c++) {
-        pair u = none;
-        for (size_t from = c + reach < chunks ? c + reach : chunks - 1; from > c; from--)
-            u = more(m->back[from], m->back_left[from], u);
-        size_t i = (c + 1) * chunk < n ? (c + 1) * chunk : n;
-        while (i-- > c * chunk) {
-            u = times(r[i], minus(m->work[i], u));
-            psi[i] = less(psi[i], factor, u);
-        }
-    }
-}
-
-/* What a chunk leaves of what enters it: the products of -r over its rows. */
-static void chunk_products(const shape *s, const reference *m, const pair *r)
+/* The factors of all chunks: products of -r over their nodes. */
+static void carry_factors(const line_form *s, const reference *m, const pair *r)
 {
     for (size_t c = 0; c < s->chunks; c++) {
-        pair forth = { 1, 0 }, back = { 1, 0 };
+        pair forward = { 1, 0 }, backward = { 1, 0 };
         for (size_t i = c * s->chunk; i < (c + 1) * s->chunk && i < s->n; i++) {
-            const pair before = i > 0 ? (pair){ -r[i - 1].x, -r[i - 1].y } : (pair){ 0, 0 };
-            forth = times(forth, before);
-            back = times(back, (pair){ -r[i].x, -r[i].y });
+            forward = cmul(forward, i > 0 ? (pair){ -r[i - 1].x, -r[i - 1].y } : none);
+            backward = cmul(backward, (pair){ -r[i].x, -r[i].y });
         }
-        m->forth_left[c] = forth;
-        m->back_left[c] = back;
+        m->forward_factor[c] = forward;
+        m->backward_factor[c] = backward;
     }
 }
 
-static shape shape_of(const bpm *s)
+/* One Crank-Nicolson step of one line: equations (3) to (5) of kernels/bpm.cl, chunk by chunk. */
+static void crank_nicolson_step(const line_form *s, const reference *m, pair *psi, const pair *r, const real *v,
+                                pair factor)
 {
-    return (shape){ s->n, (size_t)s->chunk, (size_t)s->chunks, (size_t)s->reach, s->lossy };
+    const size_t n = s->n, chunk = s->chunk, chunks = s->chunks, reach = s->reach;
+    for (size_t c = 0; c < chunks; c++) { /* forward elimination as if nothing entered */
+        pair y = none;
+        for (size_t i = c * chunk; i < (c + 1) * chunk && i < n; i++) {
+            m->work[i] = apply_operator(s, psi, v, i);
+            y = cfnma(i > 0 ? r[i - 1] : none, y, m->work[i]);
+        }
+        m->forward_carry[c] = y;
+    }
+    for (size_t c = 0; c < chunks; c++) { /* forward elimination; back substitution as if nothing entered */
+        pair y = none, u = none;
+        for (size_t from = c > reach ? c - reach : 0; from < c; from++)
+            y = cfma(m->forward_factor[from], y, m->forward_carry[from]);
+        size_t i = c * chunk;
+        for (; i < (c + 1) * chunk && i < n; i++)
+            y = m->work[i] = cfnma(i > 0 ? r[i - 1] : none, y, m->work[i]);
+        while (i-- > c * chunk)
+            u = cmul(r[i], minus(m->work[i], u));
+        m->backward_carry[c] = u;
+    }
+    for (size_t c = 0; c < chunks; c++) { /* back substitution, update */
+        pair u = none;
+        for (size_t from = c + reach < chunks ? c + reach : chunks - 1; from > c; from--)
+            u = cfma(m->backward_factor[from], u, m->backward_carry[from]);
+        size_t i = (c + 1) * chunk < n ? (c + 1) * chunk : n;
+        while (i-- > c * chunk) {
+            u = cmul(r[i], minus(m->work[i], u));
+            psi[i] = cfnma(factor, u, psi[i]);
+        }
+    }
 }
 
-/* `count` half steps along all lines of direction d of the cross-section. */
-static void run_lines(const bpm *s, int d, int count)
+static line_form form_of(const bpm *s, int d)
 {
-    const reference *m = s->reference_memory;
     const bpm_axis *a = &s->axis[d];
-    const shape line = { a->n, (size_t)a->chunk, (size_t)a->chunks, (size_t)a->reach, s->lossy };
-    const pair factor = { (real)s->factor[0], (real)s->factor[1] };
-    pair *psi = bn_field_host(s->psi);
-    const size_t from_line = d ? 1 : s->n, from_node = d ? s->n : 1;
-    for (size_t l = 0; l < a->lines; l++) {
-        const pair *r = m->r[d] + l * a->n;
-        for (size_t i = 0; i < a->n; i++)
-            m->line[i] = psi[l * from_line + i * from_node];
-        chunk_products(&line, m, r);
-        for (int k = 0; k < count; k++)
-            march_row(&line, m, m->line, r, m->v[d] + (s->lossy ? 2 : 1) * l * a->n, factor);
-        for (size_t i = 0; i < a->n; i++)
-            psi[l * from_line + i * from_node] = m->line[i];
-    }
+    return (line_form){ a->n, (size_t)a->chunk, (size_t)a->chunks, (size_t)a->reach, s->c.lossy };
 }
 
-static bn_status times_field(bn_sim *sim, bpm *s, bn_field *field, bn_field *by)
+/* --- memory --- */
+
+static void teardown(bpm *s)
 {
-    pair *f = bn_field_host(field);
-    const pair *g = bn_field_host(by);
-    (void)sim;
-    for (size_t i = 0; i < (size_t)s->n * s->rows; i++)
-        f[i] = times(f[i], g[i]);
-    return BN_OK;
-}
-
-static bn_status march(bn_sim *sim, bpm *s, size_t first, size_t steps, bool look)
-{
-    (void)look;
-    const reference *m = s->reference_memory;
-    const shape row = shape_of(s);
-    if (s->method == BPM_FFT)
-        return bpm_fft_march(sim, s, steps, times_field);
-    for (size_t k = first; s->space && k < first + steps; k++) {
-        const int d = bpm_begins_along_y(k);
-        run_lines(s, d, 1);
-        run_lines(s, !d, 1);
-    }
-    for (size_t beam = 0; !s->space && beam < s->beams; beam++) {
-        pair *psi = (pair *)bn_field_host(s->psi) + beam * s->n;
-        const pair *r = (const pair *)bn_field_host(s->r_field) + beam * s->n;
-        const real *v = (const real *)bn_field_host(s->v_field) + beam * s->n * (s->lossy ? 2 : 1);
-        const pair factor = { (real)s->factor[2 * beam], (real)s->factor[2 * beam + 1] };
-        chunk_products(&row, m, r);
-        for (size_t k = 0; k < steps; k++)
-            march_row(&row, m, psi, r, v, factor);
-    }
-    return BN_OK;
-}
-
-static bn_status section_of_lines(bn_sim *sim, bpm *s, int d)
-{
-    const reference *m = s->reference_memory;
-    const size_t n = s->axis[d].n, v_size = s->lossy ? 2 : 1;
-    double *r = calloc(4 * n, sizeof *r), *v = r + 2 * n;
-    if (!r)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a line of the reference");
-    for (uint32_t line = 0; line < s->axis[d].lines; line++) {
-        bpm_space_lines(s, d, line, 1, r, v);
-        for (size_t i = 0; i < n; i++)
-            m->r[d][line * n + i] = (pair){ (real)r[2 * i], (real)r[2 * i + 1] };
-        for (size_t i = 0; i < v_size * n; i++)
-            m->v[d][line * v_size * n + i] = (real)v[i];
-    }
-    free(r);
-    return BN_OK;
-}
-
-static bn_status section(bn_sim *sim, bpm *s)
-{
-    const size_t points = (size_t)s->n * s->rows, v_size = s->lossy ? 2 : 1;
-    for (int d = 0; s->space && d < 2; d++)
-        BN_TRY(section_of_lines(sim, s, d));
-    if (s->space)
-        return BN_OK;
-    if (s->method == BPM_DIRECT)
-        BN_TRY(bn_field_set(s->r_field, s->r, 2 * points));
-    return bn_field_set(s->v_field, s->v, v_size * points);
-}
-
-/* --- the one-parameter iteration; see kernels/bpm.cl --- */
-
-static pair number(const bpm *s, size_t beam, size_t which)
-{
-    return (pair){ (real)s->iteration[8 * beam + 2 * which], (real)s->iteration[8 * beam + 2 * which + 1] };
-}
-
-static double sum_of_squares(const bpm *s, const reference *m)
-{
-    const size_t n[3] = { s->n, s->beams, 1 };
-    return (double)bn_ordered_dot(m->squares, NULL, n, m->partials);
-}
-
-static real square(pair a) { return a.x * a.x + a.y * a.y; }
-
-static bn_status source(bn_sim *sim, bpm *s)
-{
-    const reference *m = s->reference_memory;
-    const shape row = shape_of(s);
-    const size_t n = s->n;
-    (void)sim;
-    for (int sum = 0; sum < 2; sum++) {
-        for (size_t beam = 0; beam < s->beams; beam++) {
-            const pair *psi = (const pair *)bn_field_host(s->psi) + beam * n;
-            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
-            pair *g = (pair *)bn_field_host(s->work) + beam * n, *u = (pair *)bn_field_host(s->u) + beam * n;
-            for (size_t i = 0; i < n; i++) {
-                const pair d = applied(&row, psi, v, i);
-                g[i] = times(number(s, beam, 1), d);
-                u[i] = (pair){ 0, 0 };
-                m->squares[beam * n + i] = square(sum ? g[i] : more(psi[i], number(s, beam, 2), d));
-            }
-        }
-        s->totals[sum] = sum_of_squares(s, m);
-    }
-    return BN_OK;
-}
-
-static pair residual_at(const bpm *s, const shape *row, size_t beam, const pair *u, const real *v, const pair *g,
-                        size_t i)
-{
-    return minus(minus(g[i], u[i]), times(number(s, beam, 0), applied(row, u, v, i)));
-}
-
-static bn_status sweeps(bn_sim *sim, bpm *s, long long count)
-{
-    const reference *m = s->reference_memory;
-    const shape row = shape_of(s);
-    const size_t n = s->n;
-    (void)sim;
-    for (long long k = 0; k <= count; k++) { /* the last for the residual */
-        for (size_t beam = 0; beam < s->beams; beam++) {
-            const pair *u = (const pair *)bn_field_host(s->u) + beam * n;
-            const pair *g = (const pair *)bn_field_host(s->work) + beam * n;
-            const real *v = (const real *)bn_field_host(s->v_field) + beam * n;
-            pair *next = (pair *)bn_field_host(s->next) + beam * n;
-            for (size_t i = 0; i < n; i++) {
-                const pair left = residual_at(s, &row, beam, u, v, g, i);
-                if (k < count)
-                    next[i] = more(u[i], number(s, beam, 3), left);
-                else
-                    m->squares[beam * n + i] = square(left);
-            }
-        }
-        if (k < count)
-            bn_field_swap(s->u, s->next);
-    }
-    s->totals[1] = sum_of_squares(s, m);
-    return BN_OK;
-}
-
-static bn_status add(bn_sim *sim, bpm *s)
-{
-    const pair *u = bn_field_host(s->u);
-    pair *psi = bn_field_host(s->psi);
-    (void)sim;
-    for (size_t i = 0; i < (size_t)s->n * s->beams; i++)
-        psi[i] = (pair){ psi[i].x + u[i].x, psi[i].y + u[i].y };
-    return BN_OK;
-}
-
-static bn_status setup(bn_sim *sim, void *state)
-{
-    bpm *s = state;
-    const size_t points = (size_t)s->n * s->rows, longest = s->n > s->rows ? s->n : s->rows;
-    size_t chunks = (size_t)s->chunks;
-    for (int d = 0; d < 2; d++)
-        chunks = s->space && (size_t)s->axis[d].chunks > chunks ? (size_t)s->axis[d].chunks : chunks;
-    reference *m = s->reference_memory = calloc(1, sizeof *m);
-    if (!m || !(m->work = calloc(2 * longest, sizeof *m->work)) || !(m->ahead = calloc(4 * chunks, sizeof *m->ahead)) ||
-        !(m->squares = calloc(points, sizeof *m->squares)) ||
-        !(m->partials = calloc((s->n / BN_BLOCK_NX + 1) * (size_t)(s->rows / BN_BLOCK_NY + 1), sizeof *m->partials)))
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
-    m->line = m->work + longest;
-    m->back = m->ahead + chunks;
-    m->forth_left = m->ahead + 2 * chunks;
-    m->back_left = m->ahead + 3 * chunks;
-    for (int d = 0; s->space && d < 2; d++)
-        if (!(m->r[d] = calloc(points, sizeof *m->r[d])) || !(m->v[d] = calloc(2 * points, sizeof *m->v[d])))
-            return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
-    if (s->method == BPM_FFT)
-        BN_TRY(bn_fft_create(bn_sim_domain(sim), &s->fft));
-    if (!s->space)
-        return BN_OK;
-    return bpm_begin(sim, s);
-}
-
-static void teardown(void *state)
-{
-    bpm *s = state;
     reference *m = s->reference_memory;
-    bn_fft_destroy(&s->fft);
+    bn_fft_destroy(&s->transforms.fft);
     if (m) {
         free(m->work);
-        free(m->ahead);
-        free(m->squares);
-        free(m->partials);
+        free(m->forward_carry);
         for (int d = 0; d < 2; d++) {
             free(m->r[d]);
             free(m->v[d]);
@@ -324,11 +128,143 @@ static void teardown(void *state)
     s->reference_memory = NULL;
 }
 
-static const bpm_marcher marcher = { section, march, source, sweeps, add };
+static bn_status setup_lines(bn_sim *sim, bpm *s)
+{
+    const size_t points = (size_t)s->c.n * s->c.rows;
+    size_t longest = 0, chunks = 0;
+    for (int d = 0; d < s->c.axes; d++) {
+        longest = s->axis[d].n > longest ? s->axis[d].n : longest;
+        chunks = (size_t)s->axis[d].chunks > chunks ? (size_t)s->axis[d].chunks : chunks;
+    }
+    reference *m = s->reference_memory = calloc(1, sizeof *m);
+    bool made = m && (m->work = calloc(2 * longest, sizeof *m->work)) &&
+                (m->forward_carry = calloc(4 * chunks, sizeof *m->forward_carry));
+    for (int d = 0; made && s->c.axes == 2 && d < 2; d++)
+        made = (m->r[d] = calloc(points, sizeof *m->r[d])) && (m->v[d] = calloc(2 * points, sizeof *m->v[d]));
+    if (!made)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of bpm");
+    m->line = m->work + longest;
+    m->backward_carry = m->forward_carry + chunks;
+    m->forward_factor = m->forward_carry + 2 * chunks;
+    m->backward_factor = m->forward_carry + 3 * chunks;
+    return BN_OK;
+}
 
-static bn_status step(bn_sim *sim, void *state, bn_step *out) { return bpm_advance(sim, state, &marcher, out); }
-static bn_status resume(bn_sim *sim, void *state) { return bpm_take_up(sim, state, &marcher); }
+/* --- beams in a plane --- */
 
-const bn_engine BN_REFERENCE(bpm) = {
-    .name = "reference", .setup = setup, .step = step, .teardown = teardown, .update_outputs = bpm_update_outputs, .resume = resume
+static bn_status propagate_plane(bpm *s, const bpm_steps *steps)
+{
+    const reference *m = s->reference_memory;
+    const line_form form = form_of(s, 0);
+    const size_t n = s->c.n;
+    for (size_t beam = 0; beam < s->c.beams; beam++) {
+        pair *psi = (pair *)bn_field_host(s->psi) + beam * n;
+        const pair *r = (const pair *)bn_field_host(s->axis[0].r_field) + beam * n;
+        const real *v = (const real *)bn_field_host(s->axis[0].v_field) + beam * n * (s->c.lossy ? 2 : 1);
+        const pair factor = { (real)s->factor[2 * beam], (real)s->factor[2 * beam + 1] };
+        carry_factors(&form, m, r);
+        for (size_t k = 0; k < steps->count; k++)
+            crank_nicolson_step(&form, m, psi, r, v, factor);
+    }
+    return BN_OK;
+}
+
+static const bpm_method plane = { .setup = setup_lines,
+                                  .teardown = teardown,
+                                  .prepare = bpm_plane_prepare,
+                                  .section = bpm_plane_section,
+                                  .propagate = propagate_plane };
+
+/* --- a beam in space --- */
+
+/* A half step along all lines of direction d of the cross-section. */
+static void half_step(const bpm *s, int d)
+{
+    const reference *m = s->reference_memory;
+    const line_form form = form_of(s, d);
+    const pair factor = { (real)s->factor[0], (real)s->factor[1] };
+    pair *psi = bn_field_host(s->psi);
+    const size_t n = form.n, from_line = d ? 1 : s->c.n, from_node = d ? s->c.n : 1;
+    for (size_t l = 0; l < s->axis[d].lines; l++) {
+        const pair *r = m->r[d] + l * n;
+        for (size_t i = 0; i < n; i++)
+            m->line[i] = psi[l * from_line + i * from_node];
+        carry_factors(&form, m, r);
+        crank_nicolson_step(&form, m, m->line, r, m->v[d] + (s->c.lossy ? 2 : 1) * l * n, factor);
+        for (size_t i = 0; i < n; i++)
+            psi[l * from_line + i * from_node] = m->line[i];
+    }
+}
+
+static bn_status propagate_space(bpm *s, const bpm_steps *steps)
+{
+    for (size_t k = steps->first; k < steps->first + steps->count; k++) {
+        half_step(s, bpm_begins_along_y(k));
+        half_step(s, !bpm_begins_along_y(k));
+    }
+    return BN_OK;
+}
+
+static bn_status section_space(bn_sim *sim, bpm *s, bool entered)
+{
+    const reference *m = s->reference_memory;
+    const size_t longest = s->c.n > s->c.rows ? s->c.n : s->c.rows, v_size = s->c.lossy ? 2 : 1;
+    double *r = calloc(4 * longest, sizeof *r), *v = r + 2 * longest;
+    (void)entered;
+    if (!r)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a line of the reference");
+    bpm_space_prepare(s, s->section_begin);
+    for (int d = 0; d < 2; d++) {
+        const size_t n = s->axis[d].n;
+        for (uint32_t line = 0; line < s->axis[d].lines; line++) {
+            bpm_space_lines(s, d, line, 1, r, v);
+            for (size_t i = 0; i < n; i++)
+                m->r[d][line * n + i] = (pair){ (real)r[2 * i], (real)r[2 * i + 1] };
+            for (size_t i = 0; i < v_size * n; i++)
+                m->v[d][line * v_size * n + i] = (real)v[i];
+        }
+    }
+    free(r);
+    return BN_OK;
+}
+
+static const bpm_method space = { .setup = setup_lines,
+                                  .teardown = teardown,
+                                  .prepare = bpm_space_prepare,
+                                  .section = section_space,
+                                  .propagate = propagate_space };
+
+/* --- transforms --- */
+
+static bn_status setup_fft(bn_sim *sim, bpm *s)
+{
+    return bn_fft_create(bn_sim_domain(sim), &s->transforms.fft);
+}
+
+static bn_status multiply(bpm *s, bn_field *field, bn_field *by)
+{
+    pair *f = bn_field_host(field);
+    const pair *g = bn_field_host(by);
+    for (size_t i = 0; i < (size_t)s->c.n * s->c.rows; i++)
+        f[i] = cmul(f[i], g[i]);
+    return BN_OK;
+}
+
+static bn_status propagate_fft(bpm *s, const bpm_steps *steps) { return bpm_fft_propagate(s, steps, multiply); }
+
+static const bpm_method fft = {
+    .setup = setup_fft, .teardown = teardown, .section = bpm_fft_section, .propagate = propagate_fft
 };
+
+static bn_status setup(bn_sim *sim, void *state)
+{
+    static const bpm_methods methods = { &plane, &space, &fft };
+    return bpm_setup(sim, state, &methods);
+}
+
+const bn_engine BN_REFERENCE(bpm) = { .name = "reference",
+                                      .setup = setup,
+                                      .step = bpm_step,
+                                      .teardown = bpm_teardown,
+                                      .update_outputs = bpm_update_outputs,
+                                      .resume = bpm_resume };

@@ -1,11 +1,12 @@
-/* bpm_space.c: beams in space. P is split into what lies along x and along y, each with half of the index; a step along
- * z is a step along all lines of one direction and one along the lines across, and every second step takes them in the
- * other order (Strang 1968): second order in dz, and without absorption each of them keeps the power. Two half steps in
- * the same direction that follow each other are one launch.
+/* bpm_space.c: a beam in space. P is split into its parts along x and along y, each with half of the index; a step
+ * along z is a half step along all lines of one direction and one along the lines across, and every second step takes
+ * them in the other order (Strang 1968): second order in dz, and without absorption each half step keeps the power. Two
+ * half steps in the same direction that follow each other are one launch.
  *
  * The fundamental mode comes from steps along imaginary z, which let it grow over all others: (1 + p P) psi_new = psi,
- * p = -k tau / 2 against the highest index, tau shorter and shorter, since the splitting bends the mode by a share of
- * tau. Its index is Rayleigh's quotient of the unsplit operator, in which that error enters squared. */
+ * p = -k tau / 2 against the highest index, tau shorter and shorter, since the splitting changes the mode by a share
+ * proportional to tau. Its index is Rayleigh's quotient of the unsplit operator, in which that error enters squared. */
+#include "api/transpose.h"
 #include "bpm.h"
 
 #include <math.h>
@@ -13,87 +14,179 @@
 
 enum { RELAX_STAGES = 5, RELAX_FACTOR = 4 };
 
-static bn_status keep(bn_plan *p, size_t count, double **out)
-{
-    void *memory;
-    BN_TRY(bn_plan_allocate(p, count * sizeof **out, &memory));
-    *out = memory;
-    return BN_OK;
-}
-
-static bn_status keep_pairs(bn_plan *p, size_t count, double _Complex **out)
-{
-    double *memory;
-    BN_TRY(keep(p, 2 * count, &memory));
-    *out = (double _Complex *)(void *)memory;
-    return BN_OK;
-}
-
-/* What setup_axis of bpm_step.c makes. */
+/* What setup_axis makes. */
 static bn_status plan_memory(bn_plan *p, const bpm *s, int d)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_grid lines = { .dims = 2, .n = { a->n, a->lines, 1 }, .h = { 1, 1, 1 }, .nodes = true };
-    const bn_type made[] = { BN_T_REAL2, s->lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2 };
+    const bn_type made[] = { BN_T_REAL2, s->c.lossy ? BN_T_REAL2 : BN_T_REAL, BN_T_REAL2, BN_T_REAL2 };
     for (int i = 0; i < (d == 0 ? 2 : 4); i++) /* psi and work along x are fields of the plan */
         BN_TRY(bn_plan_more_memory(p, &lines, made[i], false));
-    for (int i = 0; i < 2; i++) /* what is turned, here and elsewhere */
+    for (int i = 0; i < 2; i++) /* blocks of the transpose, on their way and back */
         BN_TRY(bn_plan_more_memory(p, &lines, BN_T_REAL2, true));
     return BN_OK;
 }
 
-bn_status bpm_plan_space(const bn_case *c, bn_plan *p, bpm *s)
+static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
 {
-    const int wish = (int)bn_case_int(c, "solver.chunk");
-    if (s->tm || (s->wide_angle && s->method != BPM_FFT) || s->method == BPM_ITERATION || s->beams > 1)
-        return bn_case_reject(c, "grid.cells_x", "0: a plane",
-                              "in space there are one scalar beam, paraxial steps, and the direct method");
-    if (s->launch == BPM_LAUNCH_MODE && s->mode != 0)
-        bn_case_reject(c, "launch.mode", NULL, "in space only the fundamental mode, 0, can be found");
-    if (s->launch == BPM_LAUNCH_FILE)
-        bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
-    if (s->launch == BPM_LAUNCH_MODE && s->structures == 0 && !s->picture)
-        bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
-    for (int d = 0; d < 2; d++) {
-        bpm_axis *a = &s->axis[d];
-        a->chunk = wish > 0 ? wish : bpm_good_chunk(s, (int)a->n, a->h);
-        a->chunks = ((int)a->n + a->chunk - 1) / a->chunk;
-        a->op.n = a->n;
-        BN_TRY(keep_pairs(p, a->n, &a->scale));
-        BN_TRY(keep_pairs(p, a->n, &a->op.w));
-        BN_TRY(keep_pairs(p, a->n + 1, &a->op.m));
-        BN_TRY(keep_pairs(p, a->n, &a->op.index2));
-        if (s->method == BPM_DIRECT)
-            BN_TRY(plan_memory(p, s, d));
+    const bool counted = bn_plan_only_counts(p, (double)s->c.n * s->c.rows);
+    const bool guess = s->launch.kind == BPM_LAUNCH_MODE;
+    const double middle_x = bn_case_real(c, "launch.centre_x");
+    const bpm_structure *guide = &s->profile.structure[0];
+    bpm_space *m = &s->space;
+    double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
+    m->spot[0] = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
+    m->spot[1] = s->launch.centre;
+    m->spot_waist = s->launch.waist;
+    if (guess && s->profile.structures > 0) { /* a spot on the first guide grows into its mode */
+        m->spot[0] = guide->centre_x;
+        m->spot[1] = s->launch.centre = guide->centre;
+        m->spot_waist = guide->width;
     }
-    s->relax_dz = bn_case_real(c, "launch.relax_dz");
-    s->relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
-    s->relax_steps = (int)bn_case_int(c, "launch.relax_steps");
+    for (uint32_t j = 0; j < s->c.rows && !counted; j++) {
+        bpm_start_row(s, j, row);
+        for (size_t i = 0; i < 2 * (size_t)s->c.n; i++)
+            power += row[i] * row[i];
+    }
+    s->beam[0].start_power = power;
+    s->beam[0].n_eff = s->beam[0].phase = m->relax_index = (double)NAN;
+    if (!counted && !(power > 0))
+        return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
+    m->relaxing = guess;
+    m->relax_stage = 0;
+    if (guess)
+        s->c.reference = fmax(s->c.background, bpm_highest_index(&s->profile));
+    else if (s->c.reference == 0)
+        s->c.reference = s->c.background;
     return BN_OK;
 }
 
+static bn_status plan(const bn_case *c, bn_plan *p, bpm *s)
+{
+    if (s->c.tm || (s->c.wide_angle && s->c.solver != BPM_FFT) || s->c.beams > 1)
+        return bn_case_reject(c, "grid.cells_x", "0: a plane",
+                              "in space there is one scalar beam, and by elimination steps are paraxial");
+    if (s->launch.kind == BPM_LAUNCH_MODE && s->launch.mode != 0)
+        bn_case_reject(c, "launch.mode", NULL, "in space only the fundamental mode, 0, can be found");
+    if (s->launch.kind == BPM_LAUNCH_FILE)
+        bn_case_reject(c, "launch.kind", NULL, "in space a file cannot be launched");
+    if (s->launch.kind == BPM_LAUNCH_MODE && s->profile.structures == 0 && !s->profile.picture)
+        bn_case_reject(c, "launch.kind", NULL, "there is no structure that could have a mode");
+    for (int d = 0; d < 2; d++) {
+        bpm_axis *a = &s->axis[d];
+        BN_TRY(bpm_allocate_pairs(p, a->n, &a->scale));
+        BN_TRY(bpm_allocate_operator(p, a));
+        if (s->c.solver == BPM_DIRECT)
+            BN_TRY(plan_memory(p, s, d));
+    }
+    s->space.relax_dz = bn_case_real(c, "launch.relax_dz");
+    s->space.relax_tolerance = bn_case_real(c, "launch.relax_tolerance");
+    s->space.relax_steps = (int)bn_case_int(c, "launch.relax_steps");
+    return make_start(c, p, s);
+}
+
+/* The fields of the cross-section. What the steps need beside psi lies in fields of each direction's own. */
+static bn_status plan_fields(bn_plan *p, const bpm *s)
+{
+    const bool guides = s->profile.structures > 0 || s->profile.picture;
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
+                                       .n = { s->c.n, s->c.rows, 1 },
+                                       .h = { s->axis[0].h, s->c.h, 1 },
+                                       .origin = { s->axis[0].h, s->c.h },
+                                       .nodes = true }));
+    BN_TRY(bpm_plan_psi(p));
+    /* A mode that was sought is kept in checkpoints; anything else is made anew. */
+    const unsigned kept = s->launch.kind == BPM_LAUNCH_MODE ? BN_STATE : 0;
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "start", "", BN_T_REAL2, 1, kept }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "intensity", "", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "index", "", BN_T_REAL, 1, BN_OUTPUT }));
+    bn_plan_whole_rows(p);
+    if (s->c.solver == BPM_FFT) {
+        BN_TRY(bpm_plan_fft_fields(p));
+    } else {
+        BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
+        BN_TRY(bpm_plan_constants(p, s));
+        BN_TRY(bn_plan_choice(p, "steps along z by", "elimination along x and y"));
+    }
+    return bn_plan_picture(p, &(bn_picture_desc){ .name = "cross-section",
+                                                  .field = "intensity",
+                                                  .title = "Intensity across the beam",
+                                                  .quantity = "|E|²",
+                                                  .map = BN_PICTURE_SEQUENTIAL,
+                                                  .contour_field = guides ? "index" : NULL,
+                                                  .contour_quantity = "refractive index",
+                                                  .contour_levels = guides ? &s->profile.outline : NULL,
+                                                  .contour_count = guides,
+                                                  .timeless = true });
+}
+
+static bn_status plan_results(bn_plan *p)
+{
+    BN_TRY(bn_plan_result(p, "centre_x", "m", "mean place of the intensity along x"));
+    BN_TRY(bn_plan_result(p, "beam_width_x", "m", "twice its rms width along x"));
+    return bn_plan_series(p, "n_eff", "");
+}
+
+static bn_status results(bpm *s, const bpm_record *end, bn_results *out)
+{
+    (void)s;
+    BN_TRY(bn_result(out, "centre_x", end->centre_x));
+    return bn_result(out, "beam_width_x", end->width_x);
+}
+
+static bn_status launch(bpm *s) { return bpm_launch_space(s, true); }
+
+static void row_index(const bpm *s, double z, uint32_t j, double _Complex *out)
+{
+    bpm_index_row(s, z, (double)(j + 1) * s->c.h, 0, s->c.n, out);
+}
+
+/* The highest index along x. */
+static void outline(const bpm *s, double z, double _Complex *row, double *out)
+{
+    for (uint32_t j = 0; j < s->c.rows; j++) {
+        row_index(s, z, j, row);
+        out[j] = 0;
+        for (size_t i = 0; i < s->c.n; i++)
+            out[j] = fmax(out[j], creal(csqrt(row[i])));
+    }
+}
+
+const bpm_geometry bpm_space_geometry = { .plan = plan,
+                                          .plan_fields = plan_fields,
+                                          .plan_results = plan_results,
+                                          .launch = launch,
+                                          .observe = bpm_observe_space,
+                                          .results = results,
+                                          .update_outputs = bpm_update_space,
+                                          .row_index = row_index,
+                                          .outline = outline,
+                                          .map_quantity = "mean of |E|² along x" };
+
+/* --- sections --- */
+
 static void weights(const bpm *s, double _Complex *p, double _Complex *q)
 {
-    if (!s->relaxing) {
+    if (!s->space.relaxing) {
         bpm_step_weights(s, 0, p, q);
         return;
     }
-    const double tau = s->relax_dz * pow(RELAX_FACTOR, -s->relax_stage);
-    *p = -0.5 * bpm_k0(s, 0) * s->reference * tau;
+    const double tau = s->space.relax_dz * pow(RELAX_FACTOR, -s->space.relax_stage);
+    *p = -0.5 * bpm_k0(s, 0) * s->c.reference * tau;
     *q = 0;
 }
 
-void bpm_make_space_section(bpm *s, size_t k)
+void bpm_space_prepare(bpm *s, size_t k)
 {
-    const bool pml = s->pml;
+    const bool pml = s->c.pml;
     double _Complex p, q;
     weights(s, &p, &q);
     s->factor[0] = creal((p - q) / p);
     s->factor[1] = cimag((p - q) / p);
-    s->section_z = s->relaxing ? 0.5 * s->dz : ((double)k + 0.5) * s->dz;
-    s->section_p = p;
+    s->space.section_z = s->space.relaxing ? 0.5 * s->c.dz : ((double)k + 0.5) * s->c.dz;
+    s->space.section_p = p;
     s->section_end = k + bpm_constant_steps(s, k);
-    s->pml = pml && !s->relaxing; /* modes belong to the guide, not to the layers before the walls */
+    s->c.pml = pml && !s->space.relaxing; /* modes belong to the guide, not to the layers before the walls */
     for (int d = 0; d < 2; d++) {
         bpm_axis *a = &s->axis[d];
         for (size_t i = 0; i < a->n; i++)
@@ -103,24 +196,24 @@ void bpm_make_space_section(bpm *s, size_t k)
         bpm_scale(&a->op, a->scale);
         a->reach = 1;
     }
-    s->pml = pml;
+    s->c.pml = pml;
 }
 
 /* Half of the index term at the nodes [first, first + count) along x of row j, times the square of h. */
 static void own_terms(const bpm *s, uint32_t j, uint32_t first, uint32_t count, double h, double _Complex *out)
 {
     const double k0 = bpm_k0(s, 0);
-    bpm_index_row(s, s->section_z, (double)(j + 1) * s->axis[1].h, first, count, out);
+    bpm_index_row(s, s->space.section_z, (double)(j + 1) * s->axis[1].h, first, count, out);
     for (size_t i = 0; i < count; i++)
-        out[i] = h * h * (0.5 * k0 * k0 * (out[i] - s->reference * s->reference));
+        out[i] = h * h * (0.5 * k0 * k0 * (out[i] - s->c.reference * s->c.reference));
 }
 
 void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, double *v)
 {
     bpm_axis *a = &s->axis[d];
-    const size_t n = a->n, v_size = s->lossy ? 2 : 1;
+    const size_t n = a->n, v_size = s->c.lossy ? 2 : 1;
     const double k0 = bpm_k0(s, 0);
-    const double _Complex q0 = a->h * a->h * k0 * k0 * s->reference * s->reference / s->section_p;
+    const double _Complex q0 = a->h * a->h * k0 * k0 * s->c.reference * s->c.reference / s->space.section_p;
     double _Complex *own = a->op.index2, *rows = s->axis[0].op.index2;
     /* Lines along y gather their terms from rows of the cross-section, in their own places of r. */
     for (uint32_t j = 0; d == 1 && j < n; j++) {
@@ -136,81 +229,147 @@ void bpm_space_lines(bpm *s, int d, uint32_t first, uint32_t count, double *r, d
             own_terms(s, first + line, 0, a->n, a->h, own);
         else
             memcpy(own, at, 2 * n * sizeof *at);
-        bpm_eliminate(&a->op, own, q0, a->scale, s->lossy, at, v + v_size * line * n);
-        const int reach = bpm_reach(at, n, a->chunk, s->single);
-        a->reach = reach > a->reach ? reach : a->reach;
+        bpm_eliminate(&a->op, own, q0, a->scale, s->c.lossy, at, v + v_size * line * n);
+        bpm_raise_reach(s, a, at);
     }
 }
 
-bn_status bpm_start_space(const bn_case *c, bn_plan *p, bpm *s)
-{
-    const bool counted = bn_plan_only_counts(p, (double)s->n * s->rows);
-    const bool guess = s->launch == BPM_LAUNCH_MODE;
-    const double middle_x = bn_case_real(c, "launch.centre_x");
-    double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
-    s->spot[0] = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
-    s->spot[1] = s->centre;
-    s->spot_waist = s->waist;
-    if (guess && s->structures > 0) { /* a spot on the first guide grows into its mode */
-        s->spot[0] = s->structure[0].centre_x;
-        s->spot[1] = s->centre = s->structure[0].centre;
-        s->spot_waist = s->structure[0].width;
-    }
-    for (uint32_t j = 0; j < s->rows && !counted; j++) {
-        bpm_start_row(s, j, row);
-        for (size_t i = 0; i < 2 * (size_t)s->n; i++)
-            power += row[i] * row[i];
-    }
-    s->start_power[0] = power;
-    s->n_eff[0] = s->theory[0] = s->relax_index = (double)NAN;
-    if (!counted && !(s->start_power[0] > 0))
-        return bn_case_reject(c, "launch.centre", NULL, "the field that enters vanishes on the whole grid");
-    s->relaxing = guess;
-    s->relax_stage = 0;
-    if (s->relaxing)
-        s->reference = fmax(s->background, bpm_highest_index(s));
-    else if (s->reference == 0)
-        s->reference = s->background;
-    return BN_OK;
-}
+/* --- the mode --- */
 
-bn_status bpm_relax(bn_sim *sim, bpm *s, const bpm_marcher *marcher, bn_step *out)
+bn_status bpm_relax(bn_sim *sim, bpm *s, bn_step *out)
 {
     double index, power;
-    bpm_make_space_section(s, 0);
-    BN_TRY(marcher->section(sim, s));
-    BN_TRY(marcher->march(sim, s, 0, (size_t)s->relax_steps, true));
+    s->section_begin = 0;
+    BN_TRY(s->method->section(sim, s, true));
+    BN_TRY(s->method->propagate(s, &(bpm_steps){ 0, (size_t)s->space.relax_steps, true }));
     BN_TRY(bpm_find_largest(sim, s));
-    if (!isfinite(s->largest) || s->largest == 0)
+    if (!isfinite(s->space.largest) || s->space.largest == 0)
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the search for the mode failed; try a smaller launch.relax_dz");
     BN_TRY(bpm_rayleigh(sim, s, &index, &power));
     BN_TRY(bpm_normalize(s));
-    s->relax_change = fabs(index - s->relax_index);
-    s->relax_index = index;
-    if (s->relax_change < s->relax_tolerance && ++s->relax_stage == RELAX_STAGES) {
-        if (index <= s->background * (1 + 1e-9))
+    s->space.relax_change = fabs(index - s->space.relax_index);
+    s->space.relax_index = index;
+    if (s->space.relax_change < s->space.relax_tolerance && ++s->space.relax_stage == RELAX_STAGES) {
+        if (index <= s->c.background * (1 + 1e-9))
             return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                            "the structure guides no mode: the index found is %.8f, not above the %.8f around it", index,
-                           s->background);
+                           s->c.background);
         /* From here on the mode is launched. */
-        s->start_power[0] = s->mode_power[0] = power;
-        s->n_eff[0] = index;
-        s->reference = bn_case_real(bn_sim_case(sim), "material.reference_index");
-        s->reference = s->reference > 0 ? s->reference : index;
-        const double P = (index / s->reference - 1) * (index / s->reference + 1);
-        double _Complex p, q;
-        bpm_step_weights(s, 0, &p, &q);
-        s->theory[0] = carg((1 + q * P) / (1 + p * P));
-        s->relaxing = false;
+        s->beam[0].start_power = s->beam[0].mode_power = power;
+        s->beam[0].n_eff = index;
+        s->c.reference = bn_case_real(bn_sim_case(sim), "material.reference_index");
+        s->c.reference = s->c.reference > 0 ? s->c.reference : index;
+        s->beam[0].phase = bpm_step_phase(s, 0, index);
+        s->space.relaxing = false;
+        bpm_space_prepare(s, 0); /* its scaling is the field's from now on */
         s->section_end = 0;
-        bpm_make_space_section(s, 0); /* its scaling is the field's from now on */
-        s->section_end = 0;
-        s->records = 0;
+        s->history.records = 0;
         BN_TRY(bpm_launch_space(s, false));
-        BN_TRY(bpm_keep_record(sim, s));
+        BN_TRY(bpm_add_record(s));
     }
-    *out = (bn_step){ .residual = s->relax_change };
-    out->series[6] = s->relax_index;
+    *out = (bn_step){ .residual = s->space.relax_change };
+    out->series[6] = s->space.relax_index;
     return BN_OK;
 }
+
+/* --- steps on a device: lines along x are rows of the simulation's grid, lines along y of its transpose --- */
+
+static bn_status setup_axis(bn_sim *sim, bpm *s, int d)
+{
+    static const bn_kernel_desc half_step = { "bpm_half_step", BN_PER_ROW, { .reads = 5, .writes = 2, .flops = 60 } };
+    bpm_axis *a = &s->axis[d];
+    if (d == 1) {
+        BN_TRY(bn_domain_transposed(bn_sim_domain(sim), &a->domain));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "psi of lines", .type = BN_T_REAL2 }, &a->psi));
+        BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "work of lines", .type = BN_T_REAL2 }, &a->work));
+    } else {
+        a->domain = bn_sim_domain(sim);
+        a->psi = s->psi;
+        a->work = s->work;
+    }
+    bn_define defines[BPM_KERNEL_CONSTANTS];
+    bpm_kernel_constants(s, d, defines);
+    BN_TRY(bn_program_build(a->domain, "bpm", defines, BPM_KERNEL_CONSTANTS, &a->program));
+    BN_TRY(bn_kernel_find(a->program, &half_step, &a->kernel));
+    BN_TRY(bn_field_create(a->domain, &(bn_field_desc){ .name = "r of lines", .type = BN_T_REAL2 }, &a->r_field));
+    return bn_field_create(
+        a->domain, &(bn_field_desc){ .name = "v of lines", .type = s->c.lossy ? BN_T_REAL2 : BN_T_REAL }, &a->v_field);
+}
+
+static bn_status setup(bn_sim *sim, bpm *s)
+{
+    BN_TRY(setup_axis(sim, s, 0));
+    return setup_axis(sim, s, 1);
+}
+
+static void teardown(bpm *s)
+{
+    for (int d = 1; d >= 0; d--) {
+        bpm_axis *a = &s->axis[d];
+        bn_program_destroy(&a->program);
+        bn_field_destroy(&a->r_field);
+        bn_field_destroy(&a->v_field);
+        if (d == 1) {
+            bn_field_destroy(&a->work);
+            bn_field_destroy(&a->psi);
+            bn_domain_destroy(&a->domain);
+        }
+    }
+}
+
+typedef enum bpm_store { IN_PLACE, TRANSPOSED, BOTH } bpm_store; /* where a result is stored; see kernels/bpm.cl */
+
+/* `count` half steps along the lines of direction d. */
+static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
+{
+    const bpm_axis *a = &s->axis[d];
+    const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TRANSPOSED(s->axis[!d].psi);
+    return BN_RUN(a->kernel, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
+                  store == IN_PLACE ? here : there, BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
+                  BN_I32V(a->reach), BN_I32V(count));
+}
+
+/* x, y y, x x, ..., and the last one alone. psi stays with the lines that the next step begins with; when it is
+ * observed it is with those along x, too. */
+static bn_status propagate(bpm *s, const bpm_steps *steps)
+{
+    int d = bpm_begins_along_y(steps->first);
+    BN_TRY(half_steps(s, d, 1, TRANSPOSED));
+    d = !d;
+    for (size_t k = 1; k < steps->count; k++, d = !d)
+        BN_TRY(half_steps(s, d, 2, TRANSPOSED));
+    return half_steps(s, d, 1, steps->observed && d == 1 ? BOTH : IN_PLACE);
+}
+
+typedef struct lines {
+    bpm *s;
+    int d;
+} lines;
+
+static bn_status make_lines(void *user, uint32_t first, uint32_t count, double *const *values)
+{
+    const lines *l = user;
+    bpm_space_lines(l->s, l->d, first, count, values[0], values[1]);
+    return BN_OK;
+}
+
+static bn_status section(bn_sim *sim, bpm *s, bool entered)
+{
+    bpm_space_prepare(s, s->section_begin);
+    for (int d = 0; d < 2; d++) {
+        bpm_axis *a = &s->axis[d];
+        lines l = { s, d };
+        const bn_row_band rows[] = { { a->r_field, false, true }, { a->v_field, false, true } };
+        BN_TRY(bn_field_row_bands(rows, 2, false, make_lines, &l));
+        double reach = a->reach; /* of the lines that were made here */
+        bn_context_agree(bn_sim_context(sim), &reach, 1);
+        a->reach = (int)reach;
+    }
+    /* Checkpoints have psi along x; a step that begins along y needs it there: no half step, but transposed. */
+    return !entered && bpm_begins_along_y(s->done) ? half_steps(s, 0, 0, TRANSPOSED) : BN_OK;
+}
+
+const bpm_method bpm_space_method = {
+    .setup = setup, .teardown = teardown, .prepare = bpm_space_prepare, .section = section, .propagate = propagate
+};

@@ -3,25 +3,23 @@
 
 #include <math.h>
 
-static const double pi = 3.14159265358979323846;
-
 static void check_structure(const bn_case *c, const bpm *s, size_t i)
 {
-    const bpm_structure *g = &s->structure[i];
+    const bpm_structure *g = &s->profile.structure[i];
     if (g->to <= g->from)
         bn_case_reject_item(c, "structure.to", i, NULL, "ends at z = %g m, before it begins at %g m", g->to, g->from);
-    if (g->from >= s->length)
+    if (g->from >= s->c.length)
         bn_case_reject_item(c, "structure.from", i, NULL, "begins behind the end of the grid, march.length = %g m",
-                            s->length);
+                            s->c.length);
 }
 
 bn_status bpm_read_structures(const bn_case *c, bpm *s)
 {
-    s->structures = bn_case_items(c, "structure");
-    if (s->structures > BPM_STRUCTURES)
+    s->profile.structures = bn_case_items(c, "structure");
+    if (s->profile.structures > BPM_STRUCTURES)
         return bn_case_reject(c, "structure.kind", NULL, "there may be at most %d structures", (int)BPM_STRUCTURES);
-    for (size_t i = 0; i < s->structures; i++) {
-        bpm_structure *g = &s->structure[i];
+    for (size_t i = 0; i < s->profile.structures; i++) {
+        bpm_structure *g = &s->profile.structure[i];
         const double index = bn_case_item_real(c, "structure.index", i);
         const double middle = bn_case_item_real(c, "structure.centre", i);
         const double end = bn_case_item_real(c, "structure.to", i);
@@ -29,8 +27,8 @@ bn_status bpm_read_structures(const bn_case *c, bpm *s)
             .shape = (bpm_shape)bn_case_item_choice(c, "structure.kind", i),
             .index = CMPLX(index, -bn_case_item_real(c, "structure.absorption", i)),
             .from = bn_case_item_real(c, "structure.from", i),
-            .to = end > 0 ? end : s->length,
-            .centre = middle >= 0 ? middle : 0.5 * s->width,
+            .to = end > 0 ? end : s->c.length,
+            .centre = middle >= 0 ? middle : 0.5 * s->c.width,
             .width = bn_case_item_real(c, "structure.width", i),
             .separation = bn_case_item_real(c, "structure.separation", i),
             .centre_x = bn_case_item_real(c, "structure.centre_x", i),
@@ -42,7 +40,7 @@ bn_status bpm_read_structures(const bn_case *c, bpm *s)
         g->width_end = g->shape == BPM_TAPER ? bn_case_item_real(c, "structure.width_end", i) : g->width;
         g->separation_end = g->shape == BPM_Y_JUNCTION ? bn_case_item_real(c, "structure.separation_end", i)
                                                        : g->separation;
-        s->lossy = s->lossy || cimag(g->index) != 0;
+        s->c.lossy = s->c.lossy || cimag(g->index) != 0;
         check_structure(c, s, i);
     }
     return BN_OK;
@@ -60,14 +58,15 @@ bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
     if (colours > BPM_COLOURS)
         return bn_case_reject(c, "colour.rgb", NULL, "there may be at most %d colours", (int)BPM_COLOURS);
     for (size_t k = 0; k < colours; k++) {
-        s->colour[k] = CMPLX(bn_case_item_real(c, "colour.index", k), -bn_case_item_real(c, "colour.absorption", k));
-        s->lossy = s->lossy || cimag(s->colour[k]) != 0;
+        s->profile.colour[k] = CMPLX(bn_case_item_real(c, "colour.index", k),
+                                     -bn_case_item_real(c, "colour.absorption", k));
+        s->c.lossy = s->c.lossy || cimag(s->profile.colour[k]) != 0;
     }
     BN_TRY(bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_RGB, .key = "material.picture" }, &picture));
     const unsigned char *rgb = picture->pixels;
-    s->picture_width = picture->n[0];
-    s->picture_height = picture->n[1];
-    const size_t pixels = (size_t)s->picture_width * s->picture_height;
+    s->profile.picture_width = picture->n[0];
+    s->profile.picture_height = picture->n[1];
+    const size_t pixels = (size_t)s->profile.picture_width * s->profile.picture_height;
     BN_TRY(bn_plan_allocate(p, pixels, &memory));
     uint8_t *numbers = memory;
     for (size_t at = 0; at < pixels; at++) {
@@ -78,34 +77,35 @@ bn_status bpm_read_picture(const bn_case *c, bn_plan *p, bpm *s)
         if (k == colours)
             return bn_case_reject(c, "material.picture", "add a [[colour]] with this rgb",
                                   "the colour 0x%06x, in column %zu and row %zu from the top left, has no index",
-                                  colour, at % s->picture_width, at / s->picture_width);
+                                  colour, at % s->profile.picture_width, at / s->profile.picture_width);
         numbers[at] = (uint8_t)k;
     }
-    s->picture = numbers;
+    s->profile.picture = numbers;
     return BN_OK;
 }
 
-double bpm_highest_index(const bpm *s)
+double bpm_highest_index(const bpm_profile *p)
 {
     double most = 0;
-    for (size_t g = 0; g < s->structures; g++)
-        most = fmax(most, creal(s->structure[g].index));
-    for (size_t k = 0; s->picture && k < BPM_COLOURS; k++)
-        most = fmax(most, creal(s->colour[k]));
+    for (size_t g = 0; g < p->structures; g++)
+        most = fmax(most, creal(p->structure[g].index));
+    for (size_t k = 0; p->picture && k < BPM_COLOURS; k++)
+        most = fmax(most, creal(p->colour[k]));
     return most;
 }
 
 /* The mean of the squared index (its inverse) over the pixels of [low, high] along y in one column of the picture. */
 static double _Complex column_mean(const bpm *s, uint32_t column, double low, double high, bool inverse)
 {
-    const double pixel = s->width / s->picture_height;
-    const double first = floor(low / pixel), last = fmin(ceil(high / pixel), s->picture_height);
+    const double pixel = s->c.width / s->profile.picture_height;
+    const double first = floor(low / pixel), last = fmin(ceil(high / pixel), s->profile.picture_height);
     double _Complex sum = 0;
     double length = 0;
     for (uint32_t k = first > 0 ? (uint32_t)first : 0; k < last; k++) {
         const double part = fmin(high, (k + 1) * pixel) - fmax(low, k * pixel);
         const double _Complex n =
-            s->colour[s->picture[(size_t)(s->picture_height - 1 - k) * s->picture_width + column]];
+            s->profile.colour
+                [s->profile.picture[(size_t)(s->profile.picture_height - 1 - k) * s->profile.picture_width + column]];
         if (part > 0) {
             sum += part * (inverse ? 1 / (n * n) : n * n);
             length += part;
@@ -117,8 +117,8 @@ static double _Complex column_mean(const bpm *s, uint32_t column, double low, do
 /* The column of the picture at place `at` of `length`. */
 static uint32_t column_at(const bpm *s, double at, double length)
 {
-    const double column = floor(at / length * s->picture_width);
-    return column > 0 ? (uint32_t)fmin(column, s->picture_width - 1.0) : 0;
+    const double column = floor(at / length * s->profile.picture_width);
+    return column > 0 ? (uint32_t)fmin(column, s->profile.picture_width - 1.0) : 0;
 }
 
 static bool changes(const bpm_structure *g)
@@ -131,7 +131,7 @@ static size_t intervals(const bpm_structure *g, double z, double low[2], double 
 {
     if (z < g->from || z >= g->to)
         return 0;
-    const double t = (z - g->from) / (g->to - g->from), bend = 0.5 - 0.5 * cos(pi * t);
+    const double t = (z - g->from) / (g->to - g->from), bend = 0.5 - 0.5 * cos(BPM_PI * t);
     const double centre = g->centre + (g->centre_end - g->centre) * bend;
     const double half = 0.5 * (g->width + (g->width_end - g->width) * t);
     const double apart = 0.5 * (g->separation + (g->separation_end - g->separation) * bend);
@@ -182,11 +182,11 @@ static double _Complex round_guide(const bpm_structure *g, double _Complex n2, d
 void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count, double _Complex *out)
 {
     const bpm_axis *axis = &s->axis[0];
-    const double background2 = s->background * s->background, hx = axis->h, hy = s->axis[1].h;
+    const double background2 = s->c.background * s->c.background, hx = axis->h, hy = s->axis[1].h;
     for (size_t i = 0; i < count; i++) {
         out[i] = background2;
-        if (s->picture) { /* the mean along y of every column in the cell */
-            const double pixel = axis->width / s->picture_width, x = (double)(first + i + 1) * hx;
+        if (s->profile.picture) { /* the mean along y of every column in the cell */
+            const double pixel = axis->width / s->profile.picture_width, x = (double)(first + i + 1) * hx;
             const uint32_t last = column_at(s, x + 0.5 * hx, axis->width);
             double covered_x = 0;
             out[i] = 0;
@@ -200,8 +200,8 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
             out[i] /= covered_x;
         }
     }
-    for (size_t k = 0; k < s->structures; k++) {
-        const bpm_structure *g = &s->structure[k];
+    for (size_t k = 0; k < s->profile.structures; k++) {
+        const bpm_structure *g = &s->profile.structure[k];
         const double _Complex n2 = g->index * g->index;
         double low[2], high[2];
         const size_t pieces = intervals(g, z, low, high);
@@ -222,18 +222,18 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
 
 void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out)
 {
-    const double h = s->h, background = s->background * s->background;
+    const double h = s->c.h, background = s->c.background * s->c.background;
     for (size_t i = 0; i < count; i++) {
         const double y = y0 + (double)i * h;
         out[i] = inverse ? 1 / background : background;
-        if (s->picture)
-            out[i] = column_mean(s, column_at(s, z, s->length), fmax(0, y - 0.5 * h), fmin(s->width, y + 0.5 * h),
+        if (s->profile.picture)
+            out[i] = column_mean(s, column_at(s, z, s->c.length), fmax(0, y - 0.5 * h), fmin(s->c.width, y + 0.5 * h),
                                  inverse);
     }
-    for (size_t g = 0; g < s->structures; g++) {
+    for (size_t g = 0; g < s->profile.structures; g++) {
         double low[2], high[2];
-        const size_t pieces = intervals(&s->structure[g], z, low, high);
-        const double _Complex n = s->structure[g].index + s->beam[beam][2];
+        const size_t pieces = intervals(&s->profile.structure[g], z, low, high);
+        const double _Complex n = s->profile.structure[g].index + s->beam[beam].index;
         const double _Complex value = inverse ? 1 / (n * n) : n * n;
         for (size_t k = 0; k < pieces; k++) {
             /* Only the cells that it touches; places beside the grid are cut off before they become integers. */
@@ -253,25 +253,25 @@ void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, boo
 
 size_t bpm_constant_steps(const bpm *s, size_t k)
 {
-    const double z = ((double)k + 0.5) * s->dz; /* profiles are those in the middle of a step */
-    size_t end = s->steps;
-    if (s->picture && !s->space) {
-        const uint32_t column = column_at(s, z, s->length);
+    const double z = ((double)k + 0.5) * s->c.dz; /* profiles are those in the middle of a step */
+    size_t end = s->c.steps;
+    if (s->profile.picture && s->c.axes == 1) {
+        const uint32_t column = column_at(s, z, s->c.length);
         size_t at = k + 1;
-        while (at < end && column_at(s, ((double)at + 0.5) * s->dz, s->length) == column)
+        while (at < end && column_at(s, ((double)at + 0.5) * s->c.dz, s->c.length) == column)
             at++;
         end = at;
     }
-    for (size_t g = 0; g < s->structures; g++) {
-        const bpm_structure *t = &s->structure[g];
+    for (size_t g = 0; g < s->profile.structures; g++) {
+        const bpm_structure *t = &s->profile.structure[g];
         if (z >= t->from && z < t->to && changes(t))
             return 1;
         /* The first step whose middle is at or behind an end of the structure. */
         const double ends[2] = { t->from, t->to };
         for (int e = 0; e < 2; e++)
             if (ends[e] > z) {
-                size_t at = (size_t)fmax(0, floor(ends[e] / s->dz - 0.5));
-                while (((double)at + 0.5) * s->dz < ends[e])
+                size_t at = (size_t)fmax(0, floor(ends[e] / s->c.dz - 0.5));
+                while (((double)at + 0.5) * s->c.dz < ends[e])
                     at++;
                 end = at > k && at < end ? at : end;
             }
@@ -279,12 +279,12 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
     return end > k ? end - k : 1;
 }
 
-bool bpm_guides(const bpm *s, double z)
+bool bpm_guides(const bpm_profile *p, double z)
 {
-    if (s->picture)
+    if (p->picture)
         return true;
-    for (size_t g = 0; g < s->structures; g++)
-        if (z >= s->structure[g].from && z < s->structure[g].to)
+    for (size_t g = 0; g < p->structures; g++)
+        if (z >= p->structure[g].from && z < p->structure[g].to)
             return true;
     return false;
 }

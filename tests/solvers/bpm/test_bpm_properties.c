@@ -188,20 +188,20 @@ END_TEST
     "width_x = 7e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 3e-6\nwidth = 1.9e-6\n" \
     "centre_x = 4e-6\nwidth_x = 3.3e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n"     \
     "centre_x = 2e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
-#define TURNED                                                                                              \
+#define SWAPPED                                                                                              \
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 28\nwidth = 7e-6\ncells_x = 36\n"    \
     "width_x = 9e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 4e-6\nwidth = 3.3e-6\n" \
     "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"     \
     "centre_x = 5e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
 
-START_TEST(a_turned_grid_gives_the_turned_field)
+START_TEST(a_transposed_grid_gives_the_transposed_field)
 {
     enum { NX = 27, NY = 35 };
     static const char *const dz[] = { "march.dz=0.05e-6", "march.dz=0.025e-6" };
     double apart[2];
     size_t points;
     for (int k = 0; k < 2; k++) {
-        number *f = MARCHED(UPRIGHT, NULL, NULL, &points, dz[k]), *g = MARCHED(TURNED, NULL, NULL, &points, dz[k]);
+        number *f = MARCHED(UPRIGHT, NULL, NULL, &points, dz[k]), *g = MARCHED(SWAPPED, NULL, NULL, &points, dz[k]);
         number *back = malloc(points * sizeof *back);
         ck_assert(points == (size_t)NX * NY && back);
         for (size_t j = 0; j < NY; j++)
@@ -309,7 +309,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, space_is_of_second_order_in_changing_guides);
     tcase_add_test(tests, space_does_not_depend_on_records);
     tcase_add_test(tests, space_is_reciprocal_and_keeps_the_power);
-    tcase_add_test(tests, a_turned_grid_gives_the_turned_field);
+    tcase_add_test(tests, a_transposed_grid_gives_the_transposed_field);
     tcase_add_test(tests, every_side_absorbs_alike);
     tcase_add_test(tests, planes_are_reciprocal_and_keep_the_power);
     tcase_add_test(tests, planes_are_of_second_order_in_changing_guides);

@@ -1,17 +1,17 @@
-/* bpm_cross.c: the cross-section of a beam in space as the host sees it, some rows at a time: what is launched, looked
- * at, and shown. No more of it than that is in the host's memory. */
+/* bpm_cross_section.c: the cross-section of a beam in space on the host, a few rows at a time: the field that enters,
+ * what is observed, and the fields of files. Never more of it than those rows is in the host's memory. */
 #include "bpm.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Times (or, `divide`, over) what the field is divided by to make the matrices symmetric. */
+/* Multiplies (or divides) rows of psi by the scale of both axes. */
 static void rescale(const bpm *s, uint32_t first, uint32_t count, double *values, bool divide)
 {
     double _Complex *psi = (double _Complex *)(void *)values;
-    for (uint32_t j = first; s->pml && j < first + count; j++)
-        for (size_t i = 0; i < s->n; i++, psi++) {
+    for (uint32_t j = first; s->c.pml && j < first + count; j++)
+        for (size_t i = 0; i < s->c.n; i++, psi++) {
             const double _Complex by = s->axis[0].scale[i] * s->axis[1].scale[j];
             *psi = divide ? *psi / by : *psi * by;
         }
@@ -19,28 +19,29 @@ static void rescale(const bpm *s, uint32_t first, uint32_t count, double *values
 
 void bpm_start_row(const bpm *s, uint32_t j, double *row)
 {
-    const double k = bpm_k0(s, 0) * s->background;
-    for (size_t i = 0; i < s->n; i++) {
-        const double x = (double)(i + 1) * s->axis[0].h - s->spot[0], y = (double)(j + 1) * s->h - s->spot[1];
-        const bool plane = s->launch == BPM_LAUNCH_PLANE;
-        const double size = plane ? 1 : exp(-(x * x + y * y) / (s->spot_waist * s->spot_waist));
-        const double turn = s->launch == BPM_LAUNCH_MODE ? 0 : -k * sin(s->tilt) * y;
-        row[2 * i] = size < 1e-30 ? 0 : size * cos(turn);
-        row[2 * i + 1] = size < 1e-30 ? 0 : size * sin(turn);
+    const double k = bpm_k0(s, 0) * s->c.background;
+    for (size_t i = 0; i < s->c.n; i++) {
+        const double x = (double)(i + 1) * s->axis[0].h - s->space.spot[0],
+                     y = (double)(j + 1) * s->c.h - s->space.spot[1];
+        const bool plane = s->launch.kind == BPM_LAUNCH_PLANE;
+        const double size = plane ? 1 : exp(-(x * x + y * y) / (s->space.spot_waist * s->space.spot_waist));
+        const double phase = s->launch.kind == BPM_LAUNCH_MODE ? 0 : -k * sin(s->launch.tilt) * y;
+        row[2 * i] = size < 1e-30 ? 0 : size * cos(phase);
+        row[2 * i + 1] = size < 1e-30 ? 0 : size * sin(phase);
     }
 }
 
-/* --- what is launched --- */
+/* --- the field that enters --- */
 
 typedef struct launching {
     const bpm *s;
-    bool make; /* the start is made; else it is there */
+    bool make; /* the start is computed; else it is read */
 } launching;
 
 static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
     const launching *l = user;
-    const size_t row = 2 * (size_t)l->s->n;
+    const size_t row = 2 * (size_t)l->s->c.n;
     for (uint32_t j = 0; l->make && j < count; j++)
         bpm_start_row(l->s, first + j, values[0] + j * row);
     memcpy(values[1], values[0], count * row * sizeof *values[1]);
@@ -51,45 +52,44 @@ static bn_status launch_rows(void *user, uint32_t first, uint32_t count, double 
 bn_status bpm_launch_space(bpm *s, bool make)
 {
     launching l = { s, make };
-    const bn_row_band rows[] = { { s->start, !make, make }, { s->psi, false, true } };
+    const bn_row_band rows[] = { { s->space.start, !make, make }, { s->psi, false, true } };
     return bn_field_row_bands(rows, 2, false, launch_rows, &l);
 }
 
-/* --- what is looked at --- */
+/* --- what is observed --- */
 
-typedef struct looking {
+typedef struct observation {
     const bpm *s;
-    bpm_state *out;
+    bpm_record *out;
     double *map;
     double x1, x2, y1, y2;
     double at[2];  /* the launch's centre, between the outermost nodes */
     double re, im; /* sum conj(start) psi */
-} looking;
+} observation;
 
-static bn_status look_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+static bn_status observe_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
-    looking *l = user;
+    observation *l = user;
     const bpm *s = l->s;
-    const size_t nx = s->n;
-    const double own = s->start_power[0];
-    bpm_state *out = l->out;
+    const size_t nx = s->c.n;
+    const double own = s->beam[0].start_power;
+    bpm_record *out = l->out;
     rescale(s, first, count, values[0], false);
     for (uint32_t j = first; j < first + count; j++) {
         double mean = 0;
         for (size_t i = 0; i < nx; i++) {
             const double *at = values[0] + 2 * ((j - first) * nx + i), *start = values[1] + 2 * ((j - first) * nx + i);
             const double here = at[0] * at[0] + at[1] * at[1];
-            const double x = (double)(i + 1) * s->axis[0].h, y = (double)(j + 1) * s->h;
+            const double x = (double)(i + 1) * s->axis[0].h, y = (double)(j + 1) * s->c.h;
             out->power += here;
             l->x1 += here * x;
             l->x2 += here * x * x;
             l->y1 += here * y;
             l->y2 += here * y * y;
-            out->peak += here * fmax(0, 1 - fabs(x - l->at[0]) / s->axis[0].h) * fmax(0, 1 - fabs(y - l->at[1]) / s->h);
-            for (size_t k = 0; k < s->ports; k++)
-                out->port[k] += here / own *
-                                fmax(0, fmin(s->port_to[k], y + 0.5 * s->h) - fmax(s->port_from[k], y - 0.5 * s->h)) /
-                                s->h;
+            out->peak += here * fmax(0, 1 - fabs(x - l->at[0]) / s->axis[0].h) *
+                         fmax(0, 1 - fabs(y - l->at[1]) / s->c.h);
+            for (size_t k = 0; k < s->history.ports; k++)
+                out->port[k] += here / own * bpm_port_overlap(&s->history, k, y, s->c.h) / s->c.h;
             l->re += start[0] * at[0] + start[1] * at[1];
             l->im += start[0] * at[1] - start[1] * at[0];
             mean += at[0] * at[0];
@@ -101,17 +101,17 @@ static bn_status look_rows(void *user, uint32_t first, uint32_t count, double *c
     return BN_OK;
 }
 
-bn_status bpm_look_space(bpm *s, bpm_state *out, double *map)
+bn_status bpm_observe_space(bpm *s, bpm_record *out, double *map)
 {
-    const double own = s->start_power[0], pi = 3.14159265358979323846;
-    looking l = { .s = s, .out = out, .map = map };
+    const double own = s->beam[0].start_power;
+    observation l = { .s = s, .out = out, .map = map };
     for (int d = 0; d < 2; d++)
-        l.at[d] = fmin(fmax(s->spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
-    *out = (bpm_state){
-        .z = (double)s->done * s->dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
+        l.at[d] = fmin(fmax(s->space.spot[d], s->axis[d].h), s->axis[d].width - s->axis[d].h);
+    *out = (bpm_record){
+        .z = (double)s->done * s->c.dz, .mirror = (double)NAN, .mode = (double)NAN, .phase = (double)NAN
     };
-    const bn_row_band rows[] = { { s->psi, true, false }, { s->start, true, false } };
-    BN_TRY(bn_field_row_bands(rows, 2, true, look_rows, &l));
+    const bn_row_band rows[] = { { s->psi, true, false }, { s->space.start, true, false } };
+    BN_TRY(bn_field_row_bands(rows, 2, true, observe_rows, &l));
     const double power = out->power, overlap = l.re * l.re + l.im * l.im;
     out->power = power / own;
     out->centre_x = l.x1 / power;
@@ -119,43 +119,40 @@ bn_status bpm_look_space(bpm *s, bpm_state *out, double *map)
     out->width_x = 2 * sqrt(fmax(0, l.x2 / power - out->centre_x * out->centre_x));
     out->width = 2 * sqrt(fmax(0, l.y2 / power - out->centre * out->centre));
     out->start = overlap / (own * own);
-    if (isfinite(s->n_eff[0])) { /* a launched mode is the start */
-        out->mode = overlap / (s->mode_power[0] * own);
-        out->phase = remainder(atan2(l.im, l.re) - fmod((double)s->done * s->theory[0], 2 * pi), 2 * pi);
+    if (isfinite(s->beam[0].n_eff)) { /* a launched mode is the start */
+        out->mode = overlap / (s->beam[0].mode_power * own);
+        out->phase = remainder(atan2(l.im, l.re) - fmod((double)s->done * s->beam[0].phase, 2 * BPM_PI), 2 * BPM_PI);
     }
     return BN_OK;
 }
 
-/* --- what is shown --- */
+/* --- fields of files --- */
 
-static bn_status show_rows(void *user, uint32_t first, uint32_t count, double *const *values)
+static bn_status output_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
     const bpm *s = user;
-    const size_t nx = s->n;
+    const size_t nx = s->c.n;
     double _Complex *index2 = s->axis[0].op.index2;
-    const double z = fmin((double)s->done + 0.5, (double)s->steps - 0.5) * s->dz;
+    const double z = fmin((double)s->done + 0.5, (double)s->c.steps - 0.5) * s->c.dz;
     rescale(s, first, count, values[0], false);
     memcpy(values[3], values[0], 2 * count * nx * sizeof *values[3]);
     for (size_t at = 0; at < count * nx; at++)
         values[1][at] = values[0][2 * at] * values[0][2 * at] + values[0][2 * at + 1] * values[0][2 * at + 1];
     for (uint32_t j = 0; j < count; j++) {
-        bpm_index_row(s, z, (double)(first + j + 1) * s->h, 0, nx, index2);
+        bpm_index_row(s, z, (double)(first + j + 1) * s->c.h, 0, nx, index2);
         for (size_t i = 0; i < nx; i++)
             values[2][j * nx + i] = creal(csqrt(index2[i]));
     }
     return BN_OK;
 }
 
-bn_status bpm_update_outputs(bn_sim *sim, void *state)
+bn_status bpm_update_space(bpm *s)
 {
-    bpm *s = state;
-    (void)sim;
-    if (!s->space)
-        return bpm_show(s);
-    const bn_row_band rows[] = {
-        { s->psi, true, false }, { s->intensity, false, true }, { s->index, false, true }, { s->work, false, true }
-    };
-    return bn_field_row_bands(rows, 4, false, show_rows, s);
+    const bn_row_band rows[] = { { s->psi, true, false },
+                                 { s->space.intensity, false, true },
+                                 { s->space.index, false, true },
+                                 { s->work, false, true } };
+    return bn_field_row_bands(rows, 4, false, output_rows, s);
 }
 
 /* --- while the mode is sought; the field is not scaled then --- */
@@ -164,16 +161,16 @@ static bn_status largest_rows(void *user, uint32_t first, uint32_t count, double
 {
     bpm *s = user;
     (void)first;
-    for (size_t at = 0; at < (size_t)count * s->n; at++)
-        s->largest = fmax(s->largest, hypot(values[0][2 * at], values[0][2 * at + 1]));
+    for (size_t at = 0; at < (size_t)count * s->c.n; at++)
+        s->space.largest = fmax(s->space.largest, hypot(values[0][2 * at], values[0][2 * at + 1]));
     return BN_OK;
 }
 
 bn_status bpm_find_largest(bn_sim *sim, bpm *s)
 {
-    s->largest = 0;
+    s->space.largest = 0;
     BN_TRY(bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, false, largest_rows, s));
-    bn_context_agree(bn_sim_context(sim), &s->largest, 1); /* it has seen its own boxes */
+    bn_context_agree(bn_sim_context(sim), &s->space.largest, 1); /* it has seen its own boxes */
     return BN_OK;
 }
 
@@ -181,14 +178,14 @@ static bn_status norm_rows(void *user, uint32_t first, uint32_t count, double *c
 {
     const bpm *s = user;
     (void)first;
-    for (size_t at = 0; at < 2 * (size_t)count * s->n; at++)
-        values[0][at] = values[1][at] = values[0][at] / s->largest;
+    for (size_t at = 0; at < 2 * (size_t)count * s->c.n; at++)
+        values[0][at] = values[1][at] = values[0][at] / s->space.largest;
     return BN_OK;
 }
 
 bn_status bpm_normalize(bpm *s)
 {
-    const bn_row_band rows[] = { { s->psi, true, true }, { s->start, false, true } };
+    const bn_row_band rows[] = { { s->psi, true, true }, { s->space.start, false, true } };
     return bn_field_row_bands(rows, 2, false, norm_rows, s);
 }
 
@@ -202,11 +199,11 @@ typedef struct quotient {
 static void add_row(quotient *q, uint32_t j)
 {
     const bpm *s = q->s;
-    const size_t nx = s->n;
+    const size_t nx = s->c.n;
     const double k0 = bpm_k0(s, 0), cx = 1 / (s->axis[0].h * s->axis[0].h * k0 * k0);
-    const double cy = 1 / (s->h * s->h * k0 * k0);
+    const double cy = 1 / (s->c.h * s->c.h * k0 * k0);
     double _Complex *index2 = s->axis[0].op.index2;
-    bpm_index_row(s, 0.5 * s->dz, (double)(j + 1) * s->h, 0, nx, index2);
+    bpm_index_row(s, 0.5 * s->c.dz, (double)(j + 1) * s->c.h, 0, nx, index2);
     for (size_t i = 0; i < nx; i++)
         for (size_t part = 0; part < 2; part++) {
             const size_t at = 2 * i + part;
@@ -229,10 +226,10 @@ static void next_row(quotient *q)
 static bn_status quotient_rows(void *user, uint32_t first, uint32_t count, double *const *values)
 {
     quotient *q = user;
-    const size_t row = 2 * (size_t)q->s->n;
+    const size_t row = 2 * (size_t)q->s->c.n;
     for (uint32_t j = 0; j < count; j++) {
         for (size_t i = 0; i < row; i++)
-            q->north[i] = values[0][j * row + i] / q->s->largest;
+            q->north[i] = values[0][j * row + i] / q->s->space.largest;
         if (first + j > 0)
             add_row(q, first + j - 1);
         next_row(q);
@@ -242,14 +239,14 @@ static bn_status quotient_rows(void *user, uint32_t first, uint32_t count, doubl
 
 bn_status bpm_rayleigh(bn_sim *sim, bpm *s, double *index, double *power)
 {
-    const size_t row = 2 * (size_t)s->n;
+    const size_t row = 2 * (size_t)s->c.n;
     double *rows = calloc(3 * row, sizeof *rows);
     quotient q = { .s = s, .south = rows, .here = rows + row, .north = rows + 2 * row };
     if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for three rows of the field");
     const bn_status st = bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, true, quotient_rows, &q);
     memset(q.north, 0, row * sizeof *q.north); /* the wall */
-    add_row(&q, s->rows - 1);
+    add_row(&q, s->c.rows - 1);
     free(rows);
     *index = sqrt(fmax(q.sum, 0) / q.size);
     *power = q.size;
