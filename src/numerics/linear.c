@@ -70,24 +70,6 @@ static void destroy_gathered(gathered *g)
     free(g);
 }
 
-/* Writes what the methods read of the matrix. */
-static bn_status fill(const bn_linear_desc *desc, const bn_linear_work *w)
-{
-    const bn_stencil *s = &desc->stencil;
-    const size_t points = (size_t)s->nx * s->ny;
-    BN_TRY(bn_field_write(w->bits, s->bits, points));
-    if (desc->method != BN_LINEAR_CG)
-        return BN_OK;
-    double *planes = calloc(5 * points, sizeof *planes);
-    if (!planes)
-        return bn_fail(bn_domain_context(bn_field_domain(w->bits)), BN_MEMORY, "no memory for the matrix of %s",
-                       desc->name);
-    bn_cg_fill_matrix(s, planes);
-    const bn_status st = bn_field_set(w->A, planes, 5 * points);
-    free(planes);
-    return st;
-}
-
 bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const bn_linear_work *w, bn_linear **out)
 {
     *out = NULL;
@@ -100,19 +82,13 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
     l->q = w->q;
     const bool whole = desc->method == BN_LINEAR_SPECTRAL ||
                        (desc->method == BN_LINEAR_MULTIGRID && !bn_multigrid_fits_boxes(domain, &desc->stencil));
-    BN_GO(fill(desc, w)); /* others read the bits too */
+    BN_GO(bn_field_write(w->bits, desc->stencil.bits, (size_t)desc->stencil.nx * desc->stencil.ny));
     if (whole && bn_domain_boxes(domain) > 1) {
         BN_GO(create_gathered(domain, desc, &l->gathered));
     } else {
-        bn_cg_desc cg = { .name = desc->name,
-                          .stencil = desc->stencil,
-                          .bits = w->bits,
-                          .A = desc->method == BN_LINEAR_CG ? w->A : NULL,
-                          .spmv = desc->spmv,
-                          .dot = desc->dot,
-                          .r = w->r,
-                          .p = w->p,
-                          .q = w->q };
+        bn_cg_desc cg = {
+            .name = desc->name, .stencil = desc->stencil, .bits = w->bits, .r = w->r, .p = w->p, .q = w->q
+        };
         if (desc->method == BN_LINEAR_SPECTRAL)
             BN_GO(bn_spectral_create(domain, &desc->stencil, w->q, &l->spectral));
         if (desc->method == BN_LINEAR_MULTIGRID) {

@@ -5,17 +5,15 @@
 #include "numerics/cg.h"
 
 typedef enum bn_linear_method {
-    BN_LINEAR_CG,       /* conjugate gradients in separate steps on the matrix stored by diagonals */
-    BN_LINEAR_FUSED,    /* conjugate gradients in two kernels per iteration, matrix not stored */
+    BN_LINEAR_CG,       /* conjugate gradients in two kernels per iteration */
     BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles only (bn_spectral_suits) */
     BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
 } bn_linear_method;
 
-/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits and A belong to
- * the system and are filled at creation. */
+/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits belong to the
+ * system and are filled at creation. */
 typedef struct bn_linear_work {
     bn_field *bits;      /* BN_T_U8, one component */
-    bn_field *A;         /* CG: five components */
     bn_field *r, *p, *q; /* all methods */
     bn_field *z;         /* MULTIGRID */
 } bn_linear_work;
@@ -24,8 +22,6 @@ typedef struct bn_linear_desc {
     const char *name;   /* for messages: "the system for psi" */
     bn_stencil stencil; /* its bits are read at creation only */
     bn_linear_method method;
-    bn_spmv spmv; /* CG only */
-    bn_dot dot;
 } bn_linear_desc;
 
 typedef struct bn_linear bn_linear;

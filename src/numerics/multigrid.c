@@ -231,7 +231,8 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
     BN_GO(create_levels(m, &plan));
     const bn_grid_level *last = &plan.level[plan.levels - 1];
     const size_t nodes = (size_t)last->nx * last->ny;
-    BN_GO(bn_device_array_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes, &m->inverse));
+    BN_GO(bn_device_array_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes,
+                                &m->inverse));
     BN_GO(bn_scalars_create(domain, "multigrid diagonal", BN_DIAGONALS, &m->diagonal));
     bn_stencil_diagonals(stencil, diagonal);
     BN_GO(bn_scalars_write(m->diagonal, diagonal, BN_DIAGONALS));
@@ -281,11 +282,13 @@ static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field 
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, reach), BN_SCALARS_OTHER_GRID(m->diagonal),
-                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_OTHER_GRID_RADIUS(b, reach),
-                      BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, reach), BN_READ_OTHER_GRID_RADIUS(b, reach),
-                  BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, reach),
+                      BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
+                      BN_READ_OTHER_GRID_RADIUS(b, reach), BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0),
+                      BN_WRITE(l->b));
+    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, reach),
+                  BN_READ_OTHER_GRID_RADIUS(b, reach), BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0),
+                  BN_WRITE(l->b));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
@@ -307,7 +310,8 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
                    BN_WRITE(l->y)));
     } else {
         BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0),
-                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x), BN_GHOST_CELLS(margin)));
+                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x),
+                      BN_GHOST_CELLS(margin)));
         BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(margin / 2)));
     }
     return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_GHOST_CELLS(0));

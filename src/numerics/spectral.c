@@ -35,7 +35,7 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_devic
     BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
     BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? 2 * length : 2, &table[CHIRP]));
     BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none, a->chirps ? 2 * size : 2,
-                          &table[SPECTRUM]));
+                                 &table[SPECTRUM]));
     return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 

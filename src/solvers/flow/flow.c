@@ -7,15 +7,19 @@
 
 #include <math.h>
 
+#define PRODUCTS                                                                                                     \
+    "products of conjugate gradients in separate kernels repeat a published study; binnacle bench --suite seed-004 " \
+    "runs them"
+
 /* A key is read in one piece. */
 /* clang-format off */
 /* The defaults describe a lid-driven cavity, so that the starter case shows something. */
 #define BORDER(at, list_)                                                                                          \
-    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|slip|inflow|outflow", .def_text = "wall",        \
+    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_KINDS), .def_text = "wall",        \
       .list = list_, .help = "what the border is here; outflow in one place at most" },                            \
-    { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = "parabolic|uniform", .def_text = "parabolic",       \
+    { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_PROFILES), .def_text = "parabolic",       \
       .list = list_, .only = at ".kind=inflow", .help = "of an inflow" },                                          \
-    { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",            \
+    { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEATS), .def_text = "insulated",            \
       .list = list_, .only = at ".kind=wall|slip",                                                                 \
       .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },                 \
     { .name = at ".temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6, .list = list_,         \
@@ -44,7 +48,7 @@ static const bn_key schema[] = {
     BORDER("boundary.bottom", false),
     SPEED("boundary.top", "x", 1, false),
     BORDER("boundary.top", false),
-    { .name = "boundary.segment.side", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top", .def_text = "left",
+    { .name = "boundary.segment.side", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_SIDE_NAMES), .def_text = "left",
       .list = true, .help = "the side that the segment belongs to; elsewhere the side is what its own table says" },
     { .name = "boundary.segment.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "begin along +x or +y" },
@@ -54,7 +58,7 @@ static const bn_key schema[] = {
     BORDER("boundary.segment", true),
     { .name = "obstacle.mask", .type = BN_KEY_TEXT, .def_text = "",
       .help = "PNG picture of the rectangle, dark pixels solid; a path, relative to the case file; empty: no obstacle" },
-    { .name = "obstacle.shape", .type = BN_KEY_CHOICE, .choices = "none|ellipse|rectangle", .def_text = "none",
+    { .name = "obstacle.shape", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_SHAPES), .def_text = "none",
       .help = "a simple obstacle, with or without a mask" },
     { .name = "obstacle.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.5, .min = -1e6, .max = 1e6,
       .only = "obstacle.shape=ellipse|rectangle",
@@ -62,43 +66,37 @@ static const bn_key schema[] = {
     { .name = "obstacle.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .only = "obstacle.shape=ellipse|rectangle",
       .help = "of the shape, along x and y" },
-    { .name = "obstacle.heat", .type = BN_KEY_CHOICE, .choices = "insulated|given", .def_text = "insulated",
+    { .name = "obstacle.heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEATS), .def_text = "insulated",
       .help = "of the obstacles" },
     { .name = "obstacle.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
       .only = "obstacle.heat=given",
       .help = "where their heat is given" },
-    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "rest|vortex|developed", .def_text = "rest",
+    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_STARTS), .def_text = "rest",
       .help = "at rest; one vortex that fills the box; the left side's inflow profile everywhere" },
     { .name = "initial.strength", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 1, .max = 1e6, .above = true,
       .only = "initial.kind=vortex",
       .help = "stream function in the middle of the vortex" },
     { .name = "initial.temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6,
       .help = "everywhere at the start" },
-    { .name = "initial.heat", .type = BN_KEY_CHOICE, .choices = "even|sine|cosine", .def_text = "even",
+    { .name = "initial.heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEAT_MODES), .def_text = "even",
       .help = "adds half a wave along x and y: sin sin, which vanishes at the sides, or cos cos, which is flat there" },
     { .name = "initial.heat_amplitude", .type = BN_KEY_REAL, .unit = "K", .def = 1, .min = -1e6, .max = 1e6,
       .only = "initial.heat=sine|cosine",
       .help = "of the wave" },
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
-    { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = "central|upwind", .def_text = "central",
+    { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS), .def_text = "central",
       .help = "difference for the convective term: second or first order" },
-    { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = "thom|woods", .def_text = "thom",
+    { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES), .def_text = "thom",
       .help = "formula for the vorticity at walls" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
-    { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = "auto|cg|fused-cg|fft|multigrid", .def_text = "auto",
-      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients: in separate steps on a "
-              "stored matrix, fused, with multigrid" },
-    { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = "auto|cg|fused-cg|fft", .def_text = "auto",
+    { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
+      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with multigrid" },
+    { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS), .def_text = "auto",
       .help = "the same for vorticity and temperature" },
-    { .name = "solver.spmv", .type = BN_KEY_CHOICE, .choices = "naive|local|image", .def_text = "local",
-      .only = "solver.poisson=cg or solver.diffusion=cg",
-      .help = "matrix-vector product of \"cg\": offsets from global memory, from local memory, vector as an image" },
-    { .name = "solver.dot", .type = BN_KEY_CHOICE,
-      .choices = "naive|coalesced|convergent|conflict-free|unrolled|norm", .def_text = "norm",
-      .only = "solver.poisson=cg or solver.diffusion=cg",
-      .help = "dot product of \"cg\", each a step faster on early GPUs than the one before" },
+    { .name = "solver.spmv", .gone = PRODUCTS },
+    { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
       .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing and "
               "steady_tolerance need less" },
@@ -112,17 +110,6 @@ static const bn_key schema[] = {
     { 0 },
 };
 /* clang-format on */
-
-/* Of conjugate gradients in separate steps alone. */
-static bool in_steps(const bn_case *c)
-{
-    return bn_case_choice(c, "solver.poisson") == 1 || bn_case_choice(c, "solver.diffusion") == 1;
-}
-static const bn_variant variants[] = {
-    { "solver.spmv", "naive|local|image", false, in_steps },
-    { "solver.dot", "naive|coalesced|convergent|conflict-free|unrolled|norm", false, in_steps },
-    { 0 },
-};
 
 static const bn_kernel_desc kernels[] = {
     { "flow_heat", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 24 } },
@@ -286,9 +273,6 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
 static bn_status plan_fields(const flow *s, bn_plan *p)
 {
     const bool multigrid = s->system[FLOW_PSI].method == BN_LINEAR_MULTIGRID;
-    bool stored[FLOW_SYSTEMS];
-    for (int i = 0; i < FLOW_SYSTEMS; i++)
-        stored[i] = s->bits[i] && s->system[i].method == BN_LINEAR_CG;
     const bool heat = s->a > 0, solid = s->solid || s->bodies > 0;
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
@@ -304,9 +288,6 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         { true, { "bits_psi", "", BN_T_U8, 1, 0 } },
         { true, { "bits_omega", "", BN_T_U8, 1, 0 } },
         { heat, { "bits_heat", "", BN_T_U8, 1, 0 } },
-        { stored[FLOW_PSI], { "A_psi", "m-2", BN_T_REAL, 5, 0 } },
-        { stored[FLOW_OMEGA], { "A_omega", "", BN_T_REAL, 5, 0 } },
-        { stored[FLOW_HEAT], { "A_heat", "", BN_T_REAL, 5, 0 } },
         { true, { "omega_next", "s-1", BN_T_REAL, 1, 0 } },
         { heat, { "temperature_next", "K", BN_T_REAL, 1, 0 } },
         { true, { "rhs", "", BN_T_REAL, 1, 0 } },
@@ -380,8 +361,9 @@ static bn_status plan_pictures(const flow *s, bn_plan *p)
 
 static bn_status plan_notes(const flow *s, bn_plan *p)
 {
-    static const char *const methods[] = { "CG in separate steps", "fused CG", "direct, by transforms",
-                                           "CG with multigrid" };
+    static const char *const methods[] = { [BN_LINEAR_CG] = "conjugate gradients",
+                                           [BN_LINEAR_SPECTRAL] = "direct, by transforms",
+                                           [BN_LINEAR_MULTIGRID] = "CG with multigrid" };
     /* Where nothing prescribes a speed, buoyancy or conduction have their own numbers. */
     if (s->speed > 0) {
         BN_TRY(bn_plan_note(p, "Reynolds number", s->speed * s->length / s->nu, ""));
@@ -444,8 +426,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->start_temperature = bn_case_real(c, "initial.temperature");
     s->heat_mode = (flow_heat_mode)bn_case_choice(c, "initial.heat");
     s->heat_amplitude = bn_case_real(c, "initial.heat_amplitude");
-    s->upwind = bn_case_choice(c, "solver.convection") == 1;
-    s->woods = bn_case_choice(c, "solver.wall_vorticity") == 1;
+    s->upwind = bn_case_choice(c, "solver.convection") == FLOW_UPWIND;
+    s->woods = bn_case_choice(c, "solver.wall_vorticity") == FLOW_WOODS;
     s->steady = bn_case_real(c, "solver.steady_tolerance");
     s->cg_tolerance = bn_case_real(c, "solver.cg_tolerance");
     s->cg_forcing = bn_case_real(c, "solver.cg_forcing");
@@ -478,7 +460,6 @@ static bn_status init(bn_sim *sim, void *state)
 {
     flow *s = state;
     static const char *const bits[FLOW_SYSTEMS] = { "bits_psi", "bits_omega", "bits_heat" };
-    static const char *const stored[FLOW_SYSTEMS] = { "A_psi", "A_omega", "A_heat" };
     s->psi = bn_sim_field(sim, "psi");
     s->before = bn_sim_field(sim, "psi_before");
     s->omega = bn_sim_field(sim, "omega");
@@ -496,7 +477,6 @@ static bn_status init(bn_sim *sim, void *state)
         if (s->bits[i])
             s->work[i] = (bn_linear_work){
                 .bits = bn_sim_field(sim, bits[i]),
-                .A = s->system[i].method == BN_LINEAR_CG ? bn_sim_field(sim, stored[i]) : NULL,
                 .r = bn_sim_field(sim, "cg_r"),
                 .p = bn_sim_field(sim, "cg_p"),
                 .q = bn_sim_field(sim, "cg_q"),
@@ -517,5 +497,4 @@ const bn_solver bn_solver_flow = {
     .init = init,
     .measure = flow_measure,
     .serialize = flow_serialize,
-    .variants = variants,
 };

@@ -5,12 +5,28 @@
 #include "numerics/linear.h"
 #include "sim/solver.h"
 
-enum { FLOW_LEFT, FLOW_RIGHT, FLOW_BOTTOM, FLOW_TOP, FLOW_SIDES };
-typedef enum flow_kind { FLOW_WALL, FLOW_SLIP, FLOW_INFLOW, FLOW_OUTFLOW } flow_kind; /* order of the key's choices */
-typedef enum flow_profile { FLOW_PARABOLIC, FLOW_UNIFORM } flow_profile;
-typedef enum flow_start { FLOW_REST, FLOW_VORTEX, FLOW_DEVELOPED } flow_start;
-typedef enum flow_heat_mode { FLOW_EVEN, FLOW_SINE, FLOW_COSINE } flow_heat_mode;
-typedef enum flow_heat { FLOW_INSULATED, FLOW_GIVEN } flow_heat;
+/* The choices of the case's keys. */
+#define FLOW_SIDE_NAMES(X) X(FLOW_LEFT, "left") X(FLOW_RIGHT, "right") X(FLOW_BOTTOM, "bottom") X(FLOW_TOP, "top")
+#define FLOW_KINDS(X) X(FLOW_WALL, "wall") X(FLOW_SLIP, "slip") X(FLOW_INFLOW, "inflow") X(FLOW_OUTFLOW, "outflow")
+#define FLOW_PROFILES(X) X(FLOW_PARABOLIC, "parabolic") X(FLOW_UNIFORM, "uniform")
+#define FLOW_HEATS(X) X(FLOW_INSULATED, "insulated") X(FLOW_GIVEN, "given")
+#define FLOW_SHAPES(X) X(FLOW_NO_SHAPE, "none") X(FLOW_ELLIPSE, "ellipse") X(FLOW_RECTANGLE, "rectangle")
+#define FLOW_STARTS(X) X(FLOW_REST, "rest") X(FLOW_VORTEX, "vortex") X(FLOW_DEVELOPED, "developed")
+#define FLOW_HEAT_MODES(X) X(FLOW_EVEN, "even") X(FLOW_SINE, "sine") X(FLOW_COSINE, "cosine")
+#define FLOW_CONVECTIONS(X) X(FLOW_CENTRAL, "central") X(FLOW_UPWIND, "upwind")
+#define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
+#define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
+#define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
+enum { FLOW_SIDE_NAMES(BN_CHOICE_ENUM) FLOW_SIDES };
+typedef enum flow_kind { FLOW_KINDS(BN_CHOICE_ENUM) } flow_kind;
+typedef enum flow_profile { FLOW_PROFILES(BN_CHOICE_ENUM) } flow_profile;
+typedef enum flow_heat { FLOW_HEATS(BN_CHOICE_ENUM) } flow_heat;
+typedef enum flow_shape { FLOW_SHAPES(BN_CHOICE_ENUM) } flow_shape;
+typedef enum flow_start { FLOW_STARTS(BN_CHOICE_ENUM) } flow_start;
+typedef enum flow_heat_mode { FLOW_HEAT_MODES(BN_CHOICE_ENUM) } flow_heat_mode;
+typedef enum flow_convection { FLOW_CONVECTIONS(BN_CHOICE_ENUM) } flow_convection;
+typedef enum flow_wall_vorticity { FLOW_WALL_VORTICITIES(BN_CHOICE_ENUM) } flow_wall_vorticity;
+typedef enum flow_method { FLOW_POISSON_METHODS(BN_CHOICE_ENUM) } flow_method;
 
 /* The three linear systems of a step. */
 typedef enum flow_system { FLOW_PSI, FLOW_OMEGA, FLOW_HEAT, FLOW_SYSTEMS } flow_system;

@@ -121,26 +121,26 @@ static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
 
 static const char *const system_names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
                                                         "the system for the temperature" };
-/* Methods in the order of the key's choices; the first, "auto", stands for the one that is meant where it suits. */
-static const bn_linear_method chosen[] = { BN_LINEAR_SPECTRAL, BN_LINEAR_CG, BN_LINEAR_FUSED, BN_LINEAR_SPECTRAL,
-                                           BN_LINEAR_MULTIGRID };
+static const bn_linear_method methods[] = {
+    [FLOW_CG] = BN_LINEAR_CG, [FLOW_FFT] = BN_LINEAR_SPECTRAL, [FLOW_MULTIGRID] = BN_LINEAR_MULTIGRID
+};
 
 /* Which method solves a system; explains what can't be. */
 static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_system system, const char *key)
 {
-    const int choice = bn_case_choice(c, key);
+    const flow_method choice = (flow_method)bn_case_choice(c, key);
     const char *why = NULL;
     const bool suits = bn_spectral_suits(&s->system[system].stencil, s->roundoff < 1e-10 ? 8 : 4, &why);
-    if (choice == 0) {
+    if (choice == FLOW_AUTO) {
         /* Little diffusion in a step: a few iterations are cheaper than transforms. */
         if (system != FLOW_PSI && fmax(s->system[system].stencil.kx, s->system[system].stencil.ky) < 0.1)
-            return BN_LINEAR_FUSED;
-        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_FUSED;
+            return BN_LINEAR_CG;
+        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
     }
-    if (chosen[choice] == BN_LINEAR_SPECTRAL && !suits)
+    if (choice == FLOW_FFT && !suits)
         (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
                              s->system[system].name, why);
-    return chosen[choice];
+    return methods[choice];
 }
 
 /* Of nodes that are only counted: methods that take any border and any obstacle, and more memory than the direct one.
@@ -148,12 +148,13 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
 static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
 {
     for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
-        const int choice = bn_case_choice(c, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+        const flow_method choice = (flow_method)bn_case_choice(c,
+                                                               i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
         BN_TRY(bn_plan_allocate(p, 1, (void **)&s->bits[i])); /* there is such a system */
         s->system[i] = (bn_linear_desc){ .name = system_names[i],
-                                         .method = choice > 0      ? chosen[choice]
-                                                   : i == FLOW_PSI ? BN_LINEAR_MULTIGRID
-                                                                   : BN_LINEAR_FUSED };
+                                         .method = choice != FLOW_AUTO ? methods[choice]
+                                                   : i == FLOW_PSI     ? BN_LINEAR_MULTIGRID
+                                                                       : BN_LINEAR_CG };
     }
     return BN_OK;
 }
@@ -183,9 +184,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
         BN_GO(bn_plan_allocate(p, points, (void **)&s->bits[i]));
         bn_stencil_bits(s->nx, s->ny, unknown[i], cell, s->bits[i]);
         s->system[i] = (bn_linear_desc){ .name = system_names[i],
-                                         .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },
-                                         .spmv = (bn_spmv)bn_case_choice(c, "solver.spmv"),
-                                         .dot = (bn_dot)bn_case_choice(c, "solver.dot") };
+                                         .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] } };
         s->system[i].method = choose_method(c, s, (flow_system)i,
                                             i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
     }

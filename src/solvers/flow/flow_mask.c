@@ -6,16 +6,15 @@
 #include <stdlib.h>
 
 enum { DARK = 128 };
-enum { SHAPE_NONE, SHAPE_ELLIPSE, SHAPE_RECTANGLE }; /* order of the key's choices */
 
 /* Whether a place lies in the simple obstacle, its edge included. */
-static bool in_shape(const bn_case *c, int shape, double x, double y)
+static bool in_shape(const bn_case *c, flow_shape shape, double x, double y)
 {
     const double dx = fabs(x - bn_case_real_at(c, "obstacle.centre", 0)) / bn_case_real_at(c, "obstacle.size", 0);
     const double dy = fabs(y - bn_case_real_at(c, "obstacle.centre", 1)) / bn_case_real_at(c, "obstacle.size", 1);
     const double edge = 0.5 * (1 + 1e-9);
-    return shape == SHAPE_ELLIPSE ? dx * dx + dy * dy <= edge * edge
-                                  : shape == SHAPE_RECTANGLE && dx <= edge && dy <= edge;
+    return shape == FLOW_ELLIPSE ? dx * dx + dy * dy <= edge * edge
+                                 : shape == FLOW_RECTANGLE && dx <= edge && dy <= edge;
 }
 
 static bool is_solid(const flow *s, long i, long j)
@@ -161,8 +160,8 @@ bn_status flow_read_mask(const bn_case *c, bn_plan *p, flow *s)
                              "without fluid.diffusivity there is no "
                              "temperature");
     const bool masked = bn_case_text(c, "obstacle.mask")[0] != '\0';
-    const int shape = bn_case_choice(c, "obstacle.shape");
-    if (!masked && shape == SHAPE_NONE)
+    const flow_shape shape = (flow_shape)bn_case_choice(c, "obstacle.shape");
+    if (!masked && shape == FLOW_NO_SHAPE)
         return BN_OK;
     if (bn_plan_only_counts(p, (double)points)) {
         s->bodies = 1; /* each takes a field; one is likely */
