@@ -1,9 +1,11 @@
-/* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on a five-point matrix, in two kernels per iteration, with or
- * without a preconditioner.
+/* cg.cl: conjugate gradients (Hestenes and Stiefel 1952) on the five-point matrix of lib/stencil.h, in two kernels per
+ * iteration, with or without a preconditioner z = M r:
+ *   cg_direction   beta = r.z / (r.z of the iteration before);  p = z + beta p;  p.Ap
+ *   cg_update      alpha = r.z / p.Ap;  x = x + alpha p;  r = r - alpha A p;  r.r
  *
- * What decides stays on the device, in the scalars s (src/numerics/cg.c has the same list): the host may launch more
- * iterations than are needed, they do nothing once the state is no longer CG_RUN, and read the scalars when it
- * likes. The two fused kernels read one set of scalars and write another, so that all work-groups see the same. */
+ * The scalars s (src/numerics/cg.c has the same list) and all decisions stay on the device: the host may launch more
+ * iterations than are needed, which do nothing once the state is no longer CG_RUN. cg_direction and cg_update read one set
+ * of scalars and write another, so that all work-groups read the same. */
 #define CG_RR 0         /* r.r of the recurrence */
 #define CG_RZ 1         /* r.z, z the preconditioned residual */
 #define CG_BB 2         /* b.b */
@@ -17,7 +19,7 @@
 #define CG_SCALARS 10
 
 #define CG_RUN 0        /* iterating */
-#define CG_CLAIMED 1    /* the recurrence says that it is done, or may not go on; not checked yet */
+#define CG_CLAIMED 1    /* the recurrence is below the tolerance, or the limit is reached; x is not checked yet */
 #define CG_REACHED 2    /* the true residual is below the tolerance */
 #define CG_ROUNDED 3    /* the recurrence is below the tolerance, the true residual at the rounding of the precision */
 #define CG_STALLED 4    /* a restart no longer halves the true residual */
@@ -52,8 +54,8 @@ kernel void cg_residual(STENCIL_ARGUMENTS, global const real *restrict x, global
 }
 
 /* Judges the residual that cg_residual computed. tolerance2: square of the relative tolerance; floor_x, floor_b:
- * squares of kappa u |A| and of kappa u, u the unit roundoff (docs/flow.md). `direct`: x comes from a direct solver,
- * nothing follows. */
+ * squares of kappa u |A| and of kappa u, u the unit roundoff (docs/flow.md). `direct`: x comes from a direct solver, no
+ * iterations follow. */
 kernel void cg_judge(global const acc *restrict totals, global real *restrict s, int check, int direct,
                      real tolerance2, real floor_x, real floor_b)
 {
@@ -93,7 +95,7 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
     }
 }
 
-/* What follows from r.r and r.z: the state, and beta. For every work-group the same; the first writes it down. */
+/* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
 #define KEEP_SCALARS(next, first_)                            \
     if (first_group() && get_local_id(0) == 0) {              \
         for (int c_ = 0; c_ < CG_SCALARS; c_++)               \
@@ -101,8 +103,8 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
         first_                                                \
     }
 
-/* p_next = z + beta p, at the neighbours too (recomputed: that saves a pass), and the sum p_next . A p_next. Without
- * preconditioner z is r and the sums rz are the sums rr. */
+/* p_next = z + beta p, and the sum p_next . A p_next, for which p_next is recomputed at the neighbours: that saves a pass.
+ * Without preconditioner z is r and rz_totals are rr_totals. */
 kernel void cg_direction(STENCIL_ARGUMENTS, global const real *restrict z, global const real *restrict p,
                          global real *restrict p_next, global const real *restrict s, global real *restrict s_next,
                          global const acc *restrict rr_totals, global const acc *restrict rz_totals,

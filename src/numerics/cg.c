@@ -1,5 +1,5 @@
-/* cg.c: launches the iterations of kernels/cg.cl. How many it launches between two looks at the scalars is a guess from
- * the last solve; the result does not depend on it, because the device stops by itself. */
+/* cg.c: launches the iterations of kernels/cg.cl. The number of iterations between two reads of the scalars is a guess
+ * from the last solve; the result does not depend on it, because the kernels do nothing once the solve has ended. */
 #include "numerics/cg.h"
 
 #include <math.h>
@@ -96,7 +96,8 @@ static void swap_scalars(bn_cg *cg)
     BN_READ((cg)->desc.bits, reach), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
         BN_REALV((cg)->desc.stencil.ky)
 
-/* r = b - A x and what follows from it; with `check` only if the recurrence has claimed to be done. */
+/* r = b - A x and its judgement; with `check` only if the recurrence claims to be done. `direct`: x is from a direct
+ * solver. */
 static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct)
 {
     BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
@@ -105,7 +106,7 @@ static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limit
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-/* The fused iteration in two halves; a batch ends after the first, which finds out whether the last was enough. */
+/* An iteration is update and direction. direction finds out whether the update before was enough. */
 static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 {
     bn_cg_desc *d = &cg->desc;
@@ -180,7 +181,7 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *t
         BN_TRY(residual(cg, x, b, &l, 1, 0));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
         const unsigned done = (unsigned)s[CG_ITERATIONS];
-        /* Too few: an eighth more than the last solve had, or twice as many when there is none. */
+        /* Not enough: an eighth more, or twice as many where no solve before gave a guess. */
         batch = known ? done / 8 + 4 : done + 8;
     } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
     *report = bn_cg_report_of(s);

@@ -60,16 +60,17 @@ typedef struct bn_cg_desc {
 BN_CHECKED bn_status bn_cg_create(bn_domain *, const bn_cg_desc *, bn_cg **out);
 void bn_cg_destroy(bn_cg **);
 
-/* Solves A x = b from the present x, which keeps its values where there is no unknown; b must be zero there. Fails only
- * for OpenCL's failures: the report says how it ended. On entry it may hold the report of a similar solve (or zeros): a
- * guess of how many iterations to launch before looking. Convergence, restarts, rounding: docs/flow.md. */
+/* Solves A x = b from the present x, which keeps its values where there is no unknown; b must be zero there. Returns an
+ * error only if OpenCL fails; the report says how the solve ended. On entry the report is that of a similar solve (or
+ * zeros), whose iterations are launched before the first read of the scalars. Convergence, restarts, rounding:
+ * docs/flow.md. */
 BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *, bn_cg_report *);
 
-/* Launches the computation of the true residual of an x that came from elsewhere, and its judgement; bn_cg_report_read
+/* Launches the computation of the true residual of an x from a direct solver, and its judgement; bn_cg_report_read
  * waits for it. */
 BN_CHECKED bn_status bn_cg_check(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *);
 BN_CHECKED bn_status bn_cg_report_read(bn_cg *, bn_cg_report *);
-/* The same in two steps, for several reads in one wait: what to read, and what it means. */
+/* The same in two steps, so that several reads share one wait: the scalars to read, and the report they give. */
 enum { BN_CG_SCALARS = 10 };
 bn_scalars *bn_cg_scalars(const bn_cg *);
 bn_cg_report bn_cg_report_of(const double scalars[BN_CG_SCALARS]);

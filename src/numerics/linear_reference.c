@@ -1,6 +1,6 @@
 /* linear_reference.c: linear solvers in plain C, the specification of kernels/cg.cl, spectral.cl and multigrid.cl.
- * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits.
- */
+ * Compiled for float and for double. The formulas are those of the kernels in the same association, so that both give
+ * the same bits. */
 #include "numerics/linear_reference.h"
 
 #include "numerics/multigrid_plan.h"
@@ -32,7 +32,7 @@ struct bn_linear_reference {
     axis axes[2];
     real *line;
     unsigned long long solves;
-    bn_cg_report checked; /* of the last direct solution that was looked at */
+    bn_cg_report checked; /* of the last direct solution whose residual was computed */
 };
 
 static real *rounded(const double *values, size_t count)
@@ -299,10 +299,10 @@ static void cycle(const bn_linear_reference *l, int level, const real *b, real *
     smooth(l, level, b, y, x);
 }
 
-/* ----------------------------------------------------------------------------------------------- conjugate gradients
- */
+/* ---------------------------------------------------------------------------------------------- conjugate gradients */
 
-/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. */
+/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. rr: of the recurrence; last:
+ * of the residual recomputed before. */
 static void residual(const bn_linear_reference *l, const real *x, const real *b, bool check, bool direct,
                      const bn_cg_limits *limits, real *rr, real *last, real *bb, bn_cg_report *report)
 {

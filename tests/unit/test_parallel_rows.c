@@ -1,4 +1,5 @@
-/* test_parallel_rows.c: rows worked on by several threads: each once, and matrices of coarser grids that do not depend on it.
+/* test_parallel_rows.c: rows worked on by several threads: each once, and matrices of coarser grids that do not depend
+ * on it.
  */
 #include "support.h"
 
@@ -56,8 +57,8 @@ static bn_multigrid_plan plan_of(bool turned)
     return plan;
 }
 
-/* Long rows are one band, many short rows several. */
-START_TEST(matrices_do_not_depend_on_bands)
+/* Few long rows are one range, many short rows several. */
+START_TEST(matrices_do_not_depend_on_threads)
 {
     static const int turned[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };
     bn_multigrid_plan a = plan_of(false), b = plan_of(true);
@@ -85,7 +86,7 @@ END_TEST
 static void add(TCase *tests)
 {
     tcase_add_test(tests, every_row_once);
-    tcase_add_test(tests, matrices_do_not_depend_on_bands);
+    tcase_add_test(tests, matrices_do_not_depend_on_threads);
 }
 
-int main(void) { return bn_test_main("bands", add); }
+int main(void) { return bn_test_main("parallel_rows", add); }
