@@ -4,8 +4,8 @@
  *   cg_update      alpha = r.z / p.Ap;  x = x + alpha p;  r = r - alpha A p;  r.r
  *
  * The scalars s (src/numerics/cg.c has the same list) and all decisions stay on the device: the host may launch more
- * iterations than are needed, which do nothing once the state is no longer CG_RUN. cg_direction and cg_update read one set
- * of scalars and write another, so that all work-groups read the same. */
+ * iterations than are needed, which do nothing once the state is no longer CG_RUN. cg_direction and cg_update read one
+ * set of scalars and write another, so that all work-groups read the same. */
 #define CG_RR 0         /* r.r of the recurrence */
 #define CG_RZ 1         /* r.z, z the preconditioned residual */
 #define CG_BB 2         /* b.b */
@@ -103,8 +103,8 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
         first_                                                \
     }
 
-/* p_next = z + beta p, and the sum p_next . A p_next, for which p_next is recomputed at the neighbours: that saves a pass.
- * Without preconditioner z is r and rz_totals are rr_totals. */
+/* p_next = z + beta p, and the sum p_next . A p_next, for which p_next is recomputed at the neighbours: that saves a
+ * pass. Without preconditioner z is r and rz_totals are rr_totals. */
 kernel void cg_direction(STENCIL_ARGUMENTS, global const real *restrict z, global const real *restrict p,
                          global real *restrict p_next, global const real *restrict s, global real *restrict s_next,
                          global const acc *restrict rr_totals, global const acc *restrict rz_totals,

@@ -6,13 +6,13 @@
  *   (3) A psi' = omega' + (given psi)                                                         flow_poisson_source
  *   (4) psi' on bodies with fluid all around, from a single-valued pressure                   flow_body_...
  *   (5) velocities from psi', vorticity at the border and on obstacles from psi' and omega'   flow_wall_vorticity
- * The kernels make the right-hand sides; src/numerics/ solves. Constants: FLOW_CONSTANTS of src/solvers/flow/flow.h, such as
- * NU_X = dt nu / h_x^2 and BUOYANCY = C.
+ * The kernels make the right-hand sides; src/numerics/ solves. Constants: FLOW_CONSTANTS of src/solvers/flow/flow.h,
+ * such as NU_X = dt nu / h_x^2 and BUOYANCY = C.
  *
  * node: bits of a node, FLOW_NODE_CODES of flow.h. stencil: area and faces of a node's control volume (lib/stencil.h).
  * velocity: u, then v a plane further. */
 
-/* Sum over neighbours whose value is given, each times its coupling; `first` is PSI_GIVEN, OMEGA_GIVEN or HEAT_GIVEN. */
+/* Sum over neighbours whose value is given, each times its coupling; `first`: PSI_GIVEN, OMEGA_GIVEN or HEAT_GIVEN. */
 #define GIVEN(f, n, first, s, kx, ky)                                                                            \
     ((((n) & (first) ? stencil_face(kx, s, 0, 2) * f[at - 1] : 0) +                                              \
       ((n) & 2 * (first) ? stencil_face(kx, s, 1, 3) * f[at + 1] : 0)) +                                         \
@@ -35,8 +35,8 @@ static inline real derivative(real before, real here, real after, real c, real p
 #define INNER(side) ((side) == 0 ? 1 : (side) == 1 ? -1 : (side) == 2 ? PITCH : -PITCH)
 #define OUTWARDS(side, u, v) ((side) == 0 ? -(u) : (side) == 1 ? (u) : (side) == 2 ? -(v) : (v))
 
-/* Convective outflow condition f_t + u_n f_n = 0, upwind: the share of the difference to the inner neighbour that leaves in
- * a step, the Courant number cut to 0 ... 1. */
+/* Convective outflow condition f_t + u_n f_n = 0, upwind: the share of the difference to the inner neighbour that
+ * leaves in a step, the Courant number cut to 0 ... 1. */
 static inline real convective_outflow(int side, real u, real v)
 {
     const real c = (side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, u, v);
@@ -123,10 +123,10 @@ kernel void flow_poisson_source(global const real *restrict omega, global const 
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
-/* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of omega,
- * squares of omega, the largest |u| + |v|, squares of the steady residual of T. A residual is the change that an explicit
- * step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt nu / h^2 (formula - omega) at walls
- * and on bodies, the rate at which the difference spreads to the next node; see docs/flow.md. */
+/* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. A residual is the change that an
+ * explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt nu / h^2 (formula -
+ * omega) at walls and on bodies, the rate at which the difference spreads to the next node; see docs/flow.md. */
 kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
@@ -241,12 +241,12 @@ kernel void flow_total_residual(global const acc *restrict sums, global real *re
     }
 }
 
-/* ------------------------------------------------------------------------------------- (4) bodies with fluid all around
+/* ----------------------------------------------------------------------------------- (4) bodies with fluid all around
  *
  * psi is constant on a body. The constant follows from the pressure being single-valued: along the surface of a body at
- * residual the integral of nu omega_n + C T t_y vanishes (docs/flow.md). With the wall formulas of Thom or Woods this is a sum
- * over the faces between fluid and body, linear in the constant. influence: one component a body, its influence function,
- * the stream function that is 1 on this body and 0 on all others and on the border. */
+ * rest the integral of nu omega_n + C T t_y vanishes (docs/flow.md). With the wall formulas of Thom or Woods this is a
+ * sum over the faces between fluid and body, linear in the constant. influence: one component a body, its influence
+ * function, the stream function that is 1 on this body and 0 on all others and on the border. */
 #if BODIES > 0
 #define BODY_OF(at) (node[at] / BODY_NUMBER)
 

@@ -3,16 +3,16 @@
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
  *
- * A program is built for every level. A grid may be cut into several boxes, at multiples of STEP, so that node (i, j) of a
- * box is node (STEP i, STEP j) of the box of the finer grid; the border is known from the place in the whole grid.
- *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E, S, N, SW,
- *                          SE, NW, NE, damping over the diagonal; all zero where there is no unknown
+ * A program is built for every level. A grid may be cut into several boxes, at multiples of STEP, so that node (i, j)
+ * of a box is node (STEP i, STEP j) of the box of the finer grid; the border is known from the place in the whole grid.
+ *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E,
+ *                          S, N, SW, SE, NW, NE, damping over the diagonal; all zero where there is no unknown
  *   COARSEST               the level has the dense inverse
  *   STEP_X, STEP_Y         2 where the next coarser grid has every other node, 1 where it has all of them
  *   LAST_X, LAST_Y         weight of the last coarse node for the fine node beyond it, where there is one
  *   COARSE_..., FINER_...  size and layout of the next coarser and of the next finer grid
- *   SEPARATE               the residual of this level is a field of its own (FINER_SEPARATE: of the next finer level). Boxes
- *                          without ghost cells exchange it; to compute it while it is restricted takes wider halos
+ *   SEPARATE               the residual of this level is a field of its own (FINER_SEPARATE: of the next finer level).
+ *                          Boxes without ghost cells exchange it: to restrict it as it is computed takes wider halos
  *   FUSED                  mg_correct_smooth takes the place of mg_correct
  *   ghosts                 ghost cells that are computed along with the box (lib/index.h) */
 

@@ -1,15 +1,16 @@
 /* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle by sine and cosine
- * transforms along x and y, division by the eigenvalues, and back, in three launches (Hockney 1965). The kind of transform
- * follows from the two ends of a line.
+ * transforms along x and y, division by the eigenvalues, and back, in three launches (Hockney 1965). The kind of
+ * transform follows from the two ends of a line.
  *
- * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. So it is periodic with
- * LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex transform of
- * a + i b. The transform applied twice gives LENGTH times the line, so forward and backward transforms are one routine.
+ * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. So it is periodic
+ * with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
+ * transform of a + i b. The transform applied twice gives LENGTH times the line, so forward and backward transforms are
+ * one routine.
  *   load[m]   for point m of the period: 1 + number of the value, negative when mirrored with a minus sign, 0: zero
  *   pick[q]   index of value number q in the result of the transform
- * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG points in
- * local memory, three levels at a time in registers. Lengths that are no powers of two go through a convolution whose length
- * is one (CHIRP; Bluestein 1970). */
+ * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
+ * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
+ * convolution whose length is one (CHIRP; Bluestein 1970). */
 
 /* Index in local memory: points of every stride of the transform lie in different banks. */
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
@@ -120,8 +121,8 @@ typedef struct lines {
     int twice_low, twice_high;
 } lines;
 
-/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its conjugate,
- * over its length, in the transform's own order. */
+/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
+ * conjugate, over its length, in the transform's own order. */
 static inline void transform_lines(global const real *values, lines l, int log, int length, int chirps,
                                    global const real2 *twiddle, global const int *load, global const real2 *chirp,
                                    global const real2 *spectrum, local real2 *z)
@@ -203,8 +204,8 @@ static inline void store_lines(global real *values, lines l, local const real2 *
  * TRANSPOSED(column). Transposed writes are scattered, so that all reads are in order. */
 #define TRANSPOSED(column) (TRANSPOSED_FIRST + (index_t)(column)*TRANSPOSED_PITCH)
 
-/* Transforms along x, from the grid to transposed lines or (`back`) from the grid's order, which spectral_columns wrote, to
- * the grid. Forward, rows and columns on a mirrored border count twice, because the stencil halves them. */
+/* Transforms along x, from the grid to transposed lines or (`back`) from the grid's order, which spectral_columns
+ * wrote, to the grid. Forward, rows and columns on a mirrored border count twice, because the stencil halves them. */
 kernel void spectral_rows(global const real *restrict in, global real *restrict out, int back,
                           global const real2 *restrict twiddle, global const int *restrict load,
                           global const int *restrict pick, global const real2 *restrict chirp,
@@ -232,10 +233,11 @@ kernel void spectral_rows(global const real *restrict in, global real *restrict 
     store_lines(out, l, z, ODD_X, CHIRP_X, pick, chirp, 0, 0, 0, 0);
 }
 
-/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods), back,
- * to the grid's order in `out`. */
-kernel void spectral_columns(global real *transposed, global real *restrict out, global const real *restrict eigenvalue_x,
-                             global const real *restrict eigenvalue_y, global const real2 *restrict twiddle,
+/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods),
+ * back, to the grid's order in `out`. */
+kernel void spectral_columns(global real *transposed, global real *restrict out,
+                             global const real *restrict eigenvalue_x, global const real *restrict eigenvalue_y,
+                             global const real2 *restrict twiddle,
                              global const int *restrict load, global const int *restrict pick,
                              global const int *restrict load_back, global const int *restrict pick_back,
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)

@@ -1,5 +1,5 @@
-/* cg_products.cl: conjugate gradients (Hestenes and Stiefel 1952) as they were written for the first programmable GPUs: a
- * kernel for each operation, alpha and beta in memory of the device, on a matrix stored by diagonals (DIA). The
+/* cg_products.cl: conjugate gradients (Hestenes and Stiefel 1952) as they were written for the first programmable GPUs:
+ * a kernel for each operation, alpha and beta in memory of the device, on a matrix stored by diagonals (DIA). The
  * matrix-vector product and the dot product have several variants (src/studies/cg_products.h).
  *
  * A has five components: the diagonal, then the entries to the west, east, south and north neighbour; offsets[c] is the

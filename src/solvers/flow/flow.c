@@ -15,12 +15,12 @@
 /* clang-format off */
 /* The defaults describe a lid-driven cavity, so that the starter case shows something. */
 #define BORDER(at, list_)                                                                                          \
-    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_KINDS), .def_text = "wall",        \
+    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_KINDS), .def_text = "wall",            \
       .list = list_, .help = "what the border is here; outflow in one place at most" },                            \
-    { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_PROFILES), .def_text = "parabolic",       \
-      .list = list_, .only = at ".kind=inflow", .help = "of an inflow" },                                          \
-    { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEATS), .def_text = "insulated",            \
-      .list = list_, .only = at ".kind=wall|slip",                                                                 \
+    { .name = at ".profile", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_PROFILES),                          \
+      .def_text = "parabolic", .list = list_, .only = at ".kind=inflow", .help = "of an inflow" },                 \
+    { .name = at ".heat", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_HEATS),                                \
+      .def_text = "insulated", .list = list_, .only = at ".kind=wall|slip",                                        \
       .help = "of a wall or slip; an inflow has its temperature, an outflow takes what arrives" },                 \
     { .name = at ".temperature", .type = BN_KEY_REAL, .unit = "K", .min = -1e6, .max = 1e6, .list = list_,         \
       .only = at ".kind=inflow or " at ".heat=given", .help = "of an inflow, and where heat is given" }
@@ -48,8 +48,9 @@ static const bn_key schema[] = {
     BORDER("boundary.bottom", false),
     SPEED("boundary.top", "x", 1, false),
     BORDER("boundary.top", false),
-    { .name = "boundary.segment.side", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_SIDE_NAMES), .def_text = "left",
-      .list = true, .help = "the side that the segment belongs to; elsewhere the side is what its own table says" },
+    { .name = "boundary.segment.side", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_SIDE_NAMES),
+      .def_text = "left", .list = true,
+      .help = "the side that the segment belongs to; elsewhere the side is what its own table says" },
     { .name = "boundary.segment.from", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "begin along +x or +y" },
     { .name = "boundary.segment.to", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
@@ -57,7 +58,8 @@ static const bn_key schema[] = {
     SPEED("boundary.segment", "x or +y", 0, true),
     BORDER("boundary.segment", true),
     { .name = "obstacle.mask", .type = BN_KEY_TEXT, .def_text = "",
-      .help = "PNG picture of the rectangle, dark pixels solid; a path, relative to the case file; empty: no obstacle" },
+      .help = "PNG picture of the rectangle, dark pixels solid; a path, relative to the case file; empty: no "
+              "obstacle" },
     { .name = "obstacle.shape", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_SHAPES), .def_text = "none",
       .help = "a simple obstacle, with or without a mask" },
     { .name = "obstacle.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0.5, .min = -1e6, .max = 1e6,
@@ -85,28 +87,29 @@ static const bn_key schema[] = {
       .help = "of the wave" },
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
-    { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS), .def_text = "central",
-      .help = "difference for the convective term: second or first order" },
-    { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES), .def_text = "thom",
-      .help = "formula for the vorticity at walls" },
+    { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS),
+      .def_text = "central", .help = "difference for the convective term: second or first order" },
+    { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES),
+      .def_text = "thom", .help = "formula for the vorticity at walls" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
     { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
-      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with multigrid" },
-    { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS), .def_text = "auto",
-      .help = "the same for vorticity and temperature" },
+      .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with "
+              "multigrid" },
+    { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
+      .def_text = "auto", .help = "the same for vorticity and temperature" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
-      .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing and "
-              "steady_tolerance need less" },
+      .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing "
+              "and steady_tolerance need less" },
     { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1,
       .help = "residual that is enough, as a share of what a step changes (docs/flow.md); 0: always cg_tolerance" },
     { .name = "solver.cg_iterations", .type = BN_KEY_INT, .def = 20000, .min = 1, .max = 10000000,
       .help = "iterations of one linear solve at most" },
     { .name = "solver.steady_tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
-      .help = "ends when what the steady equations leave over would change the vorticity (and the temperature) by less than "
-              "this share per length / speed; 0: runs on" },
+      .help = "ends when what the steady equations leave over would change the vorticity (and the temperature) by less "
+              "than this share per length / speed; 0: runs on" },
     { 0 },
 };
 /* clang-format on */
