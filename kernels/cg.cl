@@ -96,7 +96,7 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
 }
 
 /* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
-#define KEEP_SCALARS(next, first_)                            \
+#define WRITE_SCALARS(next, first_)                            \
     if (first_group() && get_local_id(0) == 0) {              \
         for (int c_ = 0; c_ < CG_SCALARS; c_++)               \
             (next)[c_] = s[c_];                               \
@@ -120,7 +120,7 @@ kernel void cg_direction(STENCIL_ARGUMENTS, global const real *restrict z, globa
         state = not_finite(rr) || not_finite(beta)                               ? CG_BROKEN
                 : rr <= tolerance2 * s[CG_BB] || s[CG_ITERATIONS] >= limit ? CG_CLAIMED
                                                                                  : CG_RUN;
-    KEEP_SCALARS(s_next, if (running) {
+    WRITE_SCALARS(s_next, if (running) {
         s_next[CG_RR] = rr;
         s_next[CG_RZ] = rz;
         s_next[CG_BETA] = beta;
@@ -150,7 +150,7 @@ kernel void cg_update(STENCIL_ARGUMENTS, global const real *restrict p, global r
     const acc pap = total_sum(pap_totals, 0, lanes);
     const int running = s[CG_STATE] == CG_RUN, sound = !not_finite(pap) && pap > 0;
     const real alpha = s[CG_RZ] / pap;
-    KEEP_SCALARS(s_next, if (running) {
+    WRITE_SCALARS(s_next, if (running) {
         s_next[CG_ALPHA] = alpha;
         s_next[CG_STATE] = sound ? CG_RUN : CG_BROKEN;
         s_next[CG_ITERATIONS] = s[CG_ITERATIONS] + (sound ? 1 : 0);

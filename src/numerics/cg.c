@@ -91,16 +91,17 @@ static void swap_scalars(bn_cg *cg)
     cg->scalars_next = s;
 }
 
-/* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h. */
-#define MATRIX(cg, reach)                                                                         \
-    BN_READ((cg)->desc.bits, reach), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
+/* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h; kx and ky are no definitions, so that all systems of a
+ * domain share one program. */
+#define MATRIX(cg)                                                                            \
+    BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
         BN_REALV((cg)->desc.stencil.ky)
 
 /* r = b - A x and its judgement; with `check` only if the recurrence claims to be done. `direct`: x is from a direct
  * solver. */
 static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
+    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
                   BN_SCALARS(cg->scalars), BN_I32V(check), BN_PARTIALS(cg->sums)));
     return BN_RUN(cg->kernels[CG_JUDGE], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_I32V(check), BN_I32V(direct),
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
@@ -116,7 +117,7 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
         BN_TRY(d->preconditioner(d->user, d->r, z));
         BN_TRY(BN_RUN(cg->kernels[CG_DOT], BN_READ(d->bits, 0), BN_READ(d->r, 0), BN_READ(z, 0), BN_PARTIALS(cg->rz)));
     }
-    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg, 0), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
+    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
                   BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->sums),
                   BN_TOTALS(d->preconditioner ? cg->rz : cg->sums), BN_I32V(d->preconditioner != NULL),
                   BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->pap)));
@@ -127,7 +128,7 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 
 static bn_status update(bn_cg *cg, bn_field *x)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg, 0), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
+    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
                   BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->sums)));
     swap_scalars(cg);
     return BN_OK;

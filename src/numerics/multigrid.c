@@ -265,27 +265,27 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
 }
 
 /* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
- * within `reach`. */
-#define RUN(m, l, k, reach, ...)                                                                       \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal), \
-                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)              \
-              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, reach), __VA_ARGS__))
+ * within `radius`. */
+#define RUN(m, l, k, radius, ...)                                                                       \
+    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, radius), BN_SCALARS((m)->diagonal), \
+                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)               \
+              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, radius), __VA_ARGS__))
 
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number];
-    const int reach = number < m->agglomerated; /* within boxes of their own */
+    const int radius = number < m->agglomerated; /* within boxes of their own */
     if (separate(m, number - 1)) {
         BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, reach),
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, radius),
                       BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
-                      BN_READ_OTHER_GRID_RADIUS(b, reach), BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0),
+                      BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
                       BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, reach),
-                  BN_READ_OTHER_GRID_RADIUS(b, reach), BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0),
+    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, radius),
+                  BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
                   BN_WRITE(l->b));
 }
 

@@ -132,11 +132,11 @@ static const double cavity_levels[] = { -0.1175, -0.115, -0.11,  -0.1,  -0.09, -
                                         5e-5,    1e-4,   2.5e-4, 5e-4,  1e-3,  1.5e-3, 3e-3 };
 
 /* Relaxation of the wall vorticity beyond which it oscillates and grows: the wall's value enters the implicit diffusion
- * one step late. `spread` is viscosity dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere
+ * one step late. `diffusion_number` is nu dt / h^2. Exact for a plane wall without flow, on the safe side elsewhere
  * (docs/flow.md). */
-static double wall_limit(double spread, bool woods)
+static double wall_limit(double diffusion_number, bool woods)
 {
-    const double g = 0.5 * (sqrt(1 + 2 * spread) - 1);
+    const double g = 0.5 * (sqrt(1 + 2 * diffusion_number) - 1);
     return 2 / (woods ? 1 + 3 * g + 0.5 * g / (1 + g) : 1 + 2 * g);
 }
 
@@ -186,11 +186,11 @@ static void choose_step(const bn_case *c, flow *s)
                              s->config.upwind ? "upwind" : "explicit central", speed, limit);
     if (dt == 0)
         dt = fmin(0.9 * limit, cross);
-    const double spread = s->config.nu * dt / (h * h), most = wall_limit(spread, s->config.woods);
+    const double diffusion_number = s->config.nu * dt / (h * h), most = wall_limit(diffusion_number, s->config.woods);
     double theta = bn_case_real(c, "solver.wall_relaxation");
     if (theta >= most)
         (void)bn_case_reject(c, "solver.wall_relaxation", "0 chooses it",
-                             "unstable: with viscosity dt / h^2 = %.3g it must be below %.3g", spread, most);
+                             "unstable: with viscosity dt / h^2 = %.3g it must be below %.3g", diffusion_number, most);
     if (theta == 0)
         theta = fmin(1, 0.6 * most);
     s->config.dt_limit = limit;

@@ -169,7 +169,8 @@ typedef struct flow {
 /* flow_sides.c: reads the sides, their segments and the obstacles; rejects what contradicts itself. */
 BN_CHECKED bn_status flow_read_sides(const bn_case *, bn_plan *, flow *);
 const flow_piece *flow_piece_at(const flow *, int side, uint32_t node);
-double flow_side_length(const flow *, int side);
+double flow_side_length(const flow *, int side); /* [m] */
+uint32_t flow_side_nodes(const flow *, int side);
 double flow_node_place(const flow *, int side, uint32_t node); /* [m] along the side */
 /* Net volume flux per depth that flows in [m2/s], outflows not counted. */
 double flow_net_inflow(const flow *);

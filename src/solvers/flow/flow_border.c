@@ -28,8 +28,6 @@ static size_t side_node(const flow *s, int side, uint32_t m)
     }
 }
 
-static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->config.ny : s->config.nx; }
-
 /* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the
  * inflows leave, evenly (its stream function is an unknown: this only closes the circle). */
 static double flux_before(const flow *s, int side, double place)
@@ -57,7 +55,7 @@ void flow_border_psi(const flow *s, double *psi)
         const int side = order[step];
         const bool rising = side == FLOW_BOTTOM || side == FLOW_RIGHT;
         const double whole = flux_before(s, side, flow_side_length(s, side));
-        for (uint32_t m = 0; m < side_nodes(s, side); m++) {
+        for (uint32_t m = 0; m < flow_side_nodes(s, side); m++) {
             const double before = flux_before(s, side, flow_node_place(s, side, m));
             psi[side_node(s, side, m)] = begin - (rising ? before : whole - before);
         }
@@ -198,7 +196,7 @@ out:
 static void set_nodes(const flow *s, int32_t *node)
 {
     static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
-    static const int32_t fixed[FLOW_SYSTEMS] = { FLOW_PSI_GIVEN, FLOW_OMEGA_GIVEN, FLOW_HEAT_GIVEN };
+    static const int32_t given[FLOW_SYSTEMS] = { FLOW_PSI_GIVEN, FLOW_OMEGA_GIVEN, FLOW_HEAT_GIVEN };
     for (uint32_t j = 0; j < s->config.ny; j++)
         for (uint32_t i = 0; i < s->config.nx; i++) {
             const size_t at = (size_t)j * s->config.nx + i;
@@ -214,8 +212,9 @@ static void set_nodes(const flow *s, int32_t *node)
                 for (int k = 0; k < FLOW_SYSTEMS; k++)
                     if (s->systems.bits[k] && s->systems.bits[k][at] && !s->systems.bits[k][other] &&
                         bn_stencil_face(s->systems.bits[k][at], d) > 0)
-                        n |= fixed[k] << d;
-                /* The fluid beside a body; what stands on the border is a wall's business. */
+                        n |= given[k] << d;
+                /* Of a solid node: the neighbour is fluid. Nodes on the border, whose vorticity is no unknown, are not.
+                 */
                 if (solid_at(s, at) && s->systems.bits[FLOW_OMEGA][other])
                     n |= FLOW_NODE_BODY | FLOW_PSI_GIVEN << d;
             }
@@ -239,7 +238,7 @@ static void set_nodes(const flow *s, int32_t *node)
 static void set_border_motion(const flow *s, double *omega, double *u, double *v)
 {
     for (int side = 0; side < FLOW_SIDES; side++) {
-        const uint32_t n = side_nodes(s, side);
+        const uint32_t n = flow_side_nodes(s, side);
         const double inwards = side == FLOW_LEFT || side == FLOW_BOTTOM ? 1 : -1;
         double *along = side < FLOW_BOTTOM ? v : u, *across = side < FLOW_BOTTOM ? u : v;
         for (uint32_t m = 0; m < n; m++) {

@@ -76,7 +76,7 @@ static size_t collect(const flow *s, size_t start, bool *seen, size_t *list)
     return count;
 }
 
-static body look_at(const flow *s, const size_t *list, size_t count, const double *psi)
+static body describe_body(const flow *s, const size_t *list, size_t count, const double *psi)
 {
     body b = { .low = HUGE_VAL, .high = -HUGE_VAL, .left = UINT32_MAX, .bottom = UINT32_MAX };
     for (size_t n = 0; n < count; n++) {
@@ -122,7 +122,7 @@ static bn_status find_bodies(const bn_case *c, flow *s, const double *psi, bool 
         if (!s->border.solid[start] || seen[start])
             continue;
         const size_t count = collect(s, start, seen, list);
-        const body b = look_at(s, list, count, psi);
+        const body b = describe_body(s, list, count, psi);
         extent[0] = fmax(extent[0], (b.right - b.left) * s->config.h[0]);
         extent[1] = fmax(extent[1], (b.top - b.bottom) * s->config.h[1]);
         const double x = (double)(start % s->config.nx) * s->config.h[0],

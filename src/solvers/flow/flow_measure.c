@@ -83,10 +83,10 @@ static bn_status put_extremum(bn_results *results, const char *name, const char 
 
 /* u along y in the middle of x, and v along x in the middle of y: the mean of two columns where no node lies in the
  * middle. */
-static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *room)
+static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *scratch)
 {
     const size_t nx = s->config.nx, ny = s->config.ny, most = nx > ny ? nx : ny;
-    double *place = room, *profile = room + most;
+    double *place = scratch, *profile = scratch + most;
     for (size_t j = 0; j < ny; j++) {
         place[j] = (double)j * s->config.h[1];
         profile[j] = 0.5 * (u[j * nx + (nx - 1) / 2] + u[j * nx + nx / 2]);
@@ -147,11 +147,11 @@ static double nusselt(const flow *s, const double *T, const double *u, size_t i)
     return sum / (s->config.ny - 1) * s->config.size[0] / drop;
 }
 
-static bn_status measure_nusselt(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_nusselt(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
     const size_t nx = s->config.nx, ny = s->config.ny;
     const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
-    double mean = 0, *place = room, *left = room + ny, *right = left + ny;
+    double mean = 0, *place = scratch, *left = scratch + ny, *right = left + ny;
     for (size_t i = 0; i < nx; i++)
         mean += trapezoid(i, nx) * nusselt(s, T, u, i) / (double)(nx - 1);
     for (size_t j = 0; j < ny; j++) {
@@ -172,11 +172,11 @@ static bn_status measure_nusselt(const flow *s, const double *T, const double *u
 
 /* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2
  * H / (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls. */
-static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
     const size_t nx = s->config.nx, ny = s->config.ny;
     const double wall = s->border.piece[FLOW_BOTTOM].temperature, h = s->config.h[1];
-    double *place = room, *bulk = room + nx, *number = bulk + nx;
+    double *place = scratch, *bulk = scratch + nx, *number = bulk + nx;
     for (size_t i = 0; i < nx; i++) {
         double volume = 0, heat = 0;
         for (size_t j = 0; j < ny; j++) {
@@ -197,7 +197,7 @@ static bn_status measure_channel(const flow *s, const double *T, const double *u
     return bn_result(results, "nusselt_channel", number[nx - 1 - nx / 10]);
 }
 
-static bn_status measure_heat(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_heat(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
     double low = T[0], high = T[0], sum = 0;
     for (size_t j = 0; j < s->config.ny; j++)
@@ -211,8 +211,8 @@ static bn_status measure_heat(const flow *s, const double *T, const double *u, b
     BN_TRY(bn_result(results, "temperature_max", high));
     BN_TRY(bn_result(results, "temperature_mean", sum / ((double)(s->config.nx - 1) * (s->config.ny - 1))));
     if (differs(s))
-        BN_TRY(measure_nusselt(s, T, u, results, room));
-    return heated_channel(s) ? measure_channel(s, T, u, results, room) : BN_OK;
+        BN_TRY(measure_nusselt(s, T, u, results, scratch));
+    return heated_channel(s) ? measure_channel(s, T, u, results, scratch) : BN_OK;
 }
 
 bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
@@ -224,15 +224,15 @@ bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the flow");
     double *psi = values, *omega = psi + points, *velocity = omega + points, *T = velocity + 2 * points,
-           *room = T + points;
+           *scratch = T + points;
     BN_GO(bn_field_get(s->fields.psi, psi, points));
     BN_GO(bn_field_get(s->fields.omega, omega, points));
     BN_GO(bn_field_get(s->fields.velocity, velocity, 2 * points));
     BN_GO(measure_vortex(s, psi, omega, results));
-    BN_GO(measure_profiles(s, velocity, velocity + points, results, room));
+    BN_GO(measure_profiles(s, velocity, velocity + points, results, scratch));
     if (s->config.a > 0) {
         BN_GO(bn_field_get(s->fields.T, T, points));
-        BN_GO(measure_heat(s, T, velocity, results, room));
+        BN_GO(measure_heat(s, T, velocity, results, scratch));
     }
     BN_GO(bn_result(results, "cg_residual", s->systems.report[FLOW_PSI].residual));
     BN_GO(bn_result(results, "cg_residual_at_rounding", s->systems.report[FLOW_PSI].state == BN_CG_ROUNDED));

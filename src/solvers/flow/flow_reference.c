@@ -157,9 +157,9 @@ static real explicit_change(const flow *s, const real *omega, const real *T, siz
     const size_t nx = s->config.nx;
     const real w = omega[at], west = omega[at - 1], east = omega[at + 1], south = omega[at - nx],
                north = omega[at + nx];
-    const real spread = k->nu_x * ((west - w) + (east - w)) + k->nu_y * ((south - w) + (north - w));
-    const real residual = spread - k->dt * (u * derivative(s, west, w, east, u, k->per_2h_x) +
-                                            v * derivative(s, south, w, north, v, k->per_2h_y));
+    const real diffusion = k->nu_x * ((west - w) + (east - w)) + k->nu_y * ((south - w) + (north - w));
+    const real residual = diffusion - k->dt * (u * derivative(s, west, w, east, u, k->per_2h_x) +
+                                               v * derivative(s, south, w, north, v, k->per_2h_y));
     return T ? residual + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : residual;
 }
 

@@ -19,11 +19,11 @@ static const char *const keys[FLOW_SIDES + 1][KEYS] = {
 
 double flow_side_length(const flow *s, int side) { return s->config.size[side < FLOW_BOTTOM ? 1 : 0]; }
 
-static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->config.ny : s->config.nx; }
+uint32_t flow_side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->config.ny : s->config.nx; }
 
 double flow_node_place(const flow *s, int side, uint32_t node)
 {
-    return flow_side_length(s, side) * node / (side_nodes(s, side) - 1);
+    return flow_side_length(s, side) * node / (flow_side_nodes(s, side) - 1);
 }
 
 const flow_piece *flow_piece_at(const flow *s, int side, uint32_t node)
@@ -174,7 +174,7 @@ bn_status flow_read_sides(const bn_case *c, bn_plan *plan, flow *s)
         (void)bn_case_reject(c, "initial.kind", "make the left side an inflow",
                              "\"developed\" needs an inflow on the whole left side");
     for (int side = 0; side < FLOW_SIDES; side++) {
-        const uint32_t n = side_nodes(s, side);
+        const uint32_t n = flow_side_nodes(s, side);
         BN_TRY(bn_plan_allocate(plan, n, (void **)&s->border.edge[side]));
         for (uint32_t m = 0; m < n; m++)
             s->border.edge[side][m] = (uint8_t)find_piece(s, side, flow_node_place(s, side, m));

@@ -10,7 +10,7 @@ static bn_status solve_psi(flow *s, const bn_cg_target *target)
     return bn_linear_report(s->systems.solver[FLOW_PSI], &s->systems.report[FLOW_PSI]);
 }
 
-/* The inverse of the influence matrix, and room for its right-hand side. */
+/* The inverse of the influence matrix, and the sums that it is applied to. */
 static bn_status setup_bodies(bn_sim *sim, flow *s)
 {
     const int n = s->border.bodies;

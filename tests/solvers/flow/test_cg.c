@@ -1,5 +1,5 @@
 /* test_cg.c: conjugate gradients on a device (src/numerics/cg.h) against counts and solutions of an independent
- * implementation, and its word about the residual against one recomputed here. */
+ * implementation, and the residual it reports against one recomputed here. */
 #include "support.h"
 
 #include "binnacle/binnacle.h"

@@ -276,9 +276,9 @@ START_TEST(residual_in_single_precision_is_the_true_one)
             rr += residual * residual;
             bb += b * b;
         }
-    const double truth = sqrt(rr / bb), told = result(&r, "cg_residual");
+    const double truth = sqrt(rr / bb), reported = result(&r, "cg_residual");
     ck_assert_msg(truth > 1e-7, "true residual %g: this test expects the rounding to be visible", truth);
-    ck_assert_msg(told > 0.5 * truth && told < 2 * truth, "reported %g, true %g", told, truth);
+    ck_assert_msg(reported > 0.5 * truth && reported < 2 * truth, "reported %g, true %g", reported, truth);
     near(result(&r, "cg_residual_at_rounding"), 1, 0, "the tolerance was not reached");
     free(psi);
     free(omega);

@@ -185,7 +185,7 @@ static void check_equal(const answer *a, const answer *b, size_t points, const c
                   b->report.state, a->report.iterations, b->report.iterations, a->report.residual, b->report.residual);
 }
 
-/* How much is looked at: compiling kernels for one more size or group takes a second. */
+/* How much is checked: compiling kernels for one more size or group takes a second. */
 typedef enum extent { REFERENCE_ONLY, SINGLE_ONLY, BOTH_PRECISIONS, ALL_GROUPS } extent;
 
 /* One matrix by one method, cut and grouped in several ways. Returns the iterations in the last precision. */
@@ -215,8 +215,8 @@ static unsigned check(const matrix *m, bn_linear_method method, extent how)
         /* The numbers that README and messages give must be the truth. */
         ck_assert_msg(left <= 1.01 * tolerance || left <= 6 * rounding, "%s: residual %g, rounding %g", what, left,
                       rounding);
-        ck_assert_msg(fabs(left - reference.report.residual) <= 0.01 * left + 2 * rounding, "%s: residual %g, told %g",
-                      what, left, reference.report.residual);
+        ck_assert_msg(fabs(left - reference.report.residual) <= 0.01 * left + 2 * rounding,
+                      "%s: residual %g, reported %g", what, left, reference.report.residual);
         for (size_t g = 0; how != REFERENCE_ONLY && g < (all_groups ? 3u : 1u); g++)
             for (int boxes = 1; boxes <= (all_groups && g == 0 && m->ny >= 24 ? 3 : 1); boxes += 2) {
                 answer a = solve_on_device(&desc, b, (bn_precision)p, boxes, groups[g], tolerance);

@@ -39,7 +39,7 @@ static uint8_t *bits_of(void)
 static unsigned long long exchanges; /* of the last solve */
 
 /* Solves on so many boxes of the devices of a list. To be freed. */
-static double *solve(const char *devices, int boxes, int margin, bn_precision precision, const size_t group[3],
+static double *solve(const char *devices, int boxes, int ghosts, bn_precision precision, const size_t group[3],
                      bn_cg_report *report)
 {
     enum { X, B, BITS, R, P, Q, Z, FIELDS };
@@ -56,8 +56,8 @@ static double *solve(const char *devices, int boxes, int margin, bn_precision pr
     OK(bn_device_open(ctx, devices, false, &device));
     const bn_domain_desc desc = { .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 }, .nodes = true },
                                   .precision = precision,
-                                  .halo = 1 + margin,
-                                  .margin = margin,
+                                  .halo = 1 + ghosts,
+                                  .margin = ghosts,
                                   .boxes = boxes,
                                   .align = 64,
                                   .device = device,
@@ -89,12 +89,12 @@ static double *solve(const char *devices, int boxes, int margin, bn_precision pr
 }
 
 /* One box against several, the latter with NaN in all halos that no launch has asked for. */
-static void compare(const char *devices, int boxes, int margin, bn_precision precision)
+static void compare(const char *devices, int boxes, int ghosts, bn_precision precision)
 {
     bn_cg_report whole, cut;
     ck_assert_int_eq(bn_context_create(&(bn_context_desc){ .debug = true }, &ctx), BN_OK);
     double *one = solve("auto", 1, 0, precision, (const size_t[]){ 0, 0, 0 }, &whole);
-    double *several = solve(devices, boxes, margin, precision, (const size_t[]){ 48, 1, 1 }, &cut);
+    double *several = solve(devices, boxes, ghosts, precision, (const size_t[]){ 48, 1, 1 }, &cut);
     double largest = 0;
     for (int at = 0; at < POINTS; at++)
         largest = fmax(largest, fabs(one[at]));
@@ -126,14 +126,14 @@ START_TEST(four_boxes_of_two_devices) /* two by two: corners */
 }
 END_TEST
 
-/* Without room for margins; with it there are fewer messages, by a third on two levels. */
+/* A halo of one cell has no ghost cells to compute; with them there are fewer messages, by a third on two levels. */
 START_TEST(halo_of_one)
 {
     ck_assert_int_eq(setenv("BINNACLE_PARTITION", "2", 1), 0);
     compare("all", 2, 0, BN_SINGLE);
     const unsigned long long without = exchanges;
     compare("all", 2, BN_MULTIGRID_GHOST_CELLS, BN_SINGLE);
-    ck_assert_msg(exchanges > 0 && 3 * exchanges < 2 * without, "%llu rounds of messages, %llu without margins",
+    ck_assert_msg(exchanges > 0 && 3 * exchanges < 2 * without, "%llu rounds of messages, %llu without ghost cells",
                   exchanges, without);
 }
 END_TEST
