@@ -48,14 +48,13 @@ typedef enum flow_system { FLOW_PSI, FLOW_OMEGA, FLOW_HEAT, FLOW_SYSTEMS } flow_
 #define FLOW_CODE(name, value, meaning) FLOW_##name = (value),
 enum { FLOW_NODE_CODES(FLOW_CODE) };
 
-/* However fast the flow changes, linear solves are at least this exact. */
+/* Largest tolerance of linear solves, however fast the flow changes. */
 #define FLOW_LOOSEST 1e-5
 
 enum { FLOW_PIECES = 64, FLOW_BODIES = 8, FLOW_TOTALS = 4 };
 
 /* A piece of a side, or a whole one. from, to [m] along +x or +y. `speed` [m/s]: tangential, along +x or +y, of a wall;
- * mean normal speed into the domain of an inflow. `item`: number of the segment that says so, -1: the side's own keys.
- */
+ * mean normal speed into the domain of an inflow. `item`: number of the segment, -1: the side itself. */
 typedef struct flow_piece {
     int side, item;
     double from, to;
@@ -175,7 +174,7 @@ double flow_node_place(const flow *, int side, uint32_t node); /* [m] along the 
 /* Net volume flux per depth that flows in [m2/s], outflows not counted. */
 double flow_net_inflow(const flow *);
 
-/* flow_mask.c: obstacles from a picture, and which of them the fluid flows around. */
+/* flow_mask.c: obstacles from a picture or a shape, and which of them have fluid all around. */
 BN_CHECKED bn_status flow_read_mask(const bn_case *, bn_plan *, flow *);
 
 /* flow_border.c: what every node is, the matrices' bits (at plan), and the values at the border and at the start. */

@@ -1,5 +1,5 @@
-/* flow_mask.c: obstacles from a picture: which nodes are solid, which solids hang together, and around which of them
- * the fluid flows. */
+/* flow_mask.c: obstacles from a picture or a shape: solid nodes, their connected parts, and which of these have fluid
+ * all around (bodies). */
 #include "flow.h"
 
 #include <math.h>
@@ -29,8 +29,8 @@ static bool solid_cell(const flow *s, long i, long j)
     return is_solid(s, i, j) && is_solid(s, i + 1, j) && is_solid(s, i, j + 1) && is_solid(s, i + 1, j + 1);
 }
 
-/* Drops solid nodes that are the corner of no solid cell: what is thinner than a cell has no two sides. Returns how
- * many remain. */
+/* Drops solid nodes that are the corner of no solid cell: an obstacle thinner than a cell does not have two sides.
+ * Returns the number of solid nodes left. */
 static size_t drop_thin(flow *s, bool *drop, size_t *dropped)
 {
     size_t left = 0;

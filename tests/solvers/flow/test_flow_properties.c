@@ -1,5 +1,5 @@
-/* test_flow_properties.c: what must hold for the solver `flow` whatever device and reference agree on: turned cases
- * give turned fields, exact solutions of the discrete equations in every direction, the steady state that Newton's
+/* test_flow_properties.c: what must hold for the solver `flow` whatever device and reference agree on: rotated cases
+ * give rotated fields, exact solutions of the discrete equations in every direction, the steady state that Newton's
  * method finds, and the balance around a body in the stream. */
 #include "support_case.h"
 
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOTTOM, RIGHT, TOP, LEFT, SIDES }; /* counterclockwise: a quarter turn to the left adds one */
+enum { BOTTOM, RIGHT, TOP, LEFT, SIDES }; /* counterclockwise: a quarter rotation to the left adds one */
 static const char *const side_names[SIDES] = { "bottom", "right", "top", "left" };
 
-/* A case that can be turned. Speeds of walls are tangential, counterclockwise; a piece covers `from` to `to` of a side
+/* A case that can be rotated. Speeds of walls are tangential, counterclockwise; a piece covers `from` to `to` of a side
  * counterclockwise, or all of it where to == 0. */
 typedef struct piece {
     int side;
@@ -20,17 +20,17 @@ typedef struct piece {
     double from, to;
 } piece;
 
-typedef struct turnable {
+typedef struct rotatable {
     int nodes[2];
     double size[2];
     const char *more;          /* the rest of the case */
     double centre[2], body[2]; /* of a rectangle; body[0] == 0: none */
     piece piece[6];            /* ends with kind == NULL */
-} turnable;
+} rotatable;
 
-static void write_case(const turnable *c, int turns, char *text, size_t room)
+static void write_case(const rotatable *c, int quarters, char *text, size_t room)
 {
-    const bool across = turns % 2;
+    const bool across = quarters % 2;
     const double *l = c->size;
     const double places[4][2] = { { c->centre[0], c->centre[1] },
                                   { l[1] - c->centre[1], c->centre[0] },
@@ -43,9 +43,9 @@ static void write_case(const turnable *c, int turns, char *text, size_t room)
     if (c->body[0] > 0)
         at += (size_t)snprintf(text + at, room - at,
                                "[obstacle]\nshape = \"rectangle\"\ncentre = [%.17g, %.17g]\nsize = [%.17g, %.17g]\n",
-                               places[turns][0], places[turns][1], c->body[across], c->body[!across]);
+                               places[quarters][0], places[quarters][1], c->body[across], c->body[!across]);
     for (const piece *p = c->piece; p->kind; p++) {
-        const int side = (p->side + turns) % SIDES;
+        const int side = (p->side + quarters) % SIDES;
         const bool wall = strcmp(p->kind, "wall") == 0, rising = side == BOTTOM || side == RIGHT;
         const double length = l[p->side == LEFT || p->side == RIGHT];
         if (p->to > 0)
@@ -73,8 +73,8 @@ static double *field(const run *r, const char *name, size_t count)
     return values;
 }
 
-/* A quarter turn to the left of nx * ny values, in place; the turned field has ny values in a row. */
-static void turn(double *f, int nx, int ny, double *scratch)
+/* A quarter rotation to the left of nx * ny values, in place; the rotated field has ny values in a row. */
+static void rotate(double *f, int nx, int ny, double *scratch)
 {
     memcpy(scratch, f, (size_t)nx * (size_t)ny * sizeof *f);
     for (int j = 0; j < ny; j++)
@@ -105,7 +105,7 @@ static void turn_fields(fields *s)
     double *scratch = malloc((size_t)s->n[0] * (size_t)s->n[1] * sizeof *scratch);
     ck_assert(scratch);
     for (int k = 0; k < FIELDS; k++)
-        turn(s->f[k], s->n[0], s->n[1], scratch);
+        rotate(s->f[k], s->n[0], s->n[1], scratch);
     free(scratch);
     double *const u = s->f[U];
     s->f[U] = s->f[V];
@@ -137,23 +137,23 @@ static void compare(const fields *a, const fields *b, double allowed, const char
     }
 }
 
-/* Runs the case in all four orientations. `expected`: the fields as they are not turned; NULL: those of the first run.
+/* Runs the case in all four orientations. `expected`: the fields as they are not rotated; NULL: those of the first run.
  */
-static void check_turns(const turnable *c, const char *name, fields *expected, double allowed)
+static void check_rotations(const rotatable *c, const char *name, fields *expected, double allowed)
 {
     fields first = { 0 };
     const bool heat = strstr(c->more, "diffusivity") != NULL;
-    for (int turns = 0; turns < 4; turns++) {
+    for (int quarters = 0; quarters < 4; quarters++) {
         char text[4096], what[128];
-        write_case(c, turns, text, sizeof text);
-        snprintf(what, sizeof what, "%s, %d quarter turns", name, turns);
+        write_case(c, quarters, text, sizeof text);
+        snprintf(what, sizeof what, "%s, %d quarter quarters", name, quarters);
         run r = RUN(text, NULL, "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
-        fields here = read_fields(&r, c->nodes[turns % 2], c->nodes[(turns + 1) % 2], heat);
-        if (turns == 0 && !expected) {
+        fields here = read_fields(&r, c->nodes[quarters % 2], c->nodes[(quarters + 1) % 2], heat);
+        if (quarters == 0 && !expected) {
             first = here;
         } else {
             fields *const base = expected ? expected : &first;
-            if (turns > 0)
+            if (quarters > 0)
                 turn_fields(base);
             compare(&here, base, allowed, what);
             free_fields(&here);
@@ -164,7 +164,7 @@ static void check_turns(const turnable *c, const char *name, fields *expected, d
         free_fields(&first);
 }
 
-/* --- turned cases --- */
+/* --- rotated cases --- */
 
 #define STILL "[fluid]\nviscosity = 0.05\ndiffusivity = 0.03\n[stop]\nsteps = 25\n"
 
@@ -172,48 +172,48 @@ static void check_turns(const turnable *c, const char *name, fields *expected, d
  * rounding and the tolerance of the solves, grown over 25 steps. */
 START_TEST(moving_walls_turn_with_the_box)
 {
-    turnable box = { .nodes = { 25, 17 },
-                     .size = { 1.2, 1 },
-                     .centre = { 0.5, 0.5625 },
-                     .body = { 0.2, 0.25 },
-                     .piece = { { BOTTOM, "wall", 0.2, 0, false, 0, 0 },
-                                { RIGHT, "wall", -0.4, 1, true, 0, 0 },
-                                { TOP, "wall", -1, 0, false, 0, 0 },
-                                { LEFT, "wall", 0.6, 0, true, 0, 0 } } };
+    rotatable box = { .nodes = { 25, 17 },
+                      .size = { 1.2, 1 },
+                      .centre = { 0.5, 0.5625 },
+                      .body = { 0.2, 0.25 },
+                      .piece = { { BOTTOM, "wall", 0.2, 0, false, 0, 0 },
+                                 { RIGHT, "wall", -0.4, 1, true, 0, 0 },
+                                 { TOP, "wall", -1, 0, false, 0, 0 },
+                                 { LEFT, "wall", 0.6, 0, true, 0, 0 } } };
     box.more = STILL "[solver]\nwall_vorticity = \"thom\"\n";
-    check_turns(&box, "moving walls, Thom, central", NULL, 1e-10);
+    check_rotations(&box, "moving walls, Thom, central", NULL, 1e-10);
     box.more = STILL "[solver]\nwall_vorticity = \"woods\"\nconvection = \"upwind\"\n";
-    check_turns(&box, "moving walls, Woods, upwind", NULL, 1e-10);
+    check_rotations(&box, "moving walls, Woods, upwind", NULL, 1e-10);
 }
 END_TEST
 
 /* Inflow and outflow, slip, a segment that is heated. */
 START_TEST(streams_turn_with_the_box)
 {
-    turnable stream = { .nodes = { 25, 17 },
-                        .size = { 1.5, 1 },
-                        .centre = { 0.75, 0.4375 },
-                        .body = { 0.25, 0.25 },
-                        .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
-                                   { RIGHT, "outflow", 0, 0, false, 0, 0 },
-                                   { TOP, "wall", 0, 0, false, 0, 0 },
-                                   { LEFT, "wall", 0, 0, false, 0, 0 },
-                                   { LEFT, "inflow", 1, 0.5, true, 0.25, 0.75 },
-                                   { 0 } } };
+    rotatable stream = { .nodes = { 25, 17 },
+                         .size = { 1.5, 1 },
+                         .centre = { 0.75, 0.4375 },
+                         .body = { 0.25, 0.25 },
+                         .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                    { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                    { TOP, "wall", 0, 0, false, 0, 0 },
+                                    { LEFT, "wall", 0, 0, false, 0, 0 },
+                                    { LEFT, "inflow", 1, 0.5, true, 0.25, 0.75 },
+                                    { 0 } } };
     stream.more = STILL "[solver]\nconvection = \"central\"\n";
-    check_turns(&stream, "a stream, central", NULL, 1e-10);
+    check_rotations(&stream, "a stream, central", NULL, 1e-10);
     stream.piece[5] = (piece){ TOP, "wall", 0.5, 1, true, 0.3, 0.9 };
-    turnable more = stream;
+    rotatable more = stream;
     more.piece[3] = (piece){ LEFT, "inflow", 1, 0.5, true, 0, 0 };
     more.piece[4] = (piece){ 0 };
     more.more = STILL "[solver]\nconvection = \"upwind\"\nwall_vorticity = \"woods\"\n";
-    check_turns(&more, "an inflow through a whole side, upwind", NULL, 1e-10);
+    check_rotations(&more, "an inflow through a whole side, upwind", NULL, 1e-10);
 }
 END_TEST
 
 /* --- exact solutions in every direction --- */
 
-static fields make_fields(const turnable *c)
+static fields make_fields(const rotatable *c)
 {
     fields out = { { c->nodes[0], c->nodes[1] }, { 0 } };
     for (int k = 0; k < FIELDS; k++)
@@ -224,14 +224,14 @@ static fields make_fields(const turnable *c)
 /* Woods' formula is exact for a cubic psi: from rest the flow becomes psi = 3 eta^2 - 2 eta^3 at every node. */
 START_TEST(poiseuille_flow_is_exact_from_every_side)
 {
-    const turnable channel = { .nodes = { 17, 9 },
-                               .size = { 2, 1 },
-                               .more = "[fluid]\nviscosity = 0.5\n[solver]\nwall_vorticity = \"woods\"\n"
-                                       "steady_tolerance = 1e-10\n[stop]\nsteps = 5000\n",
-                               .piece = { { BOTTOM, "wall", 0, 0, false, 0, 0 },
-                                          { RIGHT, "outflow", 0, 0, false, 0, 0 },
-                                          { TOP, "wall", 0, 0, false, 0, 0 },
-                                          { LEFT, "inflow", 1, 0, false, 0, 0 } } };
+    const rotatable channel = { .nodes = { 17, 9 },
+                                .size = { 2, 1 },
+                                .more = "[fluid]\nviscosity = 0.5\n[solver]\nwall_vorticity = \"woods\"\n"
+                                        "steady_tolerance = 1e-10\n[stop]\nsteps = 5000\n",
+                                .piece = { { BOTTOM, "wall", 0, 0, false, 0, 0 },
+                                           { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                           { TOP, "wall", 0, 0, false, 0, 0 },
+                                           { LEFT, "inflow", 1, 0, false, 0, 0 } } };
     fields exact = make_fields(&channel);
     for (int j = 0; j < 9; j++)
         for (int i = 0; i < 17; i++) {
@@ -244,7 +244,7 @@ START_TEST(poiseuille_flow_is_exact_from_every_side)
             if (j % 8 != 0 && i > 0)
                 exact.f[U][at] = 6 * eta * (1 - eta) - 2.0 / 64;
         }
-    check_turns(&channel, "Poiseuille flow", &exact, 1e-8);
+    check_rotations(&channel, "Poiseuille flow", &exact, 1e-8);
     free_fields(&exact);
 }
 END_TEST
@@ -254,12 +254,12 @@ END_TEST
 START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
 {
     for (int upwind = 0; upwind < 2; upwind++) {
-        turnable stream = { .nodes = { 17, 6 },
-                            .size = { 1, 0.5 },
-                            .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
-                                       { RIGHT, "inflow", -1, 1, true, 0, 0 },
-                                       { TOP, "slip", 0, 0, false, 0, 0 },
-                                       { LEFT, "inflow", 1, 0, true, 0, 0 } } };
+        rotatable stream = { .nodes = { 17, 6 },
+                             .size = { 1, 0.5 },
+                             .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                        { RIGHT, "inflow", -1, 1, true, 0, 0 },
+                                        { TOP, "slip", 0, 0, false, 0, 0 },
+                                        { LEFT, "inflow", 1, 0, true, 0, 0 } } };
         char more[512];
         for (int side = 0; side < SIDES; side++)
             if (side == RIGHT || side == LEFT)
@@ -276,7 +276,7 @@ START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
                 exact.f[U][j * 17 + i] = 1;
                 exact.f[HEAT][j * 17 + i] = (pow(r, i) - 1) / (pow(r, 16) - 1);
             }
-        check_turns(&stream, upwind ? "heat in a stream, upwind" : "heat in a stream, central", &exact, 1e-10);
+        check_rotations(&stream, upwind ? "heat in a stream, upwind" : "heat in a stream, central", &exact, 1e-10);
         free_fields(&exact);
     }
 }
@@ -338,21 +338,22 @@ END_TEST
  * the residual vanishes where the step no longer changes anything. */
 START_TEST(the_residual_vanishes_at_every_kind_of_node)
 {
-    turnable stream = { .nodes = { 25, 17 },
-                        .size = { 1.5, 1 },
-                        .centre = { 0.75, 0.4375 },
-                        .body = { 0.25, 0.25 },
-                        .more = "[fluid]\nviscosity = 0.2\ndiffusivity = 0.1\nbuoyancy = 0.5\n[solver]\n"
-                                "steady_tolerance = 1e-9\n[stop]\nsteps = 5000\n",
-                        .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
-                                   { RIGHT, "outflow", 0, 0, false, 0, 0 },
-                                   { TOP, "wall", 0.5, 1, true, 0, 0 },
-                                   { LEFT, "inflow", 1, 0.5, true, 0, 0 } } };
-    for (int turns = 0; turns < 4; turns++) {
+    rotatable stream = { .nodes = { 25, 17 },
+                         .size = { 1.5, 1 },
+                         .centre = { 0.75, 0.4375 },
+                         .body = { 0.25, 0.25 },
+                         .more = "[fluid]\nviscosity = 0.2\ndiffusivity = 0.1\nbuoyancy = 0.5\n[solver]\n"
+                                 "steady_tolerance = 1e-9\n[stop]\nsteps = 5000\n",
+                         .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                    { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                    { TOP, "wall", 0.5, 1, true, 0, 0 },
+                                    { LEFT, "inflow", 1, 0.5, true, 0, 0 } } };
+    for (int quarters = 0; quarters < 4; quarters++) {
         char text[4096];
-        write_case(&stream, turns, text, sizeof text);
+        write_case(&stream, quarters, text, sizeof text);
         run r = RUN(text, NULL, "obstacle.heat=given", "obstacle.temperature=2");
-        ck_assert_msg(bn_sim_now(r.sim).converged, "%d quarter turns: residual %g", turns, bn_sim_now(r.sim).residual);
+        ck_assert_msg(bn_sim_now(r.sim).converged, "%d quarter quarters: residual %g", quarters,
+                      bn_sim_now(r.sim).residual);
         end_run(&r);
     }
 }
