@@ -156,14 +156,6 @@ bn_cg_report bn_cg_report_of(const double s[BN_CG_SCALARS])
     };
 }
 
-bn_status bn_cg_report_read(bn_cg *cg, bn_cg_report *report)
-{
-    double s[CG_SCALARS];
-    BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
-    *report = bn_cg_report_of(s);
-    return BN_OK;
-}
-
 bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *target, bn_cg_report *report)
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_CG_KAPPA,

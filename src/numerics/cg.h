@@ -66,11 +66,9 @@ void bn_cg_destroy(bn_cg **);
  * docs/flow.md. */
 BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *, bn_cg_report *);
 
-/* Launches the computation of the true residual of an x from a direct solver, and its judgement; bn_cg_report_read
- * waits for it. */
+/* Launches the computation of the true residual of an x from a direct solver, and its judgement. The report follows
+ * from the scalars, which may be read along with others in one wait. */
 BN_CHECKED bn_status bn_cg_check(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *);
-BN_CHECKED bn_status bn_cg_report_read(bn_cg *, bn_cg_report *);
-/* The same in two steps, so that several reads share one wait: the scalars to read, and the report they give. */
 enum { BN_CG_SCALARS = 10 };
 bn_scalars *bn_cg_scalars(const bn_cg *);
 bn_cg_report bn_cg_report_of(const double scalars[BN_CG_SCALARS]);

@@ -147,9 +147,12 @@ bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size
 
 bn_status bn_linear_report(bn_linear *l, bn_cg_report *report)
 {
-    if (l->waiting)
-        BN_TRY(bn_cg_report_read(l->cg, &l->report));
-    l->waiting = false;
+    if (l->waiting) {
+        double scalars[BN_CG_SCALARS];
+        BN_TRY(bn_scalars_read(bn_cg_scalars(l->cg), scalars, BN_CG_SCALARS));
+        l->report = bn_cg_report_of(scalars);
+        l->waiting = false;
+    }
     *report = l->report;
     return bn_cg_judge(bn_domain_context(l->domain), l->desc.name, &l->target, report);
 }

@@ -8,7 +8,6 @@
 enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, TABLES };
 
 struct bn_spectral {
-    bn_domain *domain;
     bn_program *program;
     bn_kernel *rows, *columns;
     bn_device_array *table[2][TABLES];
@@ -49,7 +48,6 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         free(s);
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     }
-    s->domain = domain;
     s->work = work;
     const bn_spectral_axis *x = &plan.axis[0], *y = &plan.axis[1];
     const bn_domain_desc transposed = {
