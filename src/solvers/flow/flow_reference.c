@@ -47,9 +47,9 @@ static real given(const flow *s, const real *f, size_t at, int n, int first, uns
 }
 
 /* Derivative between two nodes, central or upwind against c. */
-static real derivative(const flow *s, real before, real here, real after, real c, real i2)
+static real derivative(const flow *s, real before, real here, real after, real c, real per_2h)
 {
-    return s->config.upwind ? 2 * i2 * (c > 0 ? here - before : after - here) : i2 * (after - before);
+    return s->config.upwind ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
 }
 
 static size_t inner(const flow *s, size_t at, int side)
@@ -128,29 +128,30 @@ static void poisson_source(const flow *s, const real *omega, const real *psi, co
     }
 }
 
-/* What the wall formula asks for at `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 -
- * psi_w) / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
-static real formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, bool along_x)
+/* Vorticity at the wall node `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 - psi_w)
+ * / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
+static real wall_formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, bool along_x)
 {
     const constants *k = constants_of(s);
     return -(along_x ? k->wall_x : k->wall_y) * (psi[other] - psi[at]) - k->wall_omega * next[other];
 }
 
-static real on_body(const flow *s, const real *psi, const real *next, size_t at, int n)
+/* At a node of a body: the mean of the wall formula over the fluid neighbours. */
+static real body_vorticity(const flow *s, const real *psi, const real *next, size_t at, int n)
 {
     const size_t around[4] = { at - 1, at + 1, at - s->config.nx, at + s->config.nx };
     real sum = 0;
     int count = 0;
     for (int d = 0; d < 4; d++)
         if (n & FLOW_PSI_GIVEN << d) {
-            sum = sum + formula(s, psi, next, at, around[d], d < 2);
+            sum = sum + wall_formula(s, psi, next, at, around[d], d < 2);
             count++;
         }
     return sum / (real)count;
 }
 
-/* What an explicit step would change of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C
- * T_x), which vanishes when the flow is steady. */
+/* Steady residual of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C T_x), the change that
+ * an explicit step would make. */
 static real explicit_change(const flow *s, const real *omega, const real *T, size_t at, real u, real v)
 {
     const constants *k = constants_of(s);
@@ -169,14 +170,13 @@ static real explicit_heating(const flow *s, const real *T, size_t at, int n, rea
     const constants *k = constants_of(s);
     const unsigned bits = s->systems.bits[FLOW_HEAT][at];
     const size_t nx = s->config.nx, i = at % nx, j = at / nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
-    real through[4] = { 0 };
+    real flux[4] = { 0 };
     for (int d = 0; d < 4; d++)
         if (bn_stencil_face(bits, d) > 0)
-            through[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
+            flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
     const real t_x = i > 0 && i + 1 < nx ? derivative(s, T[at - 1], T[at], T[at + 1], u, k->per_2h_x) : 0;
     const real t_y = j > 0 && j + 1 < s->config.ny ? derivative(s, T[at - nx], T[at], T[at + nx], v, k->per_2h_y) : 0;
-    const real residual = ((through[0] + through[1]) + (through[2] + through[3])) / area(bits) -
-                          k->dt * (u * t_x + v * t_y);
+    const real residual = ((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits) - k->dt * (u * t_x + v * t_y);
     const int side = n / FLOW_NODE_SIDE & 3;
     return n & FLOW_NODE_OUTFLOW ? residual - convective_outflow(s, side, u, v) * (T[at] - T[inner(s, at, side)])
                                  : residual;
@@ -184,11 +184,11 @@ static real explicit_heating(const flow *s, const real *T, size_t at, int n, rea
 
 /* Velocity from psi, and the vorticity at the border and on bodies:
  *   walls and bodies: the formula, minus s 2 U / h or s 3 U / h, s = 1 at the top and left, -1 at the bottom and right,
- *                     U along +x or +y; the change is taken by the share k->theta
+ *                     U along +x or +y; omega changes by the share theta of the difference
  *   slip:             omega = 0
  *   outflow:          omega_t + u_n omega_n = 0, upwind
- * `residual`: what the steady equations leave over, as the change of an explicit step; at walls as it spreads to the
- * node beside. */
+ * r->addends: steady residual, as the change that an explicit step would make; at walls the change that spreads to the
+ * next node. */
 static void wall_vorticity(const flow *s, const reference *r, const real *psi, const real *next, const real *T,
                            const int32_t *node, real *omega, real *u, real *v)
 {
@@ -196,7 +196,7 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
     const size_t nx = s->config.nx;
     for (size_t at = 0; at < nx * s->config.ny; at++) {
         const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
-        const bool upright = side < FLOW_BOTTOM;
+        const bool vertical = side < FLOW_BOTTOM;
         const real old = omega[at];
         real value = next[at], residual = 0;
         if (n & FLOW_NODE_OMEGA) {
@@ -204,24 +204,24 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
             v[at] = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
             residual = explicit_change(s, next, T, at, u[at], v[at]);
         } else if (n & FLOW_NODE_WALL) {
-            const real slip = upright ? k->slip_x * v[at] : k->slip_y * u[at];
-            const real asked = formula(s, psi, next, at, inner(s, at, side), upright) -
-                               (side == FLOW_LEFT || side == FLOW_TOP ? slip : -slip);
-            value = old + k->theta * (asked - old);
-            residual = (upright ? k->nu_x : k->nu_y) * (asked - old);
+            const real slip = vertical ? k->slip_x * v[at] : k->slip_y * u[at];
+            const real formula = wall_formula(s, psi, next, at, inner(s, at, side), vertical) -
+                                 (side == FLOW_LEFT || side == FLOW_TOP ? slip : -slip);
+            value = old + k->theta * (formula - old);
+            residual = (vertical ? k->nu_x : k->nu_y) * (formula - old);
         } else if (n & FLOW_NODE_BODY) {
-            const real asked = on_body(s, psi, next, at, n);
-            value = old + k->theta * (asked - old);
-            residual = (k->nu_x > k->nu_y ? k->nu_x : k->nu_y) * (asked - old);
+            const real formula = body_vorticity(s, psi, next, at, n);
+            value = old + k->theta * (formula - old);
+            residual = (k->nu_x > k->nu_y ? k->nu_x : k->nu_y) * (formula - old);
         } else if (n & FLOW_NODE_SLIP) {
             const real drop = psi[inner(s, at, side)] - psi[at];
             value = 0;
-            if (upright)
+            if (vertical)
                 v[at] = 2 * k->per_2h_x * (side == FLOW_LEFT ? -drop : drop);
             else
                 u[at] = 2 * k->per_2h_y * (side == FLOW_BOTTOM ? drop : -drop);
         } else if (n & FLOW_NODE_OUTFLOW) {
-            if (upright)
+            if (vertical)
                 u[at] = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
             else
                 v[at] = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
