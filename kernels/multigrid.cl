@@ -3,19 +3,20 @@
  * as restriction, Galerkin matrices on the coarser grids (nine points, stored), a dense inverse on the coarsest
  * (src/numerics/multigrid.c prepares them).
  *
- * A program is built for every level. A grid may be cut into several boxes, at even places, so that places in a
- * box of the finer grid are STEP times those in this one's; the border is where the place in the whole grid says.
- * margin: cells of the halo that are computed, too (lib/index.h). SEPARATE, FINER_SEPARATE: the residual of this level,
- * of the next finer one, is a field of its own, which boxes without margins exchange as it is: computed where it is
- * restricted, at a neighbour's neighbours, it would take wider halos. FUSED: mg_correct_smooth takes the place of
- * mg_correct.
- * FINEST: this level's matrix is a stencil, else stored in A: ten components, the
- * diagonal, the entries to W, E, S, N, SW, SE, NW, NE, and the damping over the diagonal; all zero where there is no
- * unknown. STEP_X, STEP_Y: 2 where the next coarser grid has every other node, 1 where it has them all; COARSE_*,
- * FINER_*: that grid's and the next finer grid's sizes and layout. LAST_X, LAST_Y: weight of the last coarse node for
- * the fine node beyond it, where there is one. */
+ * A program is built for every level. A grid may be cut into several boxes, at multiples of STEP, so that node (i, j)
+ * of a box is node (STEP i, STEP j) of the box of the finer grid; the border is known from the place in the whole grid.
+ *   FINEST                 the matrix is a stencil; else it is stored in A: ten components, diagonal, entries to W, E,
+ *                          S, N, SW, SE, NW, NE, damping over the diagonal; all zero where there is no unknown
+ *   COARSEST               the level has the dense inverse
+ *   STEP_X, STEP_Y         2 where the next coarser grid has every other node, 1 where it has all of them
+ *   LAST_X, LAST_Y         weight of the last coarse node for the fine node beyond it, where there is one
+ *   COARSE_..., FINER_...  size and layout of the next coarser and of the next finer grid
+ *   SEPARATE               the residual of this level is a field of its own (FINER_SEPARATE: of the next finer level).
+ *                          Boxes without ghost cells exchange it: to restrict it as it is computed takes wider halos
+ *   FUSED                  mg_correct_smooth takes the place of mg_correct
+ *   ghosts                 ghost cells that are computed along with the box (lib/index.h) */
 
-/* sum = (A v) for a stored matrix; entries of zero lead nowhere. */
+/* real sum = (A v) for a stored matrix; neighbours with an entry of zero are not read. */
 #define STORED_PRODUCT(sum, A, at, plane, here, v)                              \
     real sum = A[at] * (here);                                                  \
     STORED_ENTRY(sum, A, at, plane, 1, v, -1, 0)                                \
@@ -49,9 +50,9 @@
 static inline int has_above(int i, int step, int coarse_n) { return step == 2 && (i & 1) && (i >> 1) + 1 < coarse_n; }
 
 /* Two sweeps of damped Jacobi from zero: x1 = W b, x = x1 + W (b - A x1). */
-kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x, int margin)
+kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global real *restrict x, int ghosts)
 {
-    CELL_AND_GHOSTS(i, j, margin);
+    CELL_AND_GHOSTS(i, j, ghosts);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -72,9 +73,9 @@ kernel void mg_start(MATRIX_ARGUMENTS, global const real *restrict b, global rea
 
 /* One sweep: y = x + W (b - A x). */
 kernel void mg_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict x,
-                      global real *restrict y, int margin)
+                      global real *restrict y, int ghosts)
 {
-    CELL_AND_GHOSTS(i, j, margin);
+    CELL_AND_GHOSTS(i, j, ghosts);
     const index_t at = AT(i, j);
     real value = 0;
     if (UNKNOWN(at)) {
@@ -124,7 +125,7 @@ static inline real corrected(global const real *e, global const real *x, int i, 
 }
 
 /* mg_correct and the first mg_smooth in one, on a grid in one box whose launches cost more than its arithmetic: each
- * node corrects its neighbours for itself. */
+ * work-item recomputes the correction at the neighbours. */
 kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, global const real *restrict e,
                               global const real *restrict x, global real *restrict y)
 {
@@ -142,9 +143,9 @@ kernel void mg_correct_smooth(MATRIX_ARGUMENTS, global const real *restrict b, g
 }
 #else
 /* x += P e. */
-kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int margin)
+kernel void mg_correct(UNKNOWNS, global const real *restrict e, global real *restrict x, int ghosts)
 {
-    CELL_AND_GHOSTS(i, j, margin);
+    CELL_AND_GHOSTS(i, j, ghosts);
     const index_t at = AT(i, j);
     if (UNKNOWN(at))
         x[at] = x[at] + interpolated(e, i, j);

@@ -1,22 +1,23 @@
-/* spectral.cl: a fast direct solver for the matrix of lib/stencil.h on a rectangle: transforms along x, along y, a
- * division by the eigenvalues, and back, in three launches (Hockney 1965; the sums are sine and cosine transforms, one
- * kind for each pair of ends).
+/* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle by sine and cosine
+ * transforms along x and y, division by the eigenvalues, and back, in three launches (Hockney 1965). The kind of
+ * transform follows from the two ends of a line.
  *
- * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. That makes it
- * periodic with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
- * transform of a + i b. The same sum twice gives LENGTH times the line, so forward and backward are one routine.
- *   load[m]   at point m of the period: 1 + number of the value, negative when mirrored with a minus, 0: zero
- *   pick[q]   where value number q of the result stands after the transform
- * The transform itself is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out), three levels at a
- * time in registers, all in local memory. LOG is the logarithm of its length. If LENGTH is no power of two, it is turned
- * into a convolution of a power of two (CHIRP; Bluestein 1970). */
+ * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. So it is periodic
+ * with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
+ * transform of a + i b. The transform applied twice gives LENGTH times the line, so forward and backward transforms are
+ * one routine.
+ *   load[m]   for point m of the period: 1 + number of the value, negative when mirrored with a minus sign, 0: zero
+ *   pick[q]   index of value number q in the result of the transform
+ * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
+ * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
+ * convolution whose length is one (CHIRP; Bluestein 1970). */
 
-/* Place in local memory: neighbours of every stride the transform has lie in different banks. */
+/* Index in local memory: points of every stride of the transform lie in different banks. */
 #define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
 
 static inline real2 times(real2 a, real2 b) { return (real2)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 
-/* Downwards: (a, b) -> (a + b, (a - b) w). Upwards: (a, b) -> (a + b conj w, a - b conj w). */
+/* Forward: (a, b) -> (a + b, (a - b) w). Backward (up): (a, b) -> (a + b conj w, a - b conj w). */
 #define BUTTERFLY(a, b, k)                                                  \
     {                                                                       \
         const real2 w_ = twiddle[k], u_ = a;                                \
@@ -120,13 +121,13 @@ typedef struct lines {
     int twice_low, twice_high;
 } lines;
 
-/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its conjugate,
- * over its length, in the transform's own order. */
+/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
+ * conjugate, over its length, in the transform's own order. */
 static inline void transform_lines(global const real *values, lines l, int log, int length, int chirps,
                                    global const real2 *twiddle, global const int *load, global const real2 *chirp,
                                    global const real2 *spectrum, local real2 *z)
 {
-    /* Some at a time, so that their loads overlap. */
+    /* AHEAD points at a time, so that their loads overlap. */
     for (int begin = (int)get_local_id(0); begin < 1 << log; begin += AHEAD * (int)get_local_size(0)) {
         int code[AHEAD];
         real2 v[AHEAD];
@@ -153,7 +154,7 @@ static inline void transform_lines(global const real *values, lines l, int log, 
                 z[SWIZZLE(m)] = w;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: the result may go where others have read */
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
     transform_down(z, log, twiddle);
     if (chirps) {
         FOR_ITEMS(p, 1 << log)
@@ -199,12 +200,12 @@ static inline void store_lines(global real *values, lines l, local const real2 *
     }
 }
 
-/* Between the transforms along x and along y the values lie in lines along y, one after the other: line number `column`
- * begins at TRANSPOSED(column). What crosses over is written scattered, so that everything is read in order. */
+/* Between the transforms along x and along y the values lie transposed: the line along y of number `column` begins at
+ * TRANSPOSED(column). Transposed writes are scattered, so that all reads are in order. */
 #define TRANSPOSED(column) (TRANSPOSED_FIRST + (index_t)(column)*TRANSPOSED_PITCH)
 
-/* Rows of the unknowns, from the grid to turned lines or (`back`) from what spectral_columns left in the grid's order to
- * the grid. On the way there rows and columns on a mirrored border count twice, because the stencil halves them. */
+/* Transforms along x, from the grid to transposed lines or (`back`) from the grid's order, which spectral_columns
+ * wrote, to the grid. Forward, rows and columns on a mirrored border count twice, because the stencil halves them. */
 kernel void spectral_rows(global const real *restrict in, global real *restrict out, int back,
                           global const real2 *restrict twiddle, global const int *restrict load,
                           global const int *restrict pick, global const real2 *restrict chirp,
@@ -232,10 +233,11 @@ kernel void spectral_rows(global const real *restrict in, global real *restrict 
     store_lines(out, l, z, ODD_X, CHIRP_X, pick, chirp, 0, 0, 0, 0);
 }
 
-/* Columns: turned lines, forward, divided by eigenvalue_x + eigenvalue_y (both times the lengths of the periods), back, to
- * the grid's order in `out`. */
-kernel void spectral_columns(global real *turned, global real *restrict out, global const real *restrict eigenvalue_x,
-                             global const real *restrict eigenvalue_y, global const real2 *restrict twiddle,
+/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods),
+ * back, to the grid's order in `out`. */
+kernel void spectral_columns(global real *transposed, global real *restrict out,
+                             global const real *restrict eigenvalue_x, global const real *restrict eigenvalue_y,
+                             global const real2 *restrict twiddle,
                              global const int *restrict load, global const int *restrict pick,
                              global const int *restrict load_back, global const int *restrict pick_back,
                              global const real2 *restrict chirp, global const real2 *restrict spectrum)
@@ -251,12 +253,12 @@ kernel void spectral_columns(global real *turned, global real *restrict out, glo
     l.has_second = column + 1 < COUNT_X;
     l.factor_first = l.factor_second = 1;
     l.twice_low = l.twice_high = 0;
-    transform_lines(turned, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load, chirp, spectrum, z);
+    transform_lines(transposed, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load, chirp, spectrum, z);
     const real own_first = l.has_first ? eigenvalue_x[column] : 0;
     const real own_second = l.has_second ? eigenvalue_x[column + 1] : 0;
-    store_lines(turned, l, z, ODD_Y, CHIRP_Y, pick, chirp, 1, own_first, own_second, eigenvalue_y);
+    store_lines(transposed, l, z, ODD_Y, CHIRP_Y, pick, chirp, 1, own_first, own_second, eigenvalue_y);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    transform_lines(turned, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load_back, chirp, spectrum, z);
+    transform_lines(transposed, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load_back, chirp, spectrum, z);
     l.first = AT(FIRST_X + column, FIRST_Y);
     l.second = l.first + 1;
     l.stride = PITCH;

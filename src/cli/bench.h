@@ -140,7 +140,4 @@ typedef struct bn_bench_command {
 BN_CHECKED bn_status bn_bench_child_command(const bn_bench_device *, const bn_bench_job *, const char *folder,
                                             const char *command, const char *const *options, bn_bench_command *out);
 
-/* Seconds of an iteration of conjugate gradients in separate steps for Poisson's equation on n x n nodes. */
-BN_CHECKED bn_status bn_bench_cg(const bn_bench_device *, unsigned n, bool twice, int spmv, int dot, double *seconds);
-
 #endif

@@ -1,16 +1,25 @@
 /* bench_suite_flow.c: the published study 004: flow: products of conjugate gradients, whole time steps. */
 #include "cli/bench_suites.h"
 
-#include "cli/cli_text.h"
+#include "studies/cg_products.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#define SECOND(id, text) text,
+static const bn_bench_case cg_products_case = {
+    .solver = "cg_products",
+    .what = "conjugate gradients in separate kernels",
+    .unit = "point",
+    .text = "[case]\nsolver='cg_products'\n[stop]\nsteps=100000000\n",
+    .dims = 2,
+};
+
 static bn_status products(const bn_suite *s, unsigned n, bool twice)
 {
-    static const char *const spmv[] = { "naive", "local", "image" };
-    static const char *const dot[] = { "naive", "coalesced", "convergent", "conflict-free", "unrolled", "norm" };
+    static const char *const spmv[] = { CG_PRODUCTS_SPMV(SECOND) };
+    static const char *const dot[] = { CG_PRODUCTS_DOT(SECOND) };
     const char *precision = twice ? "double" : "single";
     double published = (double)NAN;
     bn_published t = bn_published_open("data/published/seed-004-cg.csv");
@@ -21,20 +30,17 @@ static bn_status products(const bn_suite *s, unsigned n, bool twice)
     for (int v = 0; v < 3; v++)
         for (int p = 0; p < 6; p++) {
             double seconds = (double)NAN;
-            if (v != 1 && p != 5)
+            bn_bench_job job;
+            if (v != SPMV_LOCAL && p != DOT_NORM)
                 continue;
-            s->why[0] = '\0';
-            const bn_status st = s->checks ? BN_OK : bn_bench_cg(s->d, n, twice, v, p, &seconds);
-            if (st != BN_OK) { /* such as a device without images */
-                const char *text = bn_error_text(s->d->cli->ctx);
-                bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s", text);
-                snprintf(s->why, BN_SUITE_WHY, "%.*s", (int)strcspn(text, "\n"), text);
-                bn_error_clear(s->d->cli->ctx);
-            }
-            BN_TRY(bn_suite_add(s, v == 1 && p == 5 ? published : (double)NAN, 1e6 * seconds, "us",
+            bn_bench_prepare(&cg_products_case, n, twice, s->gpu, &job);
+            snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.nodes=[%u,%u]", n, n);
+            snprintf(job.sets[job.set_count++], BN_BENCH_SET, "solver.spmv=%s", spmv[v]);
+            snprintf(job.sets[job.set_count++], BN_BENCH_SET, "solver.dot=%s", dot[p]);
+            BN_TRY(bn_suite_seconds(s, &job, &seconds));
+            BN_TRY(bn_suite_add(s, v == SPMV_LOCAL && p == DOT_NORM ? published : (double)NAN,
+                                1e6 * seconds / CG_PRODUCTS_ITERATIONS, "us",
                                 "CG, an iteration, %4u^2, %s: product %s, dot %s", n, precision, spmv[v], dot[p]));
-            if (*s->d->cli->stop)
-                return bn_fail(s->d->cli->ctx, BN_INTERRUPTED, "interrupted");
         }
     return BN_OK;
 }
@@ -53,7 +59,7 @@ bn_status bn_suite_flow(const bn_suite *s)
         const bool twice = strcmp(bn_published_text(&t, "precision"), "double") == 0;
         const double published = 1e3 * (bn_published_seconds(&t, "total") - bn_published_seconds(&t, "save"));
         double seconds = (double)NAN;
-        /* Beside the second version our CG, which does what it did; beside the host one the method that is the default.
+        /* Beside the second version on the GPU our conjugate gradients; beside the one on the host the default method.
          */
         const bool cg = strcmp(bn_published_text(&t, "version"), "GPU_2") == 0,
                    best = strcmp(bn_published_text(&t, "version"), "CPU") == 0;

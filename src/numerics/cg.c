@@ -1,5 +1,5 @@
-/* cg.c: launches the iterations of kernels/cg.cl. How many it launches between two looks at the scalars is a guess from
- * the last solve; the result does not depend on it, because the device stops by itself. */
+/* cg.c: launches the iterations of kernels/cg.cl. The number of iterations between two reads of the scalars is a guess
+ * from the last solve; the result does not depend on it, because the kernels do nothing once the solve has ended. */
 #include "numerics/cg.h"
 
 #include <math.h>
@@ -8,21 +8,7 @@
 /* Places of the scalars, as in kernels/cg.cl. */
 enum { CG_RR, CG_RZ, CG_BB, CG_TRUE, CG_ALPHA, CG_BETA, CG_STATE, CG_ITERATIONS, CG_RESTARTS, CG_FRESH, CG_SCALARS };
 
-enum {
-    CG_RESIDUAL,
-    CG_JUDGE,
-    CG_DIRECTION,
-    CG_UPDATE,
-    CG_DOT,
-    DIA_SPMV,
-    DIA_DOT,
-    DIA_NORM,
-    DIA_FIND_ALPHA,
-    DIA_FIND_BETA,
-    DIA_AXPY,
-    DIA_XPAY,
-    CG_KERNELS
-};
+enum { CG_RESIDUAL, CG_JUDGE, CG_DIRECTION, CG_UPDATE, CG_DOT, CG_KERNELS };
 
 static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_RESIDUAL] = { "cg_residual", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 16 } },
@@ -30,13 +16,6 @@ static const bn_kernel_desc kernel_table[CG_KERNELS] = {
     [CG_DIRECTION] = { "cg_direction", BN_PER_BLOCK, { .reads = 2, .writes = 1, .flops = 21 } },
     [CG_UPDATE] = { "cg_update", BN_PER_BLOCK, { .reads = 3, .writes = 2, .flops = 15 } },
     [CG_DOT] = { "cg_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
-    [DIA_SPMV] = { "dia_spmv", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 9 } },
-    [DIA_DOT] = { "dia_dot", BN_PER_BLOCK, { .reads = 2, .writes = 0, .flops = 2 } },
-    [DIA_NORM] = { "dia_norm", BN_PER_BLOCK, { .reads = 1, .writes = 0, .flops = 2 } },
-    [DIA_FIND_ALPHA] = { "dia_alpha", BN_ONCE, { 0, 0, 0 } },
-    [DIA_FIND_BETA] = { "dia_beta", BN_ONCE, { 0, 0, 0 } },
-    [DIA_AXPY] = { "dia_axpy", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
-    [DIA_XPAY] = { "dia_xpay", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
 };
 
 struct bn_cg {
@@ -45,7 +24,6 @@ struct bn_cg {
     bn_kernel *kernels[CG_KERNELS];
     bn_partials *sums, *pap, *rz;
     bn_scalars *scalars, *scalars_next, *diagonal;
-    bn_device_array *offsets;
     bn_cg_desc desc;
 };
 
@@ -55,23 +33,9 @@ bn_cg_limits bn_cg_limits_for(const bn_cg_target *t, double norm, double kappa, 
     return (bn_cg_limits){ t->tolerance * t->tolerance, floor_x * floor_x, floor_b * floor_b };
 }
 
-void bn_cg_fill_matrix(const bn_stencil *s, double *planes)
-{
-    const size_t points = (size_t)s->nx * s->ny;
-    double diagonal[BN_DIAGONALS];
-    bn_stencil_diagonals(s, diagonal);
-    for (size_t at = 0; at < points; at++) {
-        planes[at] = s->bits[at] ? diagonal[s->bits[at] & BN_CELLS] : 0;
-        for (int d = 0; d < 4; d++)
-            planes[(size_t)(d + 1) * points + at] = bn_stencil_entry(s, s->bits[at], d);
-    }
-}
-
 static bn_status create_scalars(bn_cg *cg)
 {
     double diagonal[BN_DIAGONALS];
-    const bn_place place = bn_domain_place(cg->domain);
-    const int32_t pitch = (int32_t)place.pitch, offsets[5] = { 0, -1, 1, -pitch, pitch };
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->pap));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rz));
@@ -79,8 +43,7 @@ static bn_status create_scalars(bn_cg *cg)
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
     bn_stencil_diagonals(&cg->desc.stencil, diagonal);
-    BN_TRY(bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS));
-    return cg->desc.A ? bn_device_array_integers(cg->domain, cg->desc.name, offsets, 5, &cg->offsets) : BN_OK;
+    return bn_scalars_write(cg->diagonal, diagonal, BN_DIAGONALS);
 }
 
 bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
@@ -92,12 +55,9 @@ bn_status bn_cg_create(bn_domain *domain, const bn_cg_desc *desc, bn_cg **out)
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for a linear solver");
     cg->domain = domain;
     cg->desc = *desc;
-    const bn_define variants[] = { { .name = "SPMV", .kind = BN_DEF_INT, .u.i = desc->A ? desc->spmv : BN_SPMV_LOCAL },
-                                   { .name = "DOT", .kind = BN_DEF_INT, .u.i = desc->A ? desc->dot : BN_DOT_NORM } };
-    BN_GO(bn_program_build(domain, "cg", variants, 2, &cg->program));
+    BN_GO(bn_program_build(domain, "cg", NULL, 0, &cg->program));
     for (int k = 0; k < CG_KERNELS; k++)
-        if (k < DIA_SPMV || desc->A)
-            BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
+        BN_GO(bn_kernel_find(cg->program, &kernel_table[k], &cg->kernels[k]));
     BN_GO(create_scalars(cg));
     BN_GO(bn_field_zero(desc->p)); /* the first direction is z + 0 p: p must be a number */
     BN_GO(bn_field_zero(desc->q));
@@ -119,7 +79,6 @@ void bn_cg_destroy(bn_cg **solver)
     bn_scalars_destroy(&cg->scalars);
     bn_scalars_destroy(&cg->scalars_next);
     bn_scalars_destroy(&cg->diagonal);
-    bn_device_array_destroy(&cg->offsets);
     bn_program_destroy(&cg->program);
     free(cg);
     *solver = NULL;
@@ -132,21 +91,23 @@ static void swap_scalars(bn_cg *cg)
     cg->scalars_next = s;
 }
 
-/* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h. */
-#define MATRIX(cg, reach)                                                                         \
-    BN_READ((cg)->desc.bits, reach), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
+/* The arguments of STENCIL_ARGUMENTS in kernels/lib/stencil.h; kx and ky are no definitions, so that all systems of a
+ * domain share one program. */
+#define MATRIX(cg)                                                                            \
+    BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
         BN_REALV((cg)->desc.stencil.ky)
 
-/* r = b - A x and what follows from it; with `check` only if the recurrence has claimed to be done. */
+/* r = b - A x and its judgement; with `check` only if the recurrence claims to be done. `direct`: x is from a direct
+ * solver. */
 static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg, 0), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
+    BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
                   BN_SCALARS(cg->scalars), BN_I32V(check), BN_PARTIALS(cg->sums)));
     return BN_RUN(cg->kernels[CG_JUDGE], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_I32V(check), BN_I32V(direct),
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-/* The fused iteration in two halves; a batch ends after the first, which finds out whether the last was enough. */
+/* An iteration is update and direction. direction finds out whether the update before was enough. */
 static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 {
     bn_cg_desc *d = &cg->desc;
@@ -156,7 +117,7 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
         BN_TRY(d->preconditioner(d->user, d->r, z));
         BN_TRY(BN_RUN(cg->kernels[CG_DOT], BN_READ(d->bits, 0), BN_READ(d->r, 0), BN_READ(z, 0), BN_PARTIALS(cg->rz)));
     }
-    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg, 0), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
+    BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
                   BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->sums),
                   BN_TOTALS(d->preconditioner ? cg->rz : cg->sums), BN_I32V(d->preconditioner != NULL),
                   BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->pap)));
@@ -167,39 +128,10 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 
 static bn_status update(bn_cg *cg, bn_field *x)
 {
-    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg, 0), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
+    BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
                   BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->sums)));
     swap_scalars(cg);
     return BN_OK;
-}
-
-static bn_status dot(bn_cg *cg, bn_field *a, bn_field *b, bn_partials *out)
-{
-    if (cg->desc.dot == BN_DOT_NORM && a == b)
-        return BN_RUN(cg->kernels[DIA_NORM], BN_READ(a, 0), BN_PARTIALS(out));
-    return BN_RUN(cg->kernels[DIA_DOT], BN_READ(a, 0), BN_READ(b, 0), BN_PARTIALS(out));
-}
-
-/* The iteration in separate steps. */
-static bn_status step_by_step(bn_cg *cg, bn_field *x, const bn_cg_limits *l, unsigned most)
-{
-    bn_cg_desc *d = &cg->desc;
-    BN_TRY(BN_RUN(cg->kernels[DIA_XPAY], BN_READ(d->r, 0), BN_UPDATE(d->p), BN_SCALARS(cg->scalars)));
-    if (d->spmv == BN_SPMV_IMAGE)
-        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_ARRAY(cg->offsets), BN_IMAGE(d->p, 1),
-                      BN_UPDATE(d->q), BN_SCALARS(cg->scalars)));
-    else
-        BN_TRY(BN_RUN(cg->kernels[DIA_SPMV], BN_READ(d->A, 0), BN_ARRAY(cg->offsets), BN_READ(d->p, 1), BN_UPDATE(d->q),
-                      BN_SCALARS(cg->scalars)));
-    BN_TRY(dot(cg, d->p, d->q, cg->pap));
-    BN_TRY(BN_RUN(cg->kernels[DIA_FIND_ALPHA], BN_TOTALS(cg->pap), BN_SCALARS(cg->scalars)));
-    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->p, 0), BN_UPDATE(x), BN_SCALARS(cg->scalars),
-                  BN_REALV(1)));
-    BN_TRY(BN_RUN(cg->kernels[DIA_AXPY], BN_READ(d->bits, 0), BN_READ(d->q, 0), BN_UPDATE(d->r),
-                  BN_SCALARS(cg->scalars), BN_REALV(-1)));
-    BN_TRY(dot(cg, d->r, d->r, cg->sums));
-    return BN_RUN(cg->kernels[DIA_FIND_BETA], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_REALV(l->tolerance2),
-                  BN_REALV((double)most));
 }
 
 bn_status bn_cg_check(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *target)
@@ -224,14 +156,6 @@ bn_cg_report bn_cg_report_of(const double s[BN_CG_SCALARS])
     };
 }
 
-bn_status bn_cg_report_read(bn_cg *cg, bn_cg_report *report)
-{
-    double s[CG_SCALARS];
-    BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
-    *report = bn_cg_report_of(s);
-    return BN_OK;
-}
-
 bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *target, bn_cg_report *report)
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_CG_KAPPA,
@@ -241,19 +165,16 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *t
     unsigned batch = known ? report->iterations : 8;
     BN_TRY(residual(cg, x, b, &l, 0, 0));
     do {
-        if (!cg->desc.A && s[CG_FRESH] != 0)
+        if (s[CG_FRESH] != 0)
             BN_TRY(direction(cg, &l, target->iterations));
-        for (unsigned i = 0; i < batch; i++)
-            if (cg->desc.A) {
-                BN_TRY(step_by_step(cg, x, &l, target->iterations));
-            } else {
-                BN_TRY(update(cg, x));
-                BN_TRY(direction(cg, &l, target->iterations));
-            }
+        for (unsigned i = 0; i < batch; i++) {
+            BN_TRY(update(cg, x));
+            BN_TRY(direction(cg, &l, target->iterations));
+        }
         BN_TRY(residual(cg, x, b, &l, 1, 0));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
         const unsigned done = (unsigned)s[CG_ITERATIONS];
-        /* Too few: an eighth more than the last solve had, or twice as many when there is none. */
+        /* Not enough: an eighth more, or twice as many where no solve before gave a guess. */
         batch = known ? done / 8 + 4 : done + 8;
     } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
     *report = bn_cg_report_of(s);

@@ -44,28 +44,14 @@ typedef struct bn_cg_limits {
 } bn_cg_limits;
 bn_cg_limits bn_cg_limits_for(const bn_cg_target *, double norm, double kappa, bn_precision);
 
-/* Variants of the separate steps, in the order in which they were found to be faster; see kernels/cg.cl. */
-typedef enum bn_spmv { BN_SPMV_NAIVE, BN_SPMV_LOCAL, BN_SPMV_IMAGE } bn_spmv;
-typedef enum bn_dot {
-    BN_DOT_NAIVE,
-    BN_DOT_COALESCED,
-    BN_DOT_CONVERGENT,
-    BN_DOT_CONFLICT_FREE,
-    BN_DOT_UNROLLED,
-    BN_DOT_NORM
-} bn_dot;
-
 /* A preconditioner: launches what computes z from r. */
 typedef bn_status bn_preconditioner(void *user, bn_field *r, bn_field *z);
 
 typedef struct bn_cg_desc {
     const char *name;
-    bn_stencil stencil; /* its bits are not used: the field has them */
-    bn_field *bits;     /* BN_T_U8 */
-    bn_field *A;        /* five components: then the separate steps are taken; NULL: the fused ones */
-    bn_spmv spmv;       /* of the separate steps */
-    bn_dot dot;
-    bn_field *r, *p, *q; /* work: the residual and two directions (or the direction and its product) */
+    bn_stencil stencil;  /* its bits are not used: the field has them */
+    bn_field *bits;      /* BN_T_U8 */
+    bn_field *r, *p, *q; /* work: the residual and two directions */
     bn_field *z;         /* with a preconditioner */
     bn_preconditioner *preconditioner;
     void *user;
@@ -74,22 +60,18 @@ typedef struct bn_cg_desc {
 BN_CHECKED bn_status bn_cg_create(bn_domain *, const bn_cg_desc *, bn_cg **out);
 void bn_cg_destroy(bn_cg **);
 
-/* Solves A x = b from the present x, which keeps its values where there is no unknown; b must be zero there. Fails only
- * for OpenCL's failures: the report says how it ended. On entry it may hold the report of a similar solve (or zeros): a
- * guess of how many iterations to launch before looking. Convergence, restarts, rounding: docs/flow.md. */
+/* Solves A x = b from the present x, which keeps its values where there is no unknown; b must be zero there. Returns an
+ * error only if OpenCL fails; the report says how the solve ended. On entry the report is that of a similar solve (or
+ * zeros), whose iterations are launched before the first read of the scalars. Convergence, restarts, rounding:
+ * docs/flow.md. */
 BN_CHECKED bn_status bn_cg_solve(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *, bn_cg_report *);
 
-/* Launches the computation of the true residual of an x that came from elsewhere, and its judgement; bn_cg_report_read
- * waits for it. */
+/* Launches the computation of the true residual of an x from a direct solver, and its judgement. The report follows
+ * from the scalars, which may be read along with others in one wait. */
 BN_CHECKED bn_status bn_cg_check(bn_cg *, bn_field *x, bn_field *b, const bn_cg_target *);
-BN_CHECKED bn_status bn_cg_report_read(bn_cg *, bn_cg_report *);
-/* The same in two steps, for several reads in one wait: what to read, and what it means. */
 enum { BN_CG_SCALARS = 10 };
 bn_scalars *bn_cg_scalars(const bn_cg *);
 bn_cg_report bn_cg_report_of(const double scalars[BN_CG_SCALARS]);
-
-/* The stored matrix of a stencil for the separate steps: five planes of nx * ny, diagonal, west, east, south, north. */
-void bn_cg_fill_matrix(const bn_stencil *, double *planes);
 
 /* Fails with BN_DIVERGED and advice unless the report is a success. `system`: what was solved, for the message. */
 BN_CHECKED bn_status bn_cg_judge(bn_context *, const char *system, const bn_cg_target *, const bn_cg_report *);

@@ -5,17 +5,15 @@
 #include "numerics/cg.h"
 
 typedef enum bn_linear_method {
-    BN_LINEAR_CG,       /* conjugate gradients in separate steps on the matrix stored by diagonals */
-    BN_LINEAR_FUSED,    /* conjugate gradients in two kernels per iteration, matrix not stored */
+    BN_LINEAR_CG,       /* conjugate gradients in two kernels per iteration */
     BN_LINEAR_SPECTRAL, /* fast direct solver; rectangles only (bn_spectral_suits) */
     BN_LINEAR_MULTIGRID /* conjugate gradients preconditioned by a V-cycle */
 } bn_linear_method;
 
-/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits and A belong to
- * the system and are filled at creation. */
+/* Fields for the work, which systems may share; those that the method does not need may be NULL. bits belong to the
+ * system and are filled at creation. */
 typedef struct bn_linear_work {
     bn_field *bits;      /* BN_T_U8, one component */
-    bn_field *A;         /* CG: five components */
     bn_field *r, *p, *q; /* all methods */
     bn_field *z;         /* MULTIGRID */
 } bn_linear_work;
@@ -24,33 +22,29 @@ typedef struct bn_linear_desc {
     const char *name;   /* for messages: "the system for psi" */
     bn_stencil stencil; /* its bits are read at creation only */
     bn_linear_method method;
-    bn_spmv spmv; /* CG only */
-    bn_dot dot;
 } bn_linear_desc;
 
 typedef struct bn_linear bn_linear;
 
-/* On a domain of several boxes SPECTRAL, which needs whole lines, gathers the system in one box of the same device: the
- * same bits, at the price of copies through the host. MULTIGRID does so on grids that are too small to be made coarser
- * in boxes. */
+/* On a domain of several boxes SPECTRAL, which needs whole lines, solves a copy of the system in one box of the same
+ * device: the same bits, at the price of copies through the host. MULTIGRID does so on grids that are too small to be
+ * made coarser in boxes. */
 BN_CHECKED bn_status bn_linear_create(bn_domain *, const bn_linear_desc *, const bn_linear_work *, bn_linear **out);
 void bn_linear_destroy(bn_linear **);
 
-/* The residual of a direct solution is recomputed on the first and then on every so many-th solve: nothing is decided
- * by it but whether the run may go on. Between, the report is that of the last look. */
+/* The residual of a direct solution is recomputed on the first and then on every so many-th solve; it decides nothing
+ * but whether the run may go on. In between the report is the last one. */
 enum { BN_LINEAR_CHECK_EVERY = 16 };
 
 /* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x
- * keeps its values there. How it ended is known by the report, which may wait for the device and fails unless it is a
- * success. */
+ * keeps its values there. The report, which may wait for the device, fails unless the solve succeeded. */
 BN_CHECKED bn_status bn_linear_solve(bn_linear *, bn_field *x, bn_field *b, const bn_cg_target *);
 BN_CHECKED bn_status bn_linear_report(bn_linear *, bn_cg_report *);
-/* The same for several (NULL among them is left out), reading `scalars` of their domain along with them: one wait. */
+/* The same for several systems (NULL: none), with one wait for all of them and for `scalars` of their domain. */
 BN_CHECKED bn_status bn_linear_reports(bn_linear *const *, bn_cg_report *, size_t count, bn_scalars *scalars,
                                        double *values, size_t value_count);
 
-/* How many solves there were decides which of them are looked at: a run that goes on elsewhere sets it, with the last
- * report. */
+/* The number of solves decides whose residual is recomputed: a restarted run sets it, with the last report. */
 unsigned long long bn_linear_solves(const bn_linear *);
 void bn_linear_resume(bn_linear *, unsigned long long solves, const bn_cg_report *);
 

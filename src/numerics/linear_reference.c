@@ -1,6 +1,6 @@
 /* linear_reference.c: linear solvers in plain C, the specification of kernels/cg.cl, spectral.cl and multigrid.cl.
- * Compiled for float and for double; every expression is associated as on the device, so that both give the same bits.
- */
+ * Compiled for float and for double. The formulas are those of the kernels in the same association, so that both give
+ * the same bits. */
 #include "numerics/linear_reference.h"
 
 #include "numerics/multigrid_plan.h"
@@ -32,7 +32,7 @@ struct bn_linear_reference {
     axis axes[2];
     real *line;
     unsigned long long solves;
-    bn_cg_report checked; /* of the last direct solution that was looked at */
+    bn_cg_report checked; /* of the last direct solution whose residual was computed */
 };
 
 static real *rounded(const double *values, size_t count)
@@ -184,30 +184,6 @@ static real dot(const bn_linear_reference *l, const real *a, const real *b)
     return bn_ordered_dot(l->product, NULL, l->n, l->partials);
 }
 
-/* The same in the order of one of the older variants of the dot product. */
-static real variant_dot(const bn_linear_reference *l, const real *a, const real *b)
-{
-    const bn_dot variant = l->desc.dot;
-    if (l->desc.method != BN_LINEAR_CG || variant >= BN_DOT_CONFLICT_FREE)
-        return dot(l, a, b);
-    size_t count = 0;
-    for (size_t top = 0; top < l->n[1]; top += BN_BLOCK_NY)
-        for (size_t first = 0; first < l->n[0]; first += BN_BLOCK_NX) {
-            real lanes[BN_SUM_LANES] = { 0 };
-            for (size_t c = 0; c < (size_t)BN_BLOCK_NX * BN_BLOCK_NY; c++) {
-                const size_t i = first + c % BN_BLOCK_NX, j = top + c / BN_BLOCK_NX;
-                if (i < l->n[0] && j < l->n[1])
-                    lanes[variant == BN_DOT_NAIVE ? c / BN_BLOCK_NY : c % BN_BLOCK_NX] += a[j * l->n[0] + i] *
-                                                                                             b[j * l->n[0] + i];
-            }
-            for (size_t width = 1; width < BN_SUM_LANES; width *= 2)
-                for (size_t lane = 0; lane < BN_SUM_LANES; lane += 2 * width)
-                    lanes[lane] += lanes[lane + width];
-            l->partials[count++] = lanes[0];
-        }
-    return bn_ordered_total(l->partials, count);
-}
-
 /* -------------------------------------------------------------------------------------------------------- multigrid */
 
 static const int offset_x[9] = { 0, -1, 1, 0, 0, -1, 1, -1, 1 }, offset_y[9] = { 0, 0, 0, -1, 1, -1, -1, 1, 1 };
@@ -323,10 +299,10 @@ static void cycle(const bn_linear_reference *l, int level, const real *b, real *
     smooth(l, level, b, y, x);
 }
 
-/* ----------------------------------------------------------------------------------------------- conjugate gradients
- */
+/* ---------------------------------------------------------------------------------------------- conjugate gradients */
 
-/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. */
+/* Hestenes and Stiefel (1952), started from x, judged by the residual recomputed from x. rr: of the recurrence; last:
+ * of the residual recomputed before. */
 static void residual(const bn_linear_reference *l, const real *x, const real *b, bool check, bool direct,
                      const bn_cg_limits *limits, real *rr, real *last, real *bb, bn_cg_report *report)
 {
@@ -380,7 +356,7 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
                 p[at] = bits[at] ? z[at] + beta * p[at] : 0;
             for (size_t at = 0; at < l->points; at++)
                 l->q[at] = bits[at] ? row(l, at, p) : 0;
-            const real pap = variant_dot(l, p, l->q);
+            const real pap = dot(l, p, l->q);
             if (!isfinite(pap) || !(pap > 0)) {
                 report->state = BN_CG_BROKEN;
                 break;
@@ -391,7 +367,7 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
                     r[at] = r[at] - alpha * l->q[at];
                     x[at] = x[at] + alpha * p[at];
                 }
-            rr = variant_dot(l, r, r);
+            rr = dot(l, r, r);
             report->iterations++;
         }
         if (report->state == BN_CG_CLAIMED)

@@ -1,7 +1,7 @@
 /* multigrid.c: the grids of a V-cycle on a device, each with a domain of its own, and the launches. On a domain of
- * several boxes the large grids are cut into the same boxes; the first one that is small comes twice, in boxes and
- * whole: its right-hand side is gathered, all that is coarser is done there, and the correction is dealt out. Each
- * node's arithmetic is the same either way. */
+ * several boxes the large grids are cut into the same boxes. The first small grid exists twice, in boxes and
+ * agglomerated on the first device: the right-hand side is copied there, all coarser grids are whole, and the
+ * correction is copied back. The arithmetic of a node is the same either way. */
 #include "numerics/multigrid.h"
 
 #include "numerics/multigrid_plan.h"
@@ -10,17 +10,17 @@
 
 enum { MG_START, MG_SMOOTH, MG_CORRECT, MG_CORRECT_SMOOTH, MG_RESIDUAL, MG_RESTRICT, MG_DENSE, MG_KERNELS };
 
-/* A grid of fewer nodes is gathered: an exchange of halos between devices takes longer than all its arithmetic on one,
- * and a cycle has two for each grid at least. */
-enum { MG_GATHERED_NODES = 320 * 320 };
+/* Grids of fewer nodes are agglomerated: a halo exchange between devices takes longer than all arithmetic of such a
+ * grid on one device, and a cycle has at least two exchanges a grid. */
+enum { MG_AGGLOMERATED_NODES = 320 * 320 };
 
-/* With two cells around it of what mg_start leaves, a box knows the residuals that the coarser grid restricts; with two
- * of the corrected values it can sweep one cell around it and then itself. The coarse correction of two cells takes as
- * many of the coarser grid. */
-#define MG_COARSE_REACH(margin) ((margin) / 2 + 1)
+/* Ghost cells that a box computes itself: two cells of the result of mg_start give the residuals that the coarser grid
+ * restricts; two cells of the corrected values allow a sweep over one ghost cell and then one over the box. Correcting
+ * them reads this many cells around the box of the coarser grid. */
+#define MG_COARSE_RADIUS(ghosts) ((ghosts) / 2 + 1)
 
-/* Nodes up to which a grid corrects and sweeps in one launch: that saves some 5 us on a GPU, more than computing each
- * correction five times on the finest grid, nine times on others; on a CPU it is the same at 65 x 65 and slower above.
+/* Nodes up to which a grid corrects and sweeps in one launch. On a GPU this saves some 5 us, more than it costs to
+ * compute each correction five times on the finest grid and nine times on others; a CPU gains nothing at 65 x 65 nodes.
  */
 enum { MG_FUSED_NODES_CPU = 96 * 96, MG_FUSED_NODES_GPU = 512 * 512 };
 
@@ -42,13 +42,13 @@ static const bn_kernel_desc kernel_table[2][MG_KERNELS] = {
 };
 
 typedef struct mg_level {
-    const bn_grid_level *plan; /* lives while the levels are made */
-    bn_domain *domain;         /* own on all but the finest */
+    const bn_grid_level *plan; /* valid during creation */
+    bn_domain *domain;         /* owned, except the finest */
     bn_program *program;
     bn_kernel *kernels[MG_KERNELS];
-    bn_field *A, *b, *x, *y; /* own on all but the finest, where x and b come with each cycle */
+    bn_field *A, *b, *x, *y; /* owned, except the finest level's, whose x and b are the caller's */
     bool fused;              /* mg_correct_smooth takes the place of mg_correct */
-    int margin;              /* cells beyond its boxes that are computed there, too, rather than exchanged */
+    int ghosts;              /* cells around its boxes that are computed instead of exchanged */
 } mg_level;
 
 struct bn_multigrid {
@@ -57,17 +57,17 @@ struct bn_multigrid {
     bn_scalars *diagonal;
     bn_device_array *inverse;
     int levels;
-    int twin; /* the last level in boxes, of which the next one is the same grid as a whole; -1: there is one box */
+    int agglomerated; /* level that is the same grid as the one before, but whole on the first device; 0: none */
     mg_level level[BN_GRID_LEVELS + 1];
 };
 
-/* The grid of a level behind the finest, whole or in the boxes of the one before. */
+/* The grid of a coarser level, whole or in the boxes of the one before. */
 static bn_status create_domain(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
     bn_domain *finest = m->level[0].domain;
     const bn_grid_level *finer = l[-1].plan;
-    if (number <= m->twin)
+    if (number < m->agglomerated)
         return bn_domain_coarsen(l[-1].domain, (const int[3]){ finer->step_x, finer->step_y, 1 },
                                  BN_MULTIGRID_GHOST_CELLS + 1, &l->domain);
     const bn_domain_desc desc = {
@@ -83,35 +83,37 @@ static bn_status create_fields(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
     const size_t points = (size_t)l->plan->nx * l->plan->ny;
-    const int stored = number == m->twin ? 1 : BN_STORED; /* only where unknowns are: nothing is smoothed there */
+    const int stored = number + 1 == m->agglomerated
+                           ? 1
+                           : BN_STORED; /* only where unknowns are: nothing is smoothed there */
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse A", .components = stored }, &l->A));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse b" }, &l->b));
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
-    if (number != m->twin)
+    if (number + 1 != m->agglomerated)
         BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
     return bn_field_set(l->A, l->plan->A, (size_t)stored * points);
 }
 
-/* Whether the residual of a level is a field of its own: boxes that know nothing beyond their own nodes exchange it. */
+/* Whether the residual of a level is a field of its own, which boxes without ghost cells exchange. */
 static bool separate(const bn_multigrid *m, int number)
 {
-    return number >= 0 && number < m->twin && m->level[number].margin == 0;
+    return number >= 0 && number + 1 < m->agglomerated && m->level[number].ghosts == 0;
 }
 
-/* Whether a level corrects and sweeps in one launch: it is small, and in one box, so that ranks need not agree. */
+/* Whether a level corrects and sweeps in one launch: it is small, and whole, so that all ranks decide alike. */
 static bool small_enough(const bn_multigrid *m, int number)
 {
     const bn_domain *d = m->level[number].domain;
     const bool cpu = bn_device_describe(bn_domain_device(d))->cpu;
-    return number > m->twin && bn_domain_boxes(d) == 1 &&
+    return number >= m->agglomerated && bn_domain_boxes(d) == 1 &&
            bn_domain_points(d) <= (cpu ? MG_FUSED_NODES_CPU : MG_FUSED_NODES_GPU);
 }
 
 /* Whether a level has a kernel. */
 static bool has_kernel(const bn_multigrid *m, int number, int kernel)
 {
-    const bool first = number == 0 || (m->twin >= 0 && number == m->twin + 1), coarsest = number + 1 == m->levels;
-    if (number == m->twin)
+    const bool first = number == 0 || number == m->agglomerated, coarsest = number + 1 == m->levels;
+    if (number + 1 == m->agglomerated)
         return kernel == MG_RESTRICT;
     switch (kernel) {
     case MG_RESTRICT: return !first;
@@ -123,34 +125,33 @@ static bool has_kernel(const bn_multigrid *m, int number, int kernel)
     }
 }
 
+#define BN_INT(name_, value_)                                \
+    {                                                        \
+        .name = (name_), .kind = BN_DEF_INT, .u.i = (value_) \
+    }
+
 static bn_status build(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
-    const bool first = number == 0 || (m->twin >= 0 && number == m->twin + 1); /* reads no finer level */
-    const bool coarsest = number + 1 == m->levels, last = coarsest || number == m->twin;
+    const bool first = number == 0 || number == m->agglomerated; /* reads no finer level */
+    const bool coarsest = number + 1 == m->levels, last = coarsest || number + 1 == m->agglomerated;
     const mg_level *finer = first ? l : l - 1, *coarser = last ? l : l + 1;
-    const struct {
-        const char *name;
-        long long value;
-    } integers[] = {
-        { "FUSED", l->fused },
-        { "SEPARATE", separate(m, number) },
-        { "FINER_SEPARATE", separate(m, number - 1) },
-        { "FINEST", number == 0 },
-        { "COARSEST", coarsest },
-        { "FINER_FINEST", number == 1 },
-        { "STEP_X", l->plan->step_x },
-        { "STEP_Y", l->plan->step_y },
-        { "COARSE_NX", coarser->plan->nx },
-        { "COARSE_NY", coarser->plan->ny },
-        { "FINER_STEP_X", finer->plan->step_x },
-        { "FINER_STEP_Y", finer->plan->step_y },
-        { "FINER_NX", finer->plan->nx },
-        { "FINER_NY", finer->plan->ny },
-    };
-    enum { COUNT = sizeof integers / sizeof *integers, ALL = COUNT + 9 };
-    bn_define defines[ALL] = {
-        [COUNT] = { .name = "LAST_X", .kind = BN_DEF_REAL, .u.r = l->plan->last_x },
+    const bn_define defines[] = {
+        BN_INT("FUSED", l->fused),
+        BN_INT("SEPARATE", separate(m, number)),
+        BN_INT("FINER_SEPARATE", separate(m, number - 1)),
+        BN_INT("FINEST", number == 0),
+        BN_INT("COARSEST", coarsest),
+        BN_INT("FINER_FINEST", number == 1),
+        BN_INT("STEP_X", l->plan->step_x),
+        BN_INT("STEP_Y", l->plan->step_y),
+        BN_INT("COARSE_NX", coarser->plan->nx),
+        BN_INT("COARSE_NY", coarser->plan->ny),
+        BN_INT("FINER_STEP_X", finer->plan->step_x),
+        BN_INT("FINER_STEP_Y", finer->plan->step_y),
+        BN_INT("FINER_NX", finer->plan->nx),
+        BN_INT("FINER_NY", finer->plan->ny),
+        { .name = "LAST_X", .kind = BN_DEF_REAL, .u.r = l->plan->last_x },
         { .name = "LAST_Y", .kind = BN_DEF_REAL, .u.r = l->plan->last_y },
         { .name = "FINER_LAST_X", .kind = BN_DEF_REAL, .u.r = finer->plan->last_x },
         { .name = "FINER_LAST_Y", .kind = BN_DEF_REAL, .u.r = finer->plan->last_y },
@@ -160,9 +161,7 @@ static bn_status build(bn_multigrid *m, int number)
         { .name = "FINER_PITCH", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PITCH } },
         { .name = "FINER_PLANE", .kind = BN_DEF_PLACE, .u.place = { finer->domain, BN_PLACE_PLANE } },
     };
-    for (int i = 0; i < COUNT; i++)
-        defines[i] = (bn_define){ .name = integers[i].name, .kind = BN_DEF_INT, .u.i = integers[i].value };
-    BN_TRY(bn_program_build(l->domain, "multigrid", defines, ALL, &l->program));
+    BN_TRY(bn_program_build(l->domain, "multigrid", defines, sizeof defines / sizeof *defines, &l->program));
     for (int k = 0; k < MG_KERNELS; k++)
         if (has_kernel(m, number, k))
             BN_TRY(bn_kernel_find(l->program, &kernel_table[number > 0][k], &l->kernels[k]));
@@ -175,33 +174,32 @@ bool bn_multigrid_fits_boxes(const bn_domain *domain, const bn_stencil *s)
            bn_domain_divides(domain, (const int[3]){ bn_grid_step(s->nx), bn_grid_step(s->ny), 1 });
 }
 
-/* Makes the levels behind the finest: in boxes as long as they are large and cuts can be divided, then whole. */
+/* Makes the coarser levels: in boxes as long as they are large and their cuts can be coarsened, then whole. */
 static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
 {
     const bool boxes = bn_domain_boxes(m->level[0].domain) > 1;
     bool whole = !boxes;
-    m->twin = -1;
     m->level[0].plan = plan->level;
     m->levels = 1;
     for (int p = 1; p < plan->levels; p++) {
         const bn_grid_level *own = &plan->level[p];
-        const bool small = (size_t)own->nx * own->ny < MG_GATHERED_NODES || p + 1 == plan->levels;
+        const bool small = (size_t)own->nx * own->ny < MG_AGGLOMERATED_NODES || p + 1 == plan->levels;
         for (int copy = whole; copy < 2; copy++) {
             const int number = m->levels++;
             mg_level *l = &m->level[number];
             l->plan = own;
             if (copy == 0)
-                m->twin = number;
+                m->agglomerated = number + 1;
             BN_TRY(create_domain(m, number));
             if (copy == 0 && !small && bn_domain_divides(l->domain, (const int[3]){ own->step_x, own->step_y, 1 }))
                 break;
             whole = true;
         }
     }
-    for (int l = 0; l < m->twin; l++)
+    for (int l = 0; l + 1 < m->agglomerated; l++)
         if (bn_domain_max_radius(m->level[l].domain) >= BN_MULTIGRID_GHOST_CELLS + 1 &&
-            bn_domain_max_radius(m->level[l + 1].domain) >= MG_COARSE_REACH(BN_MULTIGRID_GHOST_CELLS))
-            m->level[l].margin = BN_MULTIGRID_GHOST_CELLS;
+            bn_domain_max_radius(m->level[l + 1].domain) >= MG_COARSE_RADIUS(BN_MULTIGRID_GHOST_CELLS))
+            m->level[l].ghosts = BN_MULTIGRID_GHOST_CELLS;
     for (int l = 0; l < m->levels; l++)
         m->level[l].fused = small_enough(m, l);
     for (int l = 1; l < m->levels; l++)
@@ -211,7 +209,7 @@ static bn_status create_levels(bn_multigrid *m, const bn_multigrid_plan *plan)
     return BN_OK;
 }
 
-bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_field *bits, bn_field *room,
+bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_field *bits, bn_field *work,
                               bn_multigrid **out)
 {
     *out = NULL;
@@ -227,11 +225,12 @@ bn_status bn_multigrid_create(bn_domain *domain, const bn_stencil *stencil, bn_f
     m->stencil = *stencil;
     m->bits = bits;
     m->level[0].domain = domain;
-    m->level[0].y = room;
+    m->level[0].y = work;
     BN_GO(create_levels(m, &plan));
     const bn_grid_level *last = &plan.level[plan.levels - 1];
     const size_t nodes = (size_t)last->nx * last->ny;
-    BN_GO(bn_device_array_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes, &m->inverse));
+    BN_GO(bn_device_array_reals(m->level[m->levels - 1].domain, "coarsest inverse", plan.inverse, nodes * nodes,
+                                &m->inverse));
     BN_GO(bn_scalars_create(domain, "multigrid diagonal", BN_DIAGONALS, &m->diagonal));
     bn_stencil_diagonals(stencil, diagonal);
     BN_GO(bn_scalars_write(m->diagonal, diagonal, BN_DIAGONALS));
@@ -266,26 +265,28 @@ void bn_multigrid_destroy(bn_multigrid **multigrid)
 }
 
 /* A launch of kernel `k` on level `l` with the arguments of MATRIX_ARGUMENTS in front, of which it reads neighbours
- * within `reach`. */
-#define RUN(m, l, k, reach, ...)                                                                       \
-    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, reach), BN_SCALARS((m)->diagonal), \
-                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)              \
-              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, reach), __VA_ARGS__))
+ * within `radius`. */
+#define RUN(m, l, k, radius, ...)                                                                       \
+    ((l) == 0 ? BN_RUN((m)->level[0].kernels[k], BN_READ((m)->bits, radius), BN_SCALARS((m)->diagonal), \
+                       BN_REALV((m)->stencil.kx), BN_REALV((m)->stencil.ky), __VA_ARGS__)               \
+              : BN_RUN((m)->level[l].kernels[k], BN_READ((m)->level[l].A, radius), __VA_ARGS__))
 
 static bn_status restrict_to(bn_multigrid *m, int number, bn_field *b, bn_field *x)
 {
     mg_level *l = &m->level[number];
-    const int reach = number <= m->twin; /* of boxes with margins */
+    const int radius = number < m->agglomerated; /* within boxes of their own */
     if (separate(m, number - 1)) {
         BN_TRY(RUN(m, number - 1, MG_RESIDUAL, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l[-1].y)));
         return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].y, 1), BN_READ(l->A, 0), BN_WRITE(l->b));
     }
     if (number == 1)
-        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, reach), BN_SCALARS_OTHER_GRID(m->diagonal),
-                      BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky), BN_READ_OTHER_GRID_RADIUS(b, reach),
-                      BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
-    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, reach), BN_READ_OTHER_GRID_RADIUS(b, reach),
-                  BN_READ_OTHER_GRID_RADIUS(x, 2 * reach), BN_READ(l->A, 0), BN_WRITE(l->b));
+        return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(m->bits, radius),
+                      BN_SCALARS_OTHER_GRID(m->diagonal), BN_REALV(m->stencil.kx), BN_REALV(m->stencil.ky),
+                      BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
+                      BN_WRITE(l->b));
+    return BN_RUN(l->kernels[MG_RESTRICT], BN_READ_OTHER_GRID_RADIUS(l[-1].A, radius),
+                  BN_READ_OTHER_GRID_RADIUS(b, radius), BN_READ_OTHER_GRID_RADIUS(x, 2 * radius), BN_READ(l->A, 0),
+                  BN_WRITE(l->b));
 }
 
 static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
@@ -293,13 +294,13 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
     mg_level *l = &m->level[number], *next = l + 1;
     if (number + 1 == m->levels)
         return BN_RUN(l->kernels[MG_DENSE], BN_ARRAY(m->inverse), BN_READ(b, 0), BN_WRITE(x));
-    if (number == m->twin) {
+    if (number + 1 == m->agglomerated) {
         BN_TRY(bn_field_copy(b, next->b));
         BN_TRY(cycle(m, number + 1, next->b, next->x));
         return bn_field_copy(next->x, x);
     }
-    const int margin = l->margin;
-    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_GHOST_CELLS(margin)));
+    const int ghosts = l->ghosts;
+    BN_TRY(RUN(m, number, MG_START, 1, BN_READ(b, 1), BN_WRITE(x), BN_GHOST_CELLS(ghosts)));
     BN_TRY(restrict_to(m, number + 1, b, x));
     BN_TRY(cycle(m, number + 1, next->b, next->x));
     if (l->fused) {
@@ -307,8 +308,9 @@ static bn_status cycle(bn_multigrid *m, int number, bn_field *b, bn_field *x)
                    BN_WRITE(l->y)));
     } else {
         BN_TRY(BN_RUN(l->kernels[MG_CORRECT], BN_READ(number == 0 ? m->bits : l->A, 0),
-                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_REACH(margin)), BN_UPDATE(x), BN_GHOST_CELLS(margin)));
-        BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(margin / 2)));
+                      BN_READ_OTHER_GRID_RADIUS(next->x, MG_COARSE_RADIUS(ghosts)), BN_UPDATE(x),
+                      BN_GHOST_CELLS(ghosts)));
+        BN_TRY(RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(x, 1), BN_WRITE(l->y), BN_GHOST_CELLS(ghosts / 2)));
     }
     return RUN(m, number, MG_SMOOTH, 0, BN_READ(b, 0), BN_READ(l->y, 1), BN_WRITE(x), BN_GHOST_CELLS(0));
 }

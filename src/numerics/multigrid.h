@@ -7,14 +7,14 @@
 
 typedef struct bn_multigrid bn_multigrid;
 
-/* Cells by which the halo of a domain of several boxes is wider than 1 for a grid to need two exchanges in a cycle, its
- * right-hand side and its correction, instead of one for each of its six launches. */
+/* With a halo of so many cells more than 1, a grid in several boxes needs two halo exchanges a cycle, of its right-hand
+ * side and of its correction, instead of one for each of its six launches. */
 enum { BN_MULTIGRID_GHOST_CELLS = 2 };
 
-/* bits: the stencil's, as a field of the domain; `room`: a work field. Makes the coarser grids, in the boxes of the
- * domain as long as they are large; smaller ones are whole on the first device (of every rank). The bits of a cycle do
- * not depend on the boxes. */
-BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_field *room,
+/* bits: the stencil's, as a field of the domain; `work`: a work field. Makes the coarser grids: large ones in the boxes
+ * of the domain, small ones whole on the first device (of every rank). The result of a cycle does not depend on the
+ * boxes, in any bit. */
+BN_CHECKED bn_status bn_multigrid_create(bn_domain *, const bn_stencil *, bn_field *bits, bn_field *work,
                                          bn_multigrid **out);
 /* Whether there is a coarser grid that can be cut like the domain: several boxes need one. */
 bool bn_multigrid_fits_boxes(const bn_domain *, const bn_stencil *);

@@ -84,8 +84,8 @@ static void find_parents(void *user, size_t first, size_t end)
         }
 }
 
-/* Fills rows [first, end) of the coarser matrix from the finer one. An entry's addends come in the order of the finer
- * grid's nodes, whatever the band. */
+/* Fills rows [first, end) of the coarser matrix from the finer one. Addends of an entry come in the order of the finer
+ * grid's nodes, so the result does not depend on the range. */
 static void galerkin(void *user, size_t first, size_t end)
 {
     const two_levels *t = user;
@@ -112,7 +112,7 @@ static void galerkin(void *user, size_t first, size_t end)
                 const int columns = parents_of(fine, coarse, is_parent, (uint32_t)((long)i + offset_x[c]),
                                                (uint32_t)((long)j + offset_y[c]), cx, cy, cw);
                 for (int r = 0; r < rows; r++) {
-                    if ((size_t)ry[r] < first || (size_t)ry[r] >= end) /* another band's */
+                    if ((size_t)ry[r] < first || (size_t)ry[r] >= end) /* of another range */
                         continue;
                     for (int k = 0; k < columns; k++) {
                         const int to = component(cx[k] - rx[r], cy[k] - ry[r]);
@@ -127,9 +127,10 @@ static void galerkin(void *user, size_t first, size_t end)
             coarse->A[9 * points + at] = BN_JACOBI_DAMPING / coarse->A[at];
 }
 
-/* What a smooth error makes of the last node of a line from the one before: its equation with the entries across the
- * line added up, the mean over the side. A given value half a spacing beyond the last node makes it a third, a mirrored
- * border one. `along` 0: x. */
+/* Weight of the last coarse node for the fine node beyond it: the ratio of a smooth error at the last node of a line to
+ * that at the node before, from the last node's equation with the entries across the line added up, mean over the side.
+ * It is one third if a value is given half a spacing beyond the last node, one at a mirrored border. `along` 0: the
+ * side at the end of x, else of y. */
 static double last_weight(const bn_stencil *s, const double diagonal[BN_DIAGONALS], const bn_grid_level *l, int along)
 {
     const size_t count = along ? l->nx : l->ny;

@@ -7,9 +7,8 @@
 
 enum { BN_GRID_LEVELS = 16, BN_DENSE_NODES = 256, BN_STORED = 10 };
 
-/* A grid. step: 2 where the next coarser grid has every other node, 1 where it has all;
- * A: BN_STORED components of nx * ny
- * (diagonal; W, E, S, N, SW, SE, NW, NE; damping over the diagonal), NULL on the finest grid. */
+/* A grid. step: 2 where the next coarser grid has every other node, 1 where it has all of them. A: BN_STORED components
+ * of nx * ny values (diagonal; W, E, S, N, SW, SE, NW, NE; damping over the diagonal), NULL on the finest grid. */
 typedef struct bn_grid_level {
     uint32_t nx, ny;
     int step_x, step_y;
@@ -29,7 +28,7 @@ uint32_t bn_grid_coarse(uint32_t n);
 
 /* Fields of reals that a coarser grid takes: its matrix, and three vectors. */
 enum { BN_GRID_FIELDS = BN_STORED + 3 };
-/* The next coarser grid of one that multigrid makes coarser; false: it does not. */
+/* Changes the size to that of the next coarser grid; false: this grid is the coarsest. */
 bool bn_grid_next(uint32_t *nx, uint32_t *ny);
 
 /* False: no memory. */

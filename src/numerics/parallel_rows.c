@@ -1,4 +1,4 @@
-/* parallel_rows.c: a thread for each band of rows. */
+/* parallel_rows.c: a thread for each range of rows. */
 #include "numerics/parallel_rows.h"
 
 #include <pthread.h>
@@ -7,16 +7,16 @@
 
 enum { MOST_THREADS = 16, LEAST_ROWS = 128 }; /* rows worth a thread */
 
-typedef struct band {
+typedef struct row_range {
     void (*work)(void *user, size_t first, size_t end);
     void *user;
     size_t first, end;
-} band;
+} row_range;
 
 static void *run(void *given)
 {
-    const band *b = given;
-    b->work(b->user, b->first, b->end);
+    const row_range *r = given;
+    r->work(r->user, r->first, r->end);
     return NULL;
 }
 
@@ -26,17 +26,17 @@ void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t
     size_t count = rows / LEAST_ROWS, most = processors > 0 ? (size_t)processors : 1;
     most = most < MOST_THREADS ? most : MOST_THREADS;
     count = count < 1 ? 1 : count < most ? count : most;
-    band bands[MOST_THREADS];
+    row_range ranges[MOST_THREADS];
     pthread_t threads[MOST_THREADS];
     bool started[MOST_THREADS] = { false };
-    for (size_t b = 0; b < count; b++) {
-        bands[b] = (band){ work, user, rows * b / count, rows * (b + 1) / count };
-        started[b] = b > 0 && pthread_create(&threads[b], NULL, run, &bands[b]) == 0;
+    for (size_t r = 0; r < count; r++) {
+        ranges[r] = (row_range){ work, user, rows * r / count, rows * (r + 1) / count };
+        started[r] = r > 0 && pthread_create(&threads[r], NULL, run, &ranges[r]) == 0;
     }
-    for (size_t b = 0; b < count; b++)
-        if (!started[b])
-            run(&bands[b]);
-    for (size_t b = 0; b < count; b++)
-        if (started[b])
-            pthread_join(threads[b], NULL);
+    for (size_t r = 0; r < count; r++)
+        if (!started[r])
+            run(&ranges[r]);
+    for (size_t r = 0; r < count; r++)
+        if (started[r])
+            pthread_join(threads[r], NULL);
 }

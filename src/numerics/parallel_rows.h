@@ -1,12 +1,12 @@
 /* parallel_rows.h: rows of a grid worked on by several threads of the host. */
-#ifndef BN_BANDS_H
-#define BN_BANDS_H
+#ifndef BN_PARALLEL_ROWS_H
+#define BN_PARALLEL_ROWS_H
 
 #include <stddef.h>
 
-/* Calls `work` for bands [first, end) that make up [0, rows), each on a thread of its own, up to one for each processor
- * and 16 in all; small counts, and bands whose thread can't be had, are worked on here. Returns when all is done. What
- * `work` writes must belong to its band alone. */
+/* Calls `work` for ranges [first, end) that make up [0, rows), each on a thread of its own: at most one for each
+ * processor and 16 in all. Few rows, and ranges whose thread can't be created, are worked on by the caller. Returns
+ * when all is done. `work` may write to rows of its range only. */
 void bn_parallel_rows(size_t rows, void (*work)(void *user, size_t first, size_t end), void *user);
 
 #endif

@@ -1,7 +1,7 @@
 /* real.h: what the CPU references are written with. A file NAME_reference.c is compiled twice, for float and for
  * double, so that a device can be compared with it bit for bit in its own precision. It is plain C loops over whole
- * arrays (x fastest, no halo). It shares with the kernels the numbering of cells, tables and the order of sums, and has the
- * same formulas in the same association: it proves the port; the analytic tests prove the scheme. */
+ * arrays (x fastest, no halo). Its formulas are those of the kernels in the same association, written again: equal bits
+ * prove the port, and the tests of the solvers prove the scheme. */
 #ifndef BN_REAL_H
 #define BN_REAL_H
 

@@ -8,13 +8,12 @@
 enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, TABLES };
 
 struct bn_spectral {
-    bn_domain *domain;
     bn_program *program;
     bn_kernel *rows, *columns;
     bn_device_array *table[2][TABLES];
-    bn_field *room;
-    bn_domain *turned_domain; /* columns as rows */
-    bn_field *turned;
+    bn_field *work;
+    bn_domain *transposed_domain; /* columns as rows */
+    bn_field *transposed;
 };
 
 static const bn_kernel_desc rows_kernel = { "spectral_rows",
@@ -35,11 +34,11 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_devic
     BN_TRY(bn_device_array_integers(d, "order back", a->pick_back, count, &table[PICK_BACK]));
     BN_TRY(bn_device_array_reals(d, "chirp", a->chirps ? a->chirp : none, a->chirps ? 2 * length : 2, &table[CHIRP]));
     BN_TRY(bn_device_array_reals(d, "spectrum of the chirp", a->chirps ? a->spectrum : none, a->chirps ? 2 * size : 2,
-                          &table[SPECTRUM]));
+                                 &table[SPECTRUM]));
     return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 
-bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *room, bn_spectral **out)
+bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work, bn_spectral **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -49,45 +48,37 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         free(s);
         return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
     }
-    s->domain = domain;
-    s->room = room;
+    s->work = work;
     const bn_spectral_axis *x = &plan.axis[0], *y = &plan.axis[1];
-    const bn_domain_desc turned = {
+    const bn_domain_desc transposed = {
         .grid = { .dims = 2, .n = { (uint32_t)y->count, (uint32_t)x->count, 1 }, .h = { 1, 1, 1 } },
         .precision = bn_domain_precision(domain),
         .device = bn_domain_device(domain)
     };
-    BN_GO(bn_domain_create(bn_domain_context(domain), &turned, &s->turned_domain));
-    BN_GO(bn_field_create(s->turned_domain, &(bn_field_desc){ .name = "coefficients" }, &s->turned));
-    const bn_place place = bn_domain_place(s->turned_domain);
-    const struct {
-        const char *name;
-        long long value;
-    } integers[] = {
-        { "TRANSPOSED_FIRST", place.first },
-        { "TRANSPOSED_PITCH", place.pitch },
-        { "LOG_X", x->log },
-        { "LENGTH_X", x->length },
-        { "CHIRP_X", x->chirps },
-        { "COUNT_X", x->count },
-        { "FIRST_X", x->first },
-        { "ODD_X", x->odd },
-        { "LOG_Y", y->log },
-        { "LENGTH_Y", y->length },
-        { "CHIRP_Y", y->chirps },
-        { "COUNT_Y", y->count },
-        { "FIRST_Y", y->first },
-        { "ODD_Y", y->odd },
-        { "TWICE_LOW_X", x->low_free },
-        { "TWICE_HIGH_X", x->high_free },
-        { "TWICE_LOW_Y", y->low_free },
-        { "TWICE_HIGH_Y", y->high_free },
+    BN_GO(bn_domain_create(bn_domain_context(domain), &transposed, &s->transposed_domain));
+    BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "coefficients" }, &s->transposed));
+    const bn_place place = bn_domain_place(s->transposed_domain);
+    const bn_define defines[] = {
+        { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
+        { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
+        { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
+        { .name = "LENGTH_X", .kind = BN_DEF_INT, .u.i = x->length },
+        { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
+        { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
+        { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
+        { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
+        { .name = "LOG_Y", .kind = BN_DEF_INT, .u.i = y->log },
+        { .name = "LENGTH_Y", .kind = BN_DEF_INT, .u.i = y->length },
+        { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
+        { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
+        { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
+        { .name = "ODD_Y", .kind = BN_DEF_INT, .u.i = y->odd },
+        { .name = "TWICE_LOW_X", .kind = BN_DEF_INT, .u.i = x->low_free },
+        { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },
+        { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
+        { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
     };
-    enum { COUNT = sizeof integers / sizeof *integers };
-    bn_define defines[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        defines[i] = (bn_define){ .name = integers[i].name, .kind = BN_DEF_INT, .u.i = integers[i].value };
-    BN_GO(bn_program_build(domain, "spectral", defines, COUNT, &s->program));
+    BN_GO(bn_program_build(domain, "spectral", defines, sizeof defines / sizeof *defines, &s->program));
     BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
     BN_GO(create_tables(domain, x, s->table[0]));
@@ -108,8 +99,8 @@ void bn_spectral_destroy(bn_spectral **solver)
         for (int t = 0; t < TABLES; t++)
             bn_device_array_destroy(&(*solver)->table[d][t]);
     bn_program_destroy(&(*solver)->program);
-    bn_field_destroy(&(*solver)->turned);
-    bn_domain_destroy(&(*solver)->turned_domain);
+    bn_field_destroy(&(*solver)->transposed);
+    bn_domain_destroy(&(*solver)->transposed_domain);
     free(*solver);
     *solver = NULL;
 }
@@ -117,11 +108,11 @@ void bn_spectral_destroy(bn_spectral **solver)
 bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b)
 {
     bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->turned), BN_I32V(0), BN_ARRAY(tx[TWIDDLE]),
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed), BN_I32V(0), BN_ARRAY(tx[TWIDDLE]),
                   BN_ARRAY(tx[LOAD]), BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM])));
-    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->turned), BN_UPDATE(s->room), BN_ARRAY(tx[EIGENVALUE]),
+    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_UPDATE(s->work), BN_ARRAY(tx[EIGENVALUE]),
                   BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]),
                   BN_ARRAY(ty[LOAD_BACK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
-    return BN_RUN(s->rows, BN_READ(s->room, 0), BN_UPDATE(x), BN_I32V(1), BN_ARRAY(tx[TWIDDLE]),
+    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_UPDATE(x), BN_I32V(1), BN_ARRAY(tx[TWIDDLE]),
                   BN_ARRAY(tx[LOAD_BACK]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]));
 }

@@ -7,8 +7,8 @@
 
 typedef struct bn_spectral bn_spectral;
 
-/* bn_spectral_suits must be true; the domain has one box. `room`: a work field. */
-BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *room, bn_spectral **out);
+/* bn_spectral_suits must be true; the domain has one box. `work`: a work field. */
+BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);
 
 /* x = A^-1 b at the unknowns; the rest of x stays. b may be x. */

@@ -53,7 +53,7 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
     bool *unknown = calloc(points, sizeof *unknown), *cell = calloc(points, sizeof *cell);
     uint8_t *bits = calloc(points, 1);
     if (!unknown || !cell || !bits) {
-        reason = "there is no memory to look at it";
+        reason = "there is no memory to check it";
         goto out;
     }
     for (size_t j = 0; j < ny; j++)

@@ -1,16 +1,17 @@
-/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl), for device and reference: what is the same
- * for both because it is only numbers. */
+/* spectral_plan.h: tables of the fast direct solver (kernels/spectral.cl): lengths, extensions, eigenvalues and chirps,
+ * computed once in double for device and reference. */
 #ifndef BN_SPECTRAL_PLAN_H
 #define BN_SPECTRAL_PLAN_H
 
 #include "numerics/stencil.h"
 #include <stddef.h>
 
-/* One dimension. `count` unknowns from node `first` on; a line is extended to a period of `length` points, odd about
- * its lower end (value given there) or even; transforms have 2^log points, by way of a chirp if length is no power of
- * two. Pairs (re, im) in twiddle [2^log / 2], chirp [length], spectrum [2^log]; load and load_back [length], the others
- * [count]. load: what stands at each point of the period, see the kernel; pick: where a result stands; *_back: the same
- * for the way back. */
+/* One dimension. Unknowns are `count` nodes from node `first` on. A line is extended to a period of `length` points:
+ * odd about its lower end where the value is given there, else even. Transforms have 2^log points; if length is no
+ * power of two they are a convolution (`chirps`). twiddle [2^log / 2], chirp [length], spectrum [2^log]   pairs (re,
+ * im) load, load_back [length]    for each point of the period the value there, forward and back, as the kernel
+ * explains pick, pick_back [count]     index of each value in the result of the transform eigenvalue [count] times the
+ * lengths of both periods */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
@@ -24,7 +25,7 @@ typedef struct bn_spectral_plan {
 } bn_spectral_plan;
 
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
- * that fit into `local_bytes`. Otherwise says why in *why. */
+ * that fit into BN_SPECTRAL_LOCAL_BYTES. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */

@@ -31,7 +31,7 @@ typedef struct bn_stencil {
 #define BN_JACOBI_DAMPING 0.8
 
 enum { BN_DIAGONALS = 32 };
-/* The diagonal for each of the sixteen sets of cells, and behind them the damping over it (0 for no cell). */
+/* The diagonal for each of the sixteen sets of cells, then the damping over it (0 for no cell). */
 void bn_stencil_diagonals(const bn_stencil *, double out[BN_DIAGONALS]);
 
 /* Sum of the halves of a node's four faces; direction 0 west, 1 east, 2 south, 3 north. */
@@ -44,7 +44,7 @@ double bn_stencil_entry(const bn_stencil *, unsigned bits, int direction);
  * 1), both x fastest. */
 void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *cell, uint8_t *bits);
 
-/* An upper bound of the infinity norm. */
+/* An upper bound of the infinity norm of the matrix. */
 double bn_stencil_norm(const bn_stencil *);
 
 #endif

@@ -22,10 +22,10 @@ typedef struct problem {
     bn_field *x, *b;
 } problem;
 
-static bn_field *field(bn_domain *d, const char *name, bn_type type, int components)
+static bn_field *field(bn_domain *d, const char *name, bn_type type)
 {
     bn_field *f;
-    need(bn_field_create(d, &(bn_field_desc){ .name = name, .type = type, .components = components }, &f));
+    need(bn_field_create(d, &(bn_field_desc){ .name = name, .type = type }, &f));
     return f;
 }
 
@@ -51,14 +51,13 @@ static problem create(uint32_t n, bn_precision precision)
     bn_stencil_bits(n, n, unknown, cell, p.bits);
     const double k = (double)(n - 1) * (n - 1);
     p.stencil = (bn_stencil){ n, n, 0, k, k, p.bits };
-    p.x = field(p.domain, "x", BN_T_REAL, 1);
-    p.b = field(p.domain, "b", BN_T_REAL, 1);
-    p.work = (bn_linear_work){ .bits = field(p.domain, "bits", BN_T_U8, 1),
-                               .A = field(p.domain, "A", BN_T_REAL, 5),
-                               .r = field(p.domain, "r", BN_T_REAL, 1),
-                               .p = field(p.domain, "p", BN_T_REAL, 1),
-                               .q = field(p.domain, "q", BN_T_REAL, 1),
-                               .z = field(p.domain, "z", BN_T_REAL, 1) };
+    p.x = field(p.domain, "x", BN_T_REAL);
+    p.b = field(p.domain, "b", BN_T_REAL);
+    p.work = (bn_linear_work){ .bits = field(p.domain, "bits", BN_T_U8),
+                               .r = field(p.domain, "r", BN_T_REAL),
+                               .p = field(p.domain, "p", BN_T_REAL),
+                               .q = field(p.domain, "q", BN_T_REAL),
+                               .z = field(p.domain, "z", BN_T_REAL) };
     need(bn_field_set(p.b, b, points));
     free(unknown);
     free(cell);
@@ -68,7 +67,7 @@ static problem create(uint32_t n, bn_precision precision)
 
 static void destroy(problem *p)
 {
-    bn_field **fields[] = { &p->x, &p->b, &p->work.bits, &p->work.A, &p->work.r, &p->work.p, &p->work.q, &p->work.z };
+    bn_field **fields[] = { &p->x, &p->b, &p->work.bits, &p->work.r, &p->work.p, &p->work.q, &p->work.z };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         bn_field_destroy(fields[i]);
     bn_domain_destroy(&p->domain);
@@ -127,27 +126,13 @@ static bench_time per(bench_time t, double count) { return (bench_time){ t.secon
 
 static void bench_iterations(uint32_t n, bn_precision precision, const char *name)
 {
-    static const char *const spmv[] = { "naive", "local", "image" };
-    static const char *const dot[] = { "naive", "coalesced", "convergent", "conflict-free", "unrolled", "norm" };
     const double real = precision == BN_DOUBLE ? 8 : 4;
     const unsigned count = 200;
     problem p = create(n, precision);
     bn_cg_report report = { 0 };
-    bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_FUSED };
-    bench_time t = time_solve(&p, &desc, 1e-30, count, &report);
-    print("fused CG, an iteration", n, name, per(t, report.iterations), 8 * real + 2);
-    desc.method = BN_LINEAR_CG;
-    for (int s = 0; s < 3; s++)
-        for (int d = 0; d < 6; d++) {
-            if (s != 1 && d != 5)
-                continue;
-            char text[64];
-            desc.spmv = (bn_spmv)s;
-            desc.dot = (bn_dot)d;
-            snprintf(text, sizeof text, "CG %s, %s, an iteration", spmv[s], dot[d]);
-            t = time_solve(&p, &desc, 1e-30, count, &report);
-            print(text, n, name, per(t, report.iterations), (7 + 2 + 3 + 3 + (d == 5 ? 1 : 2) + 3) * real);
-        }
+    const bn_linear_desc desc = { .name = "bench", .stencil = p.stencil, .method = BN_LINEAR_CG };
+    const bench_time t = time_solve(&p, &desc, 1e-30, count, &report);
+    print("CG, an iteration", n, name, per(t, report.iterations), 8 * real + 2);
     destroy(&p);
 }
 

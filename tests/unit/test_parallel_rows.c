@@ -1,4 +1,5 @@
-/* test_parallel_rows.c: rows worked on by several threads: each once, and matrices of coarser grids that do not depend on it.
+/* test_parallel_rows.c: rows worked on by several threads: each once, and matrices of coarser grids that do not depend
+ * on it.
  */
 #include "support.h"
 
@@ -31,23 +32,23 @@ END_TEST
 
 enum { LONG = 1027, SHORT = 40 };
 
-/* A channel along x or, turned, along y, with a body. */
-static bn_multigrid_plan plan_of(bool turned)
+/* A channel along x or, transposed, along y, with a body. */
+static bn_multigrid_plan plan_of(bool transposed)
 {
-    const uint32_t nx = turned ? SHORT : LONG, ny = turned ? LONG : SHORT;
+    const uint32_t nx = transposed ? SHORT : LONG, ny = transposed ? LONG : SHORT;
     bool *unknown = calloc(LONG * SHORT, sizeof *unknown), *cell = calloc(LONG * SHORT, sizeof *cell);
     uint8_t *bits = calloc(LONG * SHORT, 1);
     ck_assert(unknown && cell && bits);
     for (uint32_t j = 0; j < ny; j++)
         for (uint32_t i = 0; i < nx; i++) {
-            const uint32_t x = turned ? j : i, y = turned ? i : j;
+            const uint32_t x = transposed ? j : i, y = transposed ? i : j;
             unknown[j * nx + i] = x > 0 && y > 0 && x + 1 < LONG && y + 1 < SHORT && !(x > 500 && x < 530 && y > 15);
             cell[j * (size_t)nx + i] = true;
         }
     for (size_t at = (size_t)(nx - 1) * (ny - 1); at < (size_t)LONG * SHORT; at++)
         cell[at] = false;
     bn_stencil_bits(nx, ny, unknown, cell, bits);
-    const bn_stencil s = { nx, ny, 0, turned ? 1.5 : 1, turned ? 1 : 1.5, bits };
+    const bn_stencil s = { nx, ny, 0, transposed ? 1.5 : 1, transposed ? 1 : 1.5, bits };
     bn_multigrid_plan plan;
     ck_assert(bn_multigrid_plan_create(&s, &plan));
     free(unknown);
@@ -56,10 +57,10 @@ static bn_multigrid_plan plan_of(bool turned)
     return plan;
 }
 
-/* Long rows are one band, many short rows several. */
-START_TEST(matrices_do_not_depend_on_bands)
+/* Few long rows are one range, many short rows several. */
+START_TEST(matrices_do_not_depend_on_threads)
 {
-    static const int turned[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };
+    static const int transposed[9] = { 0, 3, 4, 1, 2, 5, 7, 6, 8 };
     bn_multigrid_plan a = plan_of(false), b = plan_of(true);
     ck_assert_int_eq(a.levels, b.levels);
     ck_assert_int_gt(a.levels, 2);
@@ -74,8 +75,8 @@ START_TEST(matrices_do_not_depend_on_bands)
         for (int c = 0; c < 9; c++)
             for (uint32_t j = 0; j < p->ny; j++)
                 for (uint32_t i = 0; i < p->nx; i++)
-                    near(q->A[(size_t)turned[c] * points + (size_t)i * q->nx + j],
-                         p->A[(size_t)c * points + (size_t)j * p->nx + i], 1e-13 * most, "the grid turned");
+                    near(q->A[(size_t)transposed[c] * points + (size_t)i * q->nx + j],
+                         p->A[(size_t)c * points + (size_t)j * p->nx + i], 1e-13 * most, "the grid transposed");
     }
     bn_multigrid_plan_destroy(&a);
     bn_multigrid_plan_destroy(&b);
@@ -85,7 +86,7 @@ END_TEST
 static void add(TCase *tests)
 {
     tcase_add_test(tests, every_row_once);
-    tcase_add_test(tests, matrices_do_not_depend_on_bands);
+    tcase_add_test(tests, matrices_do_not_depend_on_threads);
 }
 
-int main(void) { return bn_test_main("bands", add); }
+int main(void) { return bn_test_main("parallel_rows", add); }

@@ -54,7 +54,7 @@ START_TEST(ships)
     bn_context *ctx = begin();
     bn_tuning t;
     bn_tuning_load(ctx, &of_flow, &t);
-    ck_assert(find(&t, "flow_walls") && !t.own);
+    ck_assert(find(&t, "flow_wall_vorticity") && !t.own);
     bn_tuning_release(&t);
     bn_tuning_key other = of_flow;
     const bn_device_info unknown = { .name = "NVIDIA H2000", .driver = "580.159.04", .max_work_group = 1024 };
@@ -66,7 +66,7 @@ START_TEST(ships)
     other.device = &small;
     ck_assert_uint_eq(warnings, 0);
     bn_tuning_load(ctx, &other, &t);
-    ck_assert(!find(&t, "flow_walls") && warnings > 0); /* more work-items than it takes */
+    ck_assert(!find(&t, "flow_wall_vorticity") && warnings > 0); /* more work-items than it takes */
     bn_tuning_release(&t);
     end(&ctx);
 }
@@ -76,13 +76,13 @@ START_TEST(the_users_go_before)
 {
     bn_context *ctx = begin();
     bn_tuning t;
-    const bn_tuning_entry own = { .group = { .kernel = "flow_walls", .shape = { 32, 1, 1 } }, .seconds = 1 };
+    const bn_tuning_entry own = { .group = { .kernel = "flow_wall_vorticity", .shape = { 32, 1, 1 } }, .seconds = 1 };
     const bn_tuning_choice choice = { .key = "solver.sweep", .value = "fused", .seconds = 1, .default_seconds = 2 };
     ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, &own, 1, &choice, 1), BN_OK);
     bn_tuning_load(ctx, &of_flow, &t);
-    ck_assert(t.own && find(&t, "flow_walls") && find(&t, "flow_heat"));
-    ck_assert_uint_eq(find(&t, "flow_walls")->shape[0], 32);
-    ck_assert(find(&t, "flow_heat")->shape[0] > 1);
+    ck_assert(t.own && find(&t, "flow_wall_vorticity") && find(&t, "flow_advect_heat"));
+    ck_assert_uint_eq(find(&t, "flow_wall_vorticity")->shape[0], 32);
+    ck_assert(find(&t, "flow_advect_heat")->shape[0] > 1);
     ck_assert(t.choice_count == 1 && strcmp(t.choices[0].key, "solver.sweep") == 0);
     ck_assert_str_eq(t.choices[0].value, "fused");
     bn_tuning_release(&t);
@@ -96,7 +96,7 @@ START_TEST(the_users_go_before)
     bn_tuning_release(&t);
     ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, &own, 1, NULL, 0), BN_OK);
     bn_tuning_load(ctx, &of_flow, &t);
-    ck_assert(t.choice_count == 0 && find(&t, "flow_walls"));
+    ck_assert(t.choice_count == 0 && find(&t, "flow_wall_vorticity"));
     bn_tuning_release(&t);
     end(&ctx);
 }
@@ -113,7 +113,7 @@ START_TEST(half_a_database)
     FILE *f = fopen(path, "w");
     ck_assert(f && fputs("{\"format\": \"binnacle-tuning\", \"version\": 1, \"ent", f) >= 0 && fclose(f) == 0);
     bn_tuning_load(ctx, &of_flow, &t);
-    ck_assert(warnings == 1 && !t.own && find(&t, "flow_walls")); /* what ships is not touched by it */
+    ck_assert(warnings == 1 && !t.own && find(&t, "flow_wall_vorticity")); /* what ships is not touched by it */
     bn_tuning_release(&t);
     end(&ctx);
 }

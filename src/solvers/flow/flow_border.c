@@ -21,22 +21,20 @@ static double slope(flow_profile profile, double eta) { return profile == FLOW_U
 static size_t side_node(const flow *s, int side, uint32_t m)
 {
     switch (side) {
-    case FLOW_LEFT: return (size_t)m * s->nx;
-    case FLOW_RIGHT: return (size_t)m * s->nx + s->nx - 1;
+    case FLOW_LEFT: return (size_t)m * s->config.nx;
+    case FLOW_RIGHT: return (size_t)m * s->config.nx + s->config.nx - 1;
     case FLOW_BOTTOM: return m;
-    default: return (size_t)(s->ny - 1) * s->nx + m;
+    default: return (size_t)(s->config.ny - 1) * s->config.nx + m;
     }
 }
-
-static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
 
 /* Volume flux per depth into the domain through a side from its begin to `place` [m2/s]; an outflow takes what the
  * inflows leave, evenly (its stream function is an unknown: this only closes the circle). */
 static double flux_before(const flow *s, int side, double place)
 {
     double sum = 0;
-    for (int i = 0; i < s->pieces; i++) {
-        const flow_piece *p = &s->piece[i];
+    for (int i = 0; i < s->border.pieces; i++) {
+        const flow_piece *p = &s->border.piece[i];
         const double eta = fmin(1, fmax(0, (place - p->from) / (p->to - p->from)));
         if (p->side != side)
             continue;
@@ -57,7 +55,7 @@ void flow_border_psi(const flow *s, double *psi)
         const int side = order[step];
         const bool rising = side == FLOW_BOTTOM || side == FLOW_RIGHT;
         const double whole = flux_before(s, side, flow_side_length(s, side));
-        for (uint32_t m = 0; m < side_nodes(s, side); m++) {
+        for (uint32_t m = 0; m < flow_side_nodes(s, side); m++) {
             const double before = flux_before(s, side, flow_node_place(s, side, m));
             psi[side_node(s, side, m)] = begin - (rising ? before : whole - before);
         }
@@ -69,7 +67,7 @@ void flow_border_psi(const flow *s, double *psi)
 /* The side of a node on the border, -1 inside, FLOW_SIDES in a corner. */
 static int side_of(const flow *s, uint32_t i, uint32_t j)
 {
-    const bool on_x = i == 0 || i + 1 == s->nx, on_y = j == 0 || j + 1 == s->ny;
+    const bool on_x = i == 0 || i + 1 == s->config.nx, on_y = j == 0 || j + 1 == s->config.ny;
     if (on_x && on_y)
         return FLOW_SIDES;
     return on_x ? (i == 0 ? FLOW_LEFT : FLOW_RIGHT) : on_y ? (j == 0 ? FLOW_BOTTOM : FLOW_TOP) : -1;
@@ -81,7 +79,7 @@ static const flow_piece *piece_of(const flow *s, int side, uint32_t i, uint32_t 
     return flow_piece_at(s, side, side < FLOW_BOTTOM ? j : i);
 }
 
-static bool solid_at(const flow *s, size_t at) { return s->solid && s->solid[at]; }
+static bool solid_at(const flow *s, size_t at) { return s->border.solid && s->border.solid[at]; }
 
 /* Whether a piece prescribes the temperature. */
 static bool gives_heat(const flow_piece *p) { return p->kind == FLOW_INFLOW || p->heat == FLOW_GIVEN; }
@@ -89,7 +87,7 @@ static bool gives_heat(const flow_piece *p) { return p->kind == FLOW_INFLOW || p
 /* Whether temperature is given at a node, and which: the mean of two sides in a corner. */
 static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *value)
 {
-    const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->nx, j == 0, j + 1 == s->ny };
+    const bool on_side[FLOW_SIDES] = { i == 0, i + 1 == s->config.nx, j == 0, j + 1 == s->config.ny };
     double sum = 0;
     int count = 0;
     for (int side = 0; side < FLOW_SIDES; side++)
@@ -97,19 +95,19 @@ static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *val
             sum += piece_of(s, side, i, j)->temperature;
             count++;
         }
-    if (count == 0 && solid_at(s, (size_t)j * s->nx + i) && s->body_heat == FLOW_GIVEN) {
-        sum = s->body_temperature;
+    if (count == 0 && solid_at(s, (size_t)j * s->config.nx + i) && s->border.body_heat == FLOW_GIVEN) {
+        sum = s->border.body_temperature;
         count = 1;
     }
-    *value = count > 0 ? sum / count : s->start_temperature;
+    *value = count > 0 ? sum / count : s->config.start_temperature;
     return count > 0;
 }
 
 static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
 {
-    for (uint32_t j = 0; j < s->ny; j++)
-        for (uint32_t i = 0; i < s->nx; i++) {
-            const size_t at = (size_t)j * s->nx + i;
+    for (uint32_t j = 0; j < s->config.ny; j++)
+        for (uint32_t i = 0; i < s->config.nx; i++) {
+            const size_t at = (size_t)j * s->config.nx + i;
             const int side = side_of(s, i, j);
             double value;
             unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
@@ -121,46 +119,47 @@ static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
 
 static const char *const system_names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
                                                         "the system for the temperature" };
-/* Methods in the order of the key's choices; the first, "auto", stands for the one that is meant where it suits. */
-static const bn_linear_method chosen[] = { BN_LINEAR_SPECTRAL, BN_LINEAR_CG, BN_LINEAR_FUSED, BN_LINEAR_SPECTRAL,
-                                           BN_LINEAR_MULTIGRID };
+static const bn_linear_method methods[] = {
+    [FLOW_CG] = BN_LINEAR_CG, [FLOW_FFT] = BN_LINEAR_SPECTRAL, [FLOW_MULTIGRID] = BN_LINEAR_MULTIGRID
+};
 
 /* Which method solves a system; explains what can't be. */
 static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_system system, const char *key)
 {
-    const int choice = bn_case_choice(c, key);
+    const flow_method choice = (flow_method)bn_case_choice(c, key);
     const char *why = NULL;
-    const bool suits = bn_spectral_suits(&s->system[system].stencil, s->roundoff < 1e-10 ? 8 : 4, &why);
-    if (choice == 0) {
+    const bool suits = bn_spectral_suits(&s->systems.desc[system].stencil, s->config.roundoff < 1e-10 ? 8 : 4, &why);
+    if (choice == FLOW_AUTO) {
         /* Little diffusion in a step: a few iterations are cheaper than transforms. */
-        if (system != FLOW_PSI && fmax(s->system[system].stencil.kx, s->system[system].stencil.ky) < 0.1)
-            return BN_LINEAR_FUSED;
-        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_FUSED;
+        if (system != FLOW_PSI && fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
+            return BN_LINEAR_CG;
+        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
     }
-    if (chosen[choice] == BN_LINEAR_SPECTRAL && !suits)
+    if (choice == FLOW_FFT && !suits)
         (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
-                             s->system[system].name, why);
-    return chosen[choice];
+                             s->systems.desc[system].name, why);
+    return methods[choice];
 }
 
 /* Of nodes that are only counted: methods that take any border and any obstacle, and more memory than the direct one.
  */
 static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
 {
-    for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
-        const int choice = bn_case_choice(c, i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
-        BN_TRY(bn_plan_allocate(p, 1, (void **)&s->bits[i])); /* there is such a system */
-        s->system[i] = (bn_linear_desc){ .name = system_names[i],
-                                         .method = choice > 0      ? chosen[choice]
-                                                   : i == FLOW_PSI ? BN_LINEAR_MULTIGRID
-                                                                   : BN_LINEAR_FUSED };
+    for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
+        const flow_method choice = (flow_method)bn_case_choice(c,
+                                                               i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+        BN_TRY(bn_plan_allocate(p, 1, (void **)&s->systems.bits[i])); /* there is such a system */
+        s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
+                                               .method = choice != FLOW_AUTO ? methods[choice]
+                                                         : i == FLOW_PSI     ? BN_LINEAR_MULTIGRID
+                                                                             : BN_LINEAR_CG };
     }
     return BN_OK;
 }
 
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
 {
-    const size_t points = (size_t)s->nx * s->ny;
+    const size_t points = (size_t)s->config.nx * s->config.ny;
     const flow_constants *k = &s->k;
     bn_status st = BN_OK;
     if (bn_plan_only_counts(p, (double)points))
@@ -169,25 +168,24 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     if (!flags)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
     bool *unknown[FLOW_SYSTEMS] = { flags, flags + points, flags + 2 * points }, *cell = flags + 3 * points;
-    const size_t row = s->nx - 1;
-    for (size_t j = 0; j + 1 < s->ny; j++)
+    const size_t row = s->config.nx - 1;
+    for (size_t j = 0; j + 1 < s->config.ny; j++)
         for (size_t i = 0; i < row; i++) {
-            const size_t at = j * s->nx + i;
-            cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->nx) &&
-                                  solid_at(s, at + s->nx + 1));
+            const size_t at = j * s->config.nx + i;
+            cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->config.nx) &&
+                                  solid_at(s, at + s->config.nx + 1));
         }
     find_unknowns(s, unknown);
-    const double mass[FLOW_SYSTEMS] = { 0, 1, 1 }, kx[FLOW_SYSTEMS] = { k->cx, k->nux, k->ax },
-                 ky[FLOW_SYSTEMS] = { k->cy, k->nuy, k->ay };
-    for (int i = 0; i < (s->a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
-        BN_GO(bn_plan_allocate(p, points, (void **)&s->bits[i]));
-        bn_stencil_bits(s->nx, s->ny, unknown[i], cell, s->bits[i]);
-        s->system[i] = (bn_linear_desc){ .name = system_names[i],
-                                         .stencil = { s->nx, s->ny, mass[i], kx[i], ky[i], s->bits[i] },
-                                         .spmv = (bn_spmv)bn_case_choice(c, "solver.spmv"),
-                                         .dot = (bn_dot)bn_case_choice(c, "solver.dot") };
-        s->system[i].method = choose_method(c, s, (flow_system)i,
-                                            i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+    const double mass[FLOW_SYSTEMS] = { 0, 1, 1 }, kx[FLOW_SYSTEMS] = { k->per_h2_x, k->nu_x, k->a_x },
+                 ky[FLOW_SYSTEMS] = { k->per_h2_y, k->nu_y, k->a_y };
+    for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
+        BN_GO(bn_plan_allocate(p, points, (void **)&s->systems.bits[i]));
+        bn_stencil_bits(s->config.nx, s->config.ny, unknown[i], cell, s->systems.bits[i]);
+        s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
+                                               .stencil = { s->config.nx, s->config.ny, mass[i], kx[i], ky[i],
+                                                            s->systems.bits[i] } };
+        s->systems.desc[i].method = choose_method(c, s, (flow_system)i,
+                                                  i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
     }
 out:
     free(flags);
@@ -198,37 +196,40 @@ out:
 static void set_nodes(const flow *s, int32_t *node)
 {
     static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
-    static const int32_t fixed[FLOW_SYSTEMS] = { FLOW_PSI_FIXED, FLOW_OMEGA_FIXED, FLOW_HEAT_FIXED };
-    for (uint32_t j = 0; j < s->ny; j++)
-        for (uint32_t i = 0; i < s->nx; i++) {
-            const size_t at = (size_t)j * s->nx + i;
+    static const int32_t given[FLOW_SYSTEMS] = { FLOW_PSI_GIVEN, FLOW_OMEGA_GIVEN, FLOW_HEAT_GIVEN };
+    for (uint32_t j = 0; j < s->config.ny; j++)
+        for (uint32_t i = 0; i < s->config.nx; i++) {
+            const size_t at = (size_t)j * s->config.nx + i;
             const int side = side_of(s, i, j);
             int32_t n = 0;
-            n |= s->bits[FLOW_PSI][at] ? FLOW_NODE_PSI : 0;
-            n |= s->bits[FLOW_OMEGA][at] ? FLOW_NODE_OMEGA : 0;
+            n |= s->systems.bits[FLOW_PSI][at] ? FLOW_NODE_PSI : 0;
+            n |= s->systems.bits[FLOW_OMEGA][at] ? FLOW_NODE_OMEGA : 0;
             for (int d = 0; d < 4; d++) {
                 const long x = (long)i + dx[d], y = (long)j + dy[d];
-                if (x < 0 || y < 0 || x >= (long)s->nx || y >= (long)s->ny)
+                if (x < 0 || y < 0 || x >= (long)s->config.nx || y >= (long)s->config.ny)
                     continue;
-                const size_t other = (size_t)(y * (long)s->nx + x);
+                const size_t other = (size_t)(y * (long)s->config.nx + x);
                 for (int k = 0; k < FLOW_SYSTEMS; k++)
-                    if (s->bits[k] && s->bits[k][at] && !s->bits[k][other] && bn_stencil_face(s->bits[k][at], d) > 0)
-                        n |= fixed[k] << d;
-                /* The fluid beside a body; what stands on the border is a wall's business. */
-                if (solid_at(s, at) && s->bits[FLOW_OMEGA][other])
-                    n |= FLOW_NODE_BODY | FLOW_PSI_FIXED << d;
+                    if (s->systems.bits[k] && s->systems.bits[k][at] && !s->systems.bits[k][other] &&
+                        bn_stencil_face(s->systems.bits[k][at], d) > 0)
+                        n |= given[k] << d;
+                /* Of a solid node: the neighbour is fluid. Nodes on the border, whose vorticity is no unknown, are not.
+                 */
+                if (solid_at(s, at) && s->systems.bits[FLOW_OMEGA][other])
+                    n |= FLOW_NODE_BODY | FLOW_PSI_GIVEN << d;
             }
             if (side >= 0 && side < FLOW_SIDES) {
                 n |= side * FLOW_NODE_SIDE;
                 switch (piece_of(s, side, i, j)->kind) {
                 case FLOW_WALL: n |= FLOW_NODE_WALL; break;
-                case FLOW_SLIP: n |= FLOW_NODE_FREE; break;
-                case FLOW_OUTFLOW: n |= FLOW_NODE_OUT; break;
+                case FLOW_SLIP: n |= FLOW_NODE_SLIP; break;
+                case FLOW_OUTFLOW: n |= FLOW_NODE_OUTFLOW; break;
                 case FLOW_INFLOW: break;
                 }
             }
             if (solid_at(s, at))
-                n = (n & ~(FLOW_NODE_WALL | FLOW_NODE_FREE | FLOW_NODE_OUT)) | s->body[at] * FLOW_BODY_NUMBER;
+                n = (n & ~(FLOW_NODE_WALL | FLOW_NODE_SLIP | FLOW_NODE_OUTFLOW)) |
+                    s->border.body[at] * FLOW_BODY_NUMBER;
             node[at] = n;
         }
 }
@@ -237,7 +238,7 @@ static void set_nodes(const flow *s, int32_t *node)
 static void set_border_motion(const flow *s, double *omega, double *u, double *v)
 {
     for (int side = 0; side < FLOW_SIDES; side++) {
-        const uint32_t n = side_nodes(s, side);
+        const uint32_t n = flow_side_nodes(s, side);
         const double inwards = side == FLOW_LEFT || side == FLOW_BOTTOM ? 1 : -1;
         double *along = side < FLOW_BOTTOM ? v : u, *across = side < FLOW_BOTTOM ? u : v;
         for (uint32_t m = 0; m < n; m++) {
@@ -260,34 +261,34 @@ static void set_border_motion(const flow *s, double *omega, double *u, double *v
 
 static void set_start(const flow *s, double *psi, double *omega, double *u, double *v)
 {
-    const double pi = 3.14159265358979323846, ax = pi / s->size[0], ay = pi / s->size[1];
-    for (uint32_t j = 1; j + 1 < s->ny && s->start != FLOW_REST; j++)
-        for (uint32_t i = 1; i < s->nx; i++) {
-            const size_t at = (size_t)j * s->nx + i;
-            const bool border = i + 1 == s->nx;
+    const double pi = 3.14159265358979323846, ax = pi / s->config.size[0], ay = pi / s->config.size[1];
+    for (uint32_t j = 1; j + 1 < s->config.ny && s->config.start != FLOW_REST; j++)
+        for (uint32_t i = 1; i < s->config.nx; i++) {
+            const size_t at = (size_t)j * s->config.nx + i;
+            const bool border = i + 1 == s->config.nx;
             if ((border && piece_of(s, FLOW_RIGHT, i, j)->kind != FLOW_OUTFLOW) || solid_at(s, at))
                 continue;
-            if (s->start == FLOW_VORTEX) {
-                const double x = i * s->h[0], y = j * s->h[1];
-                psi[at] = s->strength * sin(ax * x) * sin(ay * y);
+            if (s->config.start == FLOW_VORTEX) {
+                const double x = i * s->config.h[0], y = j * s->config.h[1];
+                psi[at] = s->config.strength * sin(ax * x) * sin(ay * y);
                 omega[at] = (ax * ax + ay * ay) * psi[at];
-                u[at] = s->strength * ay * sin(ax * x) * cos(ay * y);
-                v[at] = -s->strength * ax * cos(ax * x) * sin(ay * y);
+                u[at] = s->config.strength * ay * sin(ax * x) * cos(ay * y);
+                v[at] = -s->config.strength * ax * cos(ax * x) * sin(ay * y);
             } else {
-                const size_t inlet = (size_t)j * s->nx;
+                const size_t inlet = (size_t)j * s->config.nx;
                 psi[at] = psi[inlet];
                 omega[at] = omega[inlet];
                 u[at] = u[inlet];
             }
         }
     /* Vorticity of the walls of a developed flow: that of the profile, u_y at both ends. */
-    const flow_piece *left = &s->piece[FLOW_LEFT];
-    if (s->start == FLOW_DEVELOPED)
-        for (uint32_t i = 1; i + 1 < s->nx; i++)
+    const flow_piece *left = &s->border.piece[FLOW_LEFT];
+    if (s->config.start == FLOW_DEVELOPED)
+        for (uint32_t i = 1; i + 1 < s->config.nx; i++)
             for (int top = 0; top < 2; top++) {
                 const int side = top ? FLOW_TOP : FLOW_BOTTOM;
                 if (flow_piece_at(s, side, i)->kind == FLOW_WALL)
-                    omega[side_node(s, side, i)] = -left->speed * slope(left->profile, top) / s->size[1];
+                    omega[side_node(s, side, i)] = -left->speed * slope(left->profile, top) / s->config.size[1];
             }
 }
 
@@ -295,23 +296,23 @@ static void set_start(const flow *s, double *psi, double *omega, double *u, doub
  */
 static void set_solid_psi(const flow *s, double *psi)
 {
-    const size_t nx = s->nx, points = nx * s->ny;
+    const size_t nx = s->config.nx, points = nx * s->config.ny;
     double middle = 0;
-    for (size_t j = 0; j < s->ny; j++)
-        middle += psi[j * nx] / s->ny;
+    for (size_t j = 0; j < s->config.ny; j++)
+        middle += psi[j * nx] / s->config.ny;
     for (size_t at = 0; at < points; at++)
-        if (s->solid[at] && s->body[at])
+        if (s->border.solid[at] && s->border.body[at])
             psi[at] = middle;
     /* Spreads the border's value through the solids that touch it. */
     for (bool changed = true; changed;) {
         changed = false;
-        for (size_t j = 1; j + 1 < s->ny; j++)
+        for (size_t j = 1; j + 1 < s->config.ny; j++)
             for (size_t i = 1; i + 1 < nx; i++) {
                 const size_t at = j * nx + i, around[4] = { at - 1, at + 1, at - nx, at + nx };
-                if (!s->solid[at] || s->body[at])
+                if (!s->border.solid[at] || s->border.body[at])
                     continue;
                 for (int d = 0; d < 4; d++)
-                    if (s->solid[around[d]] && psi[around[d]] != psi[at] && psi[around[d]] != 0) {
+                    if (s->border.solid[around[d]] && psi[around[d]] != psi[at] && psi[around[d]] != 0) {
                         psi[at] = psi[around[d]];
                         changed = true;
                         break;
@@ -323,77 +324,21 @@ static void set_solid_psi(const flow *s, double *psi)
 static void set_temperature(const flow *s, double *T)
 {
     const double pi = 3.14159265358979323846;
-    for (uint32_t j = 0; j < s->ny; j++)
-        for (uint32_t i = 0; i < s->nx; i++) {
-            const double x = pi * i / (s->nx - 1), y = pi * j / (s->ny - 1);
-            double *value = &T[(size_t)j * s->nx + i];
+    for (uint32_t j = 0; j < s->config.ny; j++)
+        for (uint32_t i = 0; i < s->config.nx; i++) {
+            const double x = pi * i / (s->config.nx - 1), y = pi * j / (s->config.ny - 1);
+            double *value = &T[(size_t)j * s->config.nx + i];
             if (!given_temperature(s, i, j, value))
-                *value += s->heat_mode == FLOW_SINE     ? s->heat_amplitude * sin(x) * sin(y)
-                          : s->heat_mode == FLOW_COSINE ? s->heat_amplitude * cos(x) * cos(y)
-                                                        : 0;
+                *value += s->config.heat_mode == FLOW_SINE     ? s->config.heat_amplitude * sin(x) * sin(y)
+                          : s->config.heat_mode == FLOW_COSINE ? s->config.heat_amplitude * cos(x) * cos(y)
+                                                               : 0;
         }
-}
-
-void flow_lift_system(const flow *s, int body, double *rhs, double *lift)
-{
-    const double k[4] = { s->k.cx, s->k.cx, s->k.cy, s->k.cy };
-    const long step[4] = { -1, 1, -(long)s->nx, (long)s->nx };
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
-        lift[at] = s->body[at] == body;
-        rhs[at] = 0;
-        for (int d = 0; d < 4 && s->bits[FLOW_PSI][at]; d++)
-            if (bn_stencil_face(s->bits[FLOW_PSI][at], d) > 0 && !(s->bits[FLOW_PSI][at] & BN_LINK_WEST << d) &&
-                s->body[(size_t)((long)at + step[d])] == body)
-                rhs[at] += k[d] * bn_stencil_face(s->bits[FLOW_PSI][at], d);
-    }
-}
-
-/* Inverts a small matrix; false: singular. */
-static bool invert(double *m, int n)
-{
-    for (int p = 0; p < n; p++) {
-        if (m[p * n + p] == 0 || !isfinite(m[p * n + p]))
-            return false;
-        const double pivot = 1 / m[p * n + p];
-        m[p * n + p] = 1;
-        for (int c = 0; c < n; c++)
-            m[p * n + c] *= pivot;
-        for (int r = 0; r < n; r++)
-            if (r != p) {
-                const double factor = m[r * n + p];
-                m[r * n + p] = 0;
-                for (int c = 0; c < n; c++)
-                    m[r * n + c] -= factor * m[p * n + c];
-            }
-    }
-    return true;
-}
-
-bn_status flow_find_response(bn_sim *sim, flow *s, const double *lift)
-{
-    const size_t points = (size_t)s->nx * s->ny;
-    const double g[4] = { s->k.body_psi_x, s->k.body_psi_x, s->k.body_psi_y, s->k.body_psi_y };
-    const long step[4] = { -1, 1, -(long)s->nx, (long)s->nx };
-    const int n = s->bodies;
-    for (int i = 0; i < n * n; i++)
-        s->response[i] = 0;
-    for (size_t at = 0; at < points; at++)
-        for (int d = 0; d < 4 && s->bits[FLOW_OMEGA][at]; d++) {
-            const size_t other = (size_t)((long)at + step[d]);
-            const int body = s->body[other];
-            for (int k = 0; body > 0 && k < n; k++)
-                s->response[(body - 1) * n + k] += g[d] *
-                                                   (lift[(size_t)k * points + other] - lift[(size_t)k * points + at]);
-        }
-    if (!invert(s->response, n))
-        return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the stream function on the obstacles can't be found");
-    return BN_OK;
 }
 
 bn_status flow_fill(bn_sim *sim, flow *s)
 {
     bn_status st = BN_OK;
-    const size_t points = (size_t)s->nx * s->ny;
+    const size_t points = (size_t)s->config.nx * s->config.ny;
     double *values = calloc(5 * points, sizeof *values); /* psi, omega, u, v, T */
     int32_t *node = calloc(points, sizeof *node);
     if (!values || !node) {
@@ -404,23 +349,23 @@ bn_status flow_fill(bn_sim *sim, flow *s)
     set_nodes(s, node);
     flow_border_psi(s, psi);
     set_border_motion(s, omega, u, v);
-    if (s->solid)
+    if (s->border.solid)
         set_solid_psi(s, psi);
     set_start(s, psi, omega, u, v);
     set_temperature(s, T);
-    for (size_t at = 0; at < points && s->bodies > 0; at++)
-        if (s->body[at] == 1) {
+    for (size_t at = 0; at < points && s->border.bodies > 0; at++)
+        if (s->border.body[at] == 1) {
             s->psi_body = psi[at];
             break;
         }
-    BN_GO(bn_field_write(s->node, node, points * sizeof *node));
-    BN_GO(bn_field_set(s->psi, psi, points));
-    BN_GO(bn_field_set(s->before, psi, points));
-    BN_GO(bn_field_set(s->omega, omega, points));
-    BN_GO(bn_field_set(s->velocity, u, 2 * points));
-    if (s->a > 0) {
-        BN_GO(bn_field_set(s->T, T, points));
-        BN_GO(bn_field_set(s->T_next, T, points));
+    BN_GO(bn_field_write(s->fields.node, node, points * sizeof *node));
+    BN_GO(bn_field_set(s->fields.psi, psi, points));
+    BN_GO(bn_field_set(s->fields.before, psi, points));
+    BN_GO(bn_field_set(s->fields.omega, omega, points));
+    BN_GO(bn_field_set(s->fields.velocity, u, 2 * points));
+    if (s->config.a > 0) {
+        BN_GO(bn_field_set(s->fields.T, T, points));
+        BN_GO(bn_field_set(s->fields.T_next, T, points));
     }
 out:
     free(values);

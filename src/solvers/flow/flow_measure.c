@@ -29,7 +29,7 @@ static double evaluate(const quadratic *q, double dx, double dy)
 
 static bn_status measure_vortex(const flow *s, const double *psi, const double *omega, bn_results *results)
 {
-    const size_t nx = s->nx, ny = s->ny;
+    const size_t nx = s->config.nx, ny = s->config.ny;
     size_t ci = 1, cj = 1;
     double highest = psi[0];
     for (size_t j = 0; j < ny; j++)
@@ -49,8 +49,8 @@ static bn_status measure_vortex(const flow *s, const double *psi, const double *
             dx = dy = 0;
     }
     BN_TRY(bn_result(results, "psi_min", evaluate(&q, dx, dy)));
-    BN_TRY(bn_result(results, "psi_min_x", ((double)ci + dx) * s->h[0]));
-    BN_TRY(bn_result(results, "psi_min_y", ((double)cj + dy) * s->h[1]));
+    BN_TRY(bn_result(results, "psi_min_x", ((double)ci + dx) * s->config.h[0]));
+    BN_TRY(bn_result(results, "psi_min_y", ((double)cj + dy) * s->config.h[1]));
     BN_TRY(bn_result(results, "omega_at_psi_min", evaluate(&w, dx, dy)));
     return bn_result(results, "psi_max", highest);
 }
@@ -83,26 +83,26 @@ static bn_status put_extremum(bn_results *results, const char *name, const char 
 
 /* u along y in the middle of x, and v along x in the middle of y: the mean of two columns where no node lies in the
  * middle. */
-static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *room)
+static bn_status measure_profiles(const flow *s, const double *u, const double *v, bn_results *results, double *scratch)
 {
-    const size_t nx = s->nx, ny = s->ny, most = nx > ny ? nx : ny;
-    double *place = room, *profile = room + most;
+    const size_t nx = s->config.nx, ny = s->config.ny, most = nx > ny ? nx : ny;
+    double *place = scratch, *profile = scratch + most;
     for (size_t j = 0; j < ny; j++) {
-        place[j] = (double)j * s->h[1];
+        place[j] = (double)j * s->config.h[1];
         profile[j] = 0.5 * (u[j * nx + (nx - 1) / 2] + u[j * nx + nx / 2]);
     }
     BN_TRY(bn_result_table(results, "centreline-u",
                            (const bn_column[]){ { "y", "m", place }, { "u", "m s-1", profile } }, 2, ny));
-    BN_TRY(put_extremum(results, "u_min", "u_min_y", profile, ny, s->h[1], -1));
-    BN_TRY(put_extremum(results, "u_max", "u_max_y", profile, ny, s->h[1], 1));
+    BN_TRY(put_extremum(results, "u_min", "u_min_y", profile, ny, s->config.h[1], -1));
+    BN_TRY(put_extremum(results, "u_max", "u_max_y", profile, ny, s->config.h[1], 1));
     for (size_t i = 0; i < nx; i++) {
-        place[i] = (double)i * s->h[0];
+        place[i] = (double)i * s->config.h[0];
         profile[i] = 0.5 * (v[(ny - 1) / 2 * nx + i] + v[ny / 2 * nx + i]);
     }
     BN_TRY(bn_result_table(results, "centreline-v",
                            (const bn_column[]){ { "x", "m", place }, { "v", "m s-1", profile } }, 2, nx));
-    BN_TRY(put_extremum(results, "v_min", "v_min_x", profile, nx, s->h[0], -1));
-    return put_extremum(results, "v_max", "v_max_x", profile, nx, s->h[0], 1);
+    BN_TRY(put_extremum(results, "v_min", "v_min_x", profile, nx, s->config.h[0], -1));
+    return put_extremum(results, "v_max", "v_max_x", profile, nx, s->config.h[0], 1);
 }
 
 /* Weight of node i of n for an integral by trapezoids, in units of the spacing. */
@@ -110,26 +110,27 @@ static double trapezoid(size_t i, size_t n) { return i == 0 || i + 1 == n ? 0.5 
 
 static bool differs(const flow *s)
 {
-    const flow_piece *left = &s->piece[FLOW_LEFT], *right = &s->piece[FLOW_RIGHT];
-    return s->a > 0 && s->pieces == FLOW_SIDES && left->heat == FLOW_GIVEN && right->heat == FLOW_GIVEN &&
+    const flow_piece *left = &s->border.piece[FLOW_LEFT], *right = &s->border.piece[FLOW_RIGHT];
+    return s->config.a > 0 && s->border.pieces == FLOW_SIDES && left->heat == FLOW_GIVEN && right->heat == FLOW_GIVEN &&
            left->temperature != right->temperature;
 }
 
 static bool heated_channel(const flow *s)
 {
-    const flow_piece *piece = s->piece;
-    return s->a > 0 && s->pieces == FLOW_SIDES && !s->solid && piece[FLOW_LEFT].kind == FLOW_INFLOW &&
-           piece[FLOW_RIGHT].kind == FLOW_OUTFLOW && piece[FLOW_BOTTOM].heat == FLOW_GIVEN &&
-           piece[FLOW_TOP].heat == FLOW_GIVEN && piece[FLOW_BOTTOM].temperature == piece[FLOW_TOP].temperature;
+    const flow_piece *piece = s->border.piece;
+    return s->config.a > 0 && s->border.pieces == FLOW_SIDES && !s->border.solid &&
+           piece[FLOW_LEFT].kind == FLOW_INFLOW && piece[FLOW_RIGHT].kind == FLOW_OUTFLOW &&
+           piece[FLOW_BOTTOM].heat == FLOW_GIVEN && piece[FLOW_TOP].heat == FLOW_GIVEN &&
+           piece[FLOW_BOTTOM].temperature == piece[FLOW_TOP].temperature;
 }
 
 /* -T_x at column i, second order: one-sided at the sides. */
 static double flux_x(const flow *s, const double *T, size_t i, size_t j)
 {
-    const double *row = T + j * s->nx, h = s->h[0];
+    const double *row = T + j * s->config.nx, h = s->config.h[0];
     if (i == 0)
         return (3 * row[0] - 4 * row[1] + row[2]) / (2 * h);
-    if (i + 1 == s->nx)
+    if (i + 1 == s->config.nx)
         return -(3 * row[i] - 4 * row[i - 1] + row[i - 2]) / (2 * h);
     return (row[i - 1] - row[i + 1]) / (2 * h);
 }
@@ -138,24 +139,25 @@ static double flux_x(const flow *s, const double *T, size_t i, size_t j)
  * (T_left - T_right) / width, meant over the height. */
 static double nusselt(const flow *s, const double *T, const double *u, size_t i)
 {
-    const double drop = s->piece[FLOW_LEFT].temperature - s->piece[FLOW_RIGHT].temperature;
+    const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
     double sum = 0;
-    for (size_t j = 0; j < s->ny; j++)
-        sum += trapezoid(j, s->ny) * (u[j * s->nx + i] * T[j * s->nx + i] / s->a + flux_x(s, T, i, j));
-    return sum / (s->ny - 1) * s->size[0] / drop;
+    for (size_t j = 0; j < s->config.ny; j++)
+        sum += trapezoid(j, s->config.ny) *
+               (u[j * s->config.nx + i] * T[j * s->config.nx + i] / s->config.a + flux_x(s, T, i, j));
+    return sum / (s->config.ny - 1) * s->config.size[0] / drop;
 }
 
-static bn_status measure_nusselt(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_nusselt(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
-    const size_t nx = s->nx, ny = s->ny;
-    const double drop = s->piece[FLOW_LEFT].temperature - s->piece[FLOW_RIGHT].temperature;
-    double mean = 0, *place = room, *left = room + ny, *right = left + ny;
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    const double drop = s->border.piece[FLOW_LEFT].temperature - s->border.piece[FLOW_RIGHT].temperature;
+    double mean = 0, *place = scratch, *left = scratch + ny, *right = left + ny;
     for (size_t i = 0; i < nx; i++)
         mean += trapezoid(i, nx) * nusselt(s, T, u, i) / (double)(nx - 1);
     for (size_t j = 0; j < ny; j++) {
-        place[j] = (double)j * s->h[1];
-        left[j] = flux_x(s, T, 0, j) * s->size[0] / drop;
-        right[j] = flux_x(s, T, nx - 1, j) * s->size[0] / drop;
+        place[j] = (double)j * s->config.h[1];
+        left[j] = flux_x(s, T, 0, j) * s->config.size[0] / drop;
+        right[j] = flux_x(s, T, nx - 1, j) * s->config.size[0] / drop;
     }
     BN_TRY(bn_result_table(results, "nusselt",
                            (const bn_column[]){ { "y", "m", place }, { "left", "", left }, { "right", "", right } }, 3,
@@ -164,17 +166,17 @@ static bn_status measure_nusselt(const flow *s, const double *T, const double *u
     BN_TRY(bn_result(results, "nusselt_left", nusselt(s, T, u, 0)));
     BN_TRY(bn_result(results, "nusselt_right", nusselt(s, T, u, nx - 1)));
     BN_TRY(bn_result(results, "nusselt_middle", 0.5 * (nusselt(s, T, u, (nx - 1) / 2) + nusselt(s, T, u, nx / 2))));
-    BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", left, ny, s->h[1], 1));
-    return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", left, ny, s->h[1], -1);
+    BN_TRY(put_extremum(results, "nusselt_left_max", "nusselt_left_max_y", left, ny, s->config.h[1], 1));
+    return put_extremum(results, "nusselt_left_min", "nusselt_left_min_y", left, ny, s->config.h[1], -1);
 }
 
 /* Along a channel whose walls have one temperature: bulk temperature T_b = int u T / int u, and the Nusselt number q 2
  * H / (T_wall - T_b) on the hydraulic diameter 2 H, q the mean of -T_n at both walls. */
-static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_channel(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
-    const size_t nx = s->nx, ny = s->ny;
-    const double wall = s->piece[FLOW_BOTTOM].temperature, h = s->h[1];
-    double *place = room, *bulk = room + nx, *number = bulk + nx;
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    const double wall = s->border.piece[FLOW_BOTTOM].temperature, h = s->config.h[1];
+    double *place = scratch, *bulk = scratch + nx, *number = bulk + nx;
     for (size_t i = 0; i < nx; i++) {
         double volume = 0, heat = 0;
         for (size_t j = 0; j < ny; j++) {
@@ -184,9 +186,9 @@ static bn_status measure_channel(const flow *s, const double *T, const double *u
         const double *b = T + i, *t = T + (ny - 1) * nx + i;
         const double below = (3 * b[0] - 4 * b[nx] + b[2 * nx]) / (2 * h);
         const double above = (3 * t[0] - 4 * t[-(ptrdiff_t)nx] + t[-2 * (ptrdiff_t)nx]) / (2 * h);
-        place[i] = (double)i * s->h[0];
+        place[i] = (double)i * s->config.h[0];
         bulk[i] = volume != 0 ? heat / volume : wall;
-        number[i] = bulk[i] != wall ? 0.5 * (below + above) * 2 * s->size[1] / (wall - bulk[i]) : 0;
+        number[i] = bulk[i] != wall ? 0.5 * (below + above) * 2 * s->config.size[1] / (wall - bulk[i]) : 0;
     }
     BN_TRY(bn_result_table(
         results, "channel",
@@ -195,47 +197,47 @@ static bn_status measure_channel(const flow *s, const double *T, const double *u
     return bn_result(results, "nusselt_channel", number[nx - 1 - nx / 10]);
 }
 
-static bn_status measure_heat(const flow *s, const double *T, const double *u, bn_results *results, double *room)
+static bn_status measure_heat(const flow *s, const double *T, const double *u, bn_results *results, double *scratch)
 {
     double low = T[0], high = T[0], sum = 0;
-    for (size_t j = 0; j < s->ny; j++)
-        for (size_t i = 0; i < s->nx; i++) {
-            const double t = T[j * s->nx + i];
+    for (size_t j = 0; j < s->config.ny; j++)
+        for (size_t i = 0; i < s->config.nx; i++) {
+            const double t = T[j * s->config.nx + i];
             low = fmin(low, t);
             high = fmax(high, t);
-            sum += trapezoid(i, s->nx) * trapezoid(j, s->ny) * t;
+            sum += trapezoid(i, s->config.nx) * trapezoid(j, s->config.ny) * t;
         }
     BN_TRY(bn_result(results, "temperature_min", low));
     BN_TRY(bn_result(results, "temperature_max", high));
-    BN_TRY(bn_result(results, "temperature_mean", sum / ((double)(s->nx - 1) * (s->ny - 1))));
+    BN_TRY(bn_result(results, "temperature_mean", sum / ((double)(s->config.nx - 1) * (s->config.ny - 1))));
     if (differs(s))
-        BN_TRY(measure_nusselt(s, T, u, results, room));
-    return heated_channel(s) ? measure_channel(s, T, u, results, room) : BN_OK;
+        BN_TRY(measure_nusselt(s, T, u, results, scratch));
+    return heated_channel(s) ? measure_channel(s, T, u, results, scratch) : BN_OK;
 }
 
 bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
 {
     const flow *s = state;
-    const size_t points = (size_t)s->nx * s->ny;
+    const size_t points = (size_t)s->config.nx * s->config.ny;
     bn_status st = BN_OK;
-    double *values = malloc((5 * points + 3 * ((size_t)s->nx + s->ny)) * sizeof *values);
+    double *values = malloc((5 * points + 3 * ((size_t)s->config.nx + s->config.ny)) * sizeof *values);
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the flow");
     double *psi = values, *omega = psi + points, *velocity = omega + points, *T = velocity + 2 * points,
-           *room = T + points;
-    BN_GO(bn_field_get(s->psi, psi, points));
-    BN_GO(bn_field_get(s->omega, omega, points));
-    BN_GO(bn_field_get(s->velocity, velocity, 2 * points));
+           *scratch = T + points;
+    BN_GO(bn_field_get(s->fields.psi, psi, points));
+    BN_GO(bn_field_get(s->fields.omega, omega, points));
+    BN_GO(bn_field_get(s->fields.velocity, velocity, 2 * points));
     BN_GO(measure_vortex(s, psi, omega, results));
-    BN_GO(measure_profiles(s, velocity, velocity + points, results, room));
-    if (s->a > 0) {
-        BN_GO(bn_field_get(s->T, T, points));
-        BN_GO(measure_heat(s, T, velocity, results, room));
+    BN_GO(measure_profiles(s, velocity, velocity + points, results, scratch));
+    if (s->config.a > 0) {
+        BN_GO(bn_field_get(s->fields.T, T, points));
+        BN_GO(measure_heat(s, T, velocity, results, scratch));
     }
-    BN_GO(bn_result(results, "cg_residual", s->report[FLOW_PSI].residual));
-    BN_GO(bn_result(results, "cg_residual_at_rounding", s->report[FLOW_PSI].state == BN_CG_ROUNDED));
-    BN_GO(bn_result(results, "cg_iterations_total", s->total_iterations));
-    if (s->bodies > 0)
+    BN_GO(bn_result(results, "cg_residual", s->systems.report[FLOW_PSI].residual));
+    BN_GO(bn_result(results, "cg_residual_at_rounding", s->systems.report[FLOW_PSI].state == BN_CG_ROUNDED));
+    BN_GO(bn_result(results, "cg_iterations_total", s->systems.total_iterations));
+    if (s->border.bodies > 0)
         BN_GO(bn_result(results, "psi_body", s->psi_body));
 out:
     free(values);
@@ -244,7 +246,7 @@ out:
 
 bn_status flow_plan_results(const flow *s, bn_plan *p)
 {
-    const bool heat = s->a > 0, between = differs(s), channel = heated_channel(s);
+    const bool heat = s->config.a > 0, between = differs(s), channel = heated_channel(s);
     const struct {
         bool there;
         const char *name, *unit, *help;
@@ -278,7 +280,7 @@ bn_status flow_plan_results(const flow *s, bn_plan *p)
         { true, "cg_residual", "", "true residual of the last solve for psi, relative to its right-hand side" },
         { true, "cg_residual_at_rounding", "", "1: that is the rounding of the precision, not the tolerance" },
         { true, "cg_iterations_total", "", "iterations of all solves" },
-        { s->bodies > 0, "psi_body", "m2 s-1", "stream function on the first obstacle" },
+        { s->border.bodies > 0, "psi_body", "m2 s-1", "stream function on the first obstacle" },
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (results[i].there)

@@ -17,16 +17,19 @@ static const char *const keys[FLOW_SIDES + 1][KEYS] = {
     SIDE_KEYS("boundary.top"),  SIDE_KEYS("boundary.segment"),
 };
 
-double flow_side_length(const flow *s, int side) { return s->size[side < FLOW_BOTTOM ? 1 : 0]; }
+double flow_side_length(const flow *s, int side) { return s->config.size[side < FLOW_BOTTOM ? 1 : 0]; }
 
-static uint32_t side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->ny : s->nx; }
+uint32_t flow_side_nodes(const flow *s, int side) { return side < FLOW_BOTTOM ? s->config.ny : s->config.nx; }
 
 double flow_node_place(const flow *s, int side, uint32_t node)
 {
-    return flow_side_length(s, side) * node / (side_nodes(s, side) - 1);
+    return flow_side_length(s, side) * node / (flow_side_nodes(s, side) - 1);
 }
 
-const flow_piece *flow_piece_at(const flow *s, int side, uint32_t node) { return &s->piece[s->edge[side][node]]; }
+const flow_piece *flow_piece_at(const flow *s, int side, uint32_t node)
+{
+    return &s->border.piece[s->border.edge[side][node]];
+}
 
 static void reject(const bn_case *c, const flow_piece *p, int key, const char *hint, const char *format, ...)
     BN_PRINTF(5, 6);
@@ -52,16 +55,16 @@ static double peak(const flow_piece *p)
 double flow_net_inflow(const flow *s)
 {
     double in = 0;
-    for (int i = 0; i < s->pieces; i++)
-        if (s->piece[i].kind == FLOW_INFLOW)
-            in += s->piece[i].speed * (s->piece[i].to - s->piece[i].from);
+    for (int i = 0; i < s->border.pieces; i++)
+        if (s->border.piece[i].kind == FLOW_INFLOW)
+            in += s->border.piece[i].speed * (s->border.piece[i].to - s->border.piece[i].from);
     return in;
 }
 
 /* What one piece says about itself. */
 static void check_piece(const bn_case *c, const flow *s, const flow_piece *p)
 {
-    if (s->a == 0 && (p->heat == FLOW_GIVEN || p->temperature != 0))
+    if (s->config.a == 0 && (p->heat == FLOW_GIVEN || p->temperature != 0))
         reject(c, p, p->heat == FLOW_GIVEN ? KEY_HEAT : KEY_TEMPERATURE, "give fluid.diffusivity",
                "without fluid.diffusivity there is no temperature");
 }
@@ -70,16 +73,16 @@ static void read_sides(const bn_case *c, flow *s)
 {
     for (int side = 0; side < FLOW_SIDES; side++) {
         const char *const *k = keys[side];
-        s->piece[s->pieces++] = (flow_piece){ .side = side,
-                                              .item = -1,
-                                              .from = 0,
-                                              .to = flow_side_length(s, side),
-                                              .kind = (flow_kind)bn_case_choice(c, k[KEY_KIND]),
-                                              .profile = (flow_profile)bn_case_choice(c, k[KEY_PROFILE]),
-                                              .heat = (flow_heat)bn_case_choice(c, k[KEY_HEAT]),
-                                              .speed = bn_case_real(c, k[KEY_SPEED]),
-                                              .temperature = bn_case_real(c, k[KEY_TEMPERATURE]) };
-        flow_piece *p = &s->piece[side];
+        s->border.piece[s->border.pieces++] = (flow_piece){ .side = side,
+                                                            .item = -1,
+                                                            .from = 0,
+                                                            .to = flow_side_length(s, side),
+                                                            .kind = (flow_kind)bn_case_choice(c, k[KEY_KIND]),
+                                                            .profile = (flow_profile)bn_case_choice(c, k[KEY_PROFILE]),
+                                                            .heat = (flow_heat)bn_case_choice(c, k[KEY_HEAT]),
+                                                            .speed = bn_case_real(c, k[KEY_SPEED]),
+                                                            .temperature = bn_case_real(c, k[KEY_TEMPERATURE]) };
+        flow_piece *p = &s->border.piece[side];
         /* The default of the top is a moving lid. */
         if (p->kind != FLOW_WALL && p->kind != FLOW_INFLOW && !bn_case_given(c, k[KEY_SPEED]))
             p->speed = 0;
@@ -102,7 +105,7 @@ static void read_segments(const bn_case *c, flow *s)
                          .speed = bn_case_item_real(c, k[KEY_SPEED], i),
                          .temperature = bn_case_item_real(c, k[KEY_TEMPERATURE], i) };
         const double length = flow_side_length(s, p.side);
-        if (s->pieces == FLOW_PIECES) {
+        if (s->border.pieces == FLOW_PIECES) {
             (void)bn_case_reject_item(c, "boundary.segment.side", i, NULL, "more than %d segments",
                                       FLOW_PIECES - FLOW_SIDES);
             return;
@@ -111,17 +114,17 @@ static void read_segments(const bn_case *c, flow *s)
             (void)bn_case_reject_item(c, "boundary.segment.to", i, NULL,
                                       "a segment must end beyond its begin (%g m) and not beyond the side (%g m)",
                                       p.from, length);
-        for (int other = FLOW_SIDES; other < s->pieces; other++)
-            if (s->piece[other].side == p.side && p.from < s->piece[other].to - 1e-9 * length &&
-                s->piece[other].from < p.to - 1e-9 * length)
+        for (int other = FLOW_SIDES; other < s->border.pieces; other++)
+            if (s->border.piece[other].side == p.side && p.from < s->border.piece[other].to - 1e-9 * length &&
+                s->border.piece[other].from < p.to - 1e-9 * length)
                 (void)bn_case_reject_item(c, "boundary.segment.from", i, NULL,
-                                          "overlaps segment number %d of this side", s->piece[other].item + 1);
-        const flow_piece *own = &s->piece[p.side];
+                                          "overlaps segment number %d of this side", s->border.piece[other].item + 1);
+        const flow_piece *own = &s->border.piece[p.side];
         if (own->kind == FLOW_INFLOW || own->kind == FLOW_OUTFLOW)
             reject(c, own, KEY_KIND, "write it as a segment too",
                    "a side with segments must itself be a wall or slip between them");
         check_piece(c, s, &p);
-        s->piece[s->pieces++] = p;
+        s->border.piece[s->border.pieces++] = p;
     }
 }
 
@@ -130,8 +133,8 @@ static int find_piece(const flow *s, int side, double place)
 {
     const double near = 1e-9 * flow_side_length(s, side);
     int begins = -1, ends = -1;
-    for (int i = FLOW_SIDES; i < s->pieces; i++) {
-        const flow_piece *p = &s->piece[i];
+    for (int i = FLOW_SIDES; i < s->border.pieces; i++) {
+        const flow_piece *p = &s->border.piece[i];
         if (p->side != side)
             continue;
         if (place > p->from + near && place < p->to - near)
@@ -152,29 +155,29 @@ bn_status flow_read_sides(const bn_case *c, bn_plan *plan, flow *s)
     int outflows = 0;
     read_sides(c, s);
     read_segments(c, s);
-    s->speed = 0;
-    for (int i = 0; i < s->pieces; i++) {
-        const flow_piece *p = &s->piece[i];
+    s->config.speed = 0;
+    for (int i = 0; i < s->border.pieces; i++) {
+        const flow_piece *p = &s->border.piece[i];
         if (p->kind == FLOW_OUTFLOW && ++outflows == 2)
             reject(c, p, KEY_KIND, "give the speed of one of them as an inflow with a negative speed",
                    "a second outflow: how the flow divides between two is not known");
-        s->speed = fmax(s->speed, peak(p));
+        s->config.speed = fmax(s->config.speed, peak(p));
     }
-    const double in = flow_net_inflow(s), scale = s->speed * (s->size[0] + s->size[1]);
-    for (int i = 0; i < s->pieces && outflows == 0 && fabs(in) > 1e-12 * scale; i++)
-        if (s->piece[i].kind == FLOW_INFLOW) {
-            reject(c, &s->piece[i], KEY_SPEED, "make one side an outflow, or let inflows add up to nothing",
+    const double in = flow_net_inflow(s), scale = s->config.speed * (s->config.size[0] + s->config.size[1]);
+    for (int i = 0; i < s->border.pieces && outflows == 0 && fabs(in) > 1e-12 * scale; i++)
+        if (s->border.piece[i].kind == FLOW_INFLOW) {
+            reject(c, &s->border.piece[i], KEY_SPEED, "make one side an outflow, or let inflows add up to nothing",
                    "the inflows do not balance: %g m2/s flow in and nothing flows out", in);
             break;
         }
-    if (s->start == FLOW_DEVELOPED && s->piece[FLOW_LEFT].kind != FLOW_INFLOW)
+    if (s->config.start == FLOW_DEVELOPED && s->border.piece[FLOW_LEFT].kind != FLOW_INFLOW)
         (void)bn_case_reject(c, "initial.kind", "make the left side an inflow",
                              "\"developed\" needs an inflow on the whole left side");
     for (int side = 0; side < FLOW_SIDES; side++) {
-        const uint32_t n = side_nodes(s, side);
-        BN_TRY(bn_plan_allocate(plan, n, (void **)&s->edge[side]));
+        const uint32_t n = flow_side_nodes(s, side);
+        BN_TRY(bn_plan_allocate(plan, n, (void **)&s->border.edge[side]));
         for (uint32_t m = 0; m < n; m++)
-            s->edge[side][m] = (uint8_t)find_piece(s, side, flow_node_place(s, side, m));
+            s->border.edge[side][m] = (uint8_t)find_piece(s, side, flow_node_place(s, side, m));
     }
     return BN_OK;
 }

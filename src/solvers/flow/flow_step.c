@@ -4,119 +4,115 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The lifts: what 1 on one body and 0 on all others and on the border is in the fluid. */
+static bn_status solve_psi(flow *s, const bn_cg_target *target)
+{
+    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.next, s->fields.rhs, target));
+    return bn_linear_report(s->systems.solver[FLOW_PSI], &s->systems.report[FLOW_PSI]);
+}
+
+/* The inverse of the influence matrix, and the sums that it is applied to. */
 static bn_status setup_bodies(bn_sim *sim, flow *s)
 {
-    const size_t points = (size_t)s->nx * s->ny;
-    bn_status st = BN_OK;
-    double *lift = calloc(((size_t)s->bodies + 1) * points, sizeof *lift),
-           *rhs = lift ? lift + (size_t)s->bodies * points : NULL;
-    if (!lift)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the obstacles");
-    bn_cg_target target = s->target[FLOW_PSI];
-    target.tolerance = fmax(1e-12, 8 * s->roundoff);
-    for (int body = 1; body <= s->bodies; body++) {
-        double *own = lift + (size_t)(body - 1) * points;
-        flow_lift_system(s, body, rhs, own);
-        BN_GO(bn_field_set(s->next, own, points));
-        BN_GO(bn_field_set(s->rhs, rhs, points));
-        BN_GO(bn_linear_solve(s->linear[FLOW_PSI], s->next, s->rhs, &target));
-        BN_GO(bn_linear_report(s->linear[FLOW_PSI], &s->report[FLOW_PSI]));
-        BN_GO(bn_field_get(s->next, own, points));
-    }
-    BN_GO(bn_field_set(s->lift, lift, (size_t)s->bodies * points));
-    BN_GO(flow_find_response(sim, s, lift));
-    BN_GO(bn_partials_create(bn_sim_domain(sim), "sums over bodies", s->bodies, 0, &s->body_sums));
-    BN_GO(bn_scalars_create(bn_sim_domain(sim), "response", (size_t)(s->bodies * s->bodies), &s->responses));
-    BN_GO(bn_scalars_write(s->responses, s->response, (size_t)(s->bodies * s->bodies)));
-out:
-    free(lift);
-    return st;
+    const int n = s->border.bodies;
+    BN_TRY(flow_setup_bodies(sim, s, solve_psi));
+    BN_TRY(bn_partials_create(bn_sim_domain(sim), "sums over bodies", n, 0, &s->device.body_sums));
+    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "influence matrix", (size_t)(n * n), &s->device.influence_inverse));
+    return bn_scalars_write(s->device.influence_inverse, s->influence_inverse, (size_t)(n * n));
 }
 
 static bn_status setup(bn_sim *sim, void *state)
 {
     flow *s = state;
-    s->heat = bn_sim_kernel(sim, "flow_heat");
-    s->advance = bn_sim_kernel(sim, "flow_advance");
-    s->source = bn_sim_kernel(sim, "flow_source");
-    s->walls = bn_sim_kernel(sim, "flow_walls");
-    s->total = bn_sim_kernel(sim, "flow_total");
-    s->sum_bodies = bn_sim_kernel(sim, "flow_bodies");
-    s->respond = bn_sim_kernel(sim, "flow_respond");
-    s->raise = bn_sim_kernel(sim, "flow_lift");
+    s->device.advect_heat = bn_sim_kernel(sim, "flow_advect_heat");
+    s->device.advect_vorticity = bn_sim_kernel(sim, "flow_advect_vorticity");
+    s->device.poisson_source = bn_sim_kernel(sim, "flow_poisson_source");
+    s->device.wall_vorticity = bn_sim_kernel(sim, "flow_wall_vorticity");
+    s->device.total_residual = bn_sim_kernel(sim, "flow_total_residual");
+    s->device.body_pressure = bn_sim_kernel(sim, "flow_body_pressure");
+    s->device.body_constants = bn_sim_kernel(sim, "flow_body_constants");
+    s->device.add_influence = bn_sim_kernel(sim, "flow_add_influence");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        if (s->bits[i])
-            BN_TRY(bn_linear_create(bn_sim_domain(sim), &s->system[i], &s->work[i], &s->linear[i]));
-    BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->partials));
-    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->scalars));
-    return s->bodies > 0 ? setup_bodies(sim, s) : BN_OK;
+        if (s->systems.bits[i])
+            BN_TRY(
+                bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
+    BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
+    BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
+    return s->border.bodies > 0 ? setup_bodies(sim, s) : BN_OK;
 }
 
 static void teardown(void *state)
 {
     flow *s = state;
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        bn_linear_destroy(&s->linear[i]);
-    bn_partials_destroy(&s->partials);
-    bn_partials_destroy(&s->body_sums);
-    bn_scalars_destroy(&s->scalars);
-    bn_scalars_destroy(&s->responses);
+        bn_linear_destroy(&s->systems.solver[i]);
+    bn_partials_destroy(&s->device.sums);
+    bn_partials_destroy(&s->device.body_sums);
+    bn_scalars_destroy(&s->device.totals);
+    bn_scalars_destroy(&s->device.influence_inverse);
 }
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->heat, BN_READ(s->T, 1), BN_READ(s->velocity, 0), BN_READ(s->node, 0),
-                  BN_READ(s->work[FLOW_HEAT].bits, 0), BN_WRITE(s->rhs), BN_WRITE(s->T_next)));
-    BN_TRY(bn_linear_solve(s->linear[FLOW_HEAT], s->T_next, s->rhs, &s->target[FLOW_HEAT]));
-    bn_field_swap(s->T, s->T_next);
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.velocity, 0),
+                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs),
+                  BN_WRITE(s->fields.T_next)));
+    BN_TRY(
+        bn_linear_solve(s->systems.solver[FLOW_HEAT], s->fields.T_next, s->fields.rhs, &s->systems.target[FLOW_HEAT]));
+    bn_field_swap(s->fields.T, s->fields.T_next);
     return BN_OK;
 }
 
 /* psi on the bodies, from the new vorticity beside them. */
 static bn_status step_bodies(flow *s)
 {
-    if (s->a > 0)
-        BN_TRY(BN_RUN(s->sum_bodies, BN_READ(s->psi, 1), BN_READ(s->next, 0), BN_READ(s->T, 1), BN_READ(s->node, 1),
-                      BN_PARTIALS(s->body_sums)));
+    if (s->config.a > 0)
+        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 0),
+                      BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 1), BN_PARTIALS(s->device.body_sums)));
     else
-        BN_TRY(BN_RUN(s->sum_bodies, BN_READ(s->psi, 1), BN_READ(s->next, 0), BN_READ(s->node, 1),
-                      BN_PARTIALS(s->body_sums)));
-    BN_TRY(BN_RUN(s->respond, BN_TOTALS(s->body_sums), BN_SCALARS(s->responses), BN_SCALARS(s->scalars)));
-    return BN_RUN(s->raise, BN_READ(s->lift, 0), BN_SCALARS(s->scalars), BN_UPDATE(s->psi));
+        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 0),
+                      BN_READ(s->fields.node, 1), BN_PARTIALS(s->device.body_sums)));
+    BN_TRY(BN_RUN(s->device.body_constants, BN_TOTALS(s->device.body_sums), BN_SCALARS(s->device.influence_inverse),
+                  BN_SCALARS(s->device.totals)));
+    return BN_RUN(s->device.add_influence, BN_READ(s->fields.influence, 0), BN_SCALARS(s->device.totals),
+                  BN_UPDATE(s->fields.psi));
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
-    const bool heat = s->a > 0;
+    const bool heat = s->config.a > 0;
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->advance, BN_READ(s->omega, 1), BN_READ(s->velocity, 0), BN_READ(s->T, 1), BN_READ(s->node, 0),
-                      BN_READ(s->work[FLOW_OMEGA].bits, 0), BN_WRITE(s->rhs), BN_WRITE(s->next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
+                      BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0),
+                      BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->advance, BN_READ(s->omega, 1), BN_READ(s->velocity, 0), BN_READ(s->node, 0),
-                      BN_READ(s->work[FLOW_OMEGA].bits, 0), BN_WRITE(s->rhs), BN_WRITE(s->next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
+                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
+                      BN_WRITE(s->fields.next)));
     }
-    BN_TRY(bn_linear_solve(s->linear[FLOW_OMEGA], s->next, s->rhs, &s->target[FLOW_OMEGA]));
-    BN_TRY(BN_RUN(s->source, BN_READ(s->next, 0), BN_READ(s->psi, 1), BN_READ(s->node, 0),
-                  BN_READ(s->work[FLOW_PSI].bits, 0), BN_UPDATE(s->before), BN_WRITE(s->rhs)));
-    BN_TRY(bn_linear_solve(s->linear[FLOW_PSI], s->before, s->rhs, &s->target[FLOW_PSI]));
-    bn_field_swap(s->psi, s->before);
-    if (s->bodies > 0)
+    BN_TRY(
+        bn_linear_solve(s->systems.solver[FLOW_OMEGA], s->fields.next, s->fields.rhs, &s->systems.target[FLOW_OMEGA]));
+    BN_TRY(BN_RUN(s->device.poisson_source, BN_READ(s->fields.next, 0), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(s->fields.before),
+                  BN_WRITE(s->fields.rhs)));
+    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
+    bn_field_swap(s->fields.psi, s->fields.before);
+    if (s->border.bodies > 0)
         BN_TRY(step_bodies(s));
     if (heat)
-        BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->T, 1),
-                      BN_READ(s->work[FLOW_HEAT].bits, 0), BN_READ(s->node, 0), BN_UPDATE(s->omega),
-                      BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
+                      BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     else
-        BN_TRY(BN_RUN(s->walls, BN_READ(s->psi, 1), BN_READ(s->next, 1), BN_READ(s->node, 0), BN_UPDATE(s->omega),
-                      BN_UPDATE(s->velocity), BN_PARTIALS(s->partials)));
-    BN_TRY(BN_RUN(s->total, BN_TOTALS(s->partials), BN_SCALARS(s->scalars)));
-    BN_TRY(
-        bn_linear_reports(s->linear, s->report, FLOW_SYSTEMS, s->scalars, s->totals, FLOW_TOTALS + (size_t)s->bodies));
+        BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
+                      BN_READ(s->fields.node, 0), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
+                      BN_PARTIALS(s->device.sums)));
+    BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
+    BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
+                             FLOW_TOTALS + (size_t)s->border.bodies));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        s->solves[i] = s->linear[i] ? bn_linear_solves(s->linear[i]) : 0;
+        s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
     return flow_report(sim, s, out);
 }
 
@@ -124,53 +120,54 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
  * time: they get the smaller share. Nothing below the roundoff is asked for. */
 static void set_tolerances(flow *s, double psi, double tolerance)
 {
-    const double share = tolerance * fmin(1, s->k.dt / s->reference_time);
-    s->target[FLOW_PSI].tolerance = fmax(psi, s->roundoff);
-    s->target[FLOW_OMEGA].tolerance = s->target[FLOW_HEAT].tolerance = fmax(share, s->roundoff);
+    const double share = tolerance * fmin(1, s->k.dt / s->config.reference_time);
+    s->systems.target[FLOW_PSI].tolerance = fmax(psi, s->config.roundoff);
+    s->systems.target[FLOW_OMEGA].tolerance = s->systems.target[FLOW_HEAT].tolerance = fmax(share, s->config.roundoff);
 }
 
 void flow_set_tolerance(flow *s, double tolerance) { set_tolerances(s, tolerance, tolerance); }
 
-/* The next solves need not be more exact than what the steady equations leave over in a step, `rest` of the vorticity,
- * whose norm is `size`: the error stays a share of the time step's own. That share must be free of what the errors
- * themselves do to the vorticity at walls, or they would sustain each other: a residual r of psi's system moves it by
- * at most wall sqrt(length / h) |r| in the norm, of which the step after leaves viscosity dt / h^2 (docs/flow.md). */
-static void follow_flow(flow *s, double rest, double size)
+/* Sets the tolerances of the next solves from the relative change of the flow in this step, so that their errors stay a
+ * share of it. `size`: norm of the vorticity. Errors of psi change the vorticity at walls, and with it the measured
+ * change: a residual r of psi's system by at most wall sqrt(length / h) |r| in the norm, of which nu dt / h^2 enters
+ * the next step (docs/flow.md). The tolerance of psi leaves this out, so that errors do not sustain each other. */
+static void follow_flow(flow *s, double change, double size)
 {
-    const double h = fmin(s->h[0], s->h[1]), wall = s->woods ? 3 : 2;
-    const double noise = wall * sqrt(s->length / h) * fmax(s->k.nux, s->k.nuy);
-    const double steady = s->steady * s->k.dt / s->reference_time, least = s->steady > 0 ? 0 : s->cg_tolerance;
-    const double enough = s->cg_forcing * fmax(rest, steady), right = s->report[FLOW_PSI].right;
+    const double h = fmin(s->config.h[0], s->config.h[1]), wall = s->config.woods ? 3 : 2;
+    const double noise = wall * sqrt(s->config.length / h) * fmax(s->k.nu_x, s->k.nu_y);
+    const double steady = s->config.steady * s->k.dt / s->config.reference_time,
+                 least = s->config.steady > 0 ? 0 : s->config.cg_tolerance;
+    const double enough = s->config.cg_forcing * fmax(change, steady), right = s->systems.report[FLOW_PSI].right;
     const double scale = (right > size ? size / right : 1) / fmax(1, noise);
     set_tolerances(s, fmin(fmax(least, enough * scale), FLOW_LOOSEST), fmin(fmax(least, enough), FLOW_LOOSEST));
 }
 
 bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
 {
-    const double rest = s->totals[0], size = s->totals[1], speed = s->totals[2], warming = s->totals[3];
-    if (!isfinite(rest) || !isfinite(size) || !isfinite(speed) || !isfinite(warming))
+    const double change = s->totals[0], size = s->totals[1], speed = s->totals[2], heat = s->totals[3];
+    if (!isfinite(change) || !isfinite(size) || !isfinite(speed) || !isfinite(heat))
         return bn_fail(bn_sim_context(sim), BN_DIVERGED,
                        "the vorticity is not finite any more; try a smaller time.dt (now %g s)", s->k.dt);
-    const double points = (double)s->nx * s->ny, rate = s->reference_time / s->k.dt;
-    /* By itself at rest vorticity is only rounding: then the temperature decides alone. */
-    const double turning = size > 0 ? sqrt(rest / size) : 0;
-    const double heating = s->a > 0 ? sqrt(warming / points) / s->temperature_scale : 0;
+    const double points = (double)s->config.nx * s->config.ny, rate = s->config.reference_time / s->k.dt;
+    /* Without any vorticity the temperature decides alone. */
+    const double turning = size > 0 ? sqrt(change / size) : 0;
+    const double heating = s->config.a > 0 ? sqrt(heat / points) / s->config.temperature_scale : 0;
     const double relative = fmax(turning, heating);
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        s->total_iterations += s->report[i].iterations;
+        s->systems.total_iterations += s->systems.report[i].iterations;
     *out = (bn_step){ .dt = s->k.dt };
     out->residual = relative * rate;
-    if (s->cg_forcing > 0 && size > 0)
+    if (s->config.cg_forcing > 0 && size > 0)
         follow_flow(s, relative, sqrt(size));
-    out->converged = s->steady > 0 && out->residual <= s->steady;
-    out->series[0] = s->report[FLOW_OMEGA].iterations;
-    out->series[1] = s->report[FLOW_PSI].iterations;
-    out->series[2] = s->report[FLOW_PSI].residual;
+    out->converged = s->config.steady > 0 && out->residual <= s->config.steady;
+    out->series[0] = s->systems.report[FLOW_OMEGA].iterations;
+    out->series[1] = s->systems.report[FLOW_PSI].iterations;
+    out->series[2] = s->systems.report[FLOW_PSI].residual;
     out->series[3] = speed;
     size_t next = 4;
-    if (s->a > 0)
-        out->series[next++] = s->report[FLOW_HEAT].iterations;
-    if (s->bodies > 0) {
+    if (s->config.a > 0)
+        out->series[next++] = s->systems.report[FLOW_HEAT].iterations;
+    if (s->border.bodies > 0) {
         s->psi_body += s->totals[FLOW_TOTALS];
         out->series[next] = s->psi_body;
     }
@@ -180,23 +177,25 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
 bn_status flow_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flow *s = state;
-    double sums[2] = { s->total_iterations, s->psi_body };
+    double sums[2] = { s->systems.total_iterations, s->psi_body };
     (void)sim;
     BN_TRY(bn_state_reals(k, "sums", sums, 2));
-    s->total_iterations = sums[0];
+    s->systems.total_iterations = sums[0];
     s->psi_body = sums[1];
-    BN_TRY(bn_state_counts(k, "solves", s->solves, FLOW_SYSTEMS));
+    BN_TRY(bn_state_counts(k, "solves", s->systems.solves, FLOW_SYSTEMS));
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         static const char *const names[FLOW_SYSTEMS] = { "psi", "omega", "heat" };
-        bn_cg_report *r = &s->report[i];
-        double report[] = { r->state, r->residual, r->iterations, r->restarts, r->right, s->target[i].tolerance };
+        bn_cg_report *r = &s->systems.report[i];
+        double report[] = {
+            r->state, r->residual, r->iterations, r->restarts, r->right, s->systems.target[i].tolerance
+        };
         BN_TRY(bn_state_reals(k, names[i], report, sizeof report / sizeof *report));
         *r = (bn_cg_report){ .state = (bn_cg_state)report[0],
                              .residual = report[1],
                              .iterations = (unsigned)report[2],
                              .restarts = (unsigned)report[3],
                              .right = report[4] };
-        s->target[i].tolerance = report[5];
+        s->systems.target[i].tolerance = report[5];
     }
     return BN_OK;
 }
@@ -206,11 +205,11 @@ static bn_status resume(bn_sim *sim, void *state)
     flow *s = state;
     (void)sim;
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        if (s->linear[i])
-            bn_linear_resume(s->linear[i], s->solves[i], &s->report[i]);
+        if (s->systems.solver[i])
+            bn_linear_resume(s->systems.solver[i], s->systems.solves[i], &s->systems.report[i]);
     return BN_OK;
 }
 
-const bn_engine flow_device = {
+const bn_engine flow_engine = {
     .name = "opencl", .setup = setup, .step = step, .teardown = teardown, .resume = resume
 };

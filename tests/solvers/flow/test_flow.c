@@ -241,7 +241,7 @@ END_TEST
 START_TEST(residual_in_single_precision_is_the_true_one)
 {
     run r = RUN(cavity_case, NULL, "grid.nodes=[256, 256]", "case.precision=single", "stop.steps=2",
-                "solver.cg_forcing=0", "solver.cg_tolerance=1e-10", "solver.poisson=fused-cg");
+                "solver.cg_forcing=0", "solver.cg_tolerance=1e-10", "solver.poisson=cg");
     double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL);
     const double cx = 255.0 * 255.0;
     double rr = 0, bb = 0;
@@ -265,7 +265,7 @@ END_TEST
 /* Too few iterations are a failure with advice, not a result. */
 START_TEST(unsolved_systems_end_the_run)
 {
-    const char *overrides[] = { "solver.cg_iterations=5", "grid.nodes=[65, 65]", "solver.poisson=fused-cg" };
+    const char *overrides[] = { "solver.cg_iterations=5", "grid.nodes=[65, 65]", "solver.poisson=cg" };
     bn_case *c;
     bn_sim *sim;
     OK(bn_case_parse(ctx, "test.toml", cavity_case, overrides, 3, &c));

@@ -38,7 +38,7 @@ static void check_mode(const char *mode, const char *method, bool given)
 START_TEST(heat_decays_by_its_discrete_factor)
 {
     check_mode("initial.heat=sine", "solver.diffusion=fft", true);
-    check_mode("initial.heat=sine", "solver.diffusion=fused-cg", true);
+    check_mode("initial.heat=sine", "solver.diffusion=cg", true);
     check_mode("initial.heat=cosine", "solver.diffusion=fft", false);
     check_mode("initial.heat=cosine", "solver.diffusion=cg", false);
 }
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(insulated_boxes_keep_their_heat)
 {
     run r = RUN(still_case, NULL, "initial.heat=cosine", "initial.temperature=3", "obstacle.shape=ellipse",
-                "obstacle.centre=[0.3,0.6]", "obstacle.size=[0.3,0.4]", "solver.diffusion=fused-cg");
+                "obstacle.centre=[0.3,0.6]", "obstacle.size=[0.3,0.4]", "solver.diffusion=cg");
     size_t count;
     double *T = field(&r, "temperature", &count);
     /* Control volumes: the quarters of the cells that are not solid around each node. */
@@ -215,8 +215,7 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
 {
     static const char *const variants[][8] = {
         { "stop.steps=3" },
-        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1",
-          "solver.poisson=fused-cg" },
+        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1", "solver.poisson=cg" },
         { "stop.steps=3", "fluid.buoyancy=-2", "obstacle.shape=ellipse", "obstacle.centre=[1,0.1]",
           "boundary.bottom.heat=given", "boundary.bottom.temperature=1", "solver.convection=upwind",
           "solver.diffusion=cg" },
