@@ -3,10 +3,10 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "cli/bench.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
 #include "output/progress.h"
+#include "run/child.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -178,14 +178,14 @@ static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, con
     static const char *const options[] = { "--force", "--quiet", "--steps", "1", NULL };
     char path[PATH + 128];
     bn_bench_command command;
-    bn_child_outcome child;
+    bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "run", options, &command));
     *out = unknown;
     const double begin = bn_seconds_now();
-    BN_TRY(bn_child_run(d->cli, command.arguments, RUN_SECONDS, &child));
+    BN_TRY(bn_child_run(d->cli->ctx, d->cli->stop, command.arguments, RUN_SECONDS, &child));
     const double wall = bn_seconds_now() - begin;
-    free(child.said);
+    bn_child_release(&child);
     if (child.end != BN_CHILD_EXITED || child.code != 0) {
         snprintf(trouble, room, "a run of one step ended with %s %d",
                  child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);

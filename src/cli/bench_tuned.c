@@ -2,9 +2,9 @@
  * nobody else sees: how far the default work-groups are from the best ones. */
 #include "cli/bench.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "run/child.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,12 +64,12 @@ static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, con
     const char *options[] = { "--quiet", "--json", "--shapes-only", cli->options->quick ? "--quick" : NULL, NULL };
     char trouble[TROUBLE] = "";
     bn_bench_command command;
-    bn_child_outcome child;
+    bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "tune", options, &command));
-    BN_TRY(bn_child_run(cli, command.arguments, TUNE_SECONDS, &child));
+    BN_TRY(bn_child_run(cli->ctx, cli->stop, command.arguments, TUNE_SECONDS, &child));
     json_t *tuned = child.end == BN_CHILD_EXITED && child.code == 0 ? json_loads(child.said, 0, &error) : NULL;
-    free(child.said);
+    bn_child_release(&child);
     if (!tuned)
         snprintf(trouble, sizeof trouble, "`tune` ended with %s %d",
                  child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);

@@ -3,7 +3,6 @@
  * kernel another of its shapes. */
 #include "cli/cli_tune.h"
 
-#include "cli/cli_child.h"
 #include "cli/commands.h"
 #include "io/file.h"
 #include "output/output_dir.h"
@@ -203,7 +202,7 @@ static json_t *job_json(const bn_tune *t, const job *j, size_t index)
 
 /* Runs jobs [first, count) in a child; *answer gets its lines as an array, *child how it ended. */
 static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *done, double seconds, json_t **answer,
-                           bn_child_outcome *child)
+                           bn_child *child)
 {
     const bn_options *o = t->cli->options;
     bn_context *ctx = t->cli->ctx;
@@ -216,7 +215,7 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
                              (json_int_t)t->steps, "hash_warm", t->hash_warm, "hash_end", t->hash_end, "seconds",
                              seconds, "jobs", jobs);
     bn_status st = BN_OK;
-    *child = (bn_child_outcome){ 0 };
+    *child = (bn_child){ 0 };
     for (size_t j = 0; j < list->count; j++)
         if (!done[j] && json_array_append_new(jobs, job_json(t, &list->jobs[j], j)) == 0)
             asked++;
@@ -237,7 +236,7 @@ static bn_status ask_child(const bn_tune *t, const job_list *list, const bool *d
     arguments[n++] = "--set", arguments[n++] = "stop.steps=1000000000"; /* the last one counts */
     if (o->quiet)
         arguments[n++] = "--quiet";
-    BN_GO(bn_child_run(t->cli, arguments, JOB_SECONDS * (double)(asked + 4), child));
+    BN_GO(bn_child_run(ctx, t->cli->stop, arguments, JOB_SECONDS * (double)(asked + 4), child));
     for (char *line = child->said, *next; line; line = next) {
         if ((next = strchr(line, '\n')) != NULL)
             *next++ = '\0';
@@ -333,7 +332,7 @@ static bn_status do_jobs(bn_tune *t, const job_list *list, double seconds, job_l
     const double start = bn_seconds_now();
     for (bool more = done && list->count > 0; more && st == BN_OK;) {
         json_t *answer = NULL;
-        bn_child_outcome child;
+        bn_child child;
         more = false;
         const double left = seconds > 0 ? fmax(1e-3, seconds - (bn_seconds_now() - start)) : 0;
         st = ask_child(t, list, done, left, &answer, &child);
@@ -357,7 +356,7 @@ static bn_status do_jobs(bn_tune *t, const job_list *list, double seconds, job_l
                 st = blame(t, &list->jobs[j], BN_TUNE_CRASHED, why, again);
             }
         }
-        free(child.said);
+        bn_child_release(&child);
         json_decref(answer);
     }
     if (!done)
@@ -446,7 +445,7 @@ static bn_status take_default(bn_tune *t, const json_t *row)
     return t->count ? BN_OK : bn_fail(ctx, BN_USAGE, "the case runs no kernel whose work-group can be chosen");
 }
 
-bn_status bn_tune_measure_plain(const bn_tune *t, bool reference, json_t **answer, bn_child_outcome *child)
+bn_status bn_tune_measure_plain(const bn_tune *t, bool reference, json_t **answer, bn_child *child)
 {
     job plain = { .reference = reference };
     const job_list list = { .jobs = &plain, .count = 1, .room = 1 };
@@ -462,7 +461,7 @@ static bn_status measure_default(bn_tune *t)
     t->steps = 0;
     t->hash_warm[0] = '\0';
     json_t *answer = NULL;
-    bn_child_outcome child = { 0 };
+    bn_child child = { 0 };
     bn_status st = BN_OK;
     BN_GO(bn_tune_measure_plain(t, true, &answer, &child));
     const json_t *row = json_array_get(answer, json_array_size(answer) ? json_array_size(answer) - 1 : 0);
@@ -480,7 +479,7 @@ static bn_status measure_default(bn_tune *t)
     } else
         st = take_default(t, row);
 out:
-    free(child.said);
+    bn_child_release(&child);
     json_decref(answer);
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef BN_CLI_TUNE_H
 #define BN_CLI_TUNE_H
 
-#include "cli/cli_child.h"
+#include "run/child.h"
 #include "cli/options.h"
 #include "sim/solver.h"
 
@@ -91,7 +91,7 @@ double bn_tune_spread(const bn_tune_shape *); /* largest less smallest, over the
 bool bn_tune_overlap(const bn_tune_shape *, const bn_tune_shape *);
 
 /* One measurement with the default shapes in a child: its lines, and how it ended; release both. */
-BN_CHECKED bn_status bn_tune_measure_plain(const bn_tune *, bool reference, json_t **answer, bn_child_outcome *);
+BN_CHECKED bn_status bn_tune_measure_plain(const bn_tune *, bool reference, json_t **answer, bn_child *);
 /* Measures what the solver declares, and puts what was chosen into `extra`. After the default's measurement. */
 BN_CHECKED bn_status bn_tune_variants(bn_tune *, const bn_case *);
 void bn_tune_print_variants(const bn_tune *);

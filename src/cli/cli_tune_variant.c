@@ -78,7 +78,7 @@ static size_t count_unfit(const bn_tune *t, const json_t *row, char why[BN_TUNE_
  * if it gives other bits than the case as it is. */
 static bn_status measure_one(bn_tune *t, bn_tune_variant *v, bn_tune_shape *s)
 {
-    bn_child_outcome child = { 0 };
+    bn_child child = { 0 };
     json_t *answer = NULL;
     t->extra_count = v ? 1 : 0;
     t->extra[0] = v ? v->set : NULL;
@@ -109,7 +109,7 @@ static bn_status measure_one(bn_tune *t, bn_tune_variant *v, bn_tune_shape *s)
         if (v)
             v->same = hash && strcmp(hash, t->hash_warm) == 0;
     }
-    free(child.said);
+    bn_child_release(&child);
     json_decref(answer);
     return BN_OK;
 }
