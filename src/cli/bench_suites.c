@@ -33,8 +33,8 @@ bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
         if (strcmp(suites[i].name, name) == 0)
             return BN_OK;
     return bn_fail(ctx, BN_USAGE,
-                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead and "
-                   "default-vs-tuned",
+                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead, "
+                   "default-vs-tuned and scaling",
                    name);
 }
 
@@ -75,4 +75,17 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
                : NULL;
     json_decref(s.rows);
     return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;
+}
+
+bn_status bn_bench_suite_print(bn_context *ctx, const json_t *suite)
+{
+    static const bn_bench_column columns[] = {
+        { "", "what", BN_BENCH_TEXT, NULL },
+        { "published", "published", BN_BENCH_NUMBER, NULL },
+        { "ours", "ours", BN_BENCH_NUMBER, "" },
+        { "", "unit", BN_BENCH_TEXT, NULL },
+        { "ours over published", "ratio", BN_BENCH_NUMBER, "" },
+    };
+    printf("%s\n", json_string_value(json_object_get(suite, "source")));
+    return bn_bench_print(ctx, json_object_get(suite, "rows"), columns, sizeof columns / sizeof *columns);
 }

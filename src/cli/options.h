@@ -26,6 +26,7 @@ typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } 
 typedef struct bn_options {
     const char *device, *out, *field; /* NULL: not given */
     const char *suite, *compare;      /* of bench */
+    const char *sizes;                /* of bench: numbers with commas between; NULL: not given */
     const char *kernel, *plan;        /* of tune; NULL: not given */
     const char *weights;              /* of devices; NULL: not given */
     const char *report;               /* of devices: the file; NULL: not given */
@@ -36,7 +37,6 @@ typedef struct bn_options {
     size_t set_count;
     long long steps;      /* < 0: not given */
     int boxes;            /* 0: not given */
-    int size;             /* of bench, from 1; 0: not given */
     size_t work_group[3]; /* {0}: not given */
     bn_precision_wish precision;
     bool reference, profile, json, quiet, verbose, force, help, version, check, measure, child, quick, full,

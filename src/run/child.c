@@ -74,7 +74,8 @@ static void read_output(bn_child *c)
     char rest[4096];
     while (c->output >= 0) {
         const bool full = c->bytes + 1 >= SAID_MAX;
-        const ssize_t n = read(c->output, full ? rest : c->said + c->bytes, full ? sizeof rest : SAID_MAX - 1 - c->bytes);
+        const ssize_t n = read(c->output, full ? rest : c->said + c->bytes,
+                               full ? sizeof rest : SAID_MAX - 1 - c->bytes);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
@@ -86,7 +87,8 @@ static void read_output(bn_child *c)
     }
 }
 
-/* Notes how it ended and reads what it wrote last. Another process may keep the pipe open: its end is not waited for. */
+/* Notes how it ended and reads what it wrote last. Another process may keep the pipe open: its end is not waited for.
+ */
 static void note_end(bn_child *c, int status)
 {
     c->running = false;

@@ -164,8 +164,11 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     bn_status st = BN_OK;
     snprintf(index, sizeof index, "%zu", info->index);
     for (size_t i = 0; i < count && st == BN_OK; i++) {
-        const char *const arguments[] = { program, "self-test", solver, part, "--device", index, "--precision",
-                                          double_precision ? "double" : "single", NULL };
+        const char *const arguments[] = { program,       "self-test",
+                                          solver,        part,
+                                          "--device",    index,
+                                          "--precision", double_precision ? "double" : "single",
+                                          NULL };
         snprintf(part, sizeof part, "%zu/%zu", i + 1, count);
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS, &children[i]);
     }
