@@ -63,7 +63,7 @@ static const json_t *find_row(const json_t *entry, const json_t *like)
     return NULL;
 }
 
-/* Twice what both runs spread by themselves, added as independent errors are, is what a change must exceed. */
+/* A change must exceed twice the noise of both runs, added as independent errors are. */
 static json_t *change_of(const json_t *row, const json_t *before)
 {
     const double now = bn_json_number(row, "seconds"), then = bn_json_number(before, "seconds"), ratio = now / then;

@@ -57,7 +57,6 @@ static const option_row rows[] = {
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
     { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH, false,
       "tune: every shape; bench: every kind of work in all sizes and both precisions; without a limit of time" },
-    { "plan", 0, TEXT, "FILE", AT(plan), BN_CMD_TUNE, true, "" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_CHECK, false,
       "measure the copy bandwidth of each device; bench: all limits again; check: some steps, for the time" },

@@ -27,7 +27,7 @@ typedef struct bn_options {
     const char *device, *out, *field; /* NULL: not given */
     const char *suite, *compare;      /* of bench */
     const char *sizes;                /* of bench: numbers with commas between; NULL: not given */
-    const char *kernel, *plan;        /* of tune; NULL: not given */
+    const char *kernel;               /* of tune; NULL: not given */
     const char *weights;              /* of devices; NULL: not given */
     const char *report;               /* of devices: the file; NULL: not given */
     const char *resume;               /* "": the newest checkpoint in the output folder; NULL: not given */

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SAID_MAX = 1 << 20, POLL_MS = 50, REAP_MS = 2, POLLED_MAX = 64 };
+enum { SAID_MAX = 1 << 20, POLL_MS = 50, REAP_MS = 2, POLLED_MAX = 128 };
 
 static void close_channel(int *channel)
 {
@@ -35,11 +35,11 @@ bn_status bn_child_start(bn_context *ctx, const char *const *arguments, unsigned
 {
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     bn_status st = BN_OK;
-    *c = (bn_child){ .input = -1, .output = -1, .said = calloc(1, SAID_MAX) };
+    *c = (bn_child){ .socket = -1, .output = -1, .said = calloc(1, SAID_MAX) };
     if (!c->said)
         return bn_fail(ctx, BN_MEMORY, "no memory for the output of a child process");
     fflush(stdout);
-    if (pipe(out) != 0 || ((flags & BN_CHILD_INPUT) && socketpair(AF_UNIX, SOCK_STREAM, 0, in) != 0)) {
+    if (pipe(out) != 0 || ((flags & BN_CHILD_SOCKET) && socketpair(AF_UNIX, SOCK_STREAM, 0, in) != 0)) {
         st = bn_fail(ctx, BN_IO, "no pipe to a child process: %s", strerror(errno));
         goto out;
     }
@@ -57,7 +57,7 @@ bn_status bn_child_start(bn_context *ctx, const char *const *arguments, unsigned
         goto out;
     }
     c->running = true;
-    c->input = in[0];
+    c->socket = in[0];
     c->output = out[0];
     in[0] = out[0] = -1;
 out:
@@ -106,6 +106,8 @@ size_t bn_child_poll(bn_child *list, size_t count)
         silent = silent || (list[i].running && list[i].output < 0);
         if (list[i].running && list[i].output >= 0 && open < POLLED_MAX)
             watched[open++] = (struct pollfd){ .fd = list[i].output, .events = POLLIN };
+        if (list[i].running && list[i].socket >= 0 && open < POLLED_MAX)
+            watched[open++] = (struct pollfd){ .fd = list[i].socket, .events = POLLIN };
     }
     (void)poll(watched, open, silent ? REAP_MS : POLL_MS);
     for (size_t i = 0; i < count; i++) {
@@ -120,31 +122,57 @@ size_t bn_child_poll(bn_child *list, size_t count)
     return running;
 }
 
-bool bn_child_send(bn_child *c, const char *text)
+static bool send_all(int socket, const void *from, size_t bytes)
 {
-    for (size_t left = strlen(text); left > 0;) {
-        const ssize_t n = send(c->input, text, left, MSG_NOSIGNAL);
+    for (const char *at = from; bytes > 0;) {
+        const ssize_t n = send(socket, at, bytes, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
-        text += n;
-        left -= (size_t)n;
+        at += n;
+        bytes -= (size_t)n;
     }
     return true;
 }
 
-char *bn_child_line(bn_child *c)
+/* Adds to the *got bytes that are there; false: nothing more will come. */
+static bool receive_some(int socket, int flags, char *to, size_t bytes, size_t *got)
 {
-    const char *end = memchr(c->said, '\n', c->bytes);
-    if (!end)
-        return NULL;
-    const size_t taken = (size_t)(end - c->said) + 1;
-    char *line = strndup(c->said, taken - 1);
-    memmove(c->said, c->said + taken, c->bytes - taken + 1);
-    c->bytes -= taken;
-    return line;
+    const ssize_t n = recv(socket, to + *got, bytes - *got, flags);
+    if (n > 0)
+        *got += (size_t)n;
+    return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK));
 }
+
+bn_status bn_child_ask(bn_context *ctx, const volatile sig_atomic_t *stop, bn_child *c, const void *message,
+                       size_t bytes, double seconds, void *answer, size_t answer_bytes, bool *answered)
+{
+    size_t got = 0;
+    const double start = bn_seconds_now();
+    bool open = send_all(c->socket, message, bytes);
+    while (open && got < answer_bytes && !*stop) {
+        const bool running = bn_child_poll(c, 1) > 0;
+        open = receive_some(c->socket, MSG_DONTWAIT, answer, answer_bytes, &got) && running;
+        if (bn_seconds_now() - start > seconds)
+            bn_child_kill(c);
+    }
+    *answered = got == answer_bytes;
+    while (!*answered && !*stop && bn_child_poll(c, 1) > 0) /* how did it end? */
+        if (bn_seconds_now() - start > seconds)
+            bn_child_kill(c);
+    return *stop ? bn_fail(ctx, BN_INTERRUPTED, "interrupted") : BN_OK;
+}
+
+bool bn_child_hear(void *message, size_t bytes)
+{
+    size_t got = 0;
+    while (got < bytes && receive_some(STDIN_FILENO, 0, message, bytes, &got))
+        continue;
+    return got == bytes;
+}
+
+bool bn_child_answer(const void *answer, size_t bytes) { return send_all(STDIN_FILENO, answer, bytes); }
 
 void bn_child_kill(bn_child *c)
 {
@@ -163,11 +191,11 @@ void bn_child_release(bn_child *c)
 {
     if (c->pid > 0) {
         bn_child_kill(c);
-        close_channel(&c->input);
+        close_channel(&c->socket);
         close_channel(&c->output);
     }
     free(c->said);
-    *c = (bn_child){ .input = -1, .output = -1, .end = c->end, .code = c->code };
+    *c = (bn_child){ .socket = -1, .output = -1, .end = c->end, .code = c->code };
 }
 
 bn_status bn_child_run(bn_context *ctx, const volatile sig_atomic_t *stop, const char *const *arguments, double seconds,

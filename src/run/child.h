@@ -14,7 +14,7 @@ typedef enum bn_child_end { BN_CHILD_EXITED, BN_CHILD_CRASHED, BN_CHILD_HUNG } b
 /* A child process; zeroed memory is none. */
 typedef struct bn_child {
     pid_t pid;        /* 0: none was started */
-    int input;        /* a socket to its standard input; -1: it has none */
+    int socket;       /* connected with its standard input, both ways; -1: it has none */
     int output;       /* a pipe from its standard output; -1: closed */
     bool running;     /* else `end` and `code` tell how it ended */
     bn_child_end end; /* HUNG: it was killed */
@@ -23,16 +23,19 @@ typedef struct bn_child {
     size_t bytes;
 } bn_child;
 
-enum { BN_CHILD_INPUT = 1, BN_CHILD_ERRORS = 2 }; /* flags: connects its input; stderr is kept with the output */
+enum { BN_CHILD_SOCKET = 1, BN_CHILD_ERRORS = 2 }; /* flags: its input is a socket; stderr is kept with the output */
 
 /* Starts `arguments` (NULL-terminated, the program's path first). Release the child also after a failure. */
 BN_CHECKED bn_status bn_child_start(bn_context *, const char *const *arguments, unsigned flags, bn_child *out);
 /* Waits a moment for output or the end of any of them; returns how many still run. */
 size_t bn_child_poll(bn_child *, size_t count);
-/* Sends text to its input; false: it no longer reads. */
-bool bn_child_send(bn_child *, const char *text);
-/* Takes the first whole line out of `said`; NULL: there is none yet. free() it. */
-char *bn_child_line(bn_child *);
+/* Sends a message of fixed size through the socket and waits, at most `seconds`, for an answer of fixed size. *answered
+ * is false if it ended before or was killed then; BN_INTERRUPTED when `*stop` was set. */
+BN_CHECKED bn_status bn_child_ask(bn_context *, const volatile sig_atomic_t *stop, bn_child *, const void *message,
+                                  size_t bytes, double seconds, void *answer, size_t answer_bytes, bool *answered);
+/* The child's half, on its standard input: false at the end of the conversation. */
+bool bn_child_hear(void *message, size_t bytes);
+bool bn_child_answer(const void *answer, size_t bytes);
 /* Ends it by SIGKILL, if it still runs: then it counts as hung. */
 void bn_child_kill(bn_child *);
 /* Kills it, closes its channels and frees its output; `end` and `code` stay. */
