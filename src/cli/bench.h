@@ -1,5 +1,4 @@
-/* bench.h: what the files of `binnacle bench` share: standard cases, what was measured of one, and what is made of it.
- */
+/* bench.h: what the files of `binnacle bench` share: standard cases, results of a measurement, tables and suites. */
 #ifndef BN_BENCH_H
 #define BN_BENCH_H
 
@@ -88,7 +87,7 @@ typedef struct bn_bench_result {
     size_t kernel_count;
 } bn_bench_result;
 
-/* What solvers' self-tests on a device came to, so that each is asked once for each precision. */
+/* Outcomes of solvers' self-tests on a device: each runs once for each precision. */
 enum { BN_BENCH_TESTED = 32 };
 typedef struct bn_bench_tested {
     size_t count;
@@ -109,7 +108,7 @@ typedef struct bn_bench_device {
     double budget; /* [s] for one job's clock */
 } bn_bench_device;
 
-/* BN_CASE where the job's case or one of its settings is not what the solver knows: a mistake of ours. */
+/* BN_CASE where the solver refuses the job's case or one of its settings. */
 BN_CHECKED bn_status bn_bench_check(const bn_bench_device *, const bn_bench_job *);
 
 /* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;

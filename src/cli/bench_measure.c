@@ -51,7 +51,7 @@ static bn_status find_count(bn_bench_work *w, double at_least, unsigned *count)
             break;
         start = bn_seconds_now();
     }
-    *count *= took >= at_least ? 1 : 2;
+    *count = (unsigned)fmax(1, fmin(*count * at_least / took, CALLS_MOST));
     return BN_OK;
 }
 
@@ -226,7 +226,7 @@ static bn_status ensure_tested(const bn_bench_device *d, const bn_bench_job *job
     return st;
 }
 
-/* Makes a failure of a job a word about it. */
+/* Turns a failure of a job into the text of its row. */
 static bn_status to_trouble(bn_context *ctx, bn_status st, char *trouble, size_t room)
 {
     if (st == BN_OK || st == BN_INTERRUPTED)
@@ -255,7 +255,7 @@ static bn_status measure(const bn_bench_device *d, const bn_bench_job *job, bool
     if (!job->reference)
         BN_GO(ensure_tested(d, job));
     if (cold && !job->of->clock_only)
-        (void)cold_build(d, job, &out->build); /* NaN tells; what is wrong shows below too */
+        (void)cold_build(d, job, &out->build); /* NaN where it fails; the measurement itself fails then, too */
     const double start = bn_seconds_now();
     BN_GO(bn_bench_work_open(ctx, job->reference ? NULL : d->plain, job, &w));
     note_build(&w, start, out);

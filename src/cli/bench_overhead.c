@@ -170,7 +170,7 @@ static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, con
 {
     static const char *const options[] = { "--force", "--quiet", "--steps", "1", NULL };
     char path[PATH + 128];
-    bn_bench_command command;
+    bn_bench_command command = { 0 };
     bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "run", options, &command));

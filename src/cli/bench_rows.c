@@ -12,6 +12,7 @@
 
 enum { TROUBLE = BN_BENCH_REASON };
 
+BN_PRINTF(6, 0)
 static bn_status add(const bn_suite *s, double published, double ours, const char *unit, const char *why,
                      const char *format, va_list list)
 {

@@ -62,7 +62,7 @@ static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, con
     const bn_cli *cli = d->cli;
     const char *options[] = { "--quiet", "--json", "--shapes-only", cli->options->quick ? "--quick" : NULL, NULL };
     char trouble[TROUBLE] = "";
-    bn_bench_command command;
+    bn_bench_command command = { 0 };
     bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "tune", options, &command));

@@ -131,8 +131,8 @@ bool bn_bench_wanted(const bn_options *o, const char *solver)
     return o->arg_count == 0;
 }
 
-/* What a kind of work has taken so far, for what the next size will take: the clock's rounds take the budget whatever
- * the size, the rest (the case's fields on the host, their way to the device) grows with it. */
+/* Time that a kind of work has taken so far, from which that of the next size is estimated: the clock's rounds take the
+ * budget whatever the size; the rest, setting up fields and copying them to the device, grows with it. */
 typedef struct spending {
     double limit; /* [s] for all sizes of a kind of work; 0: none */
     double spent, growing;
@@ -232,7 +232,7 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     return bn_device_measure_limits(d->plain, cli->options->measure, &d->limits);
 }
 
-/* Suites that no publication is behind. */
+/* Suites that are no published study. */
 typedef struct own_suite {
     const char *name, *key; /* key: in the document */
     bn_status (*run)(const bn_bench_device *, json_t **out);
@@ -247,7 +247,7 @@ static const own_suite own_suites[] = {
     { 0 },
 };
 
-/* NULL: it is another one. */
+/* NULL: the name is that of a published study, or of none. */
 static const own_suite *find_own(const char *name)
 {
     const own_suite *s = own_suites;
@@ -322,7 +322,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     return st;
 }
 
-/* One row that was measured is a success: the others say what kept them. */
+/* Fails if no row was measured, with the reason of the first one. */
 static bn_status check_measured(bn_context *ctx, const json_t *devices)
 {
     const char *trouble = NULL;
@@ -375,7 +375,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
     bn_status st = BN_OK;
     BN_TRY(check_arguments(cli));
     BN_TRY(bn_device_select(cli->ctx, o->device, indices, DEVICES_MAX, &count, NULL));
-    json_t *old = NULL; /* read first: a bad path is not to be told after minutes */
+    json_t *old = NULL; /* read first: a wrong path ends the command at once */
     if (o->compare)
         BN_TRY(bn_bench_read(cli->ctx, o->compare, &old));
     date_text((long long)time(NULL), date);

@@ -68,7 +68,7 @@ static bn_status add_rows(bn_context *ctx, bn_text_table *table, const bn_tune_k
                      i == k->best ? "*"
                      : s->tied    ? "="
                                   : " ",
-                     i == 0 ? " default" : "", i == k->chosen ? ", kept" + (i > 0) : "");
+                     i == 0 ? " default" : "", i == k->chosen ? " kept" : "");
         }
     return BN_OK;
 }

@@ -71,7 +71,7 @@ out:
 /* Reads what is there. What goes beyond SAID_MAX is dropped: no child waits for a reader. */
 static void read_output(bn_child *c)
 {
-    char rest[4096];
+    char rest[4096] = "";
     while (c->output >= 0) {
         const bool full = c->bytes + 1 >= SAID_MAX;
         const ssize_t n = read(c->output, full ? rest : c->said + c->bytes,
