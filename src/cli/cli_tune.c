@@ -15,8 +15,6 @@
 #include <unistd.h>
 
 enum {
-    COARSE_MOST = 24,
-    QUICK_MOST = 10,
     CONTENDERS = 6,
     ALWAYS = 4,
     STEPS_MOST = 50,
@@ -39,38 +37,6 @@ typedef struct choice {
 
 static bool is_changed(const choice *c, size_t kernel) { return c->at[kernel] > 0 && c->at[kernel] != DEFAULT; }
 
-/* ------------------------------------------------------------------------------------------ candidates */
-
-double bn_tune_median(const bn_tune_candidate *s)
-{
-    if (s->count == 0)
-        return (double)NAN;
-    return s->count % 2 ? s->seconds[s->count / 2] : 0.5 * (s->seconds[s->count / 2 - 1] + s->seconds[s->count / 2]);
-}
-
-double bn_tune_range(const bn_tune_candidate *s)
-{
-    return s->count > 1 ? (s->seconds[s->count - 1] - s->seconds[0]) / bn_tune_median(s) : (double)NAN;
-}
-
-void bn_tune_record(bn_tune_candidate *s, double seconds)
-{
-    s->verdict = BN_TUNE_OK;
-    if (s->count == BN_TUNE_ROUNDS || !(seconds > 0))
-        return;
-    size_t at = s->count++;
-    for (; at > 0 && s->seconds[at - 1] > seconds; at--)
-        s->seconds[at] = s->seconds[at - 1];
-    s->seconds[at] = seconds;
-}
-
-bool bn_tune_overlap(const bn_tune_candidate *a, const bn_tune_candidate *b)
-{
-    const size_t cut_a = a->count >= 4, cut_b = b->count >= 4;
-    return a->count > 0 && b->count > 0 && a->seconds[cut_a] <= b->seconds[b->count - 1 - cut_b] &&
-           b->seconds[cut_b] <= a->seconds[a->count - 1 - cut_a];
-}
-
 void bn_tune_blame(const bn_tune *t, bn_tune_candidate *s)
 {
     const bn_status st = t->answer.status;
@@ -82,106 +48,6 @@ void bn_tune_blame(const bn_tune *t, bn_tune_candidate *s)
                  t->answer.error);
     else
         bn_child_end_text(&t->child, s->why);
-}
-
-static void add_shape(bn_tune_kernel *k, const size_t side[3])
-{
-    for (size_t i = 0; i < k->count; i++)
-        if (memcmp(k->shapes[i].side, side, sizeof k->shapes[i].side) == 0)
-            return;
-    if (k->count < BN_TUNE_SHAPES)
-        k->shapes[k->count++] = (bn_tune_candidate){ .side = { side[0], side[1], side[2] } };
-}
-
-static size_t power_above(size_t n)
-{
-    size_t p = 1;
-    while (p < n)
-        p *= 2;
-    return p;
-}
-
-/* The most work-items that a kernel's group can use. */
-static size_t most_items(const bn_tune_kernel *k)
-{
-    return k->info.range == BN_PER_BLOCK && k->info.largest > BN_BLOCK_NX ? BN_BLOCK_NX : k->info.largest;
-}
-
-/* Whether a group of that shape makes sense and is allowed. */
-static bool is_allowed(const bn_tune *t, const bn_tune_kernel *k, const size_t side[3])
-{
-    if (side[0] * side[1] * side[2] > most_items(k))
-        return false;
-    for (int d = 0; d < 3; d++) {
-        const size_t most = k->info.range != BN_PER_CELL ? (d ? 1 : SIZE_MAX)
-                            : d < t->first.dims          ? power_above(t->first.n[d])
-                                                         : 1;
-        if (side[d] < 1 || side[d] > t->device->max_work_item[d] || (side[d] > most && side[d] > 1))
-            return false;
-    }
-    return true;
-}
-
-static int log2_of(size_t n)
-{
-    int l = 0;
-    while (n >>= 1)
-        l++;
-    return l;
-}
-
-/* Groups of 256 in rows are right for most kernels: how far a shape is from that, the nearest being tried first.
- * Products of the multiple that the device prefers come before all others. */
-static int distance(const bn_tune_kernel *k, const size_t side[3])
-{
-    const size_t items = side[0] * side[1] * side[2];
-    return (items % k->info.multiple ? 100 : 0) + 2 * abs(log2_of(items) - 8) + abs(log2_of(side[0]) - 6) +
-           2 * log2_of(side[2]);
-}
-
-/* Shapes with sides that are powers of two: all of them, or the most promising. */
-static void choose_shapes(const bn_tune *t, bn_tune_kernel *k)
-{
-    const bn_options *o = t->cli->options;
-    const size_t most = most_items(k), room = o->full ? BN_TUNE_SHAPES : o->quick ? QUICK_MOST : COARSE_MOST;
-    for (int wanted = 0; wanted < 200 && k->count < room; wanted++)
-        for (size_t z = 1; z <= most; z *= 2)
-            for (size_t y = 1; y * z <= most; y *= 2)
-                for (size_t x = 1; x * y * z <= most; x *= 2) {
-                    const size_t side[3] = { x, y, z };
-                    if (distance(k, side) == wanted && (o->full || x * y * z <= 1024) && is_allowed(t, k, side) &&
-                        k->count < room)
-                        add_shape(k, side);
-                }
-}
-
-/* The fastest that was measured so often; 0, the default, when there is no other. */
-static size_t fastest(const bn_tune_kernel *k, size_t least)
-{
-    size_t best = 0;
-    for (size_t s = 0; s < k->count; s++)
-        if (k->shapes[s].verdict == BN_TUNE_OK && k->shapes[s].count >= least &&
-            !(bn_tune_median(&k->shapes[best]) <= bn_tune_median(&k->shapes[s])))
-            best = s;
-    return best;
-}
-
-/* Coarse to fine: what lies beside the fastest shape in any direction. */
-static void add_neighbours(const bn_tune *t, bn_tune_kernel *k)
-{
-    const bn_tune_candidate best = k->shapes[fastest(k, 1)];
-    for (int up = -1; up < 3; up++)
-        for (int down = -1; down < 3; down++) {
-            size_t side[3] = { best.side[0], best.side[1], best.side[2] };
-            if (down >= 0 && side[down] % 2)
-                continue;
-            if (up >= 0)
-                side[up] *= 2;
-            if (down >= 0)
-                side[down] /= 2;
-            if (is_allowed(t, k, side))
-                add_shape(k, side);
-        }
 }
 
 /* ------------------------------------------------------------------------------------------ measurements */
@@ -308,9 +174,9 @@ static bn_status take_default(bn_tune *t)
         *k = (bn_tune_kernel){ .info = *r };
         memcpy(k->skipped, why, sizeof why);
         t->count++;
-        add_shape(k, r->side);
+        bn_tune_add_shape(k, r->side);
         if (!why[0])
-            choose_shapes(t, k);
+            bn_tune_choose_shapes(t, k);
     }
     if (t->count == 0 && only)
         return bn_fail(ctx, BN_USAGE,
@@ -385,7 +251,7 @@ static bn_status measure_queues(bn_tune *t, const queue *queues, int rounds, dou
 /* The default and the fastest few of a kernel. A first time may have been disturbed: some are always taken. */
 static void queue_contenders(const bn_tune_kernel *k, queue *q)
 {
-    const double limit = hopeless * bn_tune_median(&k->shapes[fastest(k, 1)]);
+    const double limit = hopeless * bn_tune_median(&k->shapes[bn_tune_fastest(k, 1)]);
     q->count = 0;
     q->number[q->count++] = 0;
     while (q->count < CONTENDERS) {
@@ -424,7 +290,7 @@ static void decide(bn_tune *t)
             snprintf(kernel->skipped, sizeof kernel->skipped, "did not run within the %llu steps that were timed",
                      t->job.steps);
         const size_t least = kernel->shapes[0].count / 2 + 1; /* the hopeless ones have one time */
-        kernel->best = fastest(kernel, least);
+        kernel->best = bn_tune_fastest(kernel, least);
         for (size_t s = 0; s < kernel->count; s++) {
             bn_tune_candidate *shape = &kernel->shapes[s];
             shape->tied = s != kernel->best && shape->verdict == BN_TUNE_OK && shape->count >= least &&
@@ -481,7 +347,7 @@ static bn_status sweep(bn_tune *t, const bn_case *c)
     for (int pass = 0; pass < (o->full ? 1 : 2); pass++) { /* coarse, then fine */
         for (size_t k = 0; k < t->count && pass == 1; k++)
             if (!t->kernels[k].skipped[0])
-                add_neighbours(t, &t->kernels[k]);
+                bn_tune_add_neighbours(t, &t->kernels[k]);
         queue_untried(t, queues);
         BN_GO(measure_queues(t, queues, 1, limit));
     }

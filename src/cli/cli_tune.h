@@ -121,6 +121,15 @@ double bn_tune_median(const bn_tune_candidate *);
 double bn_tune_range(const bn_tune_candidate *); /* largest less smallest, over the median */
 /* Whether the times of two overlap once the outermost are left out. */
 bool bn_tune_overlap(const bn_tune_candidate *, const bn_tune_candidate *);
+/* Adds a shape unless there is one like it. */
+void bn_tune_add_shape(bn_tune_kernel *, const size_t side[3]);
+/* Adds shapes with sides that are powers of two: all of them (--full), or the most promising. */
+void bn_tune_choose_shapes(const bn_tune *, bn_tune_kernel *);
+/* Adds what lies beside the fastest shape in any direction. */
+void bn_tune_add_neighbours(const bn_tune *, bn_tune_kernel *);
+/* The fastest that was measured at least so often; 0, the default, when there is no other. */
+size_t bn_tune_fastest(const bn_tune_kernel *, size_t least);
+
 /* Notes what kept a candidate from being measured. */
 void bn_tune_blame(const bn_tune *, bn_tune_candidate *);
 
