@@ -239,11 +239,8 @@ demo: all ## a case of every solver, with pictures
 	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$(basename $$c) --force; done'
 	@echo 'Pictures:' && find $(addprefix out/demo/,$(notdir $(DEMO))) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
-BENCH_BIN := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/*.c)))
-$(BENCH_BIN): %: %.o $(STATIC)
-	$(call say,LINK,$@)$(LINK) -o $@ $^ $(LIBS)
-bench: all $(BENCH_BIN) ## how far each solver is from the limit of this machine
-	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' BENCH='$(abspath $(BENCH_BIN))' sh tests/bench.sh
+bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
+	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')
 
 # What the program says of itself, as a manual page and for the shell.
 PAGES := $(BUILD)/binnacle.1 $(BUILD)/binnacle.bash

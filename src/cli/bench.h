@@ -1,5 +1,4 @@
-/* bench.h: what the files of `binnacle bench` share: standard cases, what was measured of one, and what is made of it.
- */
+/* bench.h: what the files of `binnacle bench` share: standard cases, results of a measurement, tables and suites. */
 #ifndef BN_BENCH_H
 #define BN_BENCH_H
 
@@ -11,29 +10,41 @@
 #include <jansson.h>
 
 enum {
-    BN_BENCH_SIZES = 4,
+    BN_BENCH_SIZES = 4, /* of a kind of work in the usual table */
+    BN_BENCH_SIZES_MOST = 8,
     BN_BENCH_SETS = 6,
     BN_BENCH_SET = 96,
     BN_BENCH_KERNELS = 64,
     BN_BENCH_ROUNDS = 7,
+    BN_BENCH_REASON = 300,
     BN_BENCH_PATH = 1024
 };
 
+typedef enum bn_bench_level { BN_BENCH_QUICK, BN_BENCH_USUAL, BN_BENCH_FULL } bn_bench_level;
+/* What a step is: of the simulation, or a solve (or an iteration) of a linear system by itself. */
+typedef enum bn_bench_linear { BN_BENCH_STEPS, BN_BENCH_DIRECT, BN_BENCH_MULTIGRID, BN_BENCH_FUSED_CG } bn_bench_linear;
+
 /* A kind of work in several sizes. A floor counts what an update must move and compute at least, by the method and not
- * by the kernels: `reals` of the case's precision, `bytes` besides, `operations`. 0: what the kernels declare is taken.
- */
+ * by the kernels: `reals` of the case's precision, `bytes` besides, `operations`. All 0: what the kernels declare is
+ * taken. */
 typedef struct bn_bench_case {
     const char *solver, *what;
-    const char *unit;                  /* of an update: "cell", "point", "photon" */
-    const char *text;                  /* the case but for its size and precision */
-    unsigned sizes[2][BN_BENCH_SIZES]; /* on a CPU, on a GPU; 0 ends */
-    int dims;                          /* a size is a number of points along each of so many axes */
-    bool quick;                        /* measured with --quick too */
+    const char *unit;                       /* of an update: "cell", "point", "photon" */
+    const char *text;                       /* the case but for its size and precision */
+    unsigned sizes[2][BN_BENCH_SIZES_MOST]; /* on a CPU, on a GPU; 0 ends */
+    int dims;                               /* a size is a number of points along each of so many axes */
+    bn_bench_level level;                   /* the shortest table that has it */
     double reals, bytes, operations;
-    const char *sets[4]; /* settings besides, KEY=VALUE; ends with NULL */
+    const char *sets[4];    /* settings besides, KEY=VALUE; ends with NULL */
+    unsigned beams;         /* bpm: in a plane, at once; 0: one */
+    bn_bench_linear linear; /* `text` is not used */
+    const char *counts;     /* a result by which updates are multiplied: scatterings of a photon; NULL: none */
+    bool no_floor;          /* blocks may be left out: what all would need is no floor */
+    bool clock_only;        /* its set-up takes seconds: done once, so that no kernels are listed */
 } bn_bench_case;
 
-extern const bn_bench_case bn_bench_cases[]; /* ends with a NULL solver */
+extern const bn_bench_case bn_bench_cases[];  /* ends with a NULL solver */
+extern const bn_bench_case bn_bench_scaled[]; /* the same, for `--suite scaling`: one size each */
 
 /* A case in one size and precision, ready to be read. */
 typedef struct bn_bench_job {
@@ -49,6 +60,10 @@ typedef struct bn_bench_job {
 } bn_bench_job;
 
 void bn_bench_prepare(const bn_bench_case *, unsigned n, bool twice, bool gpu, bn_bench_job *out);
+/* For a device whose limits are known. The work is that of `times` jobs in one: the last axis is so many times as long,
+ * of photons there are so many times as many. */
+void bn_bench_prepare_on(const bn_bench_case *, unsigned n, bool twice, bool gpu, const bn_device_limits *,
+                         unsigned times, bn_bench_job *out);
 
 typedef struct bn_bench_kernel {
     char name[64];
@@ -58,6 +73,7 @@ typedef struct bn_bench_kernel {
 typedef struct bn_bench_result {
     double seconds, noise; /* of a step: median of the rounds, and half the distance of their quartiles over it */
     double updates;        /* a second */
+    char refused[96];      /* why the figures can't be believed; "": they can */
     double bytes, flops;   /* declared by the kernels, a step */
     double floor;          /* [s] a step */
     double share;          /* floor over seconds; NaN: faster than the floor, which then is none */
@@ -67,12 +83,12 @@ typedef struct bn_bench_result {
     double build, rebuild; /* [s] without our cache (NaN: not measured), and as it came */
     unsigned built, cached;
     double launches, waits; /* a step: kernels in the queue, and times that the host waited for the device */
-    double outside;         /* share of the wall time outside of kernels, NaN where noise is larger */
+    double outside;         /* share of the wall time outside of kernels; NaN: the noise is larger */
     bn_bench_kernel kernels[BN_BENCH_KERNELS];
     size_t kernel_count;
 } bn_bench_result;
 
-/* What solvers' self-tests on a device came to, so that each is asked once for each precision. */
+/* Outcomes of solvers' self-tests on a device: each runs once for each precision. */
 enum { BN_BENCH_TESTED = 32 };
 typedef struct bn_bench_tested {
     size_t count;
@@ -80,7 +96,7 @@ typedef struct bn_bench_tested {
         const char *solver;
         bool twice;
         bn_status outcome;
-        char why[300];
+        char why[BN_BENCH_REASON];
     } rows[BN_BENCH_TESTED];
 } bn_bench_tested;
 
@@ -88,12 +104,12 @@ typedef struct bn_bench_tested {
 typedef struct bn_bench_device {
     const bn_cli *cli;
     bn_device *plain, *profiling;
-    bn_device_limits peaks;
+    bn_device_limits limits;
     bn_bench_tested *tested;
     double budget; /* [s] for one job's clock */
 } bn_bench_device;
 
-/* BN_CASE where the job's case or one of its settings is not what the solver knows: a mistake of ours. */
+/* BN_CASE where the solver refuses the job's case or one of its settings. */
 BN_CHECKED bn_status bn_bench_check(const bn_bench_device *, const bn_bench_job *);
 
 /* Measures one job. A failure of the job (a device without fp64, too little memory) is BN_OK with `trouble` filled in;
@@ -108,6 +124,28 @@ BN_CHECKED bn_status bn_bench_time(const bn_bench_device *, const bn_bench_job *
 /* roofline.png and scaling.png of one device's document. */
 BN_CHECKED bn_status bn_bench_draw(bn_context *, const char *folder, const json_t *device);
 
+/* bench_table.c: rows of a document as a table. How a member of a row is written; `unit` stands behind it: */
+typedef enum bn_bench_format {
+    BN_BENCH_TEXT,
+    BN_BENCH_SIZE,     /* "size" and "dims": 257^2 */
+    BN_BENCH_SHAPE,    /* 64x4x1 */
+    BN_BENCH_NUMBER,   /* four digits */
+    BN_BENCH_DURATION, /* seconds */
+    BN_BENCH_RATE,     /* 1.23 G; without a unit that of the row, a second */
+    BN_BENCH_SHARE     /* per cent */
+} bn_bench_format;
+typedef struct bn_bench_column {
+    const char *head, *key; /* key: "floor/share" is a member of a member */
+    bn_bench_format format;
+    const char *unit;
+} bn_bench_column;
+/* Figures of rows that have "trouble", "refused" or "missing" are left out; the reasons stand below the table. */
+BN_CHECKED bn_status bn_bench_print(bn_context *, const json_t *rows, const bn_bench_column *, size_t count);
+/* Appends `row`, and `more` members if not NULL, both of which it takes. */
+BN_CHECKED bn_status bn_bench_add_row(bn_context *, json_t *rows, json_t *row, json_t *more);
+/* Says on stderr what is measured next, unless --quiet. */
+void bn_bench_tell(const bn_bench_device *, const bn_bench_job *);
+
 /* A document that `bench` wrote; release it with json_decref. */
 BN_CHECKED bn_status bn_bench_read(bn_context *, const char *path, json_t **out);
 /* What became slower or faster than in the old document, and what the noise of both leaves open: a table, or with
@@ -116,6 +154,7 @@ BN_CHECKED bn_status bn_bench_compare(const bn_cli *, json_t *now, const json_t 
 
 /* A published study by the name that --suite gives, on one device: its figures beside ours, as the schema's "suite". */
 BN_CHECKED bn_status bn_bench_suite(const bn_bench_device *, const char *name, json_t **out);
+BN_CHECKED bn_status bn_bench_suite_print(bn_context *, const json_t *);
 /* BN_USAGE, with the names, for one that there is none of. */
 BN_CHECKED bn_status bn_bench_suite_check(bn_context *, const char *name);
 /* What the runtime adds to the kernels, and what a start costs: "overhead" of the schema; and its tables. */
@@ -124,14 +163,18 @@ BN_CHECKED bn_status bn_bench_overhead_print(bn_context *, const json_t *);
 /* The default work-groups beside those that `tune` finds, for each solver's standard case: "default_vs_tuned". */
 BN_CHECKED bn_status bn_bench_tuned(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
+/* One, two, four ... of the devices that --device names together against one: "scaling". */
+BN_CHECKED bn_status bn_bench_scaling(const bn_bench_device *, json_t **out);
+BN_CHECKED bn_status bn_bench_scaling_print(bn_context *, const json_t *);
+/* Whether the command line names the solver, or none. */
+bool bn_bench_wanted(const bn_options *, const char *solver);
 
 /* For runs in processes of their own: a folder, and its removal with all in it. */
 BN_CHECKED bn_status bn_bench_temporary(bn_context *, char folder[BN_BENCH_PATH]);
 void bn_bench_remove_tree(const char *path);
 
 /* The arguments of such a run: `command` on the job's case, which is written to the folder, with its settings, on its
- * device,
- * --out `results` and these options (NULL at their end). */
+ * device, --out `results` and these options (NULL at their end). */
 enum { BN_BENCH_ARGUMENTS = 64 };
 typedef struct bn_bench_command {
     const char *arguments[BN_BENCH_ARGUMENTS];

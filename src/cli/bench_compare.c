@@ -63,7 +63,7 @@ static const json_t *find_row(const json_t *entry, const json_t *like)
     return NULL;
 }
 
-/* Twice what both runs spread by themselves, added as independent errors are, is what a change must exceed. */
+/* A change must exceed twice the noise of both runs, added as independent errors are. */
 static json_t *change_of(const json_t *row, const json_t *before)
 {
     const double now = bn_json_number(row, "seconds"), then = bn_json_number(before, "seconds"), ratio = now / then;
@@ -79,34 +79,24 @@ static json_t *change_of(const json_t *row, const json_t *before)
 
 static bn_status print_changes(bn_context *ctx, const json_t *changes)
 {
-    static const char *const heads[] = { "solver", "what", "precision", "size", "before", "now", "ratio", "noise", "" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xf8 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
+    static const bn_bench_column columns[] = {
+        { "solver", "solver", BN_BENCH_TEXT, NULL },
+        { "what", "what", BN_BENCH_TEXT, NULL },
+        { "precision", "precision", BN_BENCH_TEXT, NULL },
+        { "size", "size", BN_BENCH_SIZE, NULL },
+        { "before", "before", BN_BENCH_DURATION, NULL },
+        { "now", "now", BN_BENCH_DURATION, NULL },
+        { "ratio", "ratio", BN_BENCH_NUMBER, "" },
+        { "noise", "noise", BN_BENCH_SHARE, NULL },
+        { "", "verdict", BN_BENCH_TEXT, NULL },
+    };
     size_t slower = 0;
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(changes); r++) {
-        const json_t *row = json_array_get(changes, r);
-        const char *verdict = json_string_value(json_object_get(row, "verdict"));
-        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
-            break;
-        for (size_t c = 0; c < 3; c++)
-            snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, heads[c])));
-        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%lld", (long long)json_integer_value(json_object_get(row, "size")));
-        snprintf(cells[4], BN_TEXT_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "before"));
-        snprintf(cells[5], BN_TEXT_TABLE_CELL, "%.4g us", 1e6 * bn_json_number(row, "now"));
-        snprintf(cells[6], BN_TEXT_TABLE_CELL, "%.2f", bn_json_number(row, "ratio"));
-        snprintf(cells[7], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "noise"));
-        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%s", strcmp(verdict, "same") == 0 ? "" : verdict);
-        slower += strcmp(verdict, "slower") == 0;
-    }
-    if (cells) {
-        printf("\n");
-        bn_text_table_print(&table);
-        printf("%zu of %zu became slower by more than the noise of both runs.\n", slower, json_array_size(changes));
-    }
-    bn_text_table_release(&table);
-    return cells ? BN_OK : BN_MEMORY;
+    for (size_t r = 0; r < json_array_size(changes); r++)
+        slower += strcmp(json_string_value(json_object_get(json_array_get(changes, r), "verdict")), "slower") == 0;
+    printf("\n");
+    BN_TRY(bn_bench_print(ctx, changes, columns, sizeof columns / sizeof *columns));
+    printf("%zu of %zu became slower by more than the noise of both runs.\n", slower, json_array_size(changes));
+    return BN_OK;
 }
 
 bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)

@@ -3,10 +3,10 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "cli/bench.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
 #include "output/progress.h"
+#include "run/child.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TROUBLE = 300, RUN_SECONDS = 300, PATH = BN_BENCH_PATH };
+enum { TROUBLE = BN_BENCH_REASON, RUN_SECONDS = 300, PATH = BN_BENCH_PATH };
 
 /* What a launch may cost and what may lie between, on a GPU. */
 static const double launch_goal = 4e-6, between_goal = 0.2;
@@ -59,29 +59,22 @@ static bn_status measure_steps(const bn_bench_device *d, json_t *rows)
         bn_bench_result r;
         char trouble[TROUBLE];
         prepare(&of, i, &job);
-        if (!d->cli->options->run.quiet)
-            fprintf(stderr, "bench: %s, %s, %u\n", of.solver, of.what, job.n);
+        bn_bench_tell(d, &job);
         BN_TRY(bn_bench_measure(d, &job, false, &r, trouble, sizeof trouble));
         double kernels = 0;
         for (size_t k = 0; k < r.kernel_count; k++)
             kernels += r.kernels[k].seconds;
-        const double queued = r.launches * d->peaks.launch;
+        const double queued = r.launches * d->limits.launch;
         json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:o}", "solver", of.solver, "what", of.what, "size", (int)job.n,
                                 "dims", of.dims, "trouble", trouble[0] ? bn_json_text(trouble) : json_null());
-        if (row && !trouble[0]) {
-            json_t *more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "seconds", bn_json_real(r.seconds),
-                                     "noise", bn_json_real(r.noise), "launches", bn_json_real(r.launches), "waits",
-                                     bn_json_real(r.waits), "kernels", bn_json_real(kernels), "queued",
-                                     bn_json_real(queued), "above", bn_json_real(r.seconds / queued - 1), "goal",
-                                     bn_json_real(r.launches * launch_goal * (1 + between_goal)));
-            if (!more || json_object_update(row, more) != 0) {
-                json_decref(row);
-                row = NULL;
-            }
-            json_decref(more);
-        }
-        if (!row || json_array_append_new(rows, row) != 0)
-            return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
+        json_t *more = trouble[0]
+                           ? NULL
+                           : json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "seconds", bn_json_real(r.seconds),
+                                       "noise", bn_json_real(r.noise), "launches", bn_json_real(r.launches), "waits",
+                                       bn_json_real(r.waits), "kernels", bn_json_real(kernels), "queued",
+                                       bn_json_real(queued), "above", bn_json_real(r.seconds / queued - 1), "goal",
+                                       bn_json_real(r.launches * launch_goal * (1 + between_goal)));
+        BN_TRY(bn_bench_add_row(d->cli->ctx, rows, row, more));
     }
     return BN_OK;
 }
@@ -177,15 +170,15 @@ static bn_status run_once(const bn_bench_device *d, const bn_bench_job *job, con
 {
     static const char *const options[] = { "--force", "--quiet", "--steps", "1", NULL };
     char path[PATH + 128];
-    bn_bench_command command;
-    bn_child_outcome child;
+    bn_bench_command command = { 0 };
+    bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "run", options, &command));
     *out = unknown;
     const double begin = bn_seconds_now();
-    BN_TRY(bn_child_run(d->cli, command.arguments, RUN_SECONDS, &child));
+    BN_TRY(bn_child_run(d->cli->ctx, d->cli->stop, command.arguments, RUN_SECONDS, &child));
     const double wall = bn_seconds_now() - begin;
-    free(child.said);
+    bn_child_release(&child);
     if (child.end != BN_CHILD_EXITED || child.code != 0) {
         snprintf(trouble, room, "a run of one step ended with %s %d",
                  child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);
@@ -229,9 +222,7 @@ static bn_status measure_start(const bn_bench_device *d, size_t i, const char *f
                             bn_json_real(s[1].wall), "cold_build", bn_json_real(s[1].build), "warm",
                             bn_json_real(s[2].wall), "warm_ready", bn_json_real(s[2].ready), "warm_build",
                             bn_json_real(s[2].build));
-    if (!row || json_array_append_new(rows, row) != 0)
-        return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
-    return BN_OK;
+    return bn_bench_add_row(d->cli->ctx, rows, row, NULL);
 }
 
 static bn_status measure_starts(const bn_bench_device *d, json_t *rows)
@@ -269,74 +260,28 @@ out:
     return st;
 }
 
-/* --- the tables --- */
-
-static void put(char cell[BN_TEXT_TABLE_CELL], const json_t *row, const char *key, double scale, const char *unit)
-{
-    const double value = scale * bn_json_number(row, key);
-    if (isfinite(value))
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, unit);
-    else
-        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
-}
-
-typedef struct column {
-    const char *head, *key;
-    double scale;
-    const char *unit;
-} column;
-
-static bn_status print_table(bn_context *ctx, const json_t *rows, const column *columns, size_t count)
-{
-    static const char *const raised[] = { "", "", "^2", "^3" };
-    bn_text_table table = { .columns = count + 2, .right = ~3u };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
-    for (size_t c = 0; cells && c < count; c++)
-        snprintf(cells[c + 2], BN_TEXT_TABLE_CELL, "%s", columns[c].head);
-    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, &table)) != NULL; r++) {
-        const json_t *row = json_array_get(rows, r);
-        const char *trouble = json_string_value(json_object_get(row, "trouble")),
-                   *what = json_string_value(json_object_get(row, "what"));
-        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
-        if (what)
-            snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s, %lld%s", what,
-                     (long long)json_integer_value(json_object_get(row, "size")),
-                     raised[json_integer_value(json_object_get(row, "dims"))]);
-        for (size_t c = 0; c < count; c++)
-            put(cells[c + 2], row, columns[c].key, columns[c].scale, columns[c].unit);
-        if (trouble)
-            snprintf(cells[1], BN_TEXT_TABLE_CELL, "not measured");
-    }
-    if (cells)
-        bn_text_table_print(&table);
-    bn_text_table_release(&table);
-    for (size_t r = 0; r < json_array_size(rows); r++) {
-        const char *trouble = json_string_value(json_object_get(json_array_get(rows, r), "trouble"));
-        if (trouble)
-            printf("%s: %s\n", json_string_value(json_object_get(json_array_get(rows, r), "solver")), trouble);
-    }
-    return cells ? BN_OK : BN_MEMORY;
-}
-
 bn_status bn_bench_overhead_print(bn_context *ctx, const json_t *overhead)
 {
-    static const column steps[] = {
-        { "a step", "seconds", 1e6, " us" },     { "noise", "noise", 100, " %" },
-        { "launches", "launches", 1, "" },       { "waits", "waits", 1, "" },
-        { "in kernels", "kernels", 1e6, " us" }, { "queued", "queued", 1e6, " us" },
-        { "above", "above", 100, " %" },         { "goal", "goal", 1e6, " us" },
+    static const bn_bench_column steps[] = {
+        { "solver", "solver", BN_BENCH_TEXT, NULL },     { "what", "what", BN_BENCH_TEXT, NULL },
+        { "size", "size", BN_BENCH_SIZE, NULL },         { "a step", "seconds", BN_BENCH_DURATION, NULL },
+        { "noise", "noise", BN_BENCH_SHARE, NULL },      { "launches", "launches", BN_BENCH_NUMBER, "" },
+        { "waits", "waits", BN_BENCH_NUMBER, "" },       { "in kernels", "kernels", BN_BENCH_DURATION, NULL },
+        { "queued", "queued", BN_BENCH_DURATION, NULL }, { "above", "above", BN_BENCH_SHARE, NULL },
+        { "goal", "goal", BN_BENCH_DURATION, NULL },
     };
-    static const column starts[] = {
-        { "first start", "first", 1, " s" },
-        { "no kernels compiled", "cold", 1, " s" },
-        { "building", "cold_build", 1, " s" },
-        { "all in caches", "warm", 1, " s" },
-        { "to the first step", "warm_ready", 1, " s" },
-        { "building", "warm_build", 1, " s" },
+    static const bn_bench_column starts[] = {
+        { "solver", "solver", BN_BENCH_TEXT, NULL },
+        { "first start", "first", BN_BENCH_DURATION, NULL },
+        { "no kernels compiled", "cold", BN_BENCH_DURATION, NULL },
+        { "building", "cold_build", BN_BENCH_DURATION, NULL },
+        { "all in caches", "warm", BN_BENCH_DURATION, NULL },
+        { "to the first step", "warm_ready", BN_BENCH_DURATION, NULL },
+        { "building", "warm_build", BN_BENCH_DURATION, NULL },
     };
     printf("Small cases: what a step takes, kernels and waits of the host in it, and the launches' cost by itself.\n"
            "goal: 4 us a launch and a fifth more (GPUs).\n");
-    BN_TRY(print_table(ctx, json_object_get(overhead, "steps"), steps, sizeof steps / sizeof *steps));
+    BN_TRY(bn_bench_print(ctx, json_object_get(overhead, "steps"), steps, sizeof steps / sizeof *steps));
     printf("\n`run --steps 1`, the whole process: the first one tests the solver on the device besides.\n");
-    return print_table(ctx, json_object_get(overhead, "starts"), starts, sizeof starts / sizeof *starts);
+    return bn_bench_print(ctx, json_object_get(overhead, "starts"), starts, sizeof starts / sizeof *starts);
 }

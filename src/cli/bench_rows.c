@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TROUBLE = 300 };
+enum { TROUBLE = BN_BENCH_REASON };
 
+BN_PRINTF(6, 0)
 static bn_status add(const bn_suite *s, double published, double ours, const char *unit, const char *why,
                      const char *format, va_list list)
 {
     char what[128];
     vsnprintf(what, sizeof what, format, list);
-    json_t *row = json_pack("{s:o, s:o, s:o, s:s, s:o}", "what", bn_json_text(what), "published",
-                            bn_json_real(published), "ours", bn_json_real(ours), "unit", unit, "missing",
+    json_t *row = json_pack("{s:o, s:o, s:o, s:s, s:o, s:o}", "what", bn_json_text(what), "published",
+                            bn_json_real(published), "ours", bn_json_real(ours), "unit", unit, "ratio",
+                            bn_json_real(ours / published), "missing",
                             isfinite(ours) ? json_null() : bn_json_text(why[0] ? why : "nothing was measured for it"));
-    if (!row || json_array_append_new(s->rows, row) != 0)
-        return bn_fail(s->d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
-    return BN_OK;
+    return bn_bench_add_row(s->d->cli->ctx, s->rows, row, NULL);
 }
 
 bn_status bn_suite_add(const bn_suite *s, double published, double ours, const char *unit, const char *format, ...)
@@ -51,9 +51,7 @@ bn_status bn_suite_seconds(const bn_suite *s, const bn_bench_job *job, double *s
     s->why[0] = '\0';
     if (s->checks)
         return bn_bench_check(s->d, job);
-    if (!s->d->cli->options->run.quiet)
-        fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
-                job->n);
+    bn_bench_tell(s->d, job);
     BN_TRY(bn_bench_time(s->d, job, &r, trouble, sizeof trouble));
     if (trouble[0])
         bn_log(s->d->cli->ctx, BN_LOG_WARNING, "%s, %s, %u: %s", job->of->solver, job->of->what, job->n, trouble);

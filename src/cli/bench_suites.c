@@ -1,5 +1,5 @@
-/* bench_suites.c: published studies, their figures beside ours. The figures travel inside the program
- * (data/published/); what a study did and this program does not is told by an empty place. */
+/* bench_suites.c: published studies, their figures beside ours. The published ones are embedded in the program
+ * (data/published/); a figure that one side does not have is left empty. */
 #include "cli/bench_suites.h"
 
 #include <math.h>
@@ -33,12 +33,12 @@ bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
         if (strcmp(suites[i].name, name) == 0)
             return BN_OK;
     return bn_fail(ctx, BN_USAGE,
-                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead and "
-                   "default-vs-tuned",
+                   "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead, "
+                   "default-vs-tuned and scaling",
                    name);
 }
 
-/* A suite without any figure of ours is a failure: of its first row. */
+/* Fails if there is no figure of ours, with the reason of the first row. */
 static bn_status check_measured(bn_context *ctx, const json_t *rows)
 {
     for (size_t r = 0; r < json_array_size(rows); r++)
@@ -62,7 +62,7 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
     shorter.budget = fmin(d->budget, 0.5); /* many rows */
     s.d = &shorter;
     s.why = why;
-    s.checks = true; /* all cases first: a mistake in one is not to be told after minutes, nor by an empty place */
+    s.checks = true; /* all cases are read first: a wrong one ends the command at once */
     bn_status st = suites[i].run(&s);
     s.checks = false;
     json_array_clear(s.rows);
@@ -75,4 +75,17 @@ bn_status bn_bench_suite(const bn_bench_device *d, const char *name, json_t **ou
                : NULL;
     json_decref(s.rows);
     return st == BN_OK && !*out ? bn_fail(d->cli->ctx, BN_MEMORY, "no memory for the suite") : st;
+}
+
+bn_status bn_bench_suite_print(bn_context *ctx, const json_t *suite)
+{
+    static const bn_bench_column columns[] = {
+        { "", "what", BN_BENCH_TEXT, NULL },
+        { "published", "published", BN_BENCH_NUMBER, NULL },
+        { "ours", "ours", BN_BENCH_NUMBER, "" },
+        { "", "unit", BN_BENCH_TEXT, NULL },
+        { "ours over published", "ratio", BN_BENCH_NUMBER, "" },
+    };
+    printf("%s\n", json_string_value(json_object_get(suite, "source")));
+    return bn_bench_print(ctx, json_object_get(suite, "rows"), columns, sizeof columns / sizeof *columns);
 }

@@ -8,7 +8,7 @@
 typedef struct bn_suite {
     const bn_bench_device *d;
     json_t *rows;
-    char *why; /* BN_SUITE_WHY: what kept the last job from being measured; "" : nothing did */
+    char *why; /* BN_SUITE_WHY bytes: why the last job was not measured; "": it was */
     bool gpu, quick;
     bool checks; /* the cases are read and nothing is measured */
 } bn_suite;

@@ -2,16 +2,16 @@
  * nobody else sees: how far the default work-groups are from the best ones. */
 #include "cli/bench.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "run/child.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUNE_SECONDS = 3600, TROUBLE = 300, NAME = 48 };
+enum { TUNE_SECONDS = 3600, TROUBLE = BN_BENCH_REASON };
 
 /* Seconds of a shape of a kernel in tune's document. */
 static double seconds_of(const json_t *kernel, const json_t *group)
@@ -52,8 +52,7 @@ static bn_status take(bn_context *ctx, const bn_bench_job *job, const json_t *tu
                 json_boolean(
                     json_is_true(json_object_get(json_array_get(json_object_get(kernel, "shapes"), 0), "tied"))),
                 "trouble", json_null());
-            if (!row || json_array_append_new(rows, row) != 0)
-                return bn_fail(ctx, BN_MEMORY, "no memory for a row of the table");
+            BN_TRY(bn_bench_add_row(ctx, rows, row, NULL));
         }
     return BN_OK;
 }
@@ -63,23 +62,24 @@ static bn_status tune_one(const bn_bench_device *d, const bn_bench_job *job, con
     const bn_cli *cli = d->cli;
     const char *options[] = { "--quiet", "--json", "--shapes-only", cli->options->quick ? "--quick" : NULL, NULL };
     char trouble[TROUBLE] = "";
-    bn_bench_command command;
-    bn_child_outcome child;
+    bn_bench_command command = { 0 };
+    bn_child child;
     json_error_t error;
     BN_TRY(bn_bench_child_command(d, job, folder, "tune", options, &command));
-    BN_TRY(bn_child_run(cli, command.arguments, TUNE_SECONDS, &child));
+    BN_TRY(bn_child_run(cli->ctx, cli->stop, command.arguments, TUNE_SECONDS, &child));
     json_t *tuned = child.end == BN_CHILD_EXITED && child.code == 0 ? json_loads(child.said, 0, &error) : NULL;
-    free(child.said);
+    bn_child_release(&child);
     if (!tuned)
         snprintf(trouble, sizeof trouble, "`tune` ended with %s %d",
                  child.end == BN_CHILD_EXITED ? "exit code" : "signal", child.code);
     bn_status st = BN_OK;
     if (tuned)
         st = take(cli->ctx, job, tuned, rows);
-    else if (json_array_append_new(rows,
-                                   json_pack("{s:s, s:i, s:i, s:o}", "solver", job->of->solver, "size", (int)job->n,
-                                             "dims", job->of->dims, "trouble", bn_json_text(trouble))) != 0)
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a row of the table");
+    else
+        st = bn_bench_add_row(cli->ctx, rows,
+                              json_pack("{s:s, s:i, s:i, s:o}", "solver", job->of->solver, "size", (int)job->n, "dims",
+                                        job->of->dims, "trouble", bn_json_text(trouble)),
+                              NULL);
     json_decref(tuned);
     return st;
 }
@@ -120,53 +120,22 @@ out:
     return st;
 }
 
-static void put_shape(char cell[BN_TEXT_TABLE_CELL], const json_t *group)
-{
-    snprintf(cell, BN_TEXT_TABLE_CELL, "%lldx%lldx%lld", (long long)json_integer_value(json_array_get(group, 0)),
-             (long long)json_integer_value(json_array_get(group, 1)),
-             (long long)json_integer_value(json_array_get(group, 2)));
-}
-
-static void put_time(char cell[BN_TEXT_TABLE_CELL], double seconds)
-{
-    const double scale = seconds < 1e-3 ? 1e6 : 1e3;
-    snprintf(cell, BN_TEXT_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : "ms");
-}
-
 bn_status bn_bench_tuned_print(bn_context *ctx, const json_t *rows)
 {
-    static const char *const heads[] = { "solver", "size", "kernel",         "of a step",     "default", "",
-                                         "best",   "",     "default / best", "step: default", "tuned" };
-    static const char *const raised[] = { "", "", "^2", "^3" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x7f8 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(rows) && (cells = bn_text_table_row(ctx, &table)) != NULL; r++) {
-        const json_t *row = json_array_get(rows, r);
-        const char *trouble = json_string_value(json_object_get(row, "trouble"));
-        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
-        snprintf(cells[1], BN_TEXT_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
-                 raised[json_integer_value(json_object_get(row, "dims"))]);
-        if (trouble) {
-            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%.120s", trouble);
-            continue;
-        }
-        snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "kernel")));
-        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%.0f %%", 100 * bn_json_number(row, "share"));
-        put_shape(cells[4], json_object_get(row, "default"));
-        put_time(cells[5], bn_json_number(row, "default_seconds"));
-        put_shape(cells[6], json_object_get(row, "best"));
-        put_time(cells[7], bn_json_number(row, "best_seconds"));
-        snprintf(cells[8], BN_TEXT_TABLE_CELL, "%.2f%s", bn_json_number(row, "ratio"),
-                 json_is_true(json_object_get(row, "tied")) ? " =" : "  ");
-        put_time(cells[9], bn_json_number(row, "step_default"));
-        put_time(cells[10], bn_json_number(row, "step_tuned"));
-    }
-    if (cells)
-        bn_text_table_print(&table);
-    bn_text_table_release(&table);
-    if (cells)
-        printf("Kernels of a twentieth of the step or more; = the times overlap: the default stays.\n");
-    return cells ? BN_OK : BN_MEMORY;
+    static const bn_bench_column columns[] = {
+        { "solver", "solver", BN_BENCH_TEXT, NULL },
+        { "kernel", "kernel", BN_BENCH_TEXT, NULL },
+        { "size", "size", BN_BENCH_SIZE, NULL },
+        { "of a step", "share", BN_BENCH_SHARE, NULL },
+        { "default", "default", BN_BENCH_SHAPE, NULL },
+        { "", "default_seconds", BN_BENCH_DURATION, NULL },
+        { "best", "best", BN_BENCH_SHAPE, NULL },
+        { "", "best_seconds", BN_BENCH_DURATION, NULL },
+        { "default / best", "ratio", BN_BENCH_NUMBER, "" },
+        { "step: default", "step_default", BN_BENCH_DURATION, NULL },
+        { "tuned", "step_tuned", BN_BENCH_DURATION, NULL },
+    };
+    BN_TRY(bn_bench_print(ctx, rows, columns, sizeof columns / sizeof *columns));
+    printf("Kernels of a twentieth of the step or more. Where the times of both overlap, `tune` keeps the default.\n");
+    return BN_OK;
 }

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = 300 };
+enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = BN_BENCH_REASON, LISTED_MOST = 32 };
 
 /* In budgets of the clock: what a size takes by itself (the clock's rounds, those by events, warming up), and what all
  * sizes of a kind of work may take: on a GPU 10 s, ten kinds of work. And the steps that a size takes at least. */
-static const double BN_BENCH_FIXED = 2, BN_BENCH_LIMIT = 20, BN_BENCH_STEPS = 10;
+static const double FIXED_BUDGETS = 2, LIMIT_BUDGETS = 20, LEAST_STEPS = 10;
 
 static void date_text(long long seconds, char text[DATE])
 {
@@ -29,7 +29,7 @@ static void date_text(long long seconds, char text[DATE])
 static json_t *device_json(const bn_bench_device *d)
 {
     const bn_device_info *info = bn_device_describe(d->plain);
-    const bn_device_limits *p = &d->peaks;
+    const bn_device_limits *p = &d->limits;
     char date[DATE];
     date_text(p->date, date);
     return json_pack("{s:o, s:o, s:o, s:s, s:{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}}", "name",
@@ -41,195 +41,89 @@ static json_t *device_json(const bn_bench_device *d)
                      bn_json_real(p->finish), "upload", bn_json_real(p->upload), "download", bn_json_real(p->download));
 }
 
-static json_t *row_json(const bn_bench_job *job, const bn_bench_result *r, const char *trouble)
+static json_t *figures_json(const bn_bench_result *r)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:i, s:s, s:o}", "solver", job->of->solver, "what", job->of->what,
-                            "precision", job->twice ? "double" : "single", "size", (json_int_t)job->n, "dims",
-                            job->of->dims, "unit", job->of->unit, "trouble",
-                            trouble[0] ? bn_json_text(trouble) : json_null());
-    if (!row || trouble[0])
-        return row;
-    json_t *kernels = json_array(), *more;
+    json_t *kernels = json_array();
     for (size_t k = 0; k < r->kernel_count; k++)
         json_array_append_new(
             kernels, json_pack("{s:s, s:o, s:o, s:o, s:o}", "name", r->kernels[k].name, "calls",
                                bn_json_real(r->kernels[k].calls), "seconds", bn_json_real(r->kernels[k].seconds),
                                "bytes", bn_json_real(r->kernels[k].bytes), "flops", bn_json_real(r->kernels[k].flops)));
-    more = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}",
-                     "seconds", bn_json_real(r->seconds), "noise", bn_json_real(r->noise), "updates",
-                     bn_json_real(r->updates), "bytes", bn_json_real(r->bytes), "flops", bn_json_real(r->flops),
-                     "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
-                     bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
-                     r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
-                     bn_json_real(r->share), "build", "without_cache", bn_json_real(r->build), "as_it_came",
-                     bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached, "outside_kernels",
-                     bn_json_real(r->outside), "kernels", kernels);
-    if (!more || json_object_update(row, more) != 0) {
-        json_decref(row);
-        row = NULL;
-    }
-    json_decref(more);
-    return row;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:s, s:s, s:o}, s:{s:o, s:o, s:i, s:i}, s:o, s:o}", "refused",
+        r->refused[0] ? bn_json_text(r->refused) : json_null(), "seconds", bn_json_real(r->seconds), "noise",
+        bn_json_real(r->noise), "updates", bn_json_real(r->updates), "bytes", bn_json_real(r->bytes), "flops",
+        bn_json_real(r->flops), "bytes_per_second", bn_json_real(r->bytes / r->seconds), "flops_per_second",
+        bn_json_real(r->flops / r->seconds), "floor", "seconds", bn_json_real(r->floor), "bound",
+        r->by_bytes ? "bytes" : "operations", "source", r->counted ? "counted" : "declared", "share",
+        bn_json_real(r->share), "build", "without_cache", bn_json_real(r->build), "as_it_came",
+        bn_json_real(r->rebuild), "built", (int)r->built, "cached", (int)r->cached, "outside_kernels",
+        bn_json_real(r->outside), "kernels", kernels);
 }
 
-/* 1.23 G, 45.6 M: three digits and a letter. */
-static void put_rate(char cell[BN_TEXT_TABLE_CELL], double value, const char *unit)
+static bn_status add_row(bn_context *ctx, json_t *rows, const bn_bench_job *job, const bn_bench_result *r,
+                         const char *trouble)
 {
-    static const char letters[] = " kMGTP";
-    int k = 0;
-    for (; value >= 999.5 && k < 5; k++)
-        value /= 1000;
-    if (isfinite(value))
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f %.*s%s",
-                 value < 9.995   ? 2
-                 : value < 99.95 ? 1
-                                 : 0,
-                 value, k > 0, letters + k, unit);
-    else
-        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
+    return bn_bench_add_row(ctx, rows,
+                            json_pack("{s:s, s:s, s:s, s:I, s:i, s:s, s:o}", "solver", job->of->solver, "what",
+                                      job->of->what, "precision", job->twice ? "double" : "single", "size",
+                                      (json_int_t)job->n, "dims", job->of->dims, "unit", job->of->unit, "trouble",
+                                      trouble[0] ? bn_json_text(trouble) : json_null()),
+                            trouble[0] ? NULL : figures_json(r));
 }
 
-/* `why`: there is none. */
-static void put_share(char cell[BN_TEXT_TABLE_CELL], double value, const char *why)
+/* What the device can do at most, as a table of one line. */
+static bn_status print_limits(bn_context *ctx, const json_t *device)
 {
-    if (isfinite(value))
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%.*f %%", value < 0.0995 ? 1 : 0, 100 * value);
-    else
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%s", why);
+    static const bn_bench_column columns[] = {
+        { "limits of", "limits/date", BN_BENCH_TEXT, NULL },
+        { "copy", "limits/copy", BN_BENCH_RATE, "B/s" },
+        { "single", "limits/single", BN_BENCH_RATE, "flop/s" },
+        { "double", "limits/double", BN_BENCH_RATE, "flop/s" },
+        { "local memory", "limits/local", BN_BENCH_RATE, "B/s" },
+        { "atomics", "limits/atomics", BN_BENCH_RATE, "/s" },
+        { "launch", "limits/launch", BN_BENCH_DURATION, NULL },
+        { "waited for", "limits/finish", BN_BENCH_DURATION, NULL },
+        { "upload", "limits/upload", BN_BENCH_RATE, "B/s" },
+        { "download", "limits/download", BN_BENCH_RATE, "B/s" },
+    };
+    json_t *one = json_pack("[O]", (json_t *)(uintptr_t)device);
+    printf("%s, %s, driver %s\n", json_string_value(json_object_get(device, "name")),
+           json_string_value(json_object_get(device, "platform")),
+           json_string_value(json_object_get(device, "driver")));
+    const bn_status st = bn_bench_print(ctx, one, columns, sizeof columns / sizeof *columns);
+    printf("\n");
+    json_decref(one);
+    return st;
 }
 
-static void put_duration(char cell[BN_TEXT_TABLE_CELL], double seconds)
+static bn_status print_rows(bn_context *ctx, const json_t *entry)
 {
-    const double scale = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
-    if (!isfinite(seconds))
-        snprintf(cell, BN_TEXT_TABLE_CELL, "-");
-    else
-        snprintf(cell, BN_TEXT_TABLE_CELL, "%.3g %s", scale * seconds, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
+    static const bn_bench_column columns[] = {
+        { "solver", "solver", BN_BENCH_TEXT, NULL },
+        { "what", "what", BN_BENCH_TEXT, NULL },
+        { "precision", "precision", BN_BENCH_TEXT, NULL },
+        { "size", "size", BN_BENCH_SIZE, NULL },
+        { "a step", "seconds", BN_BENCH_DURATION, NULL },
+        { "noise", "noise", BN_BENCH_SHARE, NULL },
+        { "rate", "updates", BN_BENCH_RATE, NULL },
+        { "bytes", "bytes_per_second", BN_BENCH_RATE, "B/s" },
+        { "operations", "flops_per_second", BN_BENCH_RATE, "flop/s" },
+        { "floor", "floor/seconds", BN_BENCH_DURATION, NULL },
+        { "share", "floor/share", BN_BENCH_SHARE, NULL },
+        { "by", "floor/bound", BN_BENCH_TEXT, NULL },
+        { "build", "build/without_cache", BN_BENCH_DURATION, NULL },
+        { "again", "build/as_it_came", BN_BENCH_DURATION, NULL },
+        { "outside", "outside_kernels", BN_BENCH_SHARE, NULL },
+    };
+    BN_TRY(bn_bench_print(ctx, json_object_get(entry, "rows"), columns, sizeof columns / sizeof *columns));
+    printf(
+        "\nfloor: the larger of bytes over copy bandwidth and operations over half of the peak (no multiply-adds are "
+        "fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
+    return BN_OK;
 }
 
-static void print_limits(const json_t *device)
-{
-    const json_t *l = json_object_get(device, "limits");
-    char cells[9][BN_TEXT_TABLE_CELL];
-    put_rate(cells[0], bn_json_number(l, "copy"), "B/s");
-    put_rate(cells[1], bn_json_number(l, "single"), "flop/s");
-    put_rate(cells[2], bn_json_number(l, "double"), "flop/s");
-    put_rate(cells[3], bn_json_number(l, "local"), "B/s");
-    put_rate(cells[4], bn_json_number(l, "atomics"), "/s");
-    put_duration(cells[5], bn_json_number(l, "launch"));
-    put_duration(cells[6], bn_json_number(l, "finish"));
-    put_rate(cells[7], bn_json_number(l, "upload"), "B/s");
-    put_rate(cells[8], bn_json_number(l, "download"), "B/s");
-    printf("%s, %s, driver %s\n"
-           "limits of %s: copy %s, single %s, double %s, local memory %s, atomics %s,\n"
-           "launch %s (waited for: %s), upload %s, download %s\n\n",
-           json_string_value(json_object_get(device, "name")), json_string_value(json_object_get(device, "platform")),
-           json_string_value(json_object_get(device, "driver")), json_string_value(json_object_get(l, "date")),
-           cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6], cells[7], cells[8]);
-}
-
-static void put_row(char (*cells)[BN_TEXT_TABLE_CELL], const json_t *row)
-{
-    static const char *const raised[] = { "", "", "^2", "^3" };
-    const json_t *floor = json_object_get(row, "floor"), *build = json_object_get(row, "build");
-    const char *trouble = json_string_value(json_object_get(row, "trouble")),
-               *bound = json_string_value(json_object_get(floor, "bound"));
-    char unit[32], again[BN_TEXT_TABLE_CELL];
-    snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "solver")));
-    snprintf(cells[1], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
-    snprintf(cells[2], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "precision")));
-    snprintf(cells[3], BN_TEXT_TABLE_CELL, "%lld%s", (long long)json_integer_value(json_object_get(row, "size")),
-             raised[json_integer_value(json_object_get(row, "dims"))]);
-    if (trouble) {
-        snprintf(cells[4], BN_TEXT_TABLE_CELL, "not measured"); /* the reason stands below the table */
-        return;
-    }
-    snprintf(unit, sizeof unit, "%ss/s", json_string_value(json_object_get(row, "unit")));
-    put_duration(cells[4], bn_json_number(row, "seconds"));
-    snprintf(cells[5], BN_TEXT_TABLE_CELL, "%.1f %%", 100 * bn_json_number(row, "noise"));
-    put_rate(cells[6], bn_json_number(row, "updates"), unit);
-    put_rate(cells[7], bn_json_number(row, "bytes"), "B");
-    put_rate(cells[8], bn_json_number(row, "bytes_per_second"), "B/s");
-    put_rate(cells[9], bn_json_number(row, "flops"), "flop");
-    put_rate(cells[10], bn_json_number(row, "flops_per_second"), "flop/s");
-    put_duration(cells[11], bn_json_number(floor, "seconds"));
-    put_share(cells[12], bn_json_number(floor, "share"), "cache");
-    snprintf(cells[13], BN_TEXT_TABLE_CELL, "%s", bound);
-    put_duration(cells[14], bn_json_number(build, "without_cache"));
-    put_duration(again, bn_json_number(build, "as_it_came"));
-    snprintf(cells[14] + strlen(cells[14]), BN_TEXT_TABLE_CELL - strlen(cells[14]), " / %.40s", again);
-    put_share(cells[15], bn_json_number(row, "outside_kernels"), "noise");
-}
-
-static bn_status print_rows(bn_context *ctx, const json_t *rows)
-{
-    static const char *const heads[] = { "solver", "what",  "precision", "size",       "a step",  "noise",
-                                         "rate",   "bytes", "reached",   "operations", "reached", "floor",
-                                         "share",  "by",    "build",     "outside" };
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0xdff8 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(rows); r++)
-        if ((cells = bn_text_table_row(ctx, &table)) != NULL)
-            put_row(cells, json_array_get(rows, r));
-    if (cells)
-        bn_text_table_print(&table);
-    bn_text_table_release(&table);
-    for (size_t r = 0; r < json_array_size(rows); r++) {
-        const json_t *row = json_array_get(rows, r);
-        const char *trouble = json_string_value(json_object_get(row, "trouble"));
-        if (trouble)
-            printf("%s, %s, %s, %lld: not measured: %s\n", json_string_value(json_object_get(row, "solver")),
-                   json_string_value(json_object_get(row, "what")),
-                   json_string_value(json_object_get(row, "precision")),
-                   (long long)json_integer_value(json_object_get(row, "size")), trouble);
-    }
-    return cells ? BN_OK : BN_MEMORY;
-}
-
-static bn_status print_suite(bn_context *ctx, const json_t *suite)
-{
-    static const char *const heads[] = { "", "published", "ours", "", "ours over published" };
-    const json_t *rows = json_object_get(suite, "rows");
-    size_t left_out = 0;
-    bn_text_table table = { .columns = sizeof heads / sizeof *heads, .right = 0x16 };
-    char(*cells)[BN_TEXT_TABLE_CELL] = bn_text_table_row(ctx, &table);
-    for (size_t c = 0; cells && c < table.columns; c++)
-        snprintf(cells[c], BN_TEXT_TABLE_CELL, "%s", heads[c]);
-    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
-        const json_t *row = json_array_get(rows, r);
-        const double published = bn_json_number(row, "published"), ours = bn_json_number(row, "ours");
-        if ((cells = bn_text_table_row(ctx, &table)) == NULL)
-            break;
-        snprintf(cells[0], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "what")));
-        if (isfinite(published))
-            snprintf(cells[1], BN_TEXT_TABLE_CELL, "%.4g", published);
-        if (isfinite(ours))
-            snprintf(cells[2], BN_TEXT_TABLE_CELL, "%.4g", ours);
-        else
-            left_out++;
-        snprintf(cells[3], BN_TEXT_TABLE_CELL, "%s", json_string_value(json_object_get(row, "unit")));
-        if (isfinite(ours / published))
-            snprintf(cells[4], BN_TEXT_TABLE_CELL, "%.3g", ours / published);
-    }
-    if (cells) {
-        printf("%s\n", json_string_value(json_object_get(suite, "source")));
-        bn_text_table_print(&table);
-    }
-    bn_text_table_release(&table);
-    if (cells && left_out > 0)
-        printf("\nNot measured:\n");
-    for (size_t r = 0; cells && r < json_array_size(rows); r++) {
-        const json_t *row = json_array_get(rows, r);
-        const char *missing = json_string_value(json_object_get(row, "missing"));
-        if (missing)
-            printf("%s: %s\n", json_string_value(json_object_get(row, "what")), missing);
-    }
-    return cells ? BN_OK : BN_MEMORY;
-}
-
-static bool wanted(const bn_options *o, const char *solver)
+bool bn_bench_wanted(const bn_options *o, const char *solver)
 {
     for (size_t i = 0; i < o->arg_count; i++)
         if (strcmp(o->args[i], solver) == 0)
@@ -237,15 +131,8 @@ static bool wanted(const bn_options *o, const char *solver)
     return o->arg_count == 0;
 }
 
-static void tell(const bn_options *o, const bn_bench_job *job)
-{
-    if (!o->run.quiet)
-        fprintf(stderr, "bench: %s, %s, %s, %u\n", job->of->solver, job->of->what, job->twice ? "double" : "single",
-                job->n);
-}
-
-/* What a kind of work has taken so far, for what the next size will take: the clock's rounds take the budget whatever
- * the size, the rest (the case's fields on the host, their way to the device) grows with it. */
+/* Time that a kind of work has taken so far, from which that of the next size is estimated: the clock's rounds take the
+ * budget whatever the size; the rest, setting up fields and copying them to the device, grows with it. */
 typedef struct spending {
     double limit; /* [s] for all sizes of a kind of work; 0: none */
     double spent, growing;
@@ -254,14 +141,13 @@ typedef struct spending {
 
 static double expected_seconds(const spending *s, const bn_bench_job *job, double budget)
 {
-    return s->updates > 0 ? BN_BENCH_FIXED * budget + s->growing * job->per_step / s->updates * (job->twice ? 2 : 1)
-                          : 0;
+    return s->updates > 0 ? FIXED_BUDGETS * budget + s->growing * job->per_step / s->updates * (job->twice ? 2 : 1) : 0;
 }
 
 static void note_spending(spending *s, const bn_bench_job *job, const bn_bench_result *r, double took)
 {
     s->spent += took;
-    s->growing = r->setup + BN_BENCH_STEPS * r->seconds;
+    s->growing = r->setup + LEAST_STEPS * r->seconds;
     s->updates = job->per_step * (job->twice ? 2 : 1);
 }
 
@@ -274,7 +160,7 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
     const double start = bn_seconds_now(), expected = expected_seconds(s, job, d->budget);
     *measured = s->limit <= 0 || s->spent + expected <= s->limit;
     if (*measured) {
-        tell(d->cli->options, job);
+        bn_bench_tell(d, job);
         BN_TRY(bn_bench_measure(d, job, cold, &r, trouble, sizeof trouble));
         if (!trouble[0])
             note_spending(s, job, &r, bn_seconds_now() - start);
@@ -283,36 +169,54 @@ static bn_status measure_size(const bn_bench_device *d, const bn_bench_job *job,
                  "it would take about %.0f s, and %.0f of the %.0f s of its kind of work are gone; --size measures it",
                  expected, s->spent, s->limit);
     }
-    json_t *row = row_json(job, &r, trouble);
-    if (!row || json_array_append_new(rows, row) != 0)
-        return bn_fail(d->cli->ctx, BN_MEMORY, "no memory for a row of the table");
-    return BN_OK;
+    return add_row(d->cli->ctx, rows, job, &r, trouble);
 }
 
-/* All sizes in single precision, or the one that is asked for, and the last one that was measured of the kinds that
- * --quick takes too in double. */
+/* The sizes to be measured: those of --size (1, 2, ...: which of the list), else the list, of which --quick takes two.
+ */
+static size_t list_sizes(const bn_options *o, const unsigned list[BN_BENCH_SIZES_MOST], unsigned out[LISTED_MOST])
+{
+    size_t count = 0;
+    if (!o->sizes) {
+        while (count < (o->quick ? 2 : BN_BENCH_SIZES_MOST) && list[count])
+            out[count] = list[count], count++;
+        return count;
+    }
+    for (const char *at = o->sizes; *at && count < LISTED_MOST; at += strcspn(at, ","), at += *at == ',') {
+        const unsigned long n = strtoul(at, NULL, 10);
+        const unsigned size = n > BN_BENCH_SIZES_MOST ? (unsigned)n : list[n - 1];
+        if (size > 0)
+            out[count++] = size;
+    }
+    return count;
+}
+
+/* The sizes in the precision that is asked for. Without a wish: all in single precision, and in double the last one
+ * that was measured of the kinds that --quick takes too; with --full all in both. */
 static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
-    const bool gpu = !bn_device_describe(d->plain)->cpu;
-    spending s = { .limit = o->quick || o->size ? 0 : BN_BENCH_LIMIT * d->budget };
-    size_t sizes = 0, last = 0;
+    const bool gpu = !bn_device_describe(d->plain)->cpu, all = o->full || o->precision != BN_WISH_BOTH;
+    spending s = { .limit = o->quick || o->sizes || o->full ? 0 : LIMIT_BUDGETS * d->budget };
+    unsigned sizes[LISTED_MOST];
+    const size_t count = list_sizes(o, c->sizes[gpu], sizes);
+    size_t last = 0;
     bool measured;
     bn_bench_job job;
-    while (sizes < (o->quick ? 2 : BN_BENCH_SIZES) && c->sizes[gpu][sizes])
-        sizes++;
-    const size_t first = o->size ? (size_t)o->size - 1 : 0, end = o->size ? first + 1 : sizes;
-    for (size_t i = first; i < end; i++) {
-        bn_bench_prepare(c, c->sizes[gpu][i], false, gpu, &job);
-        BN_TRY(measure_size(d, &job, i == first, &s, rows, &measured));
-        last = measured ? i : last;
-    }
-    if (!c->quick || o->quick || o->size)
+    for (int twice = 0; twice < 2; twice++)
+        for (size_t i = 0; i < count; i++) {
+            if (twice ? !all || o->precision == BN_WISH_SINGLE : o->precision == BN_WISH_DOUBLE)
+                continue;
+            bn_bench_prepare_on(c, sizes[i], twice, gpu, &d->limits, 1, &job);
+            BN_TRY(measure_size(d, &job, i == 0, &s, rows, &measured));
+            last = measured ? i : last;
+        }
+    if (all || count == 0 || c->level != BN_BENCH_QUICK || o->quick || o->sizes)
         return BN_OK;
     s.spent = 0; /* double precision has its own time: the largest size that fits into it */
-    for (bn_bench_prepare(c, c->sizes[gpu][last], true, gpu, &job);
+    for (bn_bench_prepare_on(c, sizes[last], true, gpu, &d->limits, 1, &job);
          last > 0 && expected_seconds(&s, &job, d->budget) > s.limit;)
-        bn_bench_prepare(c, c->sizes[gpu][--last], true, gpu, &job);
+        bn_bench_prepare_on(c, sizes[--last], true, gpu, &d->limits, 1, &job);
     return measure_size(d, &job, false, &s, rows, &measured);
 }
 
@@ -325,23 +229,25 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     if (!cli->options->quick) /* on a GPU more would only repeat more */
         d->budget = bn_device_describe(d->plain)->cpu ? 1.5 : 0.5;
     BN_TRY(bn_device_open(cli->ctx, selector, true, &d->profiling));
-    return bn_device_measure_limits(d->plain, cli->options->measure, &d->peaks);
+    return bn_device_measure_limits(d->plain, cli->options->measure, &d->limits);
 }
 
-/* Suites that no publication is behind. */
+/* Suites that are no published study. */
 typedef struct own_suite {
     const char *name, *key; /* key: in the document */
     bn_status (*run)(const bn_bench_device *, json_t **out);
     bn_status (*print)(bn_context *, const json_t *);
+    bool together; /* takes solvers, and all devices at once */
 } own_suite;
 
 static const own_suite own_suites[] = {
-    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print },
-    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print },
+    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print, false },
+    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false },
+    { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true },
     { 0 },
 };
 
-/* NULL: it is another one. */
+/* NULL: the name is that of a published study, or of none. */
 static const own_suite *find_own(const char *name)
 {
     const own_suite *s = own_suites;
@@ -373,14 +279,15 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
             goto out;
         }
     }
+    const bn_bench_level level = o->quick ? BN_BENCH_QUICK : o->full ? BN_BENCH_FULL : BN_BENCH_USUAL;
     for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
-        if (wanted(o, c->solver) && (c->quick || !o->quick))
+        if (bn_bench_wanted(o, c->solver) && c->level <= level)
             BN_GO(measure_case(&d, c, rows));
     if (!o->run.json) {
-        print_limits(json_object_get(entry, "device"));
+        BN_GO(print_limits(cli->ctx, json_object_get(entry, "device")));
         BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
-              : o->suite ? print_suite(cli->ctx, json_object_get(entry, "suite"))
-                         : print_rows(cli->ctx, rows));
+              : o->suite ? bn_bench_suite_print(cli->ctx, json_object_get(entry, "suite"))
+                         : print_rows(cli->ctx, entry));
     }
 out:
     json_decref(rows);
@@ -415,7 +322,7 @@ static bn_status write_folder(const bn_cli *cli, const json_t *document)
     return st;
 }
 
-/* One row that was measured is a success: the others say what kept them. */
+/* Fails if no row was measured, with the reason of the first one. */
 static bn_status check_measured(bn_context *ctx, const json_t *devices)
 {
     const char *trouble = NULL;
@@ -436,9 +343,19 @@ static bn_status check_measured(bn_context *ctx, const json_t *devices)
 static bn_status check_arguments(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
-    if (o->suite && !find_own(o->suite))
+    const own_suite *own = find_own(o->suite);
+    if (o->suite && !own)
         BN_TRY(bn_bench_suite_check(cli->ctx, o->suite));
-    if (o->suite && (o->arg_count > 0 || o->compare))
+    if (o->quick && o->full)
+        return bn_fail(cli->ctx, BN_USAGE, "--quick and --full exclude each other");
+    for (const char *at = o->sizes; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strspn(at, "0123456789") != strcspn(at, ",") || strcspn(at, ",") > 8 || strtoul(at, NULL, 10) < 1)
+            return bn_fail(
+                cli->ctx, BN_USAGE,
+                "--size %s: expected whole numbers with commas between: up to %d the first, second, ... size "
+                "of each kind of work, above points along a side",
+                o->sizes, (int)BN_BENCH_SIZES_MOST);
+    if (o->suite && ((o->arg_count > 0 && !(own && own->together)) || o->compare))
         return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *const *names = bn_solver_names();
@@ -458,7 +375,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
     bn_status st = BN_OK;
     BN_TRY(check_arguments(cli));
     BN_TRY(bn_device_select(cli->ctx, o->run.device, indices, DEVICES_MAX, &count, NULL));
-    json_t *old = NULL; /* read first: a bad path is not to be told after minutes */
+    json_t *old = NULL; /* read first: a wrong path ends the command at once */
     if (o->compare)
         BN_TRY(bn_bench_read(cli->ctx, o->compare, &old));
     date_text((long long)time(NULL), date);
@@ -469,17 +386,13 @@ bn_status bn_cli_bench(const bn_cli *cli)
         st = bn_fail(cli->ctx, BN_MEMORY, "no memory for the document");
         goto out;
     }
-    for (size_t i = 0; i < count; i++)
+    const own_suite *own = find_own(o->suite);
+    for (size_t i = 0; i < (own && own->together ? 1 : count); i++)
         BN_GO(bench_device(cli, indices[i], devices));
     if (o->compare)
         BN_GO(bn_bench_compare(cli, document, old));
     if (o->run.json)
         BN_GO(bn_json_print(cli, json_incref(document)));
-    else if (!o->suite)
-        printf(
-            "\nA step's floor: the larger of bytes over copy bandwidth and operations over half of the peak (no "
-            "multiply-adds"
-            " are fused);\noutside: share of the wall time outside of kernels. docs/bench.md explains the columns.\n");
     if (o->run.out)
         BN_GO(write_folder(cli, document));
     if (!o->suite)

@@ -3,9 +3,9 @@
  */
 #include "cli/cli_check_time.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "output/progress.h"
+#include "run/child.h"
 #include "sim/sim_parts.h"
 
 #include <math.h>
@@ -158,7 +158,7 @@ static void conclude(const bn_plan *p, const bn_case *c, const json_t *said, bn_
 bn_status bn_check_measure(const bn_cli *cli, const bn_plan *p, const bn_case *c, bn_check_time *t)
 {
     const bn_options *o = cli->options;
-    bn_child_outcome child = { 0 };
+    bn_child child = { 0 };
     json_t *said = NULL;
     size_t n = 0;
     bn_status st = BN_OK;
@@ -173,7 +173,7 @@ bn_status bn_check_measure(const bn_cli *cli, const bn_plan *p, const bn_case *c
         arguments[n++] = "--set", arguments[n++] = o->set[i];
     if (o->run.device)
         arguments[n++] = "--device", arguments[n++] = o->run.device;
-    BN_GO(bn_child_run(cli, arguments, patience, &child));
+    BN_GO(bn_child_run(cli->ctx, cli->stop, arguments, patience, &child));
     said = hear(child.said);
     t->hung = child.end == BN_CHILD_HUNG;
     if (child.end == BN_CHILD_CRASHED)
@@ -184,7 +184,7 @@ bn_status bn_check_measure(const bn_cli *cli, const bn_plan *p, const bn_case *c
         conclude(p, c, said, t);
 out:
     json_decref(said);
-    free(child.said);
+    bn_child_release(&child);
     free(arguments);
     return st;
 }

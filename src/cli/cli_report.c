@@ -3,9 +3,9 @@
  * drivers say. */
 #include "cli/cli_report.h"
 
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "run/child.h"
 #include "sim/solver.h"
 
 #include <ctype.h>
@@ -49,7 +49,7 @@ static void remove_personal(char *text)
     *to = '\0';
 }
 
-static const char *verdict(const bn_child_outcome *child)
+static const char *verdict(const bn_child *child)
 {
     return child->end == BN_CHILD_HUNG                ? "hung"
            : child->end == BN_CHILD_CRASHED           ? "crashed"
@@ -80,7 +80,7 @@ static bn_status test_solver(const bn_cli *cli, const bn_device_info *info, cons
                              json_t *tests)
 {
     char index[32];
-    bn_child_outcome child;
+    bn_child child;
     snprintf(index, sizeof index, "%zu", info->index);
     const char *precision = twice ? "double" : "single";
     const char *const arguments[] = { cli->program,  "self-test", solver,   "--device", index,
@@ -89,13 +89,13 @@ static bn_status test_solver(const bn_cli *cli, const bn_device_info *info, cons
     if (!cli->options->run.quiet)
         fprintf(stderr, "report: self-test of %s, %s precision\n", solver, precision);
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    BN_TRY(bn_child_run(cli, arguments, CHILD_SECONDS, &child));
+    BN_TRY(bn_child_run(cli->ctx, cli->stop, arguments, CHILD_SECONDS, &child));
     clock_gettime(CLOCK_MONOTONIC, &end);
     json_t *row = json_pack("{s:s, s:s, s:s, s:i, s:f, s:o}", "solver", solver, "precision", precision, "verdict",
                             verdict(&child), "code", child.code, "seconds",
                             (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec), "cases",
                             lines_of_json(child.said));
-    free(child.said);
+    bn_child_release(&child);
     return row && json_array_append_new(tests, row) == 0 ? BN_OK
                                                          : bn_fail(cli->ctx, BN_MEMORY, "no memory for the report");
 }
@@ -104,13 +104,13 @@ static bn_status test_solver(const bn_cli *cli, const bn_device_info *info, cons
 static bn_status measure_solver(const bn_cli *cli, const bn_device_info *info, const char *solver, json_t *entry)
 {
     char index[32];
-    bn_child_outcome child;
+    bn_child child;
     snprintf(index, sizeof index, "%zu", info->index);
     const char *const arguments[] = { cli->program, "bench", solver,   "--device", index, "--quick",
                                       "--size",     "1",     "--json", "--quiet",  NULL };
     if (!cli->options->run.quiet)
         fprintf(stderr, "report: speed of %s\n", solver);
-    BN_TRY(bn_child_run(cli, arguments, CHILD_SECONDS, &child));
+    BN_TRY(bn_child_run(cli->ctx, cli->stop, arguments, CHILD_SECONDS, &child));
     json_t *document = json_loads(child.said, 0, NULL);
     const json_t *device = json_array_get(json_object_get(document, "devices"), 0);
     json_t *first = json_array_get(json_object_get(device, "rows"), 0);
@@ -121,7 +121,7 @@ static bn_status measure_solver(const bn_cli *cli, const bn_device_info *info, c
     const bool ok = row && json_array_append_new(json_object_get(entry, "bench"), row) == 0 &&
                     (!limits || json_object_set(entry, "limits", limits) == 0);
     json_decref(document);
-    free(child.said);
+    bn_child_release(&child);
     return ok ? BN_OK : bn_fail(cli->ctx, BN_MEMORY, "no memory for the report");
 }
 

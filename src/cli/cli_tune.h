@@ -1,14 +1,14 @@
-/* cli_tune.h: what the parts of `binnacle tune` share: shapes, their times, and the jobs that child processes do. */
+/* cli_tune.h: what the parts of `binnacle tune` share: candidates (shapes of work-groups, values of keys), their times,
+ * and the child process that measures them. */
 #ifndef BN_CLI_TUNE_H
 #define BN_CLI_TUNE_H
 
-#include "cli/cli_child.h"
 #include "cli/options.h"
+#include "run/child.h"
 #include "sim/solver.h"
 
 #include "api/launch.h"
 #include "binnacle/case.h"
-#include <jansson.h>
 
 enum {
     BN_TUNE_KERNELS = 64,
@@ -16,7 +16,9 @@ enum {
     BN_TUNE_ROUNDS = 5,
     BN_TUNE_NAME = 64,
     BN_TUNE_WHY = 160,
-    BN_TUNE_VARIANTS = 32
+    BN_TUNE_VARIANTS = 32,
+    BN_TUNE_HASH = 32,
+    BN_TUNE_STORY = 2048
 };
 
 typedef enum bn_tune_verdict {
@@ -27,26 +29,59 @@ typedef enum bn_tune_verdict {
     BN_TUNE_CRASHED,
     BN_TUNE_SKIPPED /* of a variant: one of its kernels does not fit the device */
 } bn_tune_verdict;
+extern const char *const bn_tune_verdicts[];
 
-/* One shape of one kernel. */
-typedef struct bn_tune_shape {
-    size_t side[3];
+/* A shape of a kernel's work-groups, or another value of a key of the case. */
+typedef struct bn_tune_candidate {
+    size_t side[3]; /* of a shape */
     bn_tune_verdict verdict;
     char why[BN_TUNE_WHY];          /* it is not OK */
-    double seconds[BN_TUNE_ROUNDS]; /* of a launch, by device events; ascending once the sweep is over */
+    double seconds[BN_TUNE_ROUNDS]; /* of a launch by device events, or of a step by the clock; ascending */
     size_t count;
-    bool tied; /* with the best: the difference is within the spread */
-} bn_tune_shape;
+    bool tied; /* with the best: their times overlap */
+} bn_tune_candidate;
 
-typedef struct bn_tune_kernel {
+/* What the child is asked: to measure the case with these settings and work-groups. */
+typedef struct bn_tune_job {
+    unsigned long long steps;                             /* that are timed; 0: the child chooses */
+    bool reference;                                       /* compare with the CPU reference whatever the bits */
+    char hash_warm[BN_TUNE_HASH], hash_end[BN_TUNE_HASH]; /* that the fields should have; "": not known yet */
+    char set[BN_TUNE_VARIANTS][2 * BN_CASE_VALUE];
+    size_t set_count;
+    struct {
+        char kernel[BN_TUNE_NAME];
+        size_t side[3];
+    } groups[BN_TUNE_KERNELS]; /* of the others the default */
+    size_t group_count;
+} bn_tune_job;
+
+typedef struct bn_tune_row {
     char name[BN_TUNE_NAME];
     bn_range range;
-    unsigned long long calls; /* in the steps of a measurement */
-    size_t largest, multiple; /* bn_kernel_info */
+    double calls, seconds;             /* in the timed steps */
+    size_t side[3], largest, multiple; /* as bn_kernel_info */
     uint64_t local_bytes;
-    char skipped[BN_TUNE_WHY];            /* why it is not tuned; "": it is */
-    bn_tune_shape shapes[BN_TUNE_SHAPES]; /* the first one is the default */
-    size_t count, best, chosen;           /* best: the fastest; chosen: that or the default, where they tie */
+    bool fits;
+} bn_tune_row;
+
+typedef struct bn_tune_answer {
+    bn_status status;
+    char error[BN_TUNE_STORY]; /* it is not BN_OK */
+    char solver[BN_TUNE_NAME], precision[16];
+    char hash_warm[BN_TUNE_HASH], hash_end[BN_TUNE_HASH];
+    int dims;
+    size_t n[3];
+    unsigned long long steps;
+    double step_seconds;
+    bn_tune_row rows[BN_TUNE_KERNELS];
+    size_t row_count;
+} bn_tune_answer;
+
+typedef struct bn_tune_kernel {
+    bn_tune_row info;                         /* as first measured */
+    char skipped[BN_TUNE_WHY];                /* why it is not tuned; "": it is */
+    bn_tune_candidate shapes[BN_TUNE_SHAPES]; /* the first one is the default */
+    size_t count, best, chosen;               /* best: the fastest; chosen: that or the default, where they tie */
 } bn_tune_kernel;
 
 /* Another value of a key of the case; times are those of a whole step. */
@@ -54,57 +89,63 @@ typedef struct bn_tune_variant {
     const bn_variant *of;
     char value[BN_CASE_VALUE], present[BN_CASE_VALUE]; /* present: what the case has */
     char set[2 * BN_CASE_VALUE];                       /* KEY=VALUE */
-    bn_tune_shape times;                               /* its sides mean nothing */
-    bool open;                                         /* the case leaves the key open */
-    bool same;                                         /* the same bits as the case's own value */
-    bool tied, best, chosen;
+    bn_tune_candidate times;
+    bool open; /* the case leaves the key open */
+    bool same; /* the same bits as the case's own value */
+    bool best, chosen;
 } bn_tune_variant;
 
 typedef struct bn_tune {
     const bn_cli *cli;
     const bn_device_info *device; /* lent by the context */
-    char solver[BN_TUNE_NAME], precision[16];
-    int dims;
-    size_t n[3];
+    bn_child child;               /* measures; started again after a crash */
+    bn_tune_job job;              /* the next one */
+    bn_tune_answer answer;        /* the last one; BN_DEVICE where there is none */
+    bool answered;                /* else the child crashed or hung */
+    bn_tune_answer first;         /* in default shapes */
     double points;
-    unsigned long long warm, steps;   /* of a measurement: before the clock starts, and then */
-    char hash_warm[32], hash_end[32]; /* of the fields after these, in default shapes */
     bn_tune_kernel *kernels;
     size_t count;
     bn_tune_variant variants[BN_TUNE_VARIANTS];
-    size_t variant_count, unfit;         /* unfit: kernels of the case as it is that the device can't run */
-    bn_tune_shape plain;                 /* a step of the case as it is, measured between the variants */
-    const char *extra[BN_TUNE_VARIANTS]; /* settings of the case besides --set: the variants that were chosen */
-    size_t extra_count;
+    size_t variant_count, unfit;              /* unfit: kernels of the case as it is that the device can't run */
+    bn_tune_candidate plain;                  /* a step of the case as it is, measured between the variants */
     double seconds, default_step, tuned_step; /* the whole sweep; a step with default and chosen shapes */
     bool no_gain;                             /* the step is slower with the fastest shapes: the default ones stay */
     size_t tried, wrong, failed;
     char *out; /* folder */
 } bn_tune;
 
-/* "64x4x1" */
-void bn_tune_shape_text(char text[48], const size_t side[3]);
-double bn_tune_median(const bn_tune_shape *);
-double bn_tune_spread(const bn_tune_shape *); /* largest less smallest, over the median */
+/* Adds a time of an OK candidate, and reads what they say. */
+void bn_tune_record(bn_tune_candidate *, double seconds);
+double bn_tune_median(const bn_tune_candidate *);
+double bn_tune_range(const bn_tune_candidate *); /* largest less smallest, over the median */
+/* Whether the times of two overlap once the outermost are left out. */
+bool bn_tune_overlap(const bn_tune_candidate *, const bn_tune_candidate *);
+/* Adds a shape unless there is one like it. */
+void bn_tune_add_shape(bn_tune_kernel *, const size_t side[3]);
+/* Adds shapes with sides that are powers of two: all of them (--full), or the most promising. */
+void bn_tune_choose_shapes(const bn_tune *, bn_tune_kernel *);
+/* Adds what lies beside the fastest shape in any direction. */
+void bn_tune_add_neighbours(const bn_tune *, bn_tune_kernel *);
+/* The fastest that was measured at least so often; 0, the default, when there is no other. */
+size_t bn_tune_fastest(const bn_tune_kernel *, size_t least);
 
-/* Whether the times of two shapes overlap once the outermost are left out. */
-bool bn_tune_overlap(const bn_tune_shape *, const bn_tune_shape *);
+/* Notes what kept a candidate from being measured. */
+void bn_tune_blame(const bn_tune *, bn_tune_candidate *);
 
-/* One measurement with the default shapes in a child: its lines, and how it ended; release both. */
-BN_CHECKED bn_status bn_tune_measure_plain(const bn_tune *, bool reference, json_t **answer, bn_child_outcome *);
-/* Measures what the solver declares, and puts what was chosen into `extra`. After the default's measurement. */
+/* Has the child do the job. */
+BN_CHECKED bn_status bn_tune_ask(bn_tune *);
+
+/* Measures the variants that the solver declares, and puts those that were chosen into the job. */
 BN_CHECKED bn_status bn_tune_variants(bn_tune *, const bn_case *);
-void bn_tune_print_variants(const bn_tune *);
 
-/* The case that the argument names: a file, or a solver's self-test. */
+/* The case that the argument names, a file or a solver's self-test, with --set and these settings. */
 BN_CHECKED bn_status bn_tune_case(const bn_cli *, const char *const *set, size_t set_count, bn_case **out);
-
-/* In a child: does the jobs of the plan (--plan FILE), one line of JSON each. */
+/* The child: does jobs until there is none. */
 BN_CHECKED bn_status bn_tune_child(const bn_cli *);
 
 /* Results: the table on stdout (or JSON), and the files. */
 BN_CHECKED bn_status bn_tune_print(const bn_tune *);
 BN_CHECKED bn_status bn_tune_write(const bn_tune *);
-json_t *bn_tune_json(const bn_tune *);
 
 #endif

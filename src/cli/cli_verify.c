@@ -1,9 +1,9 @@
 /* cli_verify.c: `binnacle verify`: every device and precision asked for, each in a child process, one table. */
-#include "cli/cli_child.h"
 #include "cli/cli_text.h"
 #include "cli/commands.h"
 
 #include "binnacle/case.h"
+#include "run/child.h"
 #include "run/verify.h"
 
 #include <stdio.h>
@@ -96,7 +96,7 @@ static bn_status add_row(const bn_cli *cli, tally *t, const bn_device_info *info
 
 /* A child's rows. An error of the case or of files ends everything; one of the device becomes a row and a message. */
 static bn_status take_answer(const bn_cli *cli, tally *t, const bn_device_info *info, const char *precision,
-                             const bn_child_outcome *child)
+                             const bn_child *child)
 {
     char verdict[BN_TEXT_TABLE_CELL];
     bn_status st = child->end == BN_CHILD_EXITED ? bn_child_status(child->code) : BN_OK;
@@ -148,7 +148,7 @@ static bn_status verify_one(const bn_cli *cli, tally *t, const bn_device_info *i
     char index[32], count[32], boxes[32], shape[96], precision_set[64];
     size_t room = 2 * o->set_count + 24, n = 0;
     const char **arguments = calloc(room, sizeof *arguments);
-    bn_child_outcome child = { .said = NULL };
+    bn_child child = { 0 };
     if (!arguments)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory for the arguments of a child process");
     snprintf(index, sizeof index, "%zu", info->index);
@@ -169,10 +169,10 @@ static bn_status verify_one(const bn_cli *cli, tally *t, const bn_device_info *i
     arguments[n++] = "--set", arguments[n++] = precision_set; /* the last one counts */
     if (!o->run.quiet)
         fprintf(stderr, "verify: %s, %s\n", info->name, precision);
-    bn_status st = bn_child_run(cli, arguments, TIME_LIMIT, &child);
+    bn_status st = bn_child_run(cli->ctx, cli->stop, arguments, TIME_LIMIT, &child);
     if (st == BN_OK)
         st = take_answer(cli, t, info, precision, &child);
-    free(child.said);
+    bn_child_release(&child);
     free(arguments);
     return st;
 }

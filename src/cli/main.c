@@ -38,8 +38,9 @@ static const bn_command commands[] = {
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "bench", "[SOLVER...]", "how fast, and how far from the limit",
       "Measures the device once (kept with the date), then each solver's standard sizes: time of a step, rates,\n"
-      "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --out DIR keeps\n"
-      "bench.json and pictures: the roofline with every kernel as a point, and time over size.",
+      "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --full adds linear\n"
+      "solvers, beams in space, dry land, slits and a turbid cube. --suite scaling: several devices against one.\n"
+      "--out DIR keeps bench.json and pictures: the roofline with every kernel as a point, and time over size.",
       BN_CMD_BENCH, 0, 16, false, true, bn_cli_bench },
     { "tune", "CASE|SOLVER", "the fastest work-groups, kept for later runs",
       "Times every kernel of the case in work-groups of many shapes, checks each shape against the CPU reference, and "

@@ -13,8 +13,8 @@
 
 enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
-/* How the text after an option becomes a member of bn_options. */
-typedef enum option_kind { FLAG, TEXT, PERHAPS, SET, STEPS, BOXES, SIZE, WORK_GROUP, PRECISION, EVERY } option_kind;
+/* How the text behind an option becomes a member of bn_options. */
+typedef enum option_kind { FLAG, TEXT, PERHAPS, SET, STEPS, BOXES, WORK_GROUP, PRECISION, EVERY } option_kind;
 
 typedef struct option_row {
     const char *name;
@@ -48,15 +48,15 @@ static const option_row rows[] = {
       "shares of several devices, in their order; without it by measured speed where they differ" },
     { "work-group", 0, WORK_GROUP, "64x1", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "shape of work-groups; the bits stay the same" },
-    { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST, false,
-      "single, double, or both (verify; without it both)" },
+    { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
+      "single, double, or both (verify; without it both); bench: that one alone" },
     { "profile", 0, FLAG, NULL, AT(run.profile), BN_CMD_RUN, false, "time every kernel and print a table" },
     { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN, false, "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
-    { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE, false, "try every shape, without a limit of time" },
-    { "plan", 0, TEXT, "FILE", AT(plan), BN_CMD_TUNE, true, "" },
+    { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH, false,
+      "tune: every shape; bench: every kind of work in all sizes and both precisions; without a limit of time" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_CHECK, false,
       "measure the copy bandwidth of each device; bench: all limits again; check: some steps, for the time" },
@@ -64,11 +64,11 @@ static const option_row rows[] = {
       "write what a report about a device needs: facts, self-tests, compiler logs, rates; no paths, no user's name" },
     { "quick", 0, FLAG, NULL, AT(quick), BN_CMD_BENCH | BN_CMD_TUNE, false,
       "bench: two small sizes a solver, within a minute; tune: fewer shapes, six seconds for each of its three parts" },
-    { "size", 0, SIZE, "N", 0, BN_CMD_BENCH, false,
-      "only the first, second, third or fourth size of each, in single precision" },
+    { "size", 0, TEXT, "N,N,...", AT(sizes), BN_CMD_BENCH, false,
+      "only these sizes: up to 8 the first, second, ... of each kind of work, above points along a side" },
     { "suite", 0, TEXT, "NAME", AT(suite), BN_CMD_BENCH, false,
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
-      "starts), default-vs-tuned (work-groups)" },
+      "starts), default-vs-tuned (work-groups), scaling (several devices against one)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(run.json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST, false,
       "output for scripts" },
@@ -181,10 +181,6 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
         o->run.sim.boxes = (int)value;
-        return BN_OK;
-    case SIZE:
-        BN_TRY(set_number(ctx, row, text, 1, 4, &value));
-        o->size = (int)value;
         return BN_OK;
     case WORK_GROUP: return set_work_group(ctx, text, o->run.sim.work_group);
     case PRECISION: return set_precision(ctx, text, &o->precision);

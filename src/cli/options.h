@@ -27,11 +27,11 @@ typedef struct bn_options {
     bn_run_desc run;             /* what a run reads; other commands take some of it */
     const char *field;           /* of plot; NULL: not given, as in the next ones */
     const char *suite, *compare; /* of bench */
-    const char *kernel, *plan;   /* of tune */
+    const char *sizes;           /* of bench: numbers separated by commas */
+    const char *kernel;          /* of tune */
     const char *report;          /* of devices: the file */
     const char **set;            /* key=value texts, in the order given */
     size_t set_count;
-    int size; /* of bench, from 1; 0: not given */
     bn_precision_wish precision;
     bool verbose, help, version, check, measure, child, quick, full, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */

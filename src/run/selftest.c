@@ -6,16 +6,13 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
+#include "output/progress.h"
+#include "run/child.h"
 #include "run/verify.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BN_SELFTEST_SECONDS = 300 };
@@ -118,144 +115,69 @@ static void remember(bn_context *ctx, const char *path, const bn_device_info *in
     bn_context_destroy(&own);
 }
 
-/* A child process that runs a part of the cases, and what it has said. */
-typedef struct bn_selftest_child {
-    pid_t pid;
-    int channel; /* its standard output and error; < 0: closed */
-    int status;  /* of waitpid, once it has ended */
-    bool running, hung;
-    char said[4096];
-    size_t said_bytes;
-} bn_selftest_child;
-
-/* Takes what the child has said up to now. What goes beyond the room is dropped: no child waits for a reader. */
-static void listen(bn_selftest_child *c)
-{
-    char rest[4096];
-    for (;;) {
-        const bool full = c->said_bytes + 1 >= sizeof c->said;
-        const ssize_t n = read(c->channel, full ? rest : c->said + c->said_bytes,
-                               full ? sizeof rest : sizeof c->said - 1 - c->said_bytes);
-        if (n <= 0)
-            return;
-        if (!full)
-            c->said[c->said_bytes += (size_t)n] = '\0';
-    }
-}
-
-static bn_status start_child(bn_context *ctx, const char *const *arguments, bn_selftest_child *c)
-{
-    int channel[2];
-    c->channel = -1;
-    if (pipe(channel) != 0)
-        return bn_fail(ctx, BN_IO, "self-test: %s", strerror(errno));
-    (void)fcntl(channel[0], F_SETFL, O_NONBLOCK); /* what keeps the other end open may outlive the child */
-    (void)fcntl(channel[0], F_SETFD, FD_CLOEXEC);
-    c->pid = fork();
-    if (c->pid == 0) { /* only calls that are safe after fork: the new program starts from nothing */
-        dup2(channel[1], STDERR_FILENO);
-        dup2(channel[1], STDOUT_FILENO);
-        close(channel[1]);
-        execv(arguments[0], (char *const *)arguments);
-        _exit(127);
-    }
-    close(channel[1]);
-    c->channel = channel[0];
-    c->running = c->pid > 0;
-    return c->running ? BN_OK : bn_fail(ctx, BN_IO, "self-test: no child process: %s", strerror(errno));
-}
-
-static bool has_passed(const bn_selftest_child *c)
-{
-    return !c->running && !c->hung && WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0;
-}
-
-static void kill_child(bn_selftest_child *c)
-{
-    kill(c->pid, SIGKILL);
-    while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
-        continue;
-    c->running = false;
-}
+static bool has_passed(const bn_child *c) { return !c->running && c->end == BN_CHILD_EXITED && c->code == 0; }
 
 /* Waits for all children, at most BN_SELFTEST_SECONDS. The number of the first one that did not pass, or `count`. */
-static size_t wait_for_children(bn_selftest_child *children, size_t count)
+static size_t wait_for_children(bn_child *children, size_t count)
 {
-    struct timespec start, now, pause = { 0, 5000000 };
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start = bn_seconds_now();
     for (size_t running = count; running > 0;) {
-        running = 0;
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        running = bn_child_poll(children, count);
         for (size_t i = 0; i < count; i++) {
-            bn_selftest_child *c = &children[i];
-            if (!c->running)
-                continue;
-            const pid_t done = waitpid(c->pid, &c->status, WNOHANG);
-            c->running = done == 0 || (done < 0 && errno == EINTR);
-            listen(c);
-            if (c->running && now.tv_sec - start.tv_sec >= BN_SELFTEST_SECONDS) {
-                kill_child(c);
-                c->hung = true;
-            }
-            if (!c->running && !has_passed(c))
+            if (bn_seconds_now() - start > BN_SELFTEST_SECONDS)
+                bn_child_kill(&children[i]);
+            if (!children[i].running && !has_passed(&children[i]))
                 return i;
-            running += c->running;
         }
-        if (running > 0)
-            nanosleep(&pause, NULL);
     }
     return count;
 }
 
 /* Tells how the child failed. */
-static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const char *solver,
-                              const bn_selftest_child *c)
+static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const char *solver, const bn_child *c)
 {
-    const bool ended = !c->hung && WIFEXITED(c->status);
-    const bool differs = ended && WEXITSTATUS(c->status) == bn_exit_code(BN_MISMATCH);
-    const char *how = c->hung ? "hung and was stopped" : !ended ? "crashed" : "failed";
+    const bool differs = c->end == BN_CHILD_EXITED && c->code == bn_exit_code(BN_MISMATCH);
+    const char *how = c->end == BN_CHILD_HUNG      ? "hung and was stopped"
+                      : c->end == BN_CHILD_CRASHED ? "crashed"
+                                                   : "failed";
     const bn_status st = bn_fail(ctx, differs ? BN_MISMATCH : BN_DEVICE,
                                  "the self-test of %s %s on %s (%s, driver %s): this device can't be trusted with it",
                                  solver, how, info->name, info->platform, info->driver);
     if (c->said[0])
-        bn_note(ctx, "it said: %s", c->said);
+        bn_note(ctx, "it said: %.4000s", c->said);
     bn_note(ctx, "another driver version may help; --device picks another device, %s",
             differs ? "run --force goes on all the same" : "BINNACLE_SELFTEST=off leaves out the test");
     return st;
 }
 
-/* Compiling takes most of the time: the cases are shared out over processes, as many as there are processors. An
- * implementation that must not be used by two processes at once is not known; caches that can't be shared are kept
- * apart (bn_context_share_machine). */
+/* Compiling takes most of the time: as many processes as there are processors run a part of the cases each. Caches
+ * that processes can't share are kept apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
                               const char *program)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t cases = case_count(solver), most = processors > 1 ? (size_t)processors : 1;
     const size_t count = cases < most ? cases : most;
-    bn_selftest_child *children = calloc(count, sizeof *children);
+    bn_child *children = calloc(count, sizeof *children);
     if (!children)
         return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
     char index[32], part[64];
     bn_status st = BN_OK;
-    size_t started = 0;
     snprintf(index, sizeof index, "%zu", info->index);
-    for (; started < count && st == BN_OK; started++) {
-        snprintf(part, sizeof part, "%zu/%zu", started + 1, count);
-        st = start_child(ctx,
-                         (const char *const[]){ program, "self-test", solver, part, "--device", index, "--precision",
-                                                double_precision ? "double" : "single", NULL },
-                         &children[started]);
+    for (size_t i = 0; i < count && st == BN_OK; i++) {
+        const char *const arguments[] = { program,       "self-test",
+                                          solver,        part,
+                                          "--device",    index,
+                                          "--precision", double_precision ? "double" : "single",
+                                          NULL };
+        snprintf(part, sizeof part, "%zu/%zu", i + 1, count);
+        st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS, &children[i]);
     }
     const size_t failed = st == BN_OK ? wait_for_children(children, count) : count;
     if (failed < count)
         st = tell_failure(ctx, info, solver, &children[failed]);
-    for (size_t i = 0; i < started; i++) {
-        if (children[i].running)
-            kill_child(&children[i]);
-        if (children[i].channel >= 0)
-            close(children[i].channel);
-    }
+    for (size_t i = 0; i < count; i++)
+        bn_child_release(&children[i]);
     free(children);
     return st;
 }

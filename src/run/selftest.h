@@ -31,8 +31,8 @@ BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const ch
                                       bn_selftest_part, const bn_selftest_watch *);
 
 /* Makes sure that the device has passed. `program`: path of the binary; child processes run its hidden command
- * `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed (over
- * a compiler that aborts, say), hung, or could not compute. */
+ * `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed
+ * (over a compiler that aborts, say), hung, or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
                                         const char *program, bn_selftest_outcome *outcome);
 

@@ -53,14 +53,20 @@ char *bn_tuning_path(void)
     return bn_path_join(own ? xdg : home, own ? "binnacle/tuning.json" : ".local/share/binnacle/tuning.json");
 }
 
-static bool is_database(const json_t *root, char why[256])
+/* Passes a database on; NULL, and the reason, for what could not be parsed or is something else. */
+static json_t *check_database(json_t *root, const json_error_t *error, char why[256])
 {
     const char *format = json_string_value(json_object_get(root, "format"));
-    if (format && strcmp(format, format_name) == 0 && json_integer_value(json_object_get(root, "version")) == VERSION &&
+    if (root && format && strcmp(format, format_name) == 0 &&
+        json_integer_value(json_object_get(root, "version")) == VERSION &&
         json_is_array(json_object_get(root, "entries")))
-        return true;
-    snprintf(why, 256, "it is no tuning database of version %d", (int)VERSION);
-    return false;
+        return root;
+    if (root)
+        snprintf(why, 256, "it is no tuning database of version %d", (int)VERSION);
+    else
+        snprintf(why, 256, "line %d: %.200s", error->line, error->text);
+    json_decref(root);
+    return NULL;
 }
 
 /* Reads the database; NULL when there is none, or none that can be used: then *why says so. */
@@ -82,14 +88,20 @@ static json_t *read_database(const char *path, char why[256])
                                          : "others can write to it");
         return NULL;
     }
-    json_t *root = json_load_file(path, 0, &error);
-    if (!root)
-        snprintf(why, 256, "line %d: %.200s", error.line, error.text);
-    if (root && !is_database(root, why)) {
-        json_decref(root);
-        return NULL;
-    }
-    return root;
+    return check_database(json_load_file(path, 0, &error), &error, why);
+}
+
+/* The two lists of a database: work-groups of kernels, and values of a case's keys. */
+typedef enum bn_tuning_list { ENTRIES, CHOICES, LISTS } bn_tuning_list;
+static const struct {
+    const char *list, *subject; /* of messages: "entry 3 of ..." */
+    const char *name, *value;   /* members: of what, and what is best */
+} lists[LISTS] = { { "entries", "entry", "kernel", "work_group" }, { "choices", "choice", "key", "value" } };
+static const char *const key_texts[] = { "solver", "precision", "device", "driver" };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
 }
 
 /* The shape of an entry; false when it is none. */
@@ -109,113 +121,93 @@ static bool read_shape(const json_t *entry, size_t shape[3])
     return true;
 }
 
-static const char *const text_keys[] = { "solver", "precision", "device", "driver", "kernel" };
+static bool is_short_text(const json_t *object, const char *key)
+{
+    const char *text = text_of(object, key);
+    return text && text[0] && strlen(text) < BN_TUNING_TEXT;
+}
 
-/* What is wrong with an entry; NULL: nothing. */
-static const char *fault(const json_t *entry)
+/* The member of an entry or choice that is missing or makes no sense; NULL: none. */
+static const char *find_fault(const json_t *entry, bn_tuning_list l)
 {
     size_t shape[3];
-    for (size_t i = 0; i < sizeof text_keys / sizeof *text_keys; i++)
-        if (!json_is_string(json_object_get(entry, text_keys[i])))
-            return text_keys[i];
+    for (size_t i = 0; i < sizeof key_texts / sizeof *key_texts; i++)
+        if (!text_of(entry, key_texts[i]))
+            return key_texts[i];
+    if (l == ENTRIES ? !text_of(entry, lists[l].name) : !is_short_text(entry, lists[l].name))
+        return lists[l].name;
     if (!json_is_integer(json_object_get(entry, "size_class")))
         return "size_class";
-    return read_shape(entry, shape) ? NULL : "work_group";
+    return (l == ENTRIES ? read_shape(entry, shape) : is_short_text(entry, lists[l].value)) ? NULL : lists[l].value;
 }
 
-/* The same of a choice. */
-static const char *choice_fault(const json_t *entry)
-{
-    static const char *const own_keys[] = { "key", "value" };
-    for (size_t i = 0; i + 1 < sizeof text_keys / sizeof *text_keys; i++)
-        if (!json_is_string(json_object_get(entry, text_keys[i])))
-            return text_keys[i];
-    for (size_t i = 0; i < 2; i++) {
-        const char *text = json_string_value(json_object_get(entry, own_keys[i]));
-        if (!text || !text[0] || strlen(text) >= BN_TUNING_TEXT)
-            return own_keys[i];
-    }
-    return json_is_integer(json_object_get(entry, "size_class")) ? NULL : "size_class";
-}
-
-/* Whether a whole entry holds for the key; with `any_driver` on other drivers of the device too. */
+/* Whether an entry without a fault holds for the key; with `any_driver` on other drivers of the device too. */
 static bool holds(const json_t *entry, const bn_tuning_key *key, bool any_driver)
 {
     const char *const wanted[] = { key->solver, key->precision, key->device->name, key->device->driver };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted - any_driver; i++)
-        if (strcmp(json_string_value(json_object_get(entry, text_keys[i])), wanted[i]) != 0)
+        if (strcmp(text_of(entry, key_texts[i]), wanted[i]) != 0)
             return false;
     return json_integer_value(json_object_get(entry, "size_class")) == key->size_class;
 }
 
-/* What was found so far: shapes lent by the documents they stand in, choices copied. */
-typedef struct harvest {
-    bn_kernel_group *groups;
-    size_t room, count;
-    bn_tuning *out;
-} harvest;
-
-/* Takes the entries of one document that hold; `from` names it in warnings. The last one of a kernel counts. */
-static bool take_shapes(bn_context *ctx, const bn_tuning_key *key, const json_t *root, const char *from, bool shipped,
-                        harvest *h)
+/* Takes a shape, in the place of an earlier one of the same kernel; `out` has room. False: no memory. */
+static bool take_shape(const json_t *entry, const size_t shape[3], bn_tuning *out)
 {
-    const json_t *entries = json_object_get(root, "entries");
-    bool any = false;
-    for (size_t i = 0; i < json_array_size(entries); i++) {
-        const json_t *entry = json_array_get(entries, i);
-        const char *wrong = fault(entry);
-        bn_kernel_group g = { .kernel = wrong ? NULL : json_string_value(json_object_get(entry, "kernel")) };
-        if (wrong) {
-            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: its %s is missing or makes no sense", i + 1, from,
-                   wrong);
-            continue;
-        }
-        if (!holds(entry, key, shipped) || !read_shape(entry, g.shape))
-            continue;
-        if (g.shape[0] * g.shape[1] * g.shape[2] > key->device->max_work_group) {
-            bn_log(ctx, BN_LOG_WARNING, "entry %zu of %s is ignored: %zu x %zu x %zu work-items are more than %s takes",
-                   i + 1, from, g.shape[0], g.shape[1], g.shape[2], key->device->name);
-            continue;
-        }
-        size_t at = 0;
-        while (at < h->count && strcmp(h->groups[at].kernel, g.kernel) != 0)
-            at++;
-        if (at == h->room)
-            continue;
-        h->groups[at] = g;
-        h->count += at == h->count;
-        any = true;
+    const char *kernel = text_of(entry, "kernel");
+    size_t at = 0;
+    while (at < out->count && strcmp(out->groups[at].kernel, kernel) != 0)
+        at++;
+    if (at == out->count) {
+        if (!(out->groups[at].kernel = strdup(kernel)))
+            return false;
+        out->count++;
     }
-    return any;
+    memcpy(out->groups[at].shape, shape, sizeof out->groups[at].shape);
+    return true;
 }
 
-static bool take_choices(bn_context *ctx, const bn_tuning_key *key, const json_t *root, const char *from, bool shipped,
-                         bn_tuning *out)
+static void take_choice(const json_t *entry, bn_tuning *out)
 {
-    const json_t *list = json_object_get(root, "choices");
+    const char *key = text_of(entry, "key");
+    size_t at = 0;
+    while (at < out->choice_count && strcmp(out->choices[at].key, key) != 0)
+        at++;
+    if (at == BN_TUNING_CHOICES)
+        return;
+    bn_tuning_choice *c = &out->choices[at];
+    snprintf(c->key, sizeof c->key, "%s", key);
+    snprintf(c->value, sizeof c->value, "%s", text_of(entry, "value"));
+    out->choice_count += at == out->choice_count;
+}
+
+/* Takes what holds for the key out of one document, which `from` names in warnings. Whether there was any. */
+static bool take_document(bn_context *ctx, const bn_tuning_key *key, const json_t *root, const char *from, bool shipped,
+                          bn_tuning *out)
+{
     bool any = false;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *entry = json_array_get(list, i);
-        const char *wrong = choice_fault(entry);
-        if (wrong) {
-            bn_log(ctx, BN_LOG_WARNING, "choice %zu of %s is ignored: its %s is missing or makes no sense", i + 1, from,
-                   wrong);
-            continue;
+    size_t i;
+    json_t *entry;
+    for (bn_tuning_list l = ENTRIES; l < LISTS; l++)
+        json_array_foreach(json_object_get(root, lists[l].list), i, entry)
+        {
+            const char *fault = find_fault(entry, l);
+            size_t shape[3];
+            if (fault) {
+                bn_log(ctx, BN_LOG_WARNING, "%s %zu of %s is ignored: its %s is missing or makes no sense",
+                       lists[l].subject, i + 1, from, fault);
+            } else if (holds(entry, key, shipped) && l == CHOICES) {
+                take_choice(entry, out);
+                any = true;
+            } else if (holds(entry, key, shipped) && read_shape(entry, shape)) {
+                if (shape[0] * shape[1] * shape[2] <= key->device->max_work_group)
+                    any = take_shape(entry, shape, out) || any;
+                else
+                    bn_log(ctx, BN_LOG_WARNING,
+                           "entry %zu of %s is ignored: %zu x %zu x %zu work-items are more than %s takes", i + 1, from,
+                           shape[0], shape[1], shape[2], key->device->name);
+            }
         }
-        if (!holds(entry, key, shipped))
-            continue;
-        bn_tuning_choice c = { .seconds = (double)NAN, .default_seconds = (double)NAN };
-        snprintf(c.key, sizeof c.key, "%s", json_string_value(json_object_get(entry, "key")));
-        snprintf(c.value, sizeof c.value, "%s", json_string_value(json_object_get(entry, "value")));
-        size_t at = 0;
-        while (at < out->choice_count && strcmp(out->choices[at].key, c.key) != 0)
-            at++;
-        if (at == BN_TUNING_CHOICES)
-            continue;
-        out->choices[at] = c;
-        out->choice_count += at == out->choice_count;
-        any = true;
-    }
     return any;
 }
 
@@ -229,15 +221,8 @@ static size_t open_shipped(bn_context *ctx, json_t *roots[SHIPPED_MOST])
         if (strncmp(f->name, folder, sizeof folder - 1) != 0)
             continue;
         json_error_t error;
-        json_t *root = json_loads(f->text, 0, &error);
-        if (root && !is_database(root, why)) {
-            json_decref(root);
-            root = NULL;
-        } else if (!root) {
-            snprintf(why, sizeof why, "line %d: %.200s", error.line, error.text);
-        }
-        if (root)
-            roots[count++] = root;
+        if ((roots[count] = check_database(json_loads(f->text, 0, &error), &error, why)) != NULL)
+            count++;
         else
             bn_log(ctx, BN_LOG_WARNING, "%s is ignored: %s", f->name, why);
     }
@@ -246,76 +231,44 @@ static size_t open_shipped(bn_context *ctx, json_t *roots[SHIPPED_MOST])
 
 void bn_tuning_load(bn_context *ctx, const bn_tuning_key *key, bn_tuning *out)
 {
-    char why[256];
+    char why[256] = "";
     char *path = bn_tuning_path();
     json_t *roots[SHIPPED_MOST + 1];
     const size_t shipped = open_shipped(ctx, roots);
-    json_t *own = path ? read_database(path, why) : NULL;
-    harvest h = { .out = out };
+    size_t room = 1;
     *out = (bn_tuning){ 0 };
-    if (path && why[0])
+    roots[shipped] = path ? read_database(path, why) : NULL;
+    if (why[0])
         bn_log(ctx, BN_LOG_WARNING, "the tuning database %s is ignored: %s", path, why);
-    roots[shipped] = own;
     for (size_t i = 0; i <= shipped; i++)
-        h.room += json_array_size(json_object_get(roots[i], "entries"));
-    h.groups = calloc(h.room ? h.room : 1, sizeof *h.groups);
-    bool mine = false;
-    bn_tuning choices = { 0 };
-    for (size_t i = 0; h.groups && i <= shipped; i++) {
-        const bool comes_along = i < shipped;
-        const bool shapes = take_shapes(ctx, key, roots[i], comes_along ? "data/tuning" : path, comes_along, &h);
-        const bool values = take_choices(ctx, key, roots[i], comes_along ? "data/tuning" : path, comes_along, &choices);
-        mine = mine || (!comes_along && (shapes || values));
-    }
-    if (h.count > 0 && bn_tuning_copy(ctx, h.groups, h.count, out) != BN_OK) {
+        room += json_array_size(json_object_get(roots[i], "entries"));
+    if (!(out->groups = calloc(room, sizeof *out->groups)))
         bn_log(ctx, BN_LOG_WARNING, "no memory for the tuning database: it is ignored");
-        bn_error_clear(ctx);
-    }
-    memcpy(out->choices, choices.choices, sizeof out->choices);
-    out->choice_count = choices.choice_count;
-    out->own = mine;
-    free(h.groups);
-    for (size_t i = 0; i <= shipped; i++)
+    for (size_t i = 0; i <= shipped; i++) { /* the user's own last: it replaces what ships */
+        const bool own = i == shipped;
+        if (out->groups && take_document(ctx, key, roots[i], own ? path : "data/tuning", !own, out) && own)
+            out->own = true;
         json_decref(roots[i]);
+    }
     free(path);
 }
 
-/* What entries and choices have in common, and when it was found by which version. */
-static json_t *head_of(const bn_tuning_key *key, double seconds, double default_seconds)
+/* An entry of a list, with when it was found by which version. */
+static json_t *make_entry(const bn_tuning_key *key, const bn_tuning_entry *e)
 {
+    const bn_tuning_list l = e->value ? CHOICES : ENTRIES;
     char date[32] = "";
     const time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc))
         strftime(date, sizeof date, "%Y-%m-%d", &utc);
-    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:s}", "solver", key->solver, "precision",
+    json_t *value = e->value ? json_string(e->value)
+                             : json_pack("[I,I,I]", (json_int_t)e->shape[0], (json_int_t)e->shape[1],
+                                         (json_int_t)e->shape[2]);
+    return json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:s, s:s, s:s, s:o}", "solver", key->solver, "precision",
                      key->precision, "device", key->device->name, "driver", key->device->driver, "size_class",
-                     key->size_class, "seconds", seconds, "default_seconds", default_seconds, "binnacle", bn_version(),
-                     "date", date);
-}
-
-static json_t *entry_of(const bn_tuning_key *key, const bn_tuning_entry *e)
-{
-    const size_t *g = e->group.shape;
-    json_t *entry = head_of(key, e->seconds, e->default_seconds);
-    if (json_object_set_new(entry, "kernel", json_string(e->group.kernel)) |
-        json_object_set_new(entry, "work_group",
-                            json_pack("[I,I,I]", (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2]))) {
-        json_decref(entry);
-        return NULL;
-    }
-    return entry;
-}
-
-static json_t *choice_of(const bn_tuning_key *key, const bn_tuning_choice *c)
-{
-    json_t *entry = head_of(key, c->seconds, c->default_seconds);
-    if (json_object_set_new(entry, "key", json_string(c->key)) |
-        json_object_set_new(entry, "value", json_string(c->value))) {
-        json_decref(entry);
-        return NULL;
-    }
-    return entry;
+                     key->size_class, "seconds", e->seconds, "default_seconds", e->default_seconds, "binnacle",
+                     bn_version(), "date", date, lists[l].name, e->name, lists[l].value, value);
 }
 
 /* A database that nobody can use is not lost: an error of the user's may be mended. */
@@ -326,49 +279,52 @@ static void put_aside(bn_context *ctx, const char *path, const char *why)
         bn_log(ctx, BN_LOG_WARNING, "the tuning database %s can't be used (%s); it is kept as %s", path, why, aside);
 }
 
-bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *new_entries, size_t count,
-                          const bn_tuning_choice *new_choices, size_t choice_count)
+/* Appends what the old list has and the new one does not replace: entries of the key with the same kernel, and all
+ * choices of the key. */
+static int keep_old(const json_t *old, const bn_tuning_key *key, bn_tuning_list l, json_t *list)
 {
-    char why[256], *text = NULL, *path = bn_tuning_path();
-    bn_status st = BN_OK;
-    if (!path)
-        return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");
-    json_t *old = read_database(path, why), *list = json_array(), *choices = json_array();
-    json_t *root = json_pack("{s:s, s:i, s:O, s:O}", "format", format_name, "version", (int)VERSION, "entries", list,
-                             "choices", choices);
-    int wrong = !root;
-    if (why[0])
-        put_aside(ctx, path, why);
-    for (size_t i = 0; i < json_array_size(json_object_get(old, "entries")); i++) {
-        json_t *entry = json_array_get(json_object_get(old, "entries"), i);
-        bool replaced = fault(entry) != NULL;
-        for (size_t n = 0; n < count && !replaced; n++)
+    const size_t new_count = json_array_size(list);
+    int wrong = 0;
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(old, lists[l].list), i, entry)
+    {
+        bool replaced = find_fault(entry, l) != NULL || (l == CHOICES && holds(entry, key, false));
+        for (size_t n = 0; n < new_count && !replaced; n++)
             replaced = holds(entry, key, false) &&
-                       strcmp(json_string_value(json_object_get(entry, "kernel")), new_entries[n].group.kernel) == 0;
+                       strcmp(text_of(entry, lists[l].name), text_of(json_array_get(list, n), lists[l].name)) == 0;
         if (!replaced)
             wrong |= json_array_append(list, entry);
     }
+    return wrong;
+}
+
+bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *entries, size_t count)
+{
+    char why[256], folder[4096], *text = NULL, *path = bn_tuning_path();
+    bn_status st = BN_OK;
+    if (!path)
+        return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");
+    json_t *old = read_database(path, why), *all[LISTS] = { json_array(), json_array() };
+    int wrong = 0;
+    if (why[0])
+        put_aside(ctx, path, why);
     for (size_t n = 0; n < count; n++)
-        wrong |= json_array_append_new(list, entry_of(key, &new_entries[n]));
-    for (size_t i = 0; i < json_array_size(json_object_get(old, "choices")); i++) {
-        json_t *entry = json_array_get(json_object_get(old, "choices"), i);
-        if (!choice_fault(entry) && !holds(entry, key, false))
-            wrong |= json_array_append(choices, entry);
-    }
-    for (size_t n = 0; n < choice_count; n++)
-        wrong |= json_array_append_new(choices, choice_of(key, &new_choices[n]));
-    if (wrong || !(text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6)))) {
+        wrong |= json_array_append_new(all[entries[n].value ? CHOICES : ENTRIES], make_entry(key, &entries[n]));
+    wrong |= keep_old(old, key, ENTRIES, all[ENTRIES]) | keep_old(old, key, CHOICES, all[CHOICES]);
+    json_t *root = json_pack("{s:s, s:i, s:O, s:O}", "format", format_name, "version", (int)VERSION, "entries",
+                             all[ENTRIES], "choices", all[CHOICES]);
+    if (wrong || !root || !(text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(6)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the tuning database");
         goto out;
     }
-    char folder[4096];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     BN_GO(bn_directory_create(ctx, folder));
     BN_GO(bn_file_write(ctx, path, text, strlen(text)));
 out:
     json_decref(old);
-    json_decref(list);
-    json_decref(choices);
+    json_decref(all[ENTRIES]);
+    json_decref(all[CHOICES]);
     json_decref(root);
     free(text);
     free(path);

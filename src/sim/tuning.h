@@ -16,7 +16,6 @@ enum { BN_TUNING_CHOICES = 8, BN_TUNING_TEXT = 64 };
 /* The value of a case's key that was the fastest. */
 typedef struct bn_tuning_choice {
     char key[BN_TUNING_TEXT], value[BN_TUNING_TEXT];
-    double seconds, default_seconds; /* of a step */
 } bn_tuning_choice;
 
 /* Shapes by kernel; own memory. */
@@ -28,9 +27,11 @@ typedef struct bn_tuning {
     bool own; /* the user's database has a part in it; else it is what ships with the program */
 } bn_tuning;
 
+/* What was found to be the fastest: a work-group of a kernel, or a value of a key of the case. */
 typedef struct bn_tuning_entry {
-    bn_kernel_group group;
-    double seconds, default_seconds; /* of a launch */
+    const char *name, *value; /* of the kernel or the key; value NULL: a kernel */
+    size_t shape[3];
+    double seconds, default_seconds; /* of a launch; with a value of a step */
 } bn_tuning_entry;
 
 /* Sizes within a factor of two share their entries: floor(log2(points)). */
@@ -46,9 +47,8 @@ char *bn_tuning_path(void);
  * and the user's, which go before them. Never fails: a file or entry that can't be used is ignored with a warning. */
 void bn_tuning_load(bn_context *, const bn_tuning_key *, bn_tuning *out);
 
-/* Puts the entries into the database, in the place of those with the same key and kernel, and the choices, in the place
- * of all with the same key. A database that can't be read is kept beside it as tuning.json.bad. */
-BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count,
-                                     const bn_tuning_choice *, size_t choice_count);
+/* Puts the entries into the database: kernels in the place of those with the same key and name, values in the place of
+ * all with the same key. A database that can't be read is kept beside it as tuning.json.bad. */
+BN_CHECKED bn_status bn_tuning_store(bn_context *, const bn_tuning_key *, const bn_tuning_entry *, size_t count);
 
 #endif

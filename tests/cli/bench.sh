@@ -64,6 +64,7 @@ for r in rows:
     assert r["kernels"] and sum(k["seconds"] for k in r["kernels"]) > 0, r
     share, floor = r["floor"]["share"], r["floor"]["seconds"]
     assert (share is None) == (floor > 1.05 * r["seconds"]), r # no share above the floor
+    assert (r["refused"] is None) == (r["noise"] <= 0.05), r # no figures of rounds that other work disturbed
     assert share is None or 0 < share and abs(share * r["seconds"] - floor) < 1e-9 * r["seconds"], r
     assert r["noise"] <= 0.05 or r["outside_kernels"] is None, r # no difference of times that are noise
     if r["solver"] in ("flow", "maxwell", "flood"):
@@ -91,8 +92,8 @@ expect 3 'nothing could be measured' 'no solver builds' \
 expect 0 'bpm.*not measured' 'one of two solvers builds' \
     env BINNACLE_KERNEL_PATH="$work/kernels" "$b" bench bpm flood --quick --quiet
 
-# The limits are measured once, the date tells.
-expect 0 'Mpoints/s' 'the table of one solver' "$b" bench bpm --quick --quiet
+# The limits are measured once, the date tells. A row has figures, or the reason why there are none.
+expect 0 'points/s|not shown: the quartiles of . rounds' 'the table of one solver' "$b" bench bpm --quick --quiet
 ok 'limits of the device are kept' grep -q "$(python3 -c '
 import json, sys
 print(json.load(open(sys.argv[1]))["devices"][0]["device"]["limits"]["date"])' "$work/all.json")" "$work/out"
@@ -150,6 +151,28 @@ steps = {name: r["ours"] for r in rows for name in ("AoS", "SoA") if r["what"].e
 ratio = [r["ours"] for r in rows if r["what"] == "AoS over SoA"]
 assert set(steps) == {"AoS", "SoA"} and all(v > 0 for v in steps.values()), rows
 assert len(ratio) == 1 and abs(ratio[0] * steps["SoA"] / steps["AoS"] - 1) < 1e-9, rows' "$work/seed-002.json"
+# Several devices: the parts of one stand for them.
+BINNACLE_PARTITION=2 "$b" bench flood --suite scaling --device all --quiet --json >"$work/scaling.json" 2>"$work/err"
+ok '--suite scaling exits 0' test $? = 0
+ok '... fits' python3 "$work/fits.py" "$work/scaling.json" "$root/docs/bench.schema.json"
+ok '... one device, two with as much each, two with as much in all' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["scaling"]
+assert [(r["solver"], r["devices"], r["scaling"]) for r in rows] == [
+    ("flood", 1, "weak"), ("flood", 2, "weak"), ("flood", 2, "strong")], rows
+assert all(r["trouble"] is None and r["updates"] > 0 for r in rows), rows' "$work/scaling.json"
+# Sizes and precision; kinds of work that only the full table has.
+expect 1 'whole numbers with commas' 'a size that is none' "$b" bench bpm --size 300,x
+"$b" bench flow bpm --full --size 33 --precision double --quiet --json >"$work/sizes.json" 2>"$work/err"
+ok '--full --size --precision exits 0' test $? = 0
+ok '... fits' python3 "$work/fits.py" "$work/sizes.json" "$root/docs/bench.schema.json"
+ok '... has linear solvers and beams in space, in that size and precision' python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["devices"][0]["rows"]
+assert all((r["size"], r["precision"]) == (33, "double") for r in rows), rows
+what = {r["what"] for r in rows if r["trouble"] is None}
+assert what >= {"Poisson, direct", "Poisson, multigrid, a cycle", "Poisson, fused CG, an iteration", "in space"}, rows
+' "$work/sizes.json"
 # What the runtime adds.
 "$b" bench --suite overhead --quick --quiet --json >"$work/overhead.json" 2>"$work/err"
 ok '--suite overhead exits 0' test $? = 0

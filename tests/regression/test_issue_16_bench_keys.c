@@ -3,20 +3,25 @@
 #include "support.h"
 
 #include "cli/bench_cases.c"
+#include "cli/bench_linear.c"
 #include "cli/bench_measure.c"
+#include "cli/bench_work.c"
 
 START_TEST(standard_cases_fit_their_solvers)
 {
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
     const bn_bench_device d = { .cli = &(bn_cli){ .ctx = ctx } };
-    for (const bn_bench_case *c = bn_bench_cases; c->solver; c++)
-        for (int gpu = 0; gpu < 2; gpu++)
-            for (size_t i = 0; i < BN_BENCH_SIZES && c->sizes[gpu][i]; i++) {
-                bn_bench_job job;
-                bn_bench_prepare(c, c->sizes[gpu][i], i % 2, gpu, &job);
-                ck_assert_msg(bn_bench_check(&d, &job) == BN_OK, "%s", bn_error_text(ctx));
-            }
+    const bn_device_limits limits = { .copy = 4e12, .flops = { 6e13, 3e13 } };
+    const bn_bench_case *const lists[] = { bn_bench_cases, bn_bench_scaled };
+    for (size_t l = 0; l < 2; l++)
+        for (const bn_bench_case *c = lists[l]; c->solver; c++)
+            for (int gpu = 0; gpu < 2; gpu++)
+                for (size_t i = 0; i < BN_BENCH_SIZES_MOST && c->sizes[gpu][i]; i++) {
+                    bn_bench_job job;
+                    bn_bench_prepare_on(c, c->sizes[gpu][i], i % 2, gpu, &limits, 1 + (unsigned)l, &job);
+                    ck_assert_msg(bn_bench_check(&d, &job) == BN_OK, "%s", bn_error_text(ctx));
+                }
     bn_context_destroy(&ctx);
 }
 END_TEST

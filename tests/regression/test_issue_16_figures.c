@@ -1,63 +1,84 @@
-/* test_issue_16_figures.c: what the benchmarks print: medians and quartiles of rounds, and no figure that is no time,
- * noisier than a tenth, or faster than its floor. */
+/* test_issue_16_figures.c: what `binnacle bench` prints: medians and quartiles of rounds, and no figure that is no
+ * time, noisier than a tenth, or faster than its floor. */
 #include "support.h"
 
-#include "bench/bench.h"
+#include "cli/bench_cases.c"
+#include "cli/bench_linear.c"
+#include "cli/bench_measure.c"
+#include "cli/bench_work.c"
 
 START_TEST(median_and_quartiles)
 {
-    double odd[] = { 7, 1, 3, 2, 6, 5, 4 };
-    const bench_time t = bench_middle(odd, 7);
-    near(t.seconds, 4, 0, "the middle one of seven");
-    near(t.spread, (6.0 - 2.0) / 4, 1e-15, "the second and the sixth of seven");
-    double even[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-    near(bench_middle(even, 8).seconds, 4.5, 0, "the mean of the two in the middle");
+    double odd[] = { 7, 1, 3, 2, 6, 5, 4 }, even[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    bn_bench_result r = { 0 };
+    take_median(odd, 7, &r);
+    near(r.seconds, 4, 0, "the middle one of seven");
+    near(r.noise, 0.5 * (6.0 - 2.0) / 4, 1e-15, "half of the second to the sixth of seven");
+    take_median(even, 8, &r);
+    near(r.seconds, 4.5, 0, "the mean of the two in the middle");
 }
 END_TEST
+
+static const char *refusal(double low, double middle, double high)
+{
+    static bn_bench_result r;
+    double rounds[] = { low, low, middle, high, high };
+    r = (bn_bench_result){ 0 };
+    take_median(rounds, 5, &r);
+    return r.refused;
+}
 
 START_TEST(what_cannot_be_believed_is_not_shown)
 {
-    char reason[BENCH_REASON];
-    ck_assert(bench_believes((bench_time){ 132e-6, 0.02 }, 28e-6, reason));
-    ck_assert(bench_believes((bench_time){ 100e-6, 0 }, 102e-6, reason)); /* as exact as the bandwidth is known */
-    ck_assert(!bench_believes((bench_time){ -464e-6, 0 }, 0, reason));
-    ck_assert_ptr_nonnull(strstr(reason, "no time"));
-    ck_assert(!bench_believes((bench_time){ (double)NAN, 0 }, 0, reason));
-    ck_assert(!bench_believes((bench_time){ 132e-6, 0.11 }, 0, reason));
-    ck_assert_ptr_nonnull(strstr(reason, "11 % apart"));
-    ck_assert(!bench_believes((bench_time){ 132e-6, (double)NAN }, 0, reason));
-    ck_assert(!bench_believes((bench_time){ 1e-6, 0 }, 7.3e-6, reason));
-    ck_assert_ptr_nonnull(strstr(reason, "730 % of the floor"));
-    ck_assert_uint_eq(bench_refused, 0);
-    ck_assert(!bench_row((bench_time){ -1, 0 }, 0, "a row"));
-    ck_assert_uint_eq(bench_refused, 1);
-    ck_assert_int_eq(bench_end(), 1);
+    ck_assert_str_eq(refusal(131e-6, 132e-6, 134e-6), "");
+    ck_assert_ptr_nonnull(strstr(refusal(-464e-6, -464e-6, -464e-6), "no time"));
+    ck_assert_ptr_nonnull(strstr(refusal((double)NAN, (double)NAN, (double)NAN), "no time"));
+    ck_assert_ptr_nonnull(strstr(refusal(95, 100, 106), "11 % apart"));
 }
 END_TEST
 
-/* Work of a known length: waiting is done once a round. */
-static unsigned calls, waits;
-static void work(void *user)
+/* Shares of floors: as exact as the bandwidth is known, and none above. */
+START_TEST(no_share_above_the_floor)
 {
-    (void)user;
-    calls++;
-    const double start = now();
-    while (now() - start < 1e-4)
-        continue;
+    const bn_bench_case of = { .solver = "flow", .reals = 1 };
+    const bn_bench_device d = { .limits = { .copy = 4 } };
+    const bn_bench_job job = { .of = &of, .per_step = 100 };
+    bn_bench_result r = { .seconds = 98 };
+    find_floor(&d, &job, &r);
+    near(r.floor, 100, 1e-12, "100 updates of 4 bytes at 4 bytes a second");
+    near(r.share, 100.0 / 98, 1e-12, "within what the limits are known to");
+    r.seconds = 13.7;
+    find_floor(&d, &job, &r);
+    ck_assert(!isfinite(r.share));
 }
-static void wait_for(void *user)
-{
-    (void)user;
-    waits++;
-}
+END_TEST
 
+/* A round is so many steps that waiting for the last one does not count. */
 START_TEST(rounds_are_many_steps)
 {
-    const bench_time t = bench_rounds(work, wait_for, NULL, 2e-3);
-    ck_assert(t.seconds >= 1e-4);
-    ck_assert_uint_ge(calls, 5 * BENCH_ROUNDS); /* on an idle machine some 20 a round */
-    ck_assert_uint_ge(waits, BENCH_ROUNDS + 2);
-    ck_assert_uint_lt(waits, calls);
+    bn_context *ctx;
+    bn_device *device;
+    bn_bench_job job;
+    bn_bench_work w = { 0 };
+    unsigned count;
+    ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
+    ck_assert_int_eq(bn_device_open(ctx, NULL, false, &device), BN_OK);
+    const bn_bench_case *maxwell = bn_bench_cases;
+    while (strcmp(maxwell->solver, "maxwell") != 0)
+        maxwell++;
+    bn_bench_prepare(maxwell, 48, false, false, &job);
+    ck_assert_int_eq(bn_bench_work_open(ctx, device, &job, &w), BN_OK);
+    ck_assert_int_eq(find_count(&w, 1e-9, &count), BN_OK);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(find_count(&w, 0.2, &count), BN_OK);
+    double steps;
+    const double start = bn_seconds_now();
+    ck_assert_int_eq(bn_bench_work_run(&w, count, &steps), BN_OK);
+    ck_assert(bn_seconds_now() - start > 0.02); /* half of it and more on an idle machine */
+    near(steps, count, 1e-9, "an iteration each");
+    bn_bench_work_close(&w);
+    bn_device_close(&device);
+    bn_context_destroy(&ctx);
 }
 END_TEST
 
@@ -65,6 +86,7 @@ static void add(TCase *tests)
 {
     tcase_add_test(tests, median_and_quartiles);
     tcase_add_test(tests, what_cannot_be_believed_is_not_shown);
+    tcase_add_test(tests, no_share_above_the_floor);
     tcase_add_test(tests, rounds_are_many_steps);
 }
 

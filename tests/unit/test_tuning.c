@@ -76,9 +76,11 @@ START_TEST(the_users_go_before)
 {
     bn_context *ctx = begin();
     bn_tuning t;
-    const bn_tuning_entry own = { .group = { .kernel = "flow_wall_vorticity", .shape = { 32, 1, 1 } }, .seconds = 1 };
-    const bn_tuning_choice choice = { .key = "solver.sweep", .value = "fused", .seconds = 1, .default_seconds = 2 };
-    ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, &own, 1, &choice, 1), BN_OK);
+    const bn_tuning_entry own[] = {
+        { .name = "flow_wall_vorticity", .shape = { 32, 1, 1 }, .seconds = 1 },
+        { .name = "solver.sweep", .value = "fused", .seconds = 1, .default_seconds = 2 },
+    };
+    ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, own, 2), BN_OK);
     bn_tuning_load(ctx, &of_flow, &t);
     ck_assert(t.own && find(&t, "flow_wall_vorticity") && find(&t, "flow_advect_heat"));
     ck_assert_uint_eq(find(&t, "flow_wall_vorticity")->shape[0], 32);
@@ -90,11 +92,11 @@ START_TEST(the_users_go_before)
     const bn_device_info renewed = { .name = "NVIDIA H200", .driver = "newer", .max_work_group = 1024 };
     bn_tuning_key later = of_flow;
     later.device = &renewed;
-    ck_assert_int_eq(bn_tuning_store(ctx, &later, &own, 1, NULL, 0), BN_OK);
+    ck_assert_int_eq(bn_tuning_store(ctx, &later, own, 1), BN_OK);
     bn_tuning_load(ctx, &of_flow, &t);
     ck_assert_uint_eq(t.choice_count, 1);
     bn_tuning_release(&t);
-    ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, &own, 1, NULL, 0), BN_OK);
+    ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, own, 1), BN_OK);
     bn_tuning_load(ctx, &of_flow, &t);
     ck_assert(t.choice_count == 0 && find(&t, "flow_wall_vorticity"));
     bn_tuning_release(&t);
