@@ -15,6 +15,3 @@ static inline void fixed_add(volatile global long *sum, long value)
         atomic_add(word + 1, high);
 }
 #endif
-
-/* A real as a multiple of 2^-bits, rounded to nearest even; |x| 2^bits must stay below 2^63. */
-static inline long to_fixed(real x, int bits) { return convert_long_rte(ldexp(x, bits)); }
