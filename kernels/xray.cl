@@ -453,7 +453,7 @@ static inline void pack(const photon *p, uint device, global uint *to)
 
 static inline void unpack(photon *p, global const uint *from)
 {
-    global const uint *block = from++ + 8;
+    global const uint *block = from++ + 7;
     PHOTON_INTEGERS(MIGRATE_GET_INTEGER)
     PHOTON_LONGS(MIGRATE_GET_LONG)
     PHOTON_REALS(MIGRATE_GET_REAL)
