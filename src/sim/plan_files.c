@@ -226,16 +226,6 @@ static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, 
     return BN_OK;
 }
 
-/* Value `i` of an array of any of the types that are read. */
-static double value_of(const bn_vtk_array *a, size_t i)
-{
-    return strcmp(a->type, "Float64") == 0   ? ((const double *)a->data)[i]
-           : strcmp(a->type, "Float32") == 0 ? (double)((const float *)a->data)[i]
-           : strcmp(a->type, "Int32") == 0   ? ((const int32_t *)a->data)[i]
-           : strcmp(a->type, "Int64") == 0   ? (double)((const int64_t *)a->data)[i]
-                                             : ((const uint8_t *)a->data)[i];
-}
-
 bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const char *name, bn_image_numbers *out)
 {
     char folder[PATH_BYTES], path[PATH_BYTES];
@@ -243,7 +233,7 @@ bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const cha
     double *values;
     *out = (bn_image_numbers){ .values = NULL };
     BN_TRY(image_path(p->ctx, c, key, name, folder, path));
-    if (bn_vtk_read(p->ctx, path, &image) != BN_OK) {
+    if (bn_vtk_read(p->ctx, path, NULL, &image) != BN_OK) {
         bn_note(p->ctx, "in the folder that is %s of %s", key, bn_case_path(c));
         return bn_error_status(p->ctx);
     }
@@ -256,7 +246,7 @@ bn_status bn_plan_image(bn_plan *p, const bn_case *c, const char *key, const cha
         st = bn_plan_allocate(p, count * sizeof *values, (void **)&values);
     if (st == BN_OK) {
         for (size_t i = 0; i < count; i++)
-            values[i] = value_of(&image.arrays[0], i);
+            values[i] = bn_vtk_value(&image.arrays[0], i);
         *out = (bn_image_numbers){ { image.n[0], image.n[1], image.n[2] }, image.arrays[0].components, values };
         st = note_input(p, path, values, count * sizeof *values);
     }
