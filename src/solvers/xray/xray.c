@@ -17,17 +17,17 @@ static const bn_key schema[] = {
       .inferred = true, .help = "sides of a cell; where a file tells them, they need not be given" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
       .only = "density.kind=file",
-      .help = ".vti, .pvti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, "
-              "the same along x); relative to the case file" },
+      .help = ".vti, .pvti, .vtu or .vtk (cells that fill a lattice), .tif (a stack along z), .h5 (openPMD or plain), or "
+              ".png (black is dense, the same along x); relative to the case file" },
     { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .only = "density.kind=series",
-      .help = "the density at a time, .vti, .pvti, .tif or .h5; linear in between" },
+      .help = "the density at a time, any of these but .png; linear in between" },
     { .name = "density.frame.time", .type = BN_KEY_REAL, .unit = "s", .min = -1e9, .max = 1e9, .list = true,
       .only = "density.kind=series",
       .help = "that time" },
     { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "",
       .only = "density.kind=file|series",
-      .help = "which array of a .vti or .h5; empty: the only one" },
+      .help = "which array of VTK's files or .h5; empty: the only one" },
     { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_MEASURES), .def_text = "probability",
       .help = "what values mean: probability of a scattering in a cell, along its side in the flight's direction; or "
               "electrons per m3, with Thomson's cross-section" },
@@ -68,7 +68,7 @@ static const bn_key schema[] = {
       .help = "of the light" },
     { .name = "source.photons", .type = BN_KEY_REAL, .def = 1e8, .min = 1, .max = XRAY_PHOTONS, .help = "in all" },
     { .name = "source.batch", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_ROUNDS * XRAY_LAYERS,
-      .help = "photons that fly in a step, per cell of the detector; 0: about a sixty-fourth of all" },
+      .help = "photons of a step, per cell of the detector; 0: about a sixty-fourth of all" },
     { .name = "source.profile", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_PROFILES), .def_text = "uniform",
       .help = "of the light across the entrance" },
     { .name = "source.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1,
@@ -86,7 +86,7 @@ static const bn_key schema[] = {
       .help = "angle of the electric field to y" },
     { .name = "source.pulse", .type = BN_KEY_REAL, .count = 2, .unit = "s", .min = -1e9, .max = 1e9,
       .only = "density.kind=series",
-      .help = "when the first photon enters a series of densities, and the last; each step's photons meet the "
+      .help = "when the first photon enters a series of densities, and the last; each step's photons see the "
               "density of its middle; equal: all frames" },
     { .name = "source.coherent_steps", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e15,
       .help = "coherence time: photons of so many steps interfere, then intensities add up; 0: all interfere" },
@@ -172,7 +172,7 @@ static const bn_kernel_desc kernels[] = {
     X(CUT, s->slabs.cut, "axis of the slabs")                                                           \
     X(KEY0, s->config.seed & UINT32_MAX, "key of the random numbers")                                   \
     X(KEY1, s->config.seed >> 32, "its upper word")                                                     \
-    X(SCATTERINGS_MAX, s->config.scatterings_max, "after so many a photon flies on freely")             \
+    X(SCATTERINGS_MAX, s->config.scatterings_max, "after so many a photon is scattered no more")             \
     X(POLARISED, s->config.law == XRAY_POLARISED, "the direction has a polarisation")                   \
     X(ABSORBING, s->k.absorption > 0, "collisions absorb")                                              \
     X(PROFILE, s->config.profile, "of the light across the entrance")                                   \
