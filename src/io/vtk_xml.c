@@ -242,8 +242,10 @@ static size_t decode(vtk_reader *r, size_t count)
     if (count == SIZE_MAX || !__builtin_mul_overflow(count, (size_t)r->array.components, &count))
         why = bn_vtk_decode(&r->how, appended ? r->appended + r->offset : r->text,
                             appended ? r->appended_bytes - r->offset : r->used, r->array.type, &count, &values);
-    if (!why && count == 0)
+    if (!why && count == 0) {
+        free(values);
         why = "it is empty";
+    }
     if (why)
         fail(r, why == bn_vtk_no_memory ? BN_MEMORY : BN_IO, "array \"%.60s\": %s", r->array.name, why);
     else
