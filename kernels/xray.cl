@@ -3,8 +3,8 @@
  *
  * Optical depth to the next tentative collision, M the majorant of a block of cells, w a random 32-bit word:
  *     tau = -ln((w + 1/2) / 2^32),   distance tau / M                                                            (1)
- * Delta tracking (Woodcock et al. 1965): it is a scattering with probability mu(cell) / M. In blocks of one cell, THINNED
- * = 0, every collision is one: the exact walk from cell to cell.                                                 (2)
+ * Delta tracking (Woodcock et al. 1965): it is a scattering with probability mu(cell) / M. In blocks of one cell
+ * (THINNED = 0) every collision is one: the exact walk from cell to cell.                                        (2)
  * Scattering angle: 1 - cos theta = r (1 - cos theta_max), or from an array of the inverse distribution.         (3)
  * New direction: d' = d cos theta + sin theta (b cos phi + (d x b) sin phi), b across d; for polarised light b is its
  * electric field, and phi is accepted with probability 1 - sin^2 theta cos^2 phi.                                (4)
@@ -13,16 +13,16 @@
  * Picture: |sum of weight exp(i phi) over the photons of a cell|^2.                                              (6)
  * Expected-value estimator: each scattering adds p(u) dOmega exp(i phi) to cells spread over the detector.       (7)
  *
- * One work-item follows a photon from the entrance to the detector in registers. Random numbers are Philox words of (photon
- * number, event): a photon's history depends on its number alone. The grid is the detector: the work-items of a cell trace the
- * photons whose number is its index plus a multiple of the number of cells. Sums are of integers: no order matters.
+ * One work-item follows a photon from the entrance to the detector in registers. Random numbers are Philox words of
+ * (photon number, event): a photon's history depends on its number alone. The grid is the detector: the work-items of a
+ * cell trace the photons whose number is its index plus a multiple of the number of cells. Sums are of integers.
  *
- * Positions are in cells of the density's bounding box, x along the entrance normal; distances in sides of a cell along x.
- * For the phase, path lengths are integers in units of 2^-PATH_BITS wavelengths and directions (1 - u, v, w) integers in
- * units of 2^-31: products are exact, and overflow of 64 bits is the reduction modulo a wavelength.
+ * Positions are in cells of the density's bounding box, x along the entrance normal; distances in sides of a cell along
+ * x. For the phase, path lengths are integers in units of 2^-PATH_BITS wavelengths, and directions (1 - u, v, w)
+ * integers in units of 2^-31: products are exact, and overflow of 64 bits is the reduction modulo a wavelength.
  *
- * Where the density is too large for a device (SLABS), each device has a slab of it along the axis CUT, and photons migrate
- * from device to device (kernels/lib/migrate.h) with the same history. */
+ * Where the density is too large for a device (SLABS), each device has a slab of it along the axis CUT, and photons
+ * migrate from device to device (kernels/lib/migrate.h) with the same history. */
 #define CELLS ((uint)GNX * (uint)GNY)
 #define KEY ((uint2)(KEY0, KEY1))
 #define DIRECTION_UNITS REAL(2147483648.0) /* 2^31, and its inverse */
@@ -109,7 +109,7 @@ static inline void scatter(direction *d, uint4 words, uint4 event, global const 
     round_direction(d);
 }
 
-/* Sums over path segments of length times (1 - u, u, v, w), units of 2^-(31 + PATH_BITS) wavelengths; start on the face. */
+/* Sums over path segments of length times (1 - u, u, v, w), units of 2^-(31 + PATH_BITS) wavelengths; start. */
 typedef struct track {
     ulong deficit, x, y, z;
     int y0, z0;
@@ -222,7 +222,7 @@ static inline void set_direction_in_cells(photon *p)
     p->dz = p->d.w * PER_Z;
 }
 
-/* Start of a photon along one side of the entrance, from the middle, in units of path: uniform, or from a normal number. */
+/* Start of a photon along one side of the entrance, from the middle, in path units; `normal`: a Gaussian number. */
 static inline int entrance_place(uint w, uint aperture, int shift, uint face_cells, long cell_side, real normal)
 {
     if (PROFILE == XRAY_PENCIL)
@@ -394,13 +394,13 @@ static inline void add_tally(volatile global long *tallies, size_t plane, const 
 }
 
 #if !SLABS
-/* Photons first ... first + rounds * CELLS - 1 from `begin` on and below `end`, each number in two words; those of a cell
- * by `layers` work-items in turn. `first` is the batch's first or whole rounds after it, `begin` less than CELLS after
- * `first`. A work-item takes its next photon as soon as one has ended, so that no lane waits for a long history. */
+/* Photons first ... first + rounds * CELLS - 1 from `begin` on and below `end`, each number in two words; those of a
+ * cell by `layers` work-items in turn. `first` is the batch's first or whole rounds after it, `begin` less than CELLS
+ * after `first`. A work-item takes its next photon as soon as one has ended: no lane waits for a long history. */
 kernel void xray_trace(global const real *restrict optical, global const real *restrict majorant,
                        global const int *restrict directions, global const real *restrict angle,
-                       volatile global long *image, volatile global long *tallies, uint first0, uint first1, uint begin0,
-                       uint begin1, uint end0, uint end1, uint rounds, uint layers)
+                       volatile global long *image, volatile global long *tallies, uint first0, uint first1,
+                       uint begin0, uint begin1, uint end0, uint end1, uint rounds, uint layers)
 {
     CELL(i, j);
     const ulong begin = (ulong)begin1 << 32 | begin0, end = (ulong)end1 << 32 | end0;
@@ -435,7 +435,7 @@ kernel void xray_trace(global const real *restrict optical, global const real *r
     add_tally(tallies + AT(i, j), (size_t)PLANE, &count);
 }
 #else
-/* What a photon takes to another device, XRAY_PHOTON_WORDS of xray.h; what follows from these is worked out anew there. */
+/* What a photon takes to another device (XRAY_PHOTON_WORDS of xray.h); the rest is computed again there. */
 #define PHOTON_INTEGERS(X) \
     X(number.s0) X(number.s1) X(number.s2) X(scatterings) X(k.y0) X(k.z0) X(a.block) X(b.block) X(c.block)
 #define PHOTON_LONGS(X) X(k.deficit) X(k.x) X(k.y) X(k.z)
@@ -472,11 +472,11 @@ static inline void unpack(photon *p, global const uint *from)
     set_block(&p->c, (int)block[2], BITS_Z, BOX_Z);
 }
 
-/* The next photon that enters this slab, of those of work-item `item`: it goes through the cells item, item + items, ... of
- * CELLS * layers, which share a cell's photons as in xray_trace. All devices go through all numbers; a photon that passes
+/* The next photon that enters this slab, of those of work-item `item`: it goes through the cells item, item + items
+ * ... of CELLS * layers, which share a cell's photons as in xray_trace. All devices go through all numbers; a photon
  * beside the density belongs to the slab that it passes. *at: how many it has gone through. 0: there are no more. */
-static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong begin, ulong end, uint rounds,
-                              uint layers, uint *at, uint *cell, int *flying)
+static inline int next_photon(photon *p, slab s, uint item, uint items, ulong first, ulong begin, ulong end,
+                              uint rounds, uint layers, uint *at, uint *cell, int *flying)
 {
     const uint each = (rounds + layers - 1) / layers;
     for (;;) {
@@ -500,13 +500,13 @@ static inline int next_photon(photon *p, slab s, uint item, uint items, ulong fi
     }
 }
 
-/* The same photons where each device has a slab of the density, the blocks first_block ... end_block - 1: first those that
- * have migrated here, then those that enter here. */
+/* The same photons where each device has a slab of the density, the blocks first_block ... end_block - 1: first those
+ * that have migrated here, then those that enter here. */
 kernel void xray_trace_slab(global const real *restrict optical, global const real *restrict majorant,
                             global const int *restrict directions, global const real *restrict angle,
                             volatile global long *image, volatile global long *tallies, global uint *migrating,
-                            int first_block, int end_block, uint first0, uint first1, uint begin0, uint begin1, uint end0,
-                            uint end1, uint rounds, uint layers)
+                            int first_block, int end_block, uint first0, uint first1, uint begin0, uint begin1,
+                            uint end0, uint end1, uint rounds, uint layers)
 {
     const uint item = (uint)get_global_id(0), items = migrate_items(migrating), here = migrate_device(migrating);
     const int may_begin = !migrate_hold(migrating);

@@ -2,8 +2,8 @@
  * number, then a series by Horner's rule, each step one fma(). The first term left out is below half a unit in the last
  * place. */
 
-/* Cosine and, in *s, sine of an angle in units of 2 pi / 2^32: the quadrant from the two upper bits, then Taylor's series
- * for at most an eighth of a revolution. */
+/* Cosine and, in *s, sine of an angle in units of 2 pi / 2^32: the quadrant from the two upper bits, then Taylor's
+ * series for at most an eighth of a revolution. */
 static inline real cos_sin(uint angle, real *s)
 {
     const uint quadrant = (angle + 0x20000000u) >> 30;
@@ -55,7 +55,7 @@ static inline real artanh_series(real sum, real z2)
     return fma(sum, z2, REAL(1.0));
 }
 
-/* -ln((w + 1/2) / 2^32), exponentially distributed for random w; ln m = 2 artanh((m - 1) / (m + 1)), m in 0.71 ... 1.42. */
+/* -ln((w + 1/2) / 2^32), exponentially distributed for random w; ln m = 2 artanh((m - 1) / (m + 1)), m near 1. */
 static inline real exponential(uint w)
 {
     real m;

@@ -1,6 +1,6 @@
-/* fixed.h: sums of 64-bit integers that many work-items add to at once. Integers are exact, so the order does not matter:
- * the same bits for any work-group and any device. Devices without 64-bit atomics (or a build with FIXED_TWO_WORDS) add the
- * two halves as 32-bit words, the low one first, and carry what it overflows: between launches the 64-bit value is whole. */
+/* fixed.h: sums of 64-bit integers that many work-items add to. Integers are exact, so that the order does not matter:
+ * the same bits for any work-group and any device. Devices without 64-bit atomics (or a build with FIXED_TWO_WORDS) add
+ * the two halves as 32-bit words, the low one first with its carry: between launches the 64-bit value is whole. */
 #if HAS_INT64_ATOMICS && !defined(FIXED_TWO_WORDS)
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 static inline void fixed_add(volatile global long *sum, long value) { atom_add(sum, value); }

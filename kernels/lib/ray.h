@@ -1,12 +1,12 @@
-/* ray.h: a ray p + t d through a box of nx * ny * nz cells in blocks of 2^bits cells a side (Amanatides and Woo, Eurographics
- * 1987, from block to block). Each axis by itself: the sizes of a box are constants, which compilers fold. */
+/* ray.h: a ray p + t d through a box of nx * ny * nz cells in blocks of 2^bits cells a side (Amanatides and Woo,
+ * Eurographics 1987, from block to block). Each axis by itself: a box's sizes are constants, which compilers fold. */
 #define FAR_AWAY REAL(1e30)
 
 /* Of three numbers along x, y, z that of axis `cut`. */
 #define ALONG(cut, x, y, z) ((cut) == 0 ? (x) : (cut) == 1 ? (y) : (z))
 
-/* Index of a cell, or of a block, in an array whose slowest axis is `cut` and begins with plane `first` of it: an array in
- * slabs, one to a device, or (cut 2, first 0) a whole one. */
+/* Index of a cell, or of a block, in an array whose slowest axis is `cut` and begins with its plane `first`: an array
+ * in slabs, one to a device, or (cut 2, first 0) a whole one. */
 static inline size_t slab_index(int cut, int first, int x, int y, int z, int nx, int ny, int nz)
 {
     if (cut == 0)

@@ -17,8 +17,8 @@ static const bn_key schema[] = {
       .inferred = true, .help = "sides of a cell; where a file tells them, they need not be given" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
       .only = "density.kind=file",
-      .help = ".vti, .pvti, .vtu or .vtk (cells that fill a lattice), .tif (a stack along z), .h5 (openPMD or plain), or "
-              ".png (black is dense, the same along x); relative to the case file" },
+      .help = ".vti, .pvti, .vtu or .vtk (cells that fill a lattice), .tif (a stack along z), .h5 (openPMD or plain), "
+              "or .png (black is dense, the same along x); relative to the case file" },
     { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .only = "density.kind=series",
       .help = "the density at a time, any of these but .png; linear in between" },
@@ -102,7 +102,8 @@ static const bn_key schema[] = {
     { .name = "scattering.g", .type = BN_KEY_REAL, .def = 0, .min = -0.9, .max = 0.9,
       .only = "scattering.angle=henyey-greenstein",
       .help = "mean cosine of Henyey's and Greenstein's law" },
-    { .name = "scattering.order", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_MULTIPLICITIES), .def_text = "single",
+    { .name = "scattering.order", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_MULTIPLICITIES),
+      .def_text = "single",
       .help = "whether a photon may be scattered again" },
     { .name = "scattering.most", .type = BN_KEY_INT, .def = XRAY_SCATTERINGS_MAX, .min = 1, .max = XRAY_SCATTERINGS_MAX,
       .only = "scattering.order=multiple",
@@ -128,11 +129,13 @@ static const bn_key schema[] = {
       .only = "solver.estimator=expected",
       .help = "cells that the expected-value estimator visits for a scattering" },
     { .name = "solver.layers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_LAYERS,
-      .help = "work-items per cell of the detector that share its photons of a step, as far as there are enough; 0: as many as "
-              "fill a device. The result is the same" },
-    { .name = "solver.density", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_DISTRIBUTIONS), .def_text = "automatic",
-      .help = "where several devices compute: all of the density on each, or a slab of it, and photons that come to another "
-              "slab migrate to its device; automatic: slabs if a device has no room for all of it. The result is the same" },
+      .help = "work-items per cell of the detector that share its photons of a step, as far as there are enough; 0: as "
+              "many as fill a device. The result is the same" },
+    { .name = "solver.density", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_DISTRIBUTIONS),
+      .def_text = "automatic",
+      .help = "where several devices compute: all of the density on each, or a slab of it, and photons that come to "
+              "another slab migrate to its device; automatic: slabs if a device has no room for all of it. The result "
+              "is the same" },
     { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_COMPARISONS), .def_text = "none",
       .help = "the cut along y with the closed form of slits and gratings; the Fourier picture of the projection" },
     { 0 },

@@ -84,7 +84,7 @@ typedef enum xray_comparison { XRAY_COMPARISONS(BN_CHOICE_ENUM) } xray_compariso
     X(gain, "of the logarithmic picture")                                               \
     X(absorption, "share of a photon that a collision absorbs")                         \
     X(expectation, "weight of a sample of the expected-value estimator")
-/* Components of the field "tallies", for kernels too; those before XRAY_DETECTED are photons by number of scatterings. */
+/* Components of the field "tallies", for kernels too; before XRAY_DETECTED: photons by number of scatterings. */
 #define XRAY_TALLY_COMPONENTS(X)                                                       \
     X(XRAY_ORDERS, 8, "numbers of scatterings, the last: that or more")                 \
     X(XRAY_DETECTED, 8, "photons in a cell of the detector")                            \
