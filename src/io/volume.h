@@ -7,7 +7,7 @@
 
 enum { BN_VOLUME_POINTS = 1 << 30 };
 
-/* Values x fastest; h: spacing [m], 0 where the file does not tell. */
+/* Values x fastest; h: spacing [m], 0 where the file does not give it. */
 typedef struct bn_volume {
     uint32_t n[3];
     double h[3];

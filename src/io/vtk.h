@@ -59,7 +59,7 @@ bool bn_vtk_is_image(const char *path);
 /* Element `i` of an array of any type. */
 double bn_vtk_value(const bn_vtk_array *, size_t i);
 
-/* Rewrites the .pvd collection: `files` relative to the .pvd's folder. */
+/* Rewrites the .pvd collection: `files` relative to the folder of the .pvd. */
 BN_CHECKED bn_status bn_vtk_collection_write(bn_context *, const char *path, const char *const *files,
                                              const double *times, size_t count);
 

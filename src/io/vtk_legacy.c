@@ -316,7 +316,7 @@ static bn_status read_points(legacy_reader *r)
     return read_mesh_array(r, "POINTS", r->grid->tuples[BN_VTK_POINTS], 3, type, &r->grid->places);
 }
 
-/* The types of cells don't matter: the corners tell what a lattice needs. */
+/* The types of cells don't matter: the corners suffice for a lattice. */
 static bn_status skip_cell_types(legacy_reader *r)
 {
     bn_vtk_array types = { 0 };

@@ -1,4 +1,4 @@
-/* vtk_values.c: values of VTK files: numbers as text, base64 or raw bytes with a head that tells their length, or
+/* vtk_values.c: values of VTK files: numbers as text, base64 or raw bytes with their length in a head, or
  * blocks that zlib compressed with a head of their sizes; either byte order, heads of 32 or 64 bits. The head of
  * compressed values is a base64 text by itself, that of others one with the values (vtkXMLDataParser). */
 #include "io/vtk_grid.h"
@@ -70,7 +70,7 @@ static bool fetch_head(const source *s, size_t count, uint64_t *head)
     return good;
 }
 
-/* Bytes of the values as the head tells them, whose blocks go to *blocks; false if there is none. */
+/* Bytes of the values according to the head; false if that is damaged. */
 static bool payload(const source *s, size_t *bytes, uint64_t head[3])
 {
     uint64_t full = 0;
@@ -198,7 +198,7 @@ static const char *parse_numbers(const source *s, const char *type, size_t count
     return NULL;
 }
 
-/* Elements that the head, or the text, tells. */
+/* The number of elements, from the head or by counting words. */
 static const char *count_elements(const source *s, size_t size, size_t *count)
 {
     uint64_t head[3];
@@ -222,7 +222,7 @@ const char *bn_vtk_decode(const bn_vtk_encoding *how, const char *text, size_t l
     const size_t size = bn_vtk_type_bytes(type);
     unsigned char *out = NULL;
     uint64_t head[3];
-    size_t bytes, told;
+    size_t bytes, given;
     const char *why = *count == SIZE_MAX ? count_elements(&s, size, count) : NULL;
     *values = NULL;
     if (why)
@@ -231,9 +231,9 @@ const char *bn_vtk_decode(const bn_vtk_encoding *how, const char *text, size_t l
         return "it is too large for this machine's addresses";
     if (how->form == BN_VTK_ASCII)
         why = parse_numbers(&s, type, *count, &out);
-    else if (how->word > 0 && !payload(&s, &told, head))
+    else if (how->word > 0 && !payload(&s, &given, head))
         why = "its head is damaged or cut short";
-    else if (how->word > 0 && told != bytes)
+    else if (how->word > 0 && given != bytes)
         why = "it has not the size of the grid";
     else
         why = how->compressed ? decode_blocks(&s, head, bytes, &out) : decode_plain(&s, bytes, &out);

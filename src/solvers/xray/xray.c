@@ -212,7 +212,7 @@ static bn_status plan_constants(const xray *s, bn_plan *p)
     return bn_plan_codes(p, BN_CODES(XRAY_CODES));
 }
 
-/* Photons fly along x: across y or z few migrate from slab to slab, across x all of them. */
+/* Photons move along x: across y or z few migrate from slab to slab, across x all of them. */
 static int axis_of_slabs(const xray *s)
 {
     enum { MANY = 16 };

@@ -236,7 +236,7 @@ static size_t place_in_file(const xray *s, const uint32_t n[3], uint32_t i, uint
     return ((size_t)at[2] * n[1] + at[1]) * n[0] + at[0];
 }
 
-/* The case's cells must be the file's where both tell them. */
+/* The cells of the case must be those of the file where both give them. */
 static bn_status agree(const bn_case *c, const bn_volume_numbers *file)
 {
     for (size_t d = 0; d < 3; d++) {

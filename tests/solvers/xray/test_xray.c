@@ -350,7 +350,7 @@ END_TEST
 
 START_TEST(single_precision_has_the_phases_of_double)
 {
-    /* 40 um long and wide; photons that are alone in their cell tell their phase. */
+    /* 40 um long and wide; photons that are alone in their cell show their phase. */
     static const char text[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = "
                                "[6.25e-7, 6.25e-7, 6.25e-7]\n"
                                "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = "
