@@ -61,3 +61,11 @@ static inline global uint *migrate_put(global uint *to, real value)
 }
 static inline real migrate_real(global const uint *from) { return as_float(from[0]); }
 #endif
+
+/* For lists of members, LIST(X) with X(member): from the particle *p to the words `to`, or from the words `from`. */
+#define MIGRATE_PUT_INTEGER(member) *to++ = (uint)p->member;
+#define MIGRATE_PUT_LONG(member) to = migrate_put_long(to, p->member);
+#define MIGRATE_PUT_REAL(member) to = migrate_put(to, p->member);
+#define MIGRATE_GET_INTEGER(member) p->member = *from++;
+#define MIGRATE_GET_LONG(member) p->member = migrate_long(from), from += 2;
+#define MIGRATE_GET_REAL(member) p->member = migrate_real(from), from += MIGRATE_REAL;

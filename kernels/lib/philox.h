@@ -10,3 +10,10 @@ static inline uint4 philox(uint4 counter, uint2 key)
     }
     return counter;
 }
+
+/* A word as a real in units of PHILOX_SCALE, 0.5 ... 2^32 - 0.5 as far as the precision goes: never 0. */
+#define PHILOX_SCALE REAL(2.3283064365386963e-10) /* 2^-32 */
+static inline real philox_word(uint w) { return (real)w + REAL(0.5); }
+
+/* Uniform in [0, 1): 24 bits, exact in both precisions. */
+static inline real philox_real(uint w) { return (real)(w >> 8) * REAL(5.9604644775390625e-08); }

@@ -1,4 +1,4 @@
-/* cli_plot.c: `binnacle plot`: pictures of the fields in a .vti or .pvti, a chart for each column of a .csv. */
+/* cli_plot.c: `binnacle plot`: pictures of the fields in an image of VTK's, a chart for each column of a .csv. */
 #include "cli/cli_text.h"
 #include "cli/commands.h"
 
@@ -11,29 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double element(const bn_vtk_array *a, size_t i)
-{
-    if (strcmp(a->type, "Float32") == 0)
-        return (double)((const float *)a->data)[i];
-    if (strcmp(a->type, "Float64") == 0)
-        return ((const double *)a->data)[i];
-    if (strcmp(a->type, "Int32") == 0)
-        return (double)((const int32_t *)a->data)[i];
-    if (strcmp(a->type, "Int64") == 0)
-        return (double)((const int64_t *)a->data)[i];
-    return (double)((const uint8_t *)a->data)[i];
-}
-
 /* The field itself, or the length of a vector. */
 static void scalars(const bn_vtk_array *a, size_t points, double *values)
 {
     for (size_t i = 0; i < points; i++) {
         double squares = 0;
         for (int k = 0; k < a->components; k++) {
-            double v = element(a, i + (size_t)k * points);
+            double v = bn_vtk_value(a, i + (size_t)k * points);
             squares += v * v;
         }
-        values[i] = a->components == 1 ? element(a, i) : sqrt(squares);
+        values[i] = a->components == 1 ? bn_vtk_value(a, i) : sqrt(squares);
     }
 }
 
@@ -85,7 +72,7 @@ static bn_status plot_image(const bn_cli *cli, const char *path)
     bn_vtk_image image = { 0 };
     size_t drawn = 0;
     bn_status st = BN_OK;
-    BN_TRY(bn_vtk_read(cli->ctx, path, &image));
+    BN_TRY(bn_vtk_read(cli->ctx, path, cli->options->field, &image));
     for (int d = 0; d < 3; d++) /* of a piece */
         image.origin[d] += image.first[d] * image.h[d];
     if (image.dims != 2) {
@@ -119,12 +106,12 @@ bn_status bn_cli_plot(const bn_cli *cli)
     if (o->run.out)
         BN_TRY(bn_directory_create(cli->ctx, o->run.out));
     for (size_t i = 0; i < o->arg_count; i++) {
-        if (ends_with(o->args[i], ".vti") || ends_with(o->args[i], ".pvti"))
+        if (bn_vtk_is_image(o->args[i]))
             BN_TRY(plot_image(cli, o->args[i]));
         else if (ends_with(o->args[i], ".csv"))
             BN_TRY(bn_cli_plot_csv(cli, o->args[i]));
         else
-            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti, .pvti and .csv files that binnacle run wrote",
+            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti, .pvti, .vtu, .vtk and .csv files",
                            o->args[i]);
     }
     return BN_OK;

@@ -34,7 +34,7 @@ static const bn_command commands[] = {
       false, bn_cli_devices },
     { "new", "[SOLVER]", "starter case, every key explained", "Without a solver: the list of solvers.", BN_CMD_NEW, 0,
       1, false, false, bn_cli_new },
-    { "plot", "FILE...", "pictures of any .vti, .pvti or .csv that run wrote",
+    { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "bench", "[SOLVER...]", "how fast, and how far from the limit",
       "Measures the device once (kept with the date), then each solver's standard sizes: time of a step, rates,\n"

@@ -1,5 +1,5 @@
-/* geotiff_read.c: terrain from GeoTIFF (OGC 19-008r4): the pixels by libtiff, and of the tags what places them:
- * north-up grids in metres. GDAL's tags for pixels without data and for scaled heights are read too. */
+/* geotiff_read.c: terrain from GeoTIFF (OGC 19-008r4): libtiff reads the pixels, and the tags that place them are read
+ * here: north-up grids in metres. GDAL's tags for pixels without data and for scaled heights are read too. */
 #include "io/terrain.h"
 
 #include "io/decimal.h"
@@ -150,7 +150,7 @@ static bn_status read_pixels(bn_context *ctx, const char *path, TIFF *t, const t
         return bn_fail(ctx, BN_IO, "cannot read %s: its tiles have no size", path);
     const tmsize_t bytes = tiled ? TIFFTileSize(t) : TIFFScanlineSize(t);
     if (bytes <= 0 || (uint64_t)bytes < (uint64_t)wide * high * p->bits / 8)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, bn_tiff_complaint());
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, bn_tiff_message());
     unsigned char *block = malloc((size_t)bytes);
     bool fine = true;
     if (!block)
@@ -164,9 +164,8 @@ static bn_status read_pixels(bn_context *ctx, const char *path, TIFF *t, const t
                         p, block + (size_t)j * wide * p->bits / 8, i);
         }
     free(block);
-    return fine
-               ? BN_OK
-               : bn_fail(ctx, BN_IO, "cannot read %s: %s; the file is damaged or cut short", path, bn_tiff_complaint());
+    return fine ? BN_OK
+                : bn_fail(ctx, BN_IO, "cannot read %s: %s; the file is damaged or cut short", path, bn_tiff_message());
 }
 
 static bn_status read_terrain(bn_context *ctx, const char *path, TIFF *t, bn_terrain *out)
@@ -175,7 +174,7 @@ static bn_status read_terrain(bn_context *ctx, const char *path, TIFF *t, bn_ter
     scaling s;
     double missing = 0;
     if (!bn_tiff_page(t, &p))
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, bn_tiff_complaint());
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, bn_tiff_message());
     if (!bn_tiff_numbers(&p))
         return unusable(ctx, path, "one number a pixel is expected, of 8, 16, 32 bits or a float");
     BN_TRY(bn_terrain_create(ctx, path, p.width, p.height, out));

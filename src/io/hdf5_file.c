@@ -147,7 +147,7 @@ static void find_set(hid_t file, const char *name, char path[2 * NAME_BYTES], in
     snprintf(path + length, 2 * NAME_BYTES - length, "%s%s", length > 1 && path[length - 1] != '/' ? "/" : "", s.found);
 }
 
-/* Puts values in the file's order of axes, the last one fastest, into the volume's: x fastest. */
+/* Reorders values from the order of axes of the file, the last one fastest, to x fastest. */
 static void order(const double *from, const hsize_t dims[3], const char labels[4], bn_volume *out)
 {
     size_t stride[3]; /* of the file's axes in the volume */
@@ -337,12 +337,12 @@ static bool dimension_of(const char *unit, double power[7])
     return true;
 }
 
-/* What openPMD wants to know of a record: `at` is its dataset, or its group where it has components. */
+/* The attributes of an openPMD record; `at` is its dataset, or its group where it has components. */
 static void describe_record(hid_t at, const bn_mesh *m, const char *unit)
 {
     const double one = 1, start = 0;
     double spacing[3], offset[3], dimension[7];
-    if (!dimension_of(unit, dimension)) /* openPMD has no word for unknown; the unit's name stands at each component */
+    if (!dimension_of(unit, dimension)) /* openPMD has no value for unknown; each component has the name of the unit */
         memset(dimension, 0, sizeof dimension);
     const int dims = m->dims;
     for (int i = 0; i < dims; i++) { /* slowest axis first */

@@ -1,4 +1,4 @@
-/* shapes.c: what polygons and lines cover, by GEOS (shapes.h). */
+/* shapes.c: what polygons and lines cover, computed by GEOS (shapes.h). */
 #include "io/shapes_parts.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 static void listen(const char *message, void *data)
 {
     bn_shapes *s = data;
-    snprintf(s->complaint, sizeof s->complaint, "%s", message);
+    snprintf(s->last_message, sizeof s->last_message, "%s", message);
 }
 
 bn_status bn_shapes_begin(bn_context *ctx, const char *path, double snap, bn_shapes **out)
@@ -62,8 +62,8 @@ void bn_shapes_destroy(bn_shapes **shapes)
 size_t bn_shapes_count(const bn_shapes *s) { return s->count; }
 const bn_shape *bn_shapes_at(const bn_shapes *s, size_t index) { return &s->part[index].shape; }
 
-/* A point, or the way between two. */
-static GEOSGeometry *way(const bn_shapes *s, const double a[2], const double b[2])
+/* A point, or the straight line between two. */
+static GEOSGeometry *segment(const bn_shapes *s, const double a[2], const double b[2])
 {
     if (a[0] == b[0] && a[1] == b[1])
         return GEOSGeom_createPointFromXY_r(s->geos, a[0], a[1]);
@@ -85,7 +85,7 @@ bool bn_shape_covers(const bn_shapes *s, size_t index, const double x[2])
     const shape_part *p = &s->part[index];
     if (x[0] < p->shape.low[0] || x[1] < p->shape.low[1] || x[0] > p->shape.high[0] || x[1] > p->shape.high[1])
         return false;
-    GEOSGeometry *point = way(s, x, x);
+    GEOSGeometry *point = segment(s, x, x);
     const bool in = point && GEOSPreparedCovers_r(s->geos, p->prepared, point) == 1;
     drop(s, &point);
     return in;
@@ -93,7 +93,7 @@ bool bn_shape_covers(const bn_shapes *s, size_t index, const double x[2])
 
 /* --- drawing --- */
 
-/* Replaces *g by what GEOS makes of it and `other`, which it takes over. */
+/* Replaces *g by the combination of it with `other`, which is destroyed. */
 typedef GEOSGeometry *combine(GEOSContextHandle_t, const GEOSGeometry *, const GEOSGeometry *, double);
 static bool change(bn_shapes *s, combine *how, GEOSGeometry **g, GEOSGeometry *other)
 {
@@ -106,8 +106,8 @@ static bool change(bn_shapes *s, combine *how, GEOSGeometry **g, GEOSGeometry *o
     return true;
 }
 
-/* All shapes from `first` on that are drawn in the same way and are of the same kind, as one; *next: the one after. */
-static GEOSGeometry *together(bn_shapes *s, const signed char *draw, size_t first, size_t *next)
+/* The union of the shapes from `first` on that are drawn alike and are of the same kind; *next: the one behind them. */
+static GEOSGeometry *unite_run(bn_shapes *s, const signed char *draw, size_t first, size_t *next)
 {
     size_t count = 0;
     GEOSGeometry **copies = malloc((s->count - first) * sizeof *copies);
@@ -138,7 +138,7 @@ bn_status bn_shapes_draw(bn_context *ctx, bn_shapes *s, const signed char *draw,
     unprepare(s, &s->ready_bars);
     drop(s, &s->area);
     drop(s, &s->bars);
-    s->complaint[0] = '\0';
+    s->last_message[0] = '\0';
     s->area = whole ? GEOSGeom_createRectangle_r(s->geos, low[0], low[1], high[0], high[1])
                     : GEOSGeom_createEmptyPolygon_r(s->geos);
     s->bars = GEOSGeom_createEmptyLineString_r(s->geos);
@@ -148,7 +148,7 @@ bn_status bn_shapes_draw(bn_context *ctx, bn_shapes *s, const signed char *draw,
         if (draw[i] == 0)
             continue;
         const bool line = s->part[i].shape.open;
-        GEOSGeometry *g = together(s, draw, i, &next);
+        GEOSGeometry *g = unite_run(s, draw, i, &next);
         if (draw[i] > 0) { /* a door in a wall that is a line */
             GEOSGeometry *hole = g && !GEOSisEmpty_r(s->geos, s->bars) ? GEOSGeom_clone_r(s->geos, g) : NULL;
             fine = !hole || change(s, GEOSDifferencePrec_r, &s->bars, hole);
@@ -163,13 +163,13 @@ bn_status bn_shapes_draw(bn_context *ctx, bn_shapes *s, const signed char *draw,
         fine = (s->ready_area = GEOSPrepare_r(s->geos, s->area)) && (s->ready_bars = GEOSPrepare_r(s->geos, s->bars));
     s->barred = fine && !GEOSisEmpty_r(s->geos, s->bars);
     return fine ? BN_OK
-                : bn_fail(ctx, s->complaint[0] ? BN_CASE : BN_MEMORY, "cannot join the shapes of %s: %s", s->path,
-                          s->complaint[0] ? s->complaint : "no memory");
+                : bn_fail(ctx, s->last_message[0] ? BN_CASE : BN_MEMORY, "cannot join the shapes of %s: %s", s->path,
+                          s->last_message[0] ? s->last_message : "no memory");
 }
 
 bool bn_shapes_open(const bn_shapes *s, const double a[2], const double b[2])
 {
-    GEOSGeometry *g = way(s, a, b);
+    GEOSGeometry *g = segment(s, a, b);
     const bool open = g && GEOSPreparedCovers_r(s->geos, s->ready_area, g) == 1 &&
                       !(s->barred && GEOSPreparedIntersects_r(s->geos, s->ready_bars, g) != 0);
     drop(s, &g);

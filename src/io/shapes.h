@@ -33,7 +33,7 @@ bool bn_shape_covers(const bn_shapes *, size_t index, const double x[2]);
 BN_CHECKED bn_status bn_shapes_draw(bn_context *, bn_shapes *, const signed char *draw, bool whole, const double low[2],
                                     const double high[2]);
 
-/* Of what was drawn: is all of the way from a to b open (of the place a, where both are the same)? */
+/* Of what was drawn: is the whole segment from a to b open (the point a, where both are the same)? */
 bool bn_shapes_open(const bn_shapes *, const double a[2], const double b[2]);
 /* Is all of a rectangle open (1), none of it (-1), or is it neither (0)? */
 int bn_shapes_box(const bn_shapes *, const double low[2], const double high[2]);

@@ -1,4 +1,4 @@
-/* shapes_parts.h: what the two halves of shapes.h share: reading, and geometry. */
+/* shapes_parts.h: what shapes_read.c and shapes.c share. */
 #ifndef BN_SHAPES_PARTS_H
 #define BN_SHAPES_PARTS_H
 
@@ -22,7 +22,7 @@ struct bn_shapes {
     GEOSGeometry *area, *bars; /* what was drawn */
     const GEOSPreparedGeometry *ready_area, *ready_bars;
     bool barred;
-    char complaint[200]; /* what GEOS said last */
+    char last_message[200]; /* of GEOS */
 };
 
 BN_CHECKED bn_status bn_shapes_begin(bn_context *, const char *path, double snap, bn_shapes **out);

@@ -1,5 +1,5 @@
-/* shapes_read.c: WKT, alone or as a column of a table (shapes.h). The numbers and brackets are read by GEOS; here
- * stands what finds them in the file and says where something is wrong. */
+/* shapes_read.c: WKT, alone or as a column of a table (shapes.h). GEOS parses the geometries; this file
+ * finds them in the text and reports the line of an error. */
 #include "io/shapes_parts.h"
 
 #include "io/file.h"
@@ -12,14 +12,14 @@
 
 enum { TEXT_BYTES = 1 << 28, COLUMNS = 64, WORD = 40 };
 
-/* What GEOS says, without the name of its exception. */
+/* The message of GEOS, without the name of its exception. */
 static const char *said(const bn_shapes *s)
 {
-    const char *colon = strstr(s->complaint, "Exception: ");
-    return colon ? colon + strlen("Exception: ") : s->complaint[0] ? s->complaint : "no geometry";
+    const char *colon = strstr(s->last_message, "Exception: ");
+    return colon ? colon + strlen("Exception: ") : s->last_message[0] ? s->last_message : "no geometry";
 }
 
-/* Rejects the shape that comes next. */
+/* Rejects the present shape. */
 static bn_status wrong(bn_context *ctx, const bn_shapes *s, const shape_part *p, const char *why)
 {
     return bn_fail(ctx, BN_CASE, "%s, line %zu, shape %zu%s%s%s: %s", s->path, p->shape.line, p->shape.number,
@@ -47,7 +47,7 @@ static int kind_of(const bn_shapes *s, const GEOSGeometry *g)
     }
 }
 
-/* GEOS takes the validity of collections as that of each part: as it stands here too. */
+/* A collection is valid if each of its parts is. */
 static bn_status check_geometry(bn_context *ctx, bn_shapes *s, const shape_part *p, const GEOSGeometry *g)
 {
     const int parts = GEOSGetNumGeometries_r(s->geos, g);
@@ -67,7 +67,7 @@ static bn_status check_geometry(bn_context *ctx, bn_shapes *s, const shape_part 
     return BN_OK;
 }
 
-/* The rectangle around a part, a place in it, and what makes asking it fast. */
+/* The bounding box of a part, a point in it, and its prepared geometry for fast queries. */
 static bool measure(bn_shapes *s, shape_part *p)
 {
     double *low = p->shape.low, *high = p->shape.high;
@@ -81,7 +81,7 @@ static bool measure(bn_shapes *s, shape_part *p)
     return p->prepared != NULL;
 }
 
-/* Room for one more part, with its name; its geometry is missing. */
+/* Appends a part with its name, without a geometry. */
 static shape_part *extend(bn_shapes *s, const char *name, size_t line)
 {
     if (s->count == s->room) {
@@ -111,7 +111,7 @@ static bn_status add(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, const
         return bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", s->path);
     if (strncasecmp(text, "SRID=", 5) == 0 && strchr(text, ';')) /* as PostGIS writes it */
         text = strchr(text, ';') + 1;
-    s->complaint[0] = '\0';
+    s->last_message[0] = '\0';
     GEOSGeometry *g = GEOSWKTReader_read_r(s->geos, reader, text);
     if (!g)
         return wrong(ctx, s, p, said(s));

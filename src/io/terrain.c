@@ -65,7 +65,7 @@ typedef struct head {
     bool given[HEADS];
 } head;
 
-/* The lines of words and numbers before the first line that begins with a number. */
+/* The head: lines of a word and a number, up to the first line that begins with a number. */
 static bn_status read_head(bn_context *ctx, const char *path, words *w, head *h)
 {
     for (;;) {
@@ -120,7 +120,8 @@ static bn_status read_values(bn_context *ctx, const char *path, words *w, const 
     for (uint32_t j = 0; j < out->n[1]; j++)
         for (uint32_t i = 0; i < out->n[0]; i++) {
             const char *word = next(w);
-            double *v = &out->values[(size_t)(out->n[1] - 1 - j) * out->n[0] + i]; /* rows stand from the north */
+            double *v =
+                &out->values[(size_t)(out->n[1] - 1 - j) * out->n[0] + i]; /* the first row is the northernmost */
             if (!word)
                 return bn_fail(ctx, BN_CASE, "%s ends in row %u, column %u; its head promises %u rows of %u heights",
                                path, j + 1, i + 1, out->n[1], out->n[0]);

@@ -11,22 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static _Thread_local char complaint[256]; /* what libtiff said last */
+static _Thread_local char last_message[256]; /* of libtiff */
 
-__attribute__((format(printf, 2, 0))) static void complain(const char *module, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void keep_message(const char *module, const char *format, va_list args)
 {
     (void)module;
-    vsnprintf(complaint, sizeof complaint, format, args);
+    vsnprintf(last_message, sizeof last_message, format, args);
 }
 
 static void listen_to_libtiff(void)
 {
-    complaint[0] = '\0';
-    TIFFSetErrorHandler(complain);
+    last_message[0] = '\0';
+    TIFFSetErrorHandler(keep_message);
     TIFFSetWarningHandler(NULL);
 }
 
-const char *bn_tiff_complaint(void) { return complaint; }
+const char *bn_tiff_message(void) { return last_message; }
 
 bn_status bn_tiff_open(bn_context *ctx, const char *path, TIFF **out)
 {
@@ -35,7 +35,7 @@ bn_status bn_tiff_open(bn_context *ctx, const char *path, TIFF **out)
     if (access(path, R_OK) != 0)
         return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
     if (!(*out = TIFFOpen(path, "r")))
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, complaint);
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, last_message);
     return BN_OK;
 }
 
@@ -79,11 +79,11 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
     bn_status st = BN_OK;
     unsigned char *row = NULL;
     const uint32_t pages = TIFFNumberOfDirectories(t);
-    if (complaint[0]) /* the list of pictures ends in nothing */
+    if (last_message[0]) /* the list of pictures is damaged */
         return bn_fail(ctx, BN_IO, "cannot read %s: after picture %u: %s; the file is damaged or cut short", path,
-                       pages, complaint);
+                       pages, last_message);
     if (!TIFFSetDirectory(t, 0) || !bn_tiff_page(t, &first))
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, complaint[0] ? complaint : "no picture in it");
+        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, last_message[0] ? last_message : "no picture in it");
     if (!bn_tiff_numbers(&first) || TIFFIsTiled(t))
         return bn_fail(ctx, BN_IO,
                        "cannot read %s: %u numbers a pixel of %u bits%s: one is wanted, of 8, 16, 32 bits or a float",
@@ -94,13 +94,13 @@ static bn_status read_pages(bn_context *ctx, const char *path, TIFF *t, bn_volum
         return bn_fail(ctx, BN_MEMORY, "no memory for a row of %s", path);
     for (uint32_t z = 0; z < pages && st == BN_OK; z++) {
         if (!TIFFSetDirectory(t, (tdir_t)z) || !bn_tiff_page(t, &here))
-            st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u: %s", path, z, complaint);
+            st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u: %s", path, z, last_message);
         else if (memcmp(&here, &first, sizeof here) != 0 || TIFFIsTiled(t))
             st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u differs in size or kind from the first", path, z);
         for (uint32_t y = 0; y < first.height && st == BN_OK; y++) {
             if (TIFFReadScanline(t, row, y, 0) != 1)
                 st = bn_fail(ctx, BN_IO, "cannot read %s: picture %u, row %u: %s; the file is damaged or cut short",
-                             path, z, y, complaint);
+                             path, z, y, last_message);
             double *to = out->values + ((size_t)z * first.height + y) * first.width;
             for (uint32_t x = 0; x < first.width && st == BN_OK; x++)
                 to[x] = bn_tiff_number(&first, row, x);
@@ -147,7 +147,7 @@ void bn_tiff_abort(bn_tiff **tiff)
 
 static bn_status refused(const bn_tiff *t)
 {
-    return bn_fail(t->ctx, BN_IO, "cannot write %s: %s", t->path, complaint[0] ? complaint : strerror(errno));
+    return bn_fail(t->ctx, BN_IO, "cannot write %s: %s", t->path, last_message[0] ? last_message : strerror(errno));
 }
 
 bn_status bn_tiff_begin(bn_context *ctx, const char *path, const uint32_t n[3], bn_tiff **out)
@@ -197,7 +197,7 @@ bn_status bn_tiff_georeference(bn_tiff *t, const bn_tiff_place *place)
     return TIFFMergeFieldInfo(t->tiff, tags, sizeof tags / sizeof *tags) == 0 ? BN_OK : refused(t);
 }
 
-/* The tags of one picture. */
+/* Tags of one picture that place it. */
 static bool put_place(TIFF *to, const bn_tiff_place *p)
 {
     const double scale[3] = { p->h[0], p->h[1], 0 }, tie[6] = { 0, 0, 0, p->west, p->north, 0 };
@@ -254,7 +254,7 @@ bn_status bn_tiff_end(bn_tiff **tiff)
     bn_tiff *t = *tiff;
     TIFFClose(t->tiff);
     t->tiff = NULL;
-    const bn_status st = complaint[0] ? refused(t) : bn_file_commit(&t->file);
+    const bn_status st = last_message[0] ? refused(t) : bn_file_commit(&t->file);
     bn_tiff_abort(tiff);
     return st;
 }

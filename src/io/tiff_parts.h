@@ -1,4 +1,4 @@
-/* tiff_parts.h: what the readers of TIFF share: libtiff's complaints, and numbers of one sample a pixel. */
+/* tiff_parts.h: what the readers of TIFF share: messages of libtiff, and pixels of one number. */
 #ifndef BN_TIFF_PARTS_H
 #define BN_TIFF_PARTS_H
 
@@ -16,7 +16,7 @@ enum {
     TIFF_GDAL_METADATA = 42112,
     TIFF_GDAL_NODATA = 42113,
 };
-/* Of the key directory, and what it says. */
+/* Keys of the key directory, and their values. */
 enum { GEO_MODEL_TYPE = 1024, GEO_RASTER_TYPE = 1025, GEO_PROJECTED = 3072, GEO_LINEAR_UNITS = 3076 };
 enum {
     GEO_IS_PROJECTED = 1,
@@ -32,15 +32,15 @@ typedef struct tiff_page {
     uint16_t bits, samples, format;
 } tiff_page;
 
-/* Opens a file; complaints of this thread are kept from then on. TIFFClose it. */
+/* Opens a file; libtiff's messages in this thread are kept from then on. TIFFClose it. */
 BN_CHECKED bn_status bn_tiff_open(bn_context *, const char *path, TIFF **out);
-const char *bn_tiff_complaint(void); /* the last one since; "" */
+const char *bn_tiff_message(void); /* the last one since then; "" */
 
-/* Of the present picture. False: libtiff can't tell. */
+/* Sizes and types of the present picture. False: libtiff does not know them. */
 bool bn_tiff_page(TIFF *, tiff_page *);
-/* One sample a pixel, of a kind that bn_tiff_number reads? */
+/* Whether there is one sample per pixel, of a type that bn_tiff_number reads. */
 bool bn_tiff_numbers(const tiff_page *);
-/* Number `x` of a row as it stands in the file. */
+/* Number `x` of a row of the file. */
 double bn_tiff_number(const tiff_page *, const unsigned char *row, uint32_t x);
 
 #endif

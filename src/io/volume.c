@@ -1,4 +1,4 @@
-/* volume.c: volumes by the kind of their file; VTK. */
+/* volume.c: volumes by the kind of their file; from VTK's images. */
 #include "io/volume.h"
 
 #include "io/vtk.h"
@@ -28,19 +28,10 @@ void bn_volume_free(bn_volume *v)
     *v = (bn_volume){ 0 };
 }
 
-static double number(const bn_vtk_array *a, size_t i)
-{
-    switch (a->type[0]) {
-    case 'F': return a->type[5] == '6' ? ((const double *)a->data)[i] : (double)((const float *)a->data)[i];
-    case 'U': return (double)((const unsigned char *)a->data)[i];
-    default: return a->type[3] == '6' ? (double)((const int64_t *)a->data)[i] : (double)((const int32_t *)a->data)[i];
-    }
-}
-
 static bn_status read_vtk(bn_context *ctx, const char *path, const char *name, bn_volume *out)
 {
     bn_vtk_image image;
-    BN_TRY(bn_vtk_read(ctx, path, &image));
+    BN_TRY(bn_vtk_read(ctx, path, name, &image));
     bn_status st = BN_OK;
     const bn_vtk_array *found = NULL;
     size_t fitting = 0;
@@ -55,7 +46,7 @@ static bn_status read_vtk(bn_context *ctx, const char *path, const char *name, b
     if (st == BN_OK)
         st = bn_volume_create(ctx, path, image.n, out);
     for (size_t i = 0; st == BN_OK && i < (size_t)image.n[0] * image.n[1] * image.n[2]; i++)
-        out->values[i] = number(found, i);
+        out->values[i] = bn_vtk_value(found, i);
     memcpy(out->h, image.h, sizeof out->h);
     bn_vtk_free(&image);
     return st;
@@ -71,14 +62,15 @@ bn_status bn_volume_read(bn_context *ctx, const char *path, const char *name, bn
 {
     *out = (bn_volume){ .values = NULL };
     bn_status st;
-    if (ends(path, ".vti") || ends(path, ".pvti"))
+    if (bn_vtk_is_image(path))
         st = read_vtk(ctx, path, name, out);
     else if (ends(path, ".tif") || ends(path, ".tiff"))
         st = bn_tiff_read(ctx, path, out);
     else if (ends(path, ".h5") || ends(path, ".hdf5"))
         st = bn_hdf5_read(ctx, path, name, out);
     else
-        return bn_fail(ctx, BN_IO, "cannot read %s: its name ends neither in .vti, .pvti, .tif, .tiff nor .h5, .hdf5",
+        return bn_fail(ctx, BN_IO,
+                       "cannot read %s: its name ends neither in .vti, .pvti, .vtu, .vtk, .tif, .tiff nor .h5, .hdf5",
                        path);
     if (st != BN_OK)
         bn_volume_free(out);

@@ -7,16 +7,16 @@
 
 enum { BN_VOLUME_POINTS = 1 << 30 };
 
-/* Values x fastest; h: spacing [m], 0 where the file does not tell. */
+/* Values x fastest; h: spacing [m], 0 where the file does not give it. */
 typedef struct bn_volume {
     uint32_t n[3];
     double h[3];
     double *values;
 } bn_volume;
 
-/* By the end of the name: .vti, .pvti (with its pieces), .tif or .tiff, .h5 or .hdf5. `name` picks an array of .vti and
- * .h5; "": the only one, or the first of an openPMD file. BN_IO names path and reason. The volume owns its memory until
- * bn_volume_free. */
+/* By the end of the name: .vti, .pvti (with its pieces), .vtu and .vtk, .tif or .tiff, .h5 or .hdf5. `name` picks an
+ * array of VTK's files and .h5; "": the only one, or the first of an openPMD file. BN_IO names path and reason. The
+ * volume owns its memory until bn_volume_free. */
 BN_CHECKED bn_status bn_volume_read(bn_context *, const char *path, const char *name, bn_volume *out);
 void bn_volume_free(bn_volume *);
 

@@ -1,5 +1,6 @@
-/* vtk.h: VTK XML ImageData (.vti) and UnstructuredGrid (.vtu): zlib blocks in base64, header type UInt64; .pvti and
- * .pvtu, which name pieces that several processes wrote; and a .pvd file for time. */
+/* vtk.h: VTK images and meshes. Written: XML ImageData (.vti) and UnstructuredGrid (.vtu) in zlib blocks as base64,
+ * .pvti and .pvtu, which name pieces that several processes wrote, and a .pvd file for time. Read: these and what VTK's
+ * own writers make of grids on a lattice. */
 #ifndef BN_VTK_H
 #define BN_VTK_H
 
@@ -7,7 +8,7 @@
 #include <stdint.h>
 
 /* An array: `components` planes in C order (component slowest, as bn_sim_read gives), real or integer. VTK wants
- * components fastest: the writer interleaves. `type`: "Float32", "Float64", "Int32", "Int64", "UInt8". */
+ * components fastest: the writer interleaves. `type`: "Float32", "Float64", "Int8", "UInt8" ... "UInt64". */
 typedef struct bn_vtk_array {
     const char *name, *unit, *type;
     int components;
@@ -48,12 +49,17 @@ typedef struct bn_vtk_piece {
 BN_CHECKED bn_status bn_vtk_pieces_write(bn_context *, const char *path, const bn_vtk_image *whole,
                                          const bn_vtk_piece *pieces, size_t count);
 
-/* Reads a .vti that this program wrote, or a .pvti with all its pieces. The image owns its memory until bn_vtk_free;
- * arrays back in planes (component slowest). */
-BN_CHECKED bn_status bn_vtk_read(bn_context *, const char *path, bn_vtk_image *out);
+/* Reads an image: .vti, .pvti with its pieces, legacy .vtk; or a mesh, .vtu and .vtk, whose cells fill a lattice. Where
+ * a file has data of points and of cells, those with the array `field`; NULL, or no such array: of cells. The image
+ * owns its memory until bn_vtk_free; values are in planes (component slowest). */
+BN_CHECKED bn_status bn_vtk_read(bn_context *, const char *path, const char *field, bn_vtk_image *out);
 void bn_vtk_free(bn_vtk_image *);
+/* Whether bn_vtk_read takes files of that name. */
+bool bn_vtk_is_image(const char *path);
+/* Element `i` of an array of any type. */
+double bn_vtk_value(const bn_vtk_array *, size_t i);
 
-/* Rewrites the .pvd collection: `files` relative to the .pvd's folder. */
+/* Rewrites the .pvd collection: `files` relative to the folder of the .pvd. */
 BN_CHECKED bn_status bn_vtk_collection_write(bn_context *, const char *path, const char *const *files,
                                              const double *times, size_t count);
 

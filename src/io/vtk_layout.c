@@ -1,6 +1,10 @@
 /* vtk_layout.c: sizes and order of the values in VTK files. */
 #include "io/vtk_layout.h"
 
+#include "io/decimal.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *bn_vtk_byte_order(void)
@@ -11,27 +15,72 @@ const char *bn_vtk_byte_order(void)
     return first ? "LittleEndian" : "BigEndian";
 }
 
-static const struct {
+/* Every type: its name, C's type, and how text becomes it. */
+#define TYPES(X)                                                                                                  \
+    X(Float32, float, real)                                                                                       \
+    X(Float64, double, real)                                                                                      \
+    X(Int8, int8_t, integer)                                                                                      \
+    X(UInt8, uint8_t, natural) X(Int16, int16_t, integer) X(UInt16, uint16_t, natural) X(Int32, int32_t, integer) \
+        X(UInt32, uint32_t, natural) X(Int64, int64_t, integer) X(UInt64, uint64_t, natural)
+
+static bool parse_real(const char *word, double *out) { return bn_decimal_parse(word, out); }
+
+static bool parse_integer(const char *word, long long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(word, &end, 10);
+    return end != word && *end == '\0' && errno == 0;
+}
+
+static bool parse_natural(const char *word, unsigned long long *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoull(word, &end, 10);
+    return word[0] != '-' && end != word && *end == '\0' && errno == 0;
+}
+
+typedef double real_value;
+typedef long long integer_value;
+typedef unsigned long long natural_value;
+
+#define ACCESS(name, type, kind)                                                                              \
+    static double get_##name(const void *values, size_t i) { return (double)((const type *)values)[i]; }      \
+    static bool parse_##name(const char *word, void *values, size_t i)                                        \
+    {                                                                                                         \
+        kind##_value value;                                                                                   \
+        if (!parse_##kind(word, &value))                                                                      \
+            return false;                                                                                     \
+        ((type *)values)[i] = (type)value;                                                                    \
+        return sizeof(type) == sizeof value || #kind[0] == 'r' || (kind##_value)((type *)values)[i] == value; \
+    }
+TYPES(ACCESS)
+
+static const struct value_type {
     const char *name;
     size_t bytes;
+    double (*get)(const void *, size_t);
+    bool (*parse)(const char *, void *, size_t);
 } types[] = {
-    { "Float32", 4 }, { "Float64", 8 }, { "Int32", 4 }, { "Int64", 8 }, { "UInt8", 1 },
+#define ENTRY(name, type, kind) { #name, sizeof(type), get_##name, parse_##name },
+    TYPES(ENTRY)
 };
 
-const char *bn_vtk_type_name(const char *type)
+static const struct value_type *type_of(const char *name)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (type && strcmp(type, types[i].name) == 0)
-            return types[i].name;
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+        if (strcmp(name, types[i].name) == 0)
+            return &types[i];
     return NULL;
 }
 
-size_t bn_vtk_type_bytes(const char *type)
+const char *bn_vtk_type_name(const char *type) { return type_of(type) ? type_of(type)->name : NULL; }
+size_t bn_vtk_type_bytes(const char *type) { return type_of(type) ? type_of(type)->bytes : 0; }
+double bn_vtk_value(const bn_vtk_array *a, size_t i) { return type_of(a->type)->get(a->data, i); }
+bool bn_vtk_parse(const char *type, const char *word, void *values, size_t i)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (type && strcmp(type, types[i].name) == 0)
-            return types[i].bytes;
-    return 0;
+    return type_of(type)->parse(word, values, i);
 }
 
 uint32_t bn_vtk_extent(const bn_vtk_image *image, int axis)

@@ -1,10 +1,10 @@
-/* vtk_layout.h: what the writer and the reader of VTK files must agree on: element types, extents, blocks. */
+/* vtk_layout.h: what the writer and the readers of VTK files share: types of values, extents, blocks. */
 #ifndef BN_VTK_LAYOUT_H
 #define BN_VTK_LAYOUT_H
 
 #include "io/vtk.h"
 
-/* XML attributes of every file of ours; the reader accepts these only. */
+/* XML attributes of every file that is written. */
 #define BN_VTK_HEADER_TYPE "UInt64"
 #define BN_VTK_COMPRESSOR "vtkZLibDataCompressor"
 
@@ -20,9 +20,11 @@ enum {
 /* "LittleEndian" or "BigEndian": the order of this machine, which is the order in the file. */
 const char *bn_vtk_byte_order(void);
 
-/* The same name in static storage, and the bytes of an element; NULL and 0: not a type that we write. */
+/* The same name in static storage, and the bytes of an element; NULL and 0: not a type of VTK's. */
 const char *bn_vtk_type_name(const char *type);
 size_t bn_vtk_type_bytes(const char *type);
+/* Makes text element `i` of values of a type; false: it is no such number. */
+bool bn_vtk_parse(const char *type, const char *word, void *values, size_t i);
 
 /* The extent along an axis is 0 ... this; axes beyond `dims` are flat (0). */
 uint32_t bn_vtk_extent(const bn_vtk_image *, int axis);

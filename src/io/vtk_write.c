@@ -55,9 +55,10 @@ static bn_status check_array(bn_context *ctx, const char *path, const bn_vtk_ima
     if (!a->name || !a->name[0] || !a->data)
         return bn_fail(ctx, BN_USAGE, "cannot write %s: an array has no name or no data", path);
     if (bn_vtk_type_bytes(a->type) == 0)
-        return bn_fail(ctx, BN_USAGE,
-                       "cannot write %s: array %s has type '%s'; use Float32, Float64, Int32, Int64 or UInt8", path,
-                       a->name, a->type ? a->type : "");
+        return bn_fail(
+            ctx, BN_USAGE,
+            "cannot write %s: array %s has type '%s'; use Float32, Float64, Int8 ... Int64 or UInt8 ... UInt64", path,
+            a->name, a->type ? a->type : "");
     if (a->components < 1 || a->components > BN_VTK_COMPONENTS_MAX)
         return bn_fail(ctx, BN_USAGE, "cannot write %s: array %s has %d components; 1 to %d are possible", path,
                        a->name, a->components, BN_VTK_COMPONENTS_MAX);

@@ -130,22 +130,12 @@ static bn_status read_volume(bn_plan *p, const char *name, const char *path, con
     return add_file(p, name, v.values, (size_t)v.n[0] * v.n[1] * v.n[2] * sizeof *v.values);
 }
 
-/* Value `i` of an array of any of the types that are read. */
-static double value_of(const bn_vtk_array *a, size_t i)
-{
-    return strcmp(a->type, "Float64") == 0   ? ((const double *)a->data)[i]
-           : strcmp(a->type, "Float32") == 0 ? (double)((const float *)a->data)[i]
-           : strcmp(a->type, "Int32") == 0   ? ((const int32_t *)a->data)[i]
-           : strcmp(a->type, "Int64") == 0   ? (double)((const int64_t *)a->data)[i]
-                                             : ((const uint8_t *)a->data)[i];
-}
-
 static bn_status read_image(bn_plan *p, const char *path, bn_input *in)
 {
     bn_vtk_image image = { .arrays = NULL };
     double *values;
     bn_status st = BN_OK;
-    BN_TRY(bn_vtk_read(p->ctx, path, &image));
+    BN_TRY(bn_vtk_read(p->ctx, path, NULL, &image));
     if (image.count != 1) {
         st = bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
         goto out;
@@ -155,7 +145,7 @@ static bn_status read_image(bn_plan *p, const char *path, bn_input *in)
     const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
     BN_GO(bn_plan_allocate(p, count * sizeof *values, (void **)&values));
     for (size_t i = 0; i < count; i++)
-        values[i] = value_of(&image.arrays[0], i);
+        values[i] = bn_vtk_value(&image.arrays[0], i);
     in->values = values;
     BN_GO(add_file(p, path, values, count * sizeof *values));
 out:

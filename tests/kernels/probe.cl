@@ -71,5 +71,5 @@ kernel void probe_fixed(global long *restrict sums)
     CELL(i, j);
     const int n = (Y0 + j) * GNX + X0 + i;
     fixed_add(&sums[FIRST + (n & 7)], (n % 3 - 1) * ((long)n * n * n + ((long)n << 33)));
-    fixed_add(&sums[FIRST + (n & 7)], to_fixed(REAL(0.5) * n, 8));
+    fixed_add(&sums[FIRST + (n & 7)], convert_long_rte(REAL(128.0) * n));
 }

@@ -39,7 +39,7 @@ static void *values_of(run *r, const char *name, size_t *bytes)
 
 static void same_bits(const char *const *overrides, bool presented_between)
 {
-    static const char *const names[] = { "lives", "intensity", "amplitude", "photons" };
+    static const char *const names[] = { "tallies", "intensity", "amplitude", "photons" };
     bn_device *device;
     bn_case *c;
     unsigned asked = 0, left = 0;

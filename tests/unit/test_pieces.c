@@ -118,7 +118,7 @@ START_TEST(vtk_pieces_are_read_as_one)
     for (int nodes = 0; nodes < 2; nodes++) {
         bn_vtk_image image;
         write_pieces(nodes);
-        OK(bn_vtk_read(ctx, in_folder("all.pvti"), &image));
+        OK(bn_vtk_read(ctx, in_folder("all.pvti"), NULL, &image));
         ck_assert(image.nodes == nodes);
         ck_assert_int_eq(image.dims, 3);
         ck_assert(memcmp(image.n, whole_n, sizeof image.n) == 0);
@@ -134,7 +134,7 @@ START_TEST(vtk_pieces_are_read_as_one)
         ck_assert(memcmp(volume.n, whole_n, sizeof volume.n) == 0);
         ck_assert_double_eq(volume.values[POINTS - 1], (double)value(NX - 1, NY - 1, NZ - 1, 0));
         bn_volume_free(&volume);
-        OK(bn_vtk_read(ctx, in_folder("p3.vti"), &image)); /* one alone */
+        OK(bn_vtk_read(ctx, in_folder("p3.vti"), NULL, &image)); /* one alone */
         ck_assert_uint_eq(image.first[0], 6);
         ck_assert_uint_eq(image.first[1], 4);
         bn_vtk_free(&image);
@@ -155,7 +155,7 @@ static void refused(const char *from, const char *to, const char *why)
     ck_assert_ptr_nonnull(changed = calloc(bytes + strlen(to) + 1, 1));
     snprintf(changed, bytes + strlen(to) + 1, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     OK(bn_file_write(ctx, in_folder("all.pvti"), changed, strlen(changed)));
-    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), NULL, &image), BN_IO);
     ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s", bn_error_text(ctx));
     bn_error_clear(ctx);
     free(text);
@@ -173,7 +173,7 @@ START_TEST(damaged_lists_are_refused)
     refused("PImageData\" version", "PRectilinearGrid\" version", "type is");
     write_pieces(true);
     ck_assert_int_eq(remove(in_folder("p2.vti")), 0);
-    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("all.pvti"), NULL, &image), BN_IO);
     ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "p2.vti"));
 }
 END_TEST

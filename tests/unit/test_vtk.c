@@ -1,5 +1,6 @@
-/* test_vtk.c: image files written, opened by VTK itself, read back, damaged in many ways. BINNACLE_TEST_PYTHON names a
- * Python that has VTK; without one the files are written and not opened by VTK, and the test says so. */
+/* test_vtk.c: image files written, opened by VTK itself, read back; files that VTK wrote; files damaged in many ways.
+ * BINNACLE_TEST_PYTHON names a Python that has VTK; without one the files are written and not opened by VTK, and the
+ * test says so. */
 #include "io/file.h"
 #include "io/vtk.h"
 #include "support.h"
@@ -32,7 +33,7 @@ static const char *in_folder(const char *name)
 
 static void teardown(void)
 {
-    static const char *const names[] = { "a.vti", "b.vti", "a.dump", "a.pvd" };
+    static const char *const names[] = { "a.vti", "b.vti", "b.vtu", "b.vtk", "a.dump", "a.pvd" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         remove(in_folder(names[i]));
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left */
@@ -203,7 +204,7 @@ START_TEST(test_vtk_reads_back)
     const bn_vtk_image image = make_image(s, arrays);
     bn_vtk_image back;
     ck_assert_int_eq(bn_vtk_write(ctx, in_folder("a.vti"), &image), BN_OK);
-    ck_assert_msg(bn_vtk_read(ctx, in_folder("a.vti"), &back) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert_msg(bn_vtk_read(ctx, in_folder("a.vti"), NULL, &back) == BN_OK, "%s", bn_error_text(ctx));
     ck_assert_int_eq(back.nodes, s->nodes);
     for (int d = 0; d < 3; d++)
         ck_assert_uint_eq(back.n[d], s->n[d]);
@@ -309,7 +310,7 @@ static void expect_refused(const char *text, const char *why)
 {
     bn_vtk_image image;
     ck_assert_int_eq(bn_file_write(ctx, in_folder("a.vti"), text, strlen(text)), BN_OK);
-    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("a.vti"), &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("a.vti"), NULL, &image), BN_IO);
     ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "'%s' has no '%s'", bn_error_text(ctx), why);
     ck_assert_uint_eq(image.count, 0);
     bn_error_clear(ctx);
@@ -330,6 +331,7 @@ START_TEST(test_vtk_foreign_files)
     expect_refused("<!DOCTYPE a [<!ENTITY b \"cccccccccc\"><!ENTITY d \"&b;&b;&b;\">]><VTKFile>&d;</VTKFile>",
                    "document type");
     expect_refused("<VTKFile type=\"RectilinearGrid\"/>", "RectilinearGrid");
+    expect_refused("<VTKFile type=\"ImageData\" byte_order=\"BigEndian\" compressor=\"vtkLZ4DataCompressor\"/>", "LZ4");
     expect_refused("<VTKFile type=\"ImageData\" byte_order=\"Middle\"/>", "byte_order");
     snprintf(text, sizeof text, "%s</VTKFile>", head);
     expect_refused(text, "no image");
@@ -342,6 +344,12 @@ START_TEST(test_vtk_foreign_files)
         { "<ImageData WholeExtent=\"0 1 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"1 1 1\"><Piece Extent=\"0 2 0 1 0 "
           "0\"/></ImageData>",
           "whole image" },
+        { "<ImageData WholeExtent=\"0 1 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"1 1 1\" Direction=\"0 1 0 -1 0 0 0 0 "
+          "1\"/>",
+          "along the axes" },
+        { "<ImageData WholeExtent=\"0 2 0 1 0 0\" Origin=\"0 0 0\" Spacing=\"1 1 1\"><Piece Extent=\"0 1 0 1 0 "
+          "0\"/></ImageData>",
+          "not the whole" },
     };
     for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
         snprintf(text, sizeof text, "%s%s</VTKFile>", head, images[i][0]);
@@ -353,14 +361,19 @@ START_TEST(test_vtk_foreign_files)
         { "<DataArray type=\"Float64\" NumberOfComponents=\"1\" format=\"binary\">AAAA</DataArray>", "without a name" },
         { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"0\" format=\"binary\">AAAA</DataArray>",
           "components" },
-        { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"appended\"/>", "appended" },
-        { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"binary\"></DataArray>", "empty" },
+        { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"appended\"/>", "nothing is" },
+        { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"own\"/>", "format" },
+        { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"binary\"></DataArray>",
+          "cut short" },
+        { "<DataArray type=\"Float64\" Name=\"a\" format=\"ascii\">1 2 3</DataArray>", "too few" },
+        { "<DataArray type=\"Float64\" Name=\"a\" format=\"ascii\">1 2 3 four</DataArray>", "no number" },
+        { "<DataArray type=\"UInt8\" Name=\"a\" format=\"ascii\">1 2 3 256</DataArray>", "no number of its type" },
         { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"binary\">AAAA</DataArray>",
           "cut short" },
         { "<DataArray type=\"Float64\" Name=\"a\" NumberOfComponents=\"1\" format=\"binary\">"
           "////////////////////////////////AAAA</DataArray>",
-          "size of the image" },
-        { "<Piece/>", "unexpected <Piece>" },
+          "head is damaged" },
+        { "<VTKFile/>", "unexpected <VTKFile>" },
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         snprintf(
@@ -371,9 +384,9 @@ START_TEST(test_vtk_foreign_files)
         expect_refused(text, arrays[i][1]);
     }
     bn_vtk_image image;
-    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("none.vti"), &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, in_folder("none.vti"), NULL, &image), BN_IO);
     bn_error_clear(ctx);
-    ck_assert_int_eq(bn_vtk_read(ctx, folder, &image), BN_IO);
+    ck_assert_int_eq(bn_vtk_read(ctx, folder, NULL, &image), BN_IO);
 }
 END_TEST
 
@@ -397,16 +410,142 @@ static size_t damage(char *data, size_t bytes, uint64_t *random)
     }
 }
 
+/* Files of the same grid that VTK wrote (tests/data/vtk/make.py). */
+static const char *const written_by_vtk[] = {
+    "ascii.vti",          "inline.vti",
+    "inline-zlib.vti",    "raw.vti",
+    "raw-zlib.vti",       "shifted.vti",
+    "pieces.pvti",        "appended.vti",
+    "raw-big-endian.vti", "appended-zlib-big-endian.vti",
+    "points.vtk",         "points-binary.vtk",
+    "voxels.vtu",         "hexahedra.vtu",
+    "voxels.vtk",         "voxels-42.vtk",
+};
+enum { WRITTEN = sizeof written_by_vtk / sizeof *written_by_vtk };
+
+static const char *in_data(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "tests/data/vtk/%s", name);
+    return path;
+}
+
+static void expect_grid(const bn_vtk_image *image, bool nodes)
+{
+    static const double origin[3] = { 1, 2, 3 }, h[3] = { 0.5, 0.25, 2 };
+    static const uint32_t cells[3] = { 3, 2, 2 };
+    ck_assert_int_eq(image->dims, 3);
+    ck_assert_int_eq(image->nodes, nodes);
+    near(image->time, 2.5, 0, "the time");
+    ck_assert_str_eq(image->title ? image->title : "a box", "a box");
+    for (int d = 0; d < 3; d++) {
+        ck_assert_uint_eq(image->n[d], cells[d] + (nodes ? 1 : 0));
+        near(image->origin[d] + image->first[d] * image->h[d], origin[d], 1e-12, "the corner");
+        near(image->h[d], h[d], 1e-12, "sides of a cell");
+    }
+}
+
+static double place_number(const bn_vtk_image *image, size_t at)
+{
+    return (double)(at % image->n[0] + 10 * (at / image->n[0] % image->n[1]) + 100 * (at / image->n[0] / image->n[1]));
+}
+
+START_TEST(files_that_vtk_wrote)
+{
+    bn_vtk_image image;
+    ck_assert_msg(bn_vtk_read(ctx, in_data(written_by_vtk[_i]), NULL, &image) == BN_OK, "%s", bn_error_text(ctx));
+    expect_grid(&image, false);
+    ck_assert_uint_eq(image.count, 2);
+    ck_assert_str_eq(image.arrays[0].name, "rho");
+    ck_assert_str_eq(image.arrays[0].unit, "m-3");
+    ck_assert_str_eq(image.arrays[0].type, "Float32");
+    ck_assert_str_eq(image.arrays[1].name, "pair");
+    ck_assert_int_eq(image.arrays[1].components, 2);
+    for (size_t i = 0; i < 12; i++) {
+        const double rho = (1 + place_number(&image, i)) / 8;
+        near(bn_vtk_value(&image.arrays[0], i), rho, 0, "rho");
+        near(bn_vtk_value(&image.arrays[1], i), rho, 0, "first of pair");
+        near(bn_vtk_value(&image.arrays[1], 12 + i), -rho, 0, "second of pair");
+    }
+    bn_vtk_free(&image);
+    ck_assert_msg(bn_vtk_read(ctx, in_data(written_by_vtk[_i]), "p", &image) == BN_OK, "%s", bn_error_text(ctx));
+    expect_grid(&image, true);
+    ck_assert_uint_eq(image.count, 1);
+    for (size_t i = 0; i < 36; i++)
+        near(bn_vtk_value(&image.arrays[0], i), place_number(&image, i) / 4, 0, "p");
+    bn_vtk_free(&image);
+}
+END_TEST
+
+START_TEST(all_types_of_numbers)
+{
+    static const char *const files[] = { "types.vti", "types-ascii.vti" };
+    static const char *const types[] = { "Int8",   "UInt8", "Int16",  "UInt16",  "Int32",
+                                         "UInt32", "Int64", "UInt64", "Float32", "Float64" };
+    bn_vtk_image image;
+    ck_assert_msg(bn_vtk_read(ctx, in_data(files[_i]), NULL, &image) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert_uint_eq(image.count, 10);
+    for (size_t k = 0; k < 10; k++) {
+        ck_assert_str_eq(image.arrays[k].type, types[k]);
+        for (size_t i = 0; i < 12; i++)
+            near(bn_vtk_value(&image.arrays[k], i), place_number(&image, i) - (types[k][0] == 'U' ? 0 : 50), 0,
+                 types[k]);
+    }
+    bn_vtk_free(&image);
+}
+END_TEST
+
+START_TEST(meshes_that_are_no_lattice)
+{
+    static const char head[] = "# vtk DataFile Version 4.2\nmesh\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n";
+    static const char *const rest[][2] = {
+        { "0 0 0 1 0 0 0 1 0 2 3 0\nCELLS 2 8\n3 0 1 2\n3 1 3 2\nCELL_DATA 2\nSCALARS a float\nLOOKUP_TABLE default\n1 "
+          "2\n",
+          "lattice" },
+        { "0 0 0 1 0 0 0 1 0 1 1 0\nCELLS 1 5\n4 0 1 2 4\nCELL_DATA 1\nSCALARS a float\nLOOKUP_TABLE default\n1\n",
+          "not there" },
+        { "0 0 0 1 0 0 0 1 0 1 1 0\nCELLS 1 4\n4 0 1 2\nCELL_DATA 1\nSCALARS a float\nLOOKUP_TABLE default\n1\n",
+          "damaged" },
+        { "0 0 0 1 0 0 0 1 0 nan 1 0\nPOINT_DATA 4\nSCALARS a float\nLOOKUP_TABLE default\n1 2 3 4\n", "no place" },
+        { "0 0 0 1 0 0 0 1 0 1 1 0\nCELLS 9000000000 9000000000\n4 0 1 2\n", "too few" },
+        { "0 0 0 1 0 0 0 1 0 1 1 0\nPOINT_DATA 5\n", "size of the grid" },
+        { "0 0 0 1 0 0 0 1 0 1 1 0\nPOLYGONS 1 2\n", "not read" },
+    };
+    char text[512];
+    bn_vtk_image image;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+        snprintf(text, sizeof text, "%s%s", head, rest[i][0]);
+        ck_assert_int_eq(bn_file_write(ctx, in_folder("b.vtk"), text, strlen(text)), BN_OK);
+        ck_assert_int_eq(bn_vtk_read(ctx, in_folder("b.vtk"), NULL, &image), BN_IO);
+        ck_assert_msg(strstr(bn_error_text(ctx), rest[i][1]) != NULL, "'%s' has no '%s'", bn_error_text(ctx),
+                      rest[i][1]);
+        bn_error_clear(ctx);
+    }
+}
+END_TEST
+
 /* Whatever is damaged: no crash (the sanitizers watch), a message, or a file that is still whole where it matters. */
 START_TEST(test_vtk_survives_damage)
 {
+    static const struct {
+        const char *from, *to;
+    } files[] = { { NULL, "b.vti" },
+                  { "raw-zlib.vti", "b.vti" },
+                  { "ascii.vti", "b.vti" },
+                  { "voxels.vtu", "b.vtu" },
+                  { "points.vtk", "b.vtk" },
+                  { "points-binary.vtk", "b.vtk" },
+                  { "voxels-42.vtk", "b.vtk" },
+                  { "voxels.vtk", "b.vtk" } };
     bn_vtk_array arrays[ARRAYS];
     const bn_vtk_image image = make_image(&samples[0], arrays);
     char *good = NULL, *bad;
     size_t bytes = 0, refused = 0, accepted = 0;
-    uint64_t random = 2024;
+    uint64_t random = 2024 + (uint64_t)_i;
     ck_assert_int_eq(bn_vtk_write(ctx, in_folder("a.vti"), &image), BN_OK);
-    ck_assert_int_eq(bn_file_read(ctx, in_folder("a.vti"), 1 << 20, &good, &bytes), BN_OK);
+    ck_assert_int_eq(
+        bn_file_read(ctx, files[_i].from ? in_data(files[_i].from) : in_folder("a.vti"), 1 << 20, &good, &bytes),
+        BN_OK);
     ck_assert_ptr_nonnull(bad = malloc(bytes + 1));
     for (int round = 0; round < 800; round++) {
         bn_vtk_image back;
@@ -414,11 +553,11 @@ START_TEST(test_vtk_survives_damage)
         size_t left = bytes;
         for (unsigned k = 1 + next_random(&random) % 3; k > 0 && left > 0; k--)
             left = damage(bad, left, &random);
-        FILE *f = fopen(in_folder("b.vti"), "wb");
+        FILE *f = fopen(in_folder(files[_i].to), "wb");
         ck_assert_ptr_nonnull(f);
         ck_assert_uint_eq(fwrite(bad, 1, left, f), left);
         ck_assert_int_eq(fclose(f), 0);
-        const bn_status st = bn_vtk_read(ctx, in_folder("b.vti"), &back);
+        const bn_status st = bn_vtk_read(ctx, in_folder(files[_i].to), NULL, &back);
         if (st == BN_OK) {
             accepted++;
             bn_vtk_free(&back);
@@ -426,11 +565,11 @@ START_TEST(test_vtk_survives_damage)
         }
         refused++;
         ck_assert_int_eq(st, BN_IO);
-        ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "b.vti"));
+        ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), files[_i].to));
         bn_error_clear(ctx);
     }
     ck_assert_uint_eq(refused + accepted, 800);
-    ck_assert_uint_gt(refused, 400);
+    ck_assert_uint_gt(refused, files[_i].from ? 100 : 400);
     free(bad);
     free(good);
     release_image(arrays);
@@ -482,7 +621,10 @@ static void add(TCase *c)
     tcase_add_test(c, test_vtk_refuses_nonsense);
     tcase_add_test(c, test_vtk_full_disk);
     tcase_add_test(c, test_vtk_foreign_files);
-    tcase_add_test(c, test_vtk_survives_damage);
+    tcase_add_loop_test(c, files_that_vtk_wrote, 0, WRITTEN);
+    tcase_add_loop_test(c, all_types_of_numbers, 0, 2);
+    tcase_add_test(c, meshes_that_are_no_lattice);
+    tcase_add_loop_test(c, test_vtk_survives_damage, 0, 8);
     tcase_add_test(c, hexagons_are_regular_and_share_their_corners);
 }
 

@@ -1,15 +1,14 @@
-/* xray.c: small-angle scattering by Monte Carlo (docs/xray.md): photons with phase through an electron density to a
- * detector: the case's keys, the plan, the table. */
+/* xray.c: small-angle scattering by Monte Carlo transport of photons with phase (docs/xray.md): keys of the case, plan,
+ * table. */
 #include "xray.h"
 
 #include <math.h>
 
-/* A key is read in one piece. */
 /* clang-format off */
 /* The defaults are the double slit, so that the starter case shows something. */
 static const bn_key schema[] = {
     { .name = "density.kind", .type = BN_KEY_CHOICE,
-      .choices = "slab|single-slit|double-slit|grating|offset-gratings|sphere|foil|file|series",
+      .choices = BN_CHOICES(XRAY_DENSITIES),
       .def_text = "double-slit",
       .help = "shape of the density, seen from the entrance: x into it, y and z across; slits, lines along z" },
     { .name = "density.cells", .type = BN_KEY_INT, .count = 3, .def = 128, .min = 1, .max = 65536, .inferred = true,
@@ -18,19 +17,19 @@ static const bn_key schema[] = {
       .inferred = true, .help = "sides of a cell; where a file tells them, they need not be given" },
     { .name = "density.file", .type = BN_KEY_TEXT, .def_text = "",
       .only = "density.kind=file",
-      .help = ".vti, .pvti, .tif (a stack along z), .h5 (openPMD or plain), or .png (black is dense, "
-              "the same along x); relative to the case file" },
+      .help = ".vti, .pvti, .vtu or .vtk (cells that fill a lattice), .tif (a stack along z), .h5 (openPMD or plain), "
+              "or .png (black is dense, the same along x); relative to the case file" },
     { .name = "density.frame.file", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .only = "density.kind=series",
-      .help = "the density at a time, .vti, .pvti, .tif or .h5; linear in between" },
+      .help = "the density at a time, any of these but .png; linear in between" },
     { .name = "density.frame.time", .type = BN_KEY_REAL, .unit = "s", .min = -1e9, .max = 1e9, .list = true,
       .only = "density.kind=series",
       .help = "that time" },
     { .name = "density.array", .type = BN_KEY_TEXT, .def_text = "",
       .only = "density.kind=file|series",
-      .help = "which array of a .vti or .h5; empty: the only one" },
-    { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = "probability|electrons", .def_text = "probability",
-      .help = "what values mean: chance to be scattered in a cell, along its side in the flight's direction; or "
+      .help = "which array of VTK's files or .h5; empty: the only one" },
+    { .name = "density.measure", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_MEASURES), .def_text = "probability",
+      .help = "what values mean: probability of a scattering in a cell, along its side in the flight's direction; or "
               "electrons per m3, with Thomson's cross-section" },
     { .name = "density.value", .type = BN_KEY_REAL, .def = 1, .min = 0, .max = 1e40,
       .help = "inside of the shape; factor of a file's values" },
@@ -63,21 +62,21 @@ static const bn_key schema[] = {
     { .name = "density.ripple", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1,
       .only = "density.kind=foil",
       .help = "amplitude of a foil's ripples" },
-    { .name = "source.face", .type = BN_KEY_CHOICE, .choices = "x_min|x_max|y_min|y_max|z_min|z_max",
+    { .name = "source.face", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_FACES),
       .def_text = "x_min", .help = "face of the grid where photons enter; y and z across follow it in cyclic order" },
     { .name = "source.wavelength", .type = BN_KEY_REAL, .unit = "m", .def = 1e-10, .max = 1, .above = true,
       .help = "of the light" },
     { .name = "source.photons", .type = BN_KEY_REAL, .def = 1e8, .min = 1, .max = XRAY_PHOTONS, .help = "in all" },
     { .name = "source.batch", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_ROUNDS * XRAY_LAYERS,
-      .help = "photons that fly in a step, per cell of the detector; 0: about a sixty-fourth of all" },
-    { .name = "source.profile", .type = BN_KEY_CHOICE, .choices = "uniform|gaussian|pencil", .def_text = "uniform",
+      .help = "photons of a step, per cell of the detector; 0: about a sixty-fourth of all" },
+    { .name = "source.profile", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_PROFILES), .def_text = "uniform",
       .help = "of the light across the entrance" },
     { .name = "source.size", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = 0, .max = 1,
       .only = "source.profile!=pencil",
       .help = "of the light along y and z; gaussian: full width at half maximum; 0: the whole face" },
     { .name = "source.centre", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1, .max = 1,
       .help = "of the light, from the middle of the face" },
-    { .name = "source.positions", .type = BN_KEY_CHOICE, .choices = "random|fixed", .def_text = "random",
+    { .name = "source.positions", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_POSITIONS), .def_text = "random",
       .only = "source.profile!=pencil",
       .help = "of photons in their cell; fixed: in its middle" },
     { .name = "source.tilt", .type = BN_KEY_REAL, .count = 2, .unit = "rad", .def = 0, .min = -1.5, .max = 1.5,
@@ -87,11 +86,11 @@ static const bn_key schema[] = {
       .help = "angle of the electric field to y" },
     { .name = "source.pulse", .type = BN_KEY_REAL, .count = 2, .unit = "s", .min = -1e9, .max = 1e9,
       .only = "density.kind=series",
-      .help = "when the first photon enters a series of densities, and the last; each step's photons meet the "
+      .help = "when the first photon enters a series of densities, and the last; each step's photons see the "
               "density of its middle; equal: all frames" },
     { .name = "source.coherent_steps", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 1e15,
       .help = "coherence time: photons of so many steps interfere, then intensities add up; 0: all interfere" },
-    { .name = "scattering.angle", .type = BN_KEY_CHOICE, .choices = "uniform|thomson|polarised|henyey-greenstein|table",
+    { .name = "scattering.angle", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_LAWS),
       .def_text = "uniform", .help = "law of the scattering angle: uniform in solid angle, Thomson's without and with "
                                      "polarisation, Henyey and Greenstein's" },
     { .name = "scattering.theta_max", .type = BN_KEY_REAL, .unit = "rad", .def = 0.1, .max = 3.14159265358979312,
@@ -103,185 +102,164 @@ static const bn_key schema[] = {
     { .name = "scattering.g", .type = BN_KEY_REAL, .def = 0, .min = -0.9, .max = 0.9,
       .only = "scattering.angle=henyey-greenstein",
       .help = "mean cosine of Henyey's and Greenstein's law" },
-    { .name = "scattering.order", .type = BN_KEY_CHOICE, .choices = "single|multiple", .def_text = "single",
+    { .name = "scattering.order", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_MULTIPLICITIES),
+      .def_text = "single",
       .help = "whether a photon may be scattered again" },
-    { .name = "scattering.most", .type = BN_KEY_INT, .def = XRAY_SCATTERINGS, .min = 1, .max = XRAY_SCATTERINGS,
+    { .name = "scattering.most", .type = BN_KEY_INT, .def = XRAY_SCATTERINGS_MAX, .min = 1, .max = XRAY_SCATTERINGS_MAX,
       .only = "scattering.order=multiple",
       .help = "scatterings of a photon at most, where they are multiple" },
     { .name = "detector.cells", .type = BN_KEY_INT, .count = 2, .def = 1024, .min = 2, .max = 16384,
       .help = "along y and z; the undisturbed direction is the middle of cell cells / 2" },
     { .name = "detector.cell_angle", .type = BN_KEY_REAL, .unit = "rad", .def = 70e-6, .max = 1, .above = true,
       .help = "seen under by the cell in the middle" },
-    { .name = "detector.spacing", .type = BN_KEY_CHOICE, .choices = "angles|lengths", .def_text = "angles",
+    { .name = "detector.spacing", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_SPACINGS), .def_text = "angles",
       .help = "whether the cells have equal angles or equal sides" },
     { .name = "detector.distance", .type = BN_KEY_REAL, .unit = "m", .def = 5, .max = 1e6, .above = true,
       .help = "from the density" },
     { .name = "detector.beam_stop", .type = BN_KEY_REAL, .def = 2, .min = 0, .max = 16384,
       .help = "radius of what the direct beam can't reach, in cells; 0: nothing" },
-    { .name = "flight.method", .type = BN_KEY_CHOICE, .choices = "delta|exact", .def_text = "delta",
+    { .name = "flight.method", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_TRACKINGS), .def_text = "delta",
       .help = "delta: tentative collisions at the largest density of a block of cells; exact: from cell to cell" },
     { .name = "flight.block", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 7,
       .only = "flight.method=delta",
       .help = "a block has 2^block cells a side; 0: where photons have least to do" },
-    { .name = "solver.estimator", .type = BN_KEY_CHOICE, .choices = "analog|expected", .def_text = "analog",
-      .help = "what a scattering brings to the picture: its photon, or its expectation in some of the cells" },
+    { .name = "solver.estimator", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_ESTIMATORS), .def_text = "analog",
+      .help = "what a scattering adds to the picture: its photon, or its expected value in some of the cells" },
     { .name = "solver.samples", .type = BN_KEY_INT, .def = 16, .min = 1, .max = 1000000,
       .only = "solver.estimator=expected",
       .help = "cells that the expected-value estimator visits for a scattering" },
     { .name = "solver.layers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = XRAY_LAYERS,
-      .help = "work-items a cell of the detector that share its photons of a step, as far as there are enough; 0: as many as "
-              "fill a device. The result is the same" },
-    { .name = "solver.density", .type = BN_KEY_CHOICE, .choices = "automatic|whole|slabs", .def_text = "automatic",
-      .help = "where several devices compute: all of the density on each, or a slab of it, and photons that come to another "
-              "slab go on on its device; automatic: slabs if a device has no room for all of it. The result is the same" },
-    { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = "none|curve|fft|both", .def_text = "none",
+      .help = "work-items per cell of the detector that share its photons of a step, as far as there are enough; 0: as "
+              "many as fill a device. The result is the same" },
+    { .name = "solver.density", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_DISTRIBUTIONS),
+      .def_text = "automatic",
+      .help = "where several devices compute: all of the density on each, or a slab of it, and photons that come to "
+              "another slab migrate to its device; automatic: slabs if a device has no room for all of it. The result "
+              "is the same" },
+    { .name = "solver.compare", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_COMPARISONS), .def_text = "none",
       .help = "the cut along y with the closed form of slits and gratings; the Fourier picture of the projection" },
     { 0 },
 };
 /* clang-format on */
 
-/* The number of work-items a cell of the detector changes no count; larger blocks draw other random numbers. */
-static bool tracks(const bn_case *c) { return bn_case_choice(c, "flight.method") == 0; }
+/* The number of work-items per cell of the detector changes no result; other blocks use other random numbers. */
+static bool delta_tracking(const bn_case *c) { return bn_case_choice(c, "flight.method") == XRAY_DELTA; }
 static const bn_variant variants[] = {
     { "solver.layers", "1|2|4|8|16|32|64", true, NULL },
-    { "flight.block", "0|1|2|3|4", false, tracks },
+    { "flight.block", "0|1|2|3|4", false, delta_tracking },
     { 0 },
 };
 
 static const bn_kernel_desc kernels[] = {
-    { "xray_fly", BN_PER_CELL, { .reads = 28, .writes = 28, .flops = 400 } },
-    { "xray_cross", BN_PER_PARTICLE, { .reads = 28, .writes = 28, .flops = 400 } },
-    { "xray_count", BN_PER_CELL, { .reads = 30, .writes = 30, .flops = 15 } },
+    { "xray_trace", BN_PER_CELL, { .reads = 28, .writes = 28, .flops = 400 } },
+    { "xray_trace_slab", BN_PER_PARTICLE, { .reads = 28, .writes = 28, .flops = 400 } },
+    { "xray_collect_tallies", BN_PER_CELL, { .reads = 30, .writes = 30, .flops = 15 } },
     { "xray_gather", BN_PER_CELL, { .reads = 15, .writes = 20, .flops = 20 } },
     { 0 },
 };
 
-static bn_status plan_defines(const xray *s, bn_plan *p)
+/* clang-format off */
+/* Integers that kernels know by these names; `s` is the state. */
+#define XRAY_CODES(X)                                                                                  \
+    X(BOX_X, s->volume.box[0], "cells of the bounding box of the density")                              \
+    X(BOX_Y, s->volume.box[1], "along y")                                                               \
+    X(BOX_Z, s->volume.box[2], "along z")                                                               \
+    X(BITS_X, s->volume.bits[0], "binary logarithm of a block's side in cells")                         \
+    X(BITS_Y, s->volume.bits[1], "along y")                                                             \
+    X(BITS_Z, s->volume.bits[2], "along z")                                                             \
+    X(BLOCKS_X, s->volume.blocks[0], "blocks in the box")                                               \
+    X(BLOCKS_Y, s->volume.blocks[1], "along y")                                                         \
+    X(BLOCKS_Z, s->volume.blocks[2], "along z")                                                         \
+    X(THINNED, s->volume.bits[0] > 0, "delta tracking; 0: every collision is a scattering")             \
+    X(SLABS, s->slabs.used, "each device has a slab of the density")                                    \
+    X(CUT, s->slabs.cut, "axis of the slabs")                                                           \
+    X(KEY0, s->config.seed & UINT32_MAX, "key of the random numbers")                                   \
+    X(KEY1, s->config.seed >> 32, "its upper word")                                                     \
+    X(SCATTERINGS_MAX, s->config.scatterings_max, "after so many a photon is scattered no more")             \
+    X(POLARISED, s->config.law == XRAY_POLARISED, "the direction has a polarisation")                   \
+    X(ABSORBING, s->k.absorption > 0, "collisions absorb")                                              \
+    X(PROFILE, s->config.profile, "of the light across the entrance")                                   \
+    X(POSITIONS, s->config.positions, "of photons in their cell of the entrance")                       \
+    X(EQUAL_ANGLES, s->config.spacing == XRAY_ANGLES, "of the detector's cells")                        \
+    X(ESTIMATOR, s->config.estimator, "what a scattering adds to the picture")                          \
+    X(SAMPLES, s->config.samples, "of the expected-value estimator")                                    \
+    X(SAMPLE_STRIDE, s->config.sample_stride, "cells from sample to sample")                            \
+    X(APERTURE_Y, s->i.aperture[0], "width of the light in path units")                                 \
+    X(APERTURE_Z, s->i.aperture[1], "along z")                                                          \
+    X(SHIFT_Y, s->i.shift[0], "its middle")                                                             \
+    X(SHIFT_Z, s->i.shift[1], "along z")                                                                \
+    X(FACE_CELLS_Y, s->volume.n[1], "cells of the entrance")                                            \
+    X(FACE_CELLS_Z, s->volume.n[2], "along z")                                                          \
+    X(CELL_SIDE_Y, s->i.cell_side[0], "of the entrance, path units / 2^16")                             \
+    X(CELL_SIDE_Z, s->i.cell_side[1], "along z")                                                        \
+    X(BEAM_DEFICIT_UNITS, s->i.beam[0], "1 - u of the beam in units of 2^-31")                          \
+    X(BEAM_V_UNITS, s->i.beam[1], "v")                                                                  \
+    X(BEAM_W_UNITS, s->i.beam[2], "w")                                                                  \
+    X(PATH_BITS, s->i.path_bits, "a path unit is 2^-PATH_BITS wavelengths")                             \
+    X(FIXED_BITS, s->i.fixed_bits, "sums are of multiples of 2^-FIXED_BITS photons")                    \
+    X(ANGLE_BITS, s->i.angle_bits, "the angles' array has 2^ANGLE_BITS intervals; 0: none")             \
+    X(HALVINGS, s->i.halvings, "of the argument of the arctangent")
+/* clang-format on */
+
+#define XRAY_CHOICE_ENTRY(id, text) { #id, id },
+static bn_status plan_constants(const xray *s, bn_plan *p)
 {
-    const xray_constants *k = &s->k;
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {
-        { "START_X", k->start_x },
-        { "CENTRE_Y", k->centre_y },
-        { "CENTRE_Z", k->centre_z },
-        { "UNIT_Y", k->unit_y },
-        { "UNIT_Z", k->unit_z },
-        { "PER_Y", k->per_y },
-        { "PER_Z", k->per_z },
-        { "PATH_SCALE", k->path_scale },
-        { "DEFICIT", k->deficit },
-        { "BEAM_U", k->beam[0] },
-        { "BEAM_V", k->beam[1] },
-        { "BEAM_W", k->beam[2] },
-        { "E_U", k->e[0] },
-        { "E_V", k->e[1] },
-        { "E_W", k->e[2] },
-        { "FAR_Y", k->far_y },
-        { "FAR_Z", k->far_z },
-        { "PER_CELL_Y", k->per_cell_y },
-        { "PER_CELL_Z", k->per_cell_z },
-        { "EXPECTATION", k->expectation },
-        { "REACH", k->reach },
-        { "GAIN", k->gain },
-        { "ABSORPTION", k->absorption },
-    };
-    const struct {
-        const char *name;
-        long long value;
-    } integers[] = {
-        { "BOX_X", s->box[0] },
-        { "BOX_Y", s->box[1] },
-        { "BOX_Z", s->box[2] },
-        { "BLOCK_X", s->bits[0] },
-        { "BLOCK_Y", s->bits[1] },
-        { "BLOCK_Z", s->bits[2] },
-        { "BLOCKS_X", s->blocks[0] },
-        { "BLOCKS_Y", s->blocks[1] },
-        { "BLOCKS_Z", s->blocks[2] },
-        { "FIXED_BITS", k->fixed_bits },
-        { "PATH_BITS", k->path_bits },
-        { "ANGLE_BITS", k->angle_bits },
-        { "MOST", k->most },
-        { "POLARISED", k->polarised },
-        { "PROFILE", k->profile },
-        { "PLACED", k->placed },
-        { "EQUAL_ANGLES", k->equal_angles },
-        { "EXPECTED", k->expected },
-        { "ABSORBING", k->absorbing },
-        { "HALVINGS", k->halvings },
-        { "THINNED", k->thinned },
-        { "KEY0", (long long)(s->seed & UINT32_MAX) },
-        { "KEY1", (long long)(s->seed >> 32) },
-        { "APERTURE_Y", k->aperture_y },
-        { "APERTURE_Z", k->aperture_z },
-        { "SHIFT_Y", k->shift_y },
-        { "SHIFT_Z", k->shift_z },
-        { "PLACES_Y", s->n[1] },
-        { "PLACES_Z", s->n[2] },
-        { "PLACE_Y", k->place_y },
-        { "PLACE_Z", k->place_z },
-        { "BEAM_ID", k->beam_id },
-        { "BEAM_IV", k->beam_iv },
-        { "BEAM_IW", k->beam_iw },
-        { "SAMPLES", k->samples },
-        { "STRIDE", k->stride },
-        { "SLABS", s->slabs },
-        { "CUT", s->cut },
-    };
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
-        BN_TRY(bn_plan_define_int(p, integers[i].name, integers[i].value));
-    return BN_OK;
+    static const bn_code choices[] = { XRAY_PROFILES(XRAY_CHOICE_ENTRY) XRAY_POSITIONS(XRAY_CHOICE_ENTRY)
+                                           XRAY_ESTIMATORS(XRAY_CHOICE_ENTRY){ NULL, 0 } };
+    BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(XRAY_CONSTANTS), (const double *)&s->k));
+    BN_TRY(bn_plan_codes(p, choices));
+    BN_TRY(bn_plan_codes(p, BN_CODES(XRAY_TALLY_COMPONENTS)));
+    return bn_plan_codes(p, BN_CODES(XRAY_CODES));
 }
 
-/* Photons fly along x: across y or z few come from slab to slab, across x all of them. */
-static int axis_of_cuts(const xray *s)
+/* Photons move along x: across y or z few migrate from slab to slab, across x all of them. */
+static int axis_of_slabs(const xray *s)
 {
     enum { MANY = 16 };
-    const int across = s->blocks[2] >= s->blocks[1] ? 2 : 1;
-    return s->blocks[0] > MANY * s->blocks[across] ? 0 : across;
+    const int across = s->volume.blocks[2] >= s->volume.blocks[1] ? 2 : 1;
+    return s->volume.blocks[0] > MANY * s->volume.blocks[across] ? 0 : across;
 }
 
 /* What lies on a device beside the fields, and whether all of the density is on each. */
 static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
 {
-    enum { AUTOMATIC, WHOLE, SLABS };
-    const int wish = bn_case_choice(c, "solver.density");
-    const uint64_t real = bn_case_double(c) ? 8 : 4, targets = (uint64_t)s->cells[0] * s->cells[1];
-    const uint64_t density = real * s->box[0] * s->box[1] * s->box[2];
-    const uint64_t majorants = real * s->blocks[0] * s->blocks[1] * s->blocks[2];
+    const xray_distribution wish = (xray_distribution)bn_case_choice(c, "solver.density");
+    const uint64_t real = bn_case_double(c) ? 8 : 4, targets = xray_detector_cells(s);
+    const uint64_t density = real * xray_cells(s->volume.box);
+    const uint64_t majorants = real * xray_cells(s->volume.blocks);
     BN_TRY(bn_plan_table(p, 4 * sizeof(int32_t) * targets, 1));
     BN_TRY(bn_plan_table(p, 4 * sizeof(int64_t) * targets, 1));
     BN_TRY(bn_plan_table(p, real * (((uint64_t)1 << XRAY_ANGLE_BITS) + 1), 1));
-    s->slabs = wish == SLABS || (wish == AUTOMATIC && !bn_plan_has_room(p, density + majorants, density));
-    s->cut = s->slabs ? axis_of_cuts(s) : 2;
-    const uint64_t pieces = wish == WHOLE ? 1 : s->blocks[s->slabs ? s->cut : axis_of_cuts(s)];
+    s->slabs.used = wish == XRAY_SLABS ||
+                    (wish == XRAY_AUTOMATIC && !bn_plan_has_room(p, density + majorants, density));
+    s->slabs.cut = s->slabs.used ? axis_of_slabs(s) : 2;
+    const uint64_t pieces = wish == XRAY_WHOLE ? 1 : s->volume.blocks[s->slabs.used ? s->slabs.cut : axis_of_slabs(s)];
     BN_TRY(bn_plan_table(p, density, pieces));
     BN_TRY(bn_plan_table(p, majorants, pieces));
-    BN_TRY(bn_plan_choice(p, "the density on several devices", s->slabs ? "a slab on each" : "all of it on each"));
-    if (!s->slabs) {
-        BN_TRY(bn_plan_skip_kernel(p, "xray_cross"));
-        return bn_plan_skip_kernel(p, "xray_count");
+    BN_TRY(bn_plan_choice(p, "the density on several devices", s->slabs.used ? "a slab on each" : "all of it on each"));
+    if (!s->slabs.used) {
+        BN_TRY(bn_plan_skip_kernel(p, "xray_trace_slab"));
+        return bn_plan_skip_kernel(p, "xray_collect_tallies");
     }
-    s->particle_words = XRAY_WORDS + (XRAY_REALS + (s->k.polarised ? XRAY_POLAR : 0)) * real / sizeof(uint32_t);
-    s->particle_room = (size_t)fmin((double)targets * s->layers, XRAY_MIGRATING);
-    BN_TRY(bn_plan_table(p, XRAY_LIFE * sizeof(int64_t) * targets, 1));
-    BN_TRY(bn_plan_table(p, bn_migrating_particles_bytes(s->particle_words, s->particle_room), 1));
-    if (s->cut != 2 && !s->counted)
-        BN_TRY(bn_plan_allocate(p, (size_t)s->box[0] * s->box[1] * s->box[2] * sizeof *s->turned, (void **)&s->turned));
-    return bn_plan_skip_kernel(p, "xray_fly");
+    s->slabs.words = XRAY_PHOTON_WORDS +
+                     (XRAY_PHOTON_REALS + (s->config.law == XRAY_POLARISED ? XRAY_POLARISATION_REALS : 0)) * real /
+                         sizeof(uint32_t);
+    s->slabs.room = (size_t)fmin((double)targets * s->config.layers, XRAY_MIGRATING);
+    BN_TRY(bn_plan_table(p, XRAY_TALLIES * sizeof(int64_t) * targets, 1));
+    BN_TRY(bn_plan_table(p, bn_migrating_particles_bytes(s->slabs.words, s->slabs.room), 1));
+    if (s->slabs.cut != 2 && !s->volume.counted)
+        BN_TRY(bn_plan_allocate(p, xray_cells(s->volume.box) * sizeof *s->slabs.transposed,
+                                (void **)&s->slabs.transposed));
+    return bn_plan_skip_kernel(p, "xray_trace");
 }
 
 static bn_status plan_fields(const xray *s, bn_plan *p)
 {
     const unsigned shown = BN_OUTPUT | BN_COMPARE;
     const bn_field_desc fields[] = {
-        { "lives", "", BN_T_I64, XRAY_LIFE, BN_STATE | BN_COMPARE },
+        { "tallies", "", BN_T_I64, XRAY_TALLIES, BN_STATE | BN_COMPARE },
         { "sums", "", BN_T_I64, 3, BN_STATE | BN_COMPARE },
-        { "kept", "", BN_T_REAL, 1, BN_STATE },
+        { "past", "", BN_T_REAL, 1, BN_STATE },
         { "amplitude", "", BN_T_REAL, 2, BN_STATE | shown },
         { "intensity", "", BN_T_REAL, 1, shown },
         { "log_intensity", "", BN_T_REAL, 1, shown },
@@ -293,23 +271,23 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                   .field = "log_intensity",
                                                   .title = "Detector",
                                                   .quantity = "log10 (intensity + 1)",
-                                                  .hidden = s->stopped,
+                                                  .hidden = s->detector.stopped,
                                                   .timeless = true,
                                                   .map = BN_PICTURE_SEQUENTIAL }));
-    BN_TRY(bn_plan_chart(
-        p, &(bn_plan_chart_desc){ .table = "cut",
-                                  .title = "Cut through the picture along y",
-                                  .y_label = "intensity",
-                                  .log_y = s->density != XRAY_SINGLE_SLIT && s->density != XRAY_DOUBLE_SLIT,
-                                  .x_scale = 1e3,
-                                  .x_label = "angle [mrad]" }));
+    BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "cut",
+                                                   .title = "Cut through the picture along y",
+                                                   .y_label = "intensity",
+                                                   .log_y = s->config.density != XRAY_SINGLE_SLIT &&
+                                                            s->config.density != XRAY_DOUBLE_SLIT,
+                                                   .x_scale = 1e3,
+                                                   .x_label = "angle [mrad]" }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "rings",
                                                    .title = "Means over rings",
                                                    .y_label = "intensity",
                                                    .x_scale = 1e-9,
                                                    .x_label = "q [1/nm]",
                                                    .log_y = true }));
-    if (!s->against_fft)
+    if (!xray_against_fft(s))
         return BN_OK;
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "log_fourier", "", BN_T_REAL, 1, BN_OUTPUT }));
@@ -340,103 +318,122 @@ static int stride_of(uint64_t cells)
     return (int)(stride > 0 ? stride : 1);
 }
 
-static void read_case(const bn_case *c, xray *s)
+static void read_source(const bn_case *c, xray_config *k)
 {
-    const int compare = bn_case_choice(c, "solver.compare");
-    xray_constants *k = &s->k;
+    k->density = (xray_density)bn_case_choice(c, "density.kind");
+    k->measure = (xray_measured)bn_case_choice(c, "density.measure");
+    k->width = bn_case_real(c, "density.width");
+    k->pitch = bn_case_real(c, "density.pitch");
+    k->face = (xray_face)bn_case_choice(c, "source.face");
+    k->wavelength = bn_case_real(c, "source.wavelength");
+    k->seed = (uint64_t)bn_case_int(c, "case.seed");
+    k->photons = (uint64_t)llround(bn_case_real(c, "source.photons"));
+    k->coherent_steps = bn_case_int(c, "source.coherent_steps");
+    k->profile = (xray_profile)bn_case_choice(c, "source.profile");
+    k->positions = (xray_positions)bn_case_choice(c, "source.positions");
+    for (size_t i = 0; i < 2; i++)
+        k->pulse[i] = bn_case_real_at(c, "source.pulse", i);
+}
+
+static void read_scattering(const bn_case *c, xray_config *k)
+{
+    const bool multiple = bn_case_choice(c, "scattering.order") == XRAY_MULTIPLE;
+    k->law = (xray_law)bn_case_choice(c, "scattering.angle");
+    k->theta_max = bn_case_real(c, "scattering.theta_max");
+    k->scatterings_max = multiple ? (int)bn_case_int(c, "scattering.most") : 1;
     for (size_t d = 0; d < 2; d++)
-        s->cells[d] = (uint32_t)bn_case_int_at(c, "detector.cells", d);
-    const uint64_t cells = (uint64_t)s->cells[0] * s->cells[1];
-    s->cell_angle = bn_case_real(c, "detector.cell_angle");
-    s->distance = bn_case_real(c, "detector.distance");
-    s->wavelength = bn_case_real(c, "source.wavelength");
-    s->law = (xray_angle)bn_case_choice(c, "scattering.angle");
-    s->theta_max = bn_case_real(c, "scattering.theta_max");
-    s->against_curve = compare == 1 || compare == 3;
-    s->against_fft = compare >= 2;
-    s->seed = (uint64_t)bn_case_int(c, "case.seed");
-    s->photons = (uint64_t)llround(bn_case_real(c, "source.photons"));
-    s->coherent = bn_case_int(c, "source.coherent_steps");
-    k->most = bn_case_choice(c, "scattering.order") == 0 ? 1 : (int)bn_case_int(c, "scattering.most");
-    k->absorption = bn_case_real(c, "density.absorption");
-    k->absorbing = k->absorption > 0;
-    k->profile = bn_case_choice(c, "source.profile");
-    k->placed = bn_case_choice(c, "source.positions");
-    k->equal_angles = bn_case_choice(c, "detector.spacing") == 0;
-    k->expected = bn_case_choice(c, "solver.estimator");
+        k->cells[d] = (uint32_t)bn_case_int_at(c, "detector.cells", d);
+    k->cell_angle = bn_case_real(c, "detector.cell_angle");
+    k->distance = bn_case_real(c, "detector.distance");
+    k->spacing = (xray_spacing)bn_case_choice(c, "detector.spacing");
+    k->tracking = (xray_tracking)bn_case_choice(c, "flight.method");
+    k->block_bits = (int)bn_case_int(c, "flight.block");
+    k->estimator = (xray_estimator)bn_case_choice(c, "solver.estimator");
+    k->compare = (xray_comparison)bn_case_choice(c, "solver.compare");
+}
+
+/* Photons of a step and work-items of a cell. */
+static void choose_batch(const bn_case *c, xray_config *k)
+{
+    const uint64_t cells = (uint64_t)k->cells[0] * k->cells[1];
+    const double items = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
     k->samples = (int)fmin((double)bn_case_int(c, "solver.samples"), (double)cells);
-    k->stride = stride_of(cells);
-    s->rounds = (uint32_t)bn_case_int(c, "source.batch");
-    const double wanted = fmin(fmax(1, XRAY_ITEMS / (double)cells), XRAY_LAYERS);
-    if (s->rounds == 0) { /* a sixty-fourth of all, but a million amplitudes at least */
-        const double least = 0x1p20 / (double)cells / (k->expected ? k->samples : 1);
-        s->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(s->photons / cells / 64)), least), 64 * wanted);
+    k->sample_stride = stride_of(cells);
+    k->rounds = (uint32_t)bn_case_int(c, "source.batch");
+    if (k->rounds == 0) { /* a sixty-fourth of all, but a million amplitudes at least */
+        const double least = 0x1p20 / (double)cells / (k->estimator == XRAY_EXPECTED ? k->samples : 1);
+        k->rounds = (uint32_t)fmin(fmax(fmax(1, (double)(k->photons / cells / 64)), least), 64 * items);
     }
-    /* As few as fill a device, as many as the bytes of the counters need. */
+    /* As few as fill a device, as many as the bytes of the tallies need. */
     const double wish = (double)bn_case_int(c, "solver.layers");
-    s->layers = (uint32_t)fmax(fmin(wish > 0 ? wish : wanted, s->rounds), ceil((double)s->rounds / XRAY_ROUNDS));
+    k->layers = (uint32_t)fmax(fmin(wish > 0 ? wish : items, k->rounds), ceil((double)k->rounds / XRAY_ROUNDS));
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
 {
     xray *s = state;
-    read_case(c, s);
+    read_source(c, &s->config);
+    read_scattering(c, &s->config);
+    choose_batch(c, &s->config);
+    s->k.absorption = bn_case_real(c, "density.absorption");
     BN_TRY(xray_plan_density(c, s, p));
-    if (!s->optical && !s->counted)
+    if (!s->volume.optical && !s->volume.counted)
         return BN_OK; /* rejected */
-    for (size_t i = 0; i < 2; i++)
-        s->pulse[i] = bn_case_real_at(c, "source.pulse", i);
-    if (s->frames > 0 && s->pulse[0] == s->pulse[1]) {
-        s->pulse[0] = s->frame[0].time;
-        s->pulse[1] = s->frame[s->frames - 1].time;
+    if (s->volume.frames > 0 && s->config.pulse[0] == s->config.pulse[1]) {
+        s->config.pulse[0] = s->volume.frame[0].time;
+        s->config.pulse[1] = s->volume.frame[s->volume.frames - 1].time;
     }
-    if (s->pulse[1] < s->pulse[0])
+    if (s->config.pulse[1] < s->config.pulse[0])
         return bn_case_reject(c, "source.pulse", NULL, "the last photon enters before the first");
     BN_TRY(xray_plan_source(c, s, p));
     BN_TRY(xray_plan_detector(c, s, p));
-    if (s->against_curve && (s->density < XRAY_SINGLE_SLIT || s->density > XRAY_GRATING))
+    if (xray_against_curve(s) && (s->config.density < XRAY_SINGLE_SLIT || s->config.density > XRAY_GRATING))
         return bn_case_reject(c, "solver.compare", NULL, "only slits and gratings have a closed form here");
-    const double h = s->cell_angle * s->distance, middle[2] = { (double)(s->cells[0] / 2), (double)(s->cells[1] / 2) };
+    const double h = s->config.cell_angle * s->config.distance,
+                 middle[2] = { (double)(s->config.cells[0] / 2), (double)(s->config.cells[1] / 2) };
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
-                                       .n = { s->cells[0], s->cells[1], 1 },
+                                       .n = { s->config.cells[0], s->config.cells[1], 1 },
                                        .h = { h, h, 1 },
                                        .origin = { -middle[0] * h, -middle[1] * h } }));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_tables(c, s, p));
-    BN_TRY(plan_defines(s, p));
+    BN_TRY(plan_constants(s, p));
     BN_TRY(xray_plan_results(s, p));
     BN_TRY(bn_plan_series(p, "photons", ""));
-    bn_plan_steps(p, ceil((double)s->photons / ((double)s->rounds * s->cells[0] * s->cells[1])));
+    bn_plan_steps(
+        p, ceil((double)s->config.photons / ((double)s->config.rounds * s->config.cells[0] * s->config.cells[1])));
     return BN_OK;
 }
 
 static bn_status init(bn_sim *sim, void *state)
 {
     xray *s = state;
-    s->lives = bn_sim_field(sim, "lives");
-    s->sums = bn_sim_field(sim, "sums");
-    s->kept = bn_sim_field(sim, "kept");
-    s->amplitude = bn_sim_field(sim, "amplitude");
-    s->intensity = bn_sim_field(sim, "intensity");
-    s->shown = bn_sim_field(sim, "log_intensity");
-    s->hits = bn_sim_field(sim, "photons");
-    bn_field *all[] = { s->lives, s->sums, s->kept, s->amplitude, s->intensity, s->shown, s->hits };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        BN_TRY(bn_field_zero(all[i]));
-    if (!s->against_fft)
-        return BN_OK;
-    s->fourier = bn_sim_field(sim, "fourier");
-    s->log_fourier = bn_sim_field(sim, "log_fourier");
+    xray_fields *f = &s->fields;
+    const struct {
+        const char *name;
+        bn_field **field;
+    } fields[] = { { "tallies", &f->tallies },     { "sums", &f->sums },
+                   { "past", &f->past },           { "amplitude", &f->amplitude },
+                   { "intensity", &f->intensity }, { "log_intensity", &f->log_intensity },
+                   { "photons", &f->photons } };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        *fields[i].field = bn_sim_field(sim, fields[i].name);
+        BN_TRY(bn_field_zero(*fields[i].field));
+    }
+    if (xray_against_fft(s)) {
+        f->fourier = bn_sim_field(sim, "fourier");
+        f->log_fourier = bn_sim_field(sim, "log_fourier");
+    }
     return BN_OK;
 }
 
-static bn_status keep(bn_sim *sim, void *state, bn_checkpoint_state *k)
+static bn_status serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     xray *s = state;
-    unsigned long long flown = s->flown;
+    unsigned long long traced = s->traced;
     (void)sim;
-    BN_TRY(bn_state_counts(k, "photons", &flown, 1));
-    s->flown = flown;
+    BN_TRY(bn_state_counts(k, "photons", &traced, 1));
+    s->traced = traced;
     return BN_OK;
 }
 
@@ -451,6 +448,6 @@ const bn_solver bn_solver_xray = {
     .plan = plan,
     .init = init,
     .measure = xray_measure,
-    .serialize = keep,
+    .serialize = serialize,
     .variants = variants,
 };

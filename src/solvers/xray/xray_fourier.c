@@ -1,6 +1,6 @@
-/* xray_fourier.c: the Fourier picture beside the photons': the projected density, that is the chance to be scattered on
- * the way through each column of cells, transformed with zeros around it, times the transform of a cell. It stands on a
- * grid of directions of its own and is interpolated to the detector's. */
+/* xray_fourier.c: the Fourier picture beside the photons': the transform of the projected density, which is the
+ * probability of a scattering in each column of cells, with zeros around it, times the transform of a cell. It is
+ * computed on a grid of directions of its own and interpolated to the detector's. */
 #include "xray.h"
 
 #include "api/fft.h"
@@ -53,33 +53,34 @@ static double square_at(const double *f, const uint32_t n[2], const double at[2]
 }
 
 /* The columns around the origin of the transform, so that its amplitude has no fast phase. */
-static void project(const xray *s, const uint32_t n[2], double *f)
+static void project(const xray_volume *v, const uint32_t n[2], double *f)
 {
-    for (size_t k = 0; k < s->n[2]; k++)
-        for (size_t j = 0; j < s->n[1]; j++) {
-            const double *column = s->whole + (k * s->n[1] + j) * s->n[0];
+    for (size_t k = 0; k < v->n[2]; k++)
+        for (size_t j = 0; j < v->n[1]; j++) {
+            const double *column = v->whole + (k * v->n[1] + j) * v->n[0];
             double depth = 0;
-            for (size_t i = 0; i < s->n[0]; i++)
+            for (size_t i = 0; i < v->n[0]; i++)
                 depth += column[i];
-            const size_t x = (j + n[0] - s->n[1] / 2) % n[0], y = (k + n[1] - s->n[2] / 2) % n[1];
+            const size_t x = (j + n[0] - v->n[1] / 2) % n[0], y = (k + n[1] - v->n[2] / 2) % n[1];
             f[2 * (y * n[0] + x)] = -expm1(-depth);
         }
 }
 
 /* Interpolates to the detector's cells; `shown` is the logarithm of the share of the largest. */
-static void look(const xray *s, const uint32_t n[2], const double *f, double *intensity, double *shown)
+static void interpolate(const xray *s, const uint32_t n[2], const double *f, double *intensity, double *shown)
 {
-    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    const size_t cells = xray_detector_cells(s);
+    const double beam[2] = { s->k.beam_v, s->k.beam_w };
     double most = 0;
     for (size_t c = 0; c < cells; c++) {
         double at[2], shape = 1;
         for (int d = 0; d < 2; d++) {
-            const double q = (s->toward[4 * c + (size_t)d + 1] * 0x1p-31 - s->k.beam[d + 1]) * s->h[d + 1] /
-                             s->wavelength;
+            const double direction = s->detector.directions[4 * c + (size_t)d + 1] * 0x1p-31;
+            const double q = (direction - beam[d]) * s->volume.h[d + 1] / s->config.wavelength;
             at[d] = q * n[d];
             shape *= sinc(q) * sinc(q);
         }
-        intensity[c] = square_at(f, n, at) * (s->k.placed ? 1 : shape);
+        intensity[c] = square_at(f, n, at) * (s->config.positions == XRAY_FIXED ? 1 : shape);
         most = fmax(most, intensity[c]);
     }
     for (size_t c = 0; c < cells; c++)
@@ -129,19 +130,19 @@ out:
 
 bn_status xray_fourier(bn_sim *sim, xray *s)
 {
-    const uint32_t n[2] = { points(s->n[1]), points(s->n[2]) };
-    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    const uint32_t n[2] = { points(s->volume.n[1]), points(s->volume.n[2]) };
+    const size_t cells = xray_detector_cells(s);
     bn_status st = BN_OK;
     double *f = calloc(2 * (size_t)n[0] * n[1], sizeof *f), *values = malloc(2 * cells * sizeof *values);
     if (!f || !values) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the Fourier picture");
         goto out;
     }
-    project(s, n, f);
+    project(&s->volume, n, f);
     BN_GO(transform(sim, n, f));
-    look(s, n, f, values, values + cells);
-    BN_GO(bn_field_set(s->fourier, values, cells));
-    BN_GO(bn_field_set(s->log_fourier, values + cells, cells));
+    interpolate(s, n, f, values, values + cells);
+    BN_GO(bn_field_set(s->fields.fourier, values, cells));
+    BN_GO(bn_field_set(s->fields.log_fourier, values + cells, cells));
 out:
     free(f);
     free(values);

@@ -7,21 +7,24 @@
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
-enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
 
 static double sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
 
 /* Lines of a grating that the light meets. */
-static double lines_of(const xray *s) { return fmax(1, floor(s->n[1] * s->h[1] / s->pitch + 0.5)); }
+static double lines_of(const xray *s)
+{
+    return fmax(1, floor(s->volume.n[1] * s->volume.h[1] / s->config.pitch + 0.5));
+}
 
 /* Amplitude behind the slits at the sine of an angle, 1 straight ahead. */
 static double slits(const xray *s, double sine)
 {
-    const double k = 2 * pi / s->wavelength, width = sinc(0.5 * k * s->width * sine), turn = 0.5 * k * s->pitch * sine;
+    const double k = 2 * pi / s->config.wavelength, width = sinc(0.5 * k * s->config.width * sine),
+                 turn = 0.5 * k * s->config.pitch * sine;
     const double n = lines_of(s);
-    if (s->density == XRAY_SINGLE_SLIT)
+    if (s->config.density == XRAY_SINGLE_SLIT)
         return width;
-    if (s->density == XRAY_DOUBLE_SLIT)
+    if (s->config.density == XRAY_DOUBLE_SLIT)
         return width * cos(turn);
     return fabs(sin(turn)) < 1e-9 ? width * cos(n * turn) / cos(turn) : width * sin(n * turn) / (n * sin(turn));
 }
@@ -35,8 +38,8 @@ typedef struct cut {
 
 static double angle_of(const xray *s, uint32_t i, int axis)
 {
-    const double at = ((double)i - (double)(s->cells[axis] / 2)) * s->cell_angle;
-    return s->k.equal_angles ? at : atan(at);
+    const double at = ((double)i - (double)(s->config.cells[axis] / 2)) * s->config.cell_angle;
+    return (s->config.spacing == XRAY_ANGLES) ? at : atan(at);
 }
 
 /* Scales `values` so that their sum over the used cells is that of `model`, and returns the mean squared difference:
@@ -80,34 +83,34 @@ static double expected_square(const xray *s, const cut *c)
 static bn_status measure_cut(const xray *s, cut *c, const double *intensity, const double *hits, const double *fourier,
                              bn_results *results)
 {
-    const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
+    const size_t nx = s->config.cells[0], row = s->config.cells[1] / 2 * nx;
     double scale = 1, most = 0, unused;
     for (size_t i = 0; i < nx; i++) {
         c->angle[i] = angle_of(s, (uint32_t)i, 0);
         c->measured[i] = intensity[row + i];
-        c->curve[i] = s->against_curve ? pow(slits(s, sin(c->angle[i])), 2) : (double)NAN;
+        c->curve[i] = xray_against_curve(s) ? pow(slits(s, sin(c->angle[i])), 2) : (double)NAN;
         c->fourier[i] = fourier ? fourier[row + i] : (double)NAN;
         c->hits[i] = hits[row + i];
-        c->used[i] = s->toward[4 * (row + i) + 3] != 0;
+        c->used[i] = s->detector.directions[4 * (row + i) + 3] != 0;
         most = fmax(most, fourier ? fourier[row + i] : 0);
     }
     for (size_t i = 0; i < nx && most > 0; i++)
         c->fourier[i] /= most;
     if (fourier) {
         BN_TRY(bn_result(results, "mqf_fft", mean_square(c, c->measured, c->fourier, &scale)));
-        if (s->against_curve)
+        if (xray_against_curve(s))
             BN_TRY(bn_result(results, "fft_error", mean_square(c, c->fourier, c->curve, &unused)));
     }
-    if (s->against_curve) {
+    if (xray_against_curve(s)) {
         BN_TRY(bn_result(results, "mqf", mean_square(c, c->measured, c->curve, &scale)));
-        if (!s->k.expected)
+        if (s->config.estimator == XRAY_ANALOG)
             BN_TRY(bn_result(results, "mqf_expected", expected_square(s, c)));
     }
     for (size_t i = 0; i < nx; i++)
         c->measured[i] = c->used[i] ? c->measured[i] * scale : (double)NAN;
     bn_column columns[4] = { { "angle", "rad", c->angle }, { "photons", "", c->measured } };
     size_t count = 2;
-    if (s->against_curve)
+    if (xray_against_curve(s))
         columns[count++] = (bn_column){ "closed form", "", c->curve };
     if (fourier)
         columns[count++] = (bn_column){ "Fourier picture", "", c->fourier };
@@ -119,14 +122,14 @@ static bn_status measure_cut(const xray *s, cut *c, const double *intensity, con
  * |mean of exp(i phi)|^2 of N photons is (I - N) / N^2. */
 static bn_status measure_orders(const xray *s, const double *intensity, const double *hits, bn_results *results)
 {
-    const size_t nx = s->cells[0], row = s->cells[1] / 2 * nx;
-    const double step = s->wavelength / s->pitch / s->cell_angle;
+    const size_t nx = s->config.cells[0], row = s->config.cells[1] / 2 * nx;
+    const double step = s->config.wavelength / s->config.pitch / s->config.cell_angle;
     static const char *const names[2][2] = { { "first_order_minus", "first_order_minus_sigma" },
                                              { "first_order_plus", "first_order_plus_sigma" } };
     double between = 0, count = 0;
     for (size_t i = 0; i < nx; i++) {
         const double order = ((double)i - (double)(nx / 2)) / step;
-        if (s->toward[4 * (row + i) + 3] && fabs(order - round(order)) > 0.25) {
+        if (s->detector.directions[4 * (row + i) + 3] && fabs(order - round(order)) > 0.25) {
             between += intensity[row + i];
             count++;
         }
@@ -143,23 +146,24 @@ static bn_status measure_orders(const xray *s, const double *intensity, const do
 /* Whether the first orders of a grating lie on the detector. */
 static bool has_orders(const xray *s)
 {
-    return (s->density == XRAY_GRATING || s->density == XRAY_OFFSET_GRATINGS) && !s->k.expected &&
-           s->wavelength / s->pitch / s->cell_angle + 1 < (double)(s->cells[0] / 2);
+    return (s->config.density == XRAY_GRATING || s->config.density == XRAY_OFFSET_GRATINGS) &&
+           s->config.estimator == XRAY_ANALOG &&
+           s->config.wavelength / s->config.pitch / s->config.cell_angle + 1 < (double)(s->config.cells[0] / 2);
 }
 
 static bn_status measure_rings(const xray *s, const double *intensity, const double *hits, double *room,
                                bn_results *results)
 {
-    const size_t nx = s->cells[0], ny = s->cells[1], rings = (nx < ny ? nx : ny) / 2;
+    const size_t nx = s->config.cells[0], ny = s->config.cells[1], rings = (nx < ny ? nx : ny) / 2;
     double *q = room, *mean = q + rings, *photons = mean + rings, *count = photons + rings;
     for (size_t r = 0; r < rings; r++) {
-        q[r] = 4 * pi / s->wavelength * sin(0.5 * (double)r * s->cell_angle);
+        q[r] = 4 * pi / s->config.wavelength * sin(0.5 * (double)r * s->config.cell_angle);
         mean[r] = photons[r] = count[r] = 0;
     }
     for (size_t c = 0; c < nx * ny; c++) {
         const double x = (double)(c % nx) - (double)(nx / 2), y = (double)(c / nx) - (double)(ny / 2);
         const size_t r = (size_t)(sqrt(x * x + y * y) + 0.5);
-        if (r < rings && s->toward[4 * c + 3]) {
+        if (r < rings && s->detector.directions[4 * c + 3]) {
             mean[r] += intensity[c];
             photons[r] += hits[c];
             count[r]++;
@@ -172,32 +176,32 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
     const bn_column columns[] = { { "q", "m-1", q },
                                   { "photons in phase", "", mean },
                                   { "photons, counted", "", photons } };
-    return bn_result_table(results, "rings", columns, s->k.expected ? 2 : 3, rings);
+    return bn_result_table(results, "rings", columns, s->config.estimator == XRAY_EXPECTED ? 2 : 3, rings);
 }
 
-/* Sums of the counters over all work-items. */
-static bn_status count_lives(bn_sim *sim, xray *s, double total[XRAY_LIFE])
+/* Sums of the tallies over the detector's cells. */
+static bn_status sum_tallies(bn_sim *sim, xray *s, double total[XRAY_TALLIES])
 {
-    const size_t cells = (size_t)s->cells[0] * s->cells[1], bytes = XRAY_LIFE * cells * sizeof(int64_t);
-    int64_t *lives = malloc(bytes);
-    if (!lives)
+    const size_t cells = xray_detector_cells(s), bytes = XRAY_TALLIES * cells * sizeof(int64_t);
+    int64_t *tallies = malloc(bytes);
+    if (!tallies)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to count the photons");
-    const bn_status st = bn_field_read(s->lives, lives, bytes);
-    for (size_t n = 0; n < XRAY_LIFE; n++) {
+    const bn_status st = bn_field_read(s->fields.tallies, tallies, bytes);
+    for (size_t n = 0; n < XRAY_TALLIES; n++) {
         int64_t sum = 0;
         for (size_t c = 0; st == BN_OK && c < cells; c++)
-            sum += lives[n * cells + c];
+            sum += tallies[n * cells + c];
         total[n] = (double)sum;
     }
-    free(lives);
+    free(tallies);
     return st;
 }
 
-static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
+static bn_status measure_tallies(bn_sim *sim, xray *s, bn_results *results)
 {
-    double total[XRAY_LIFE], order[XRAY_ORDERS], share[XRAY_ORDERS];
-    BN_TRY(count_lives(sim, s, total));
-    const double all = (double)s->flown;
+    double total[XRAY_TALLIES], order[XRAY_ORDERS], share[XRAY_ORDERS];
+    BN_TRY(sum_tallies(sim, s, total));
+    const double all = (double)s->traced;
     for (int n = 0; n < XRAY_ORDERS; n++) {
         order[n] = n;
         share[n] = total[n] / all;
@@ -207,17 +211,17 @@ static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
         double value;
     } numbers[] = {
         { "photons", all },
-        { "detected", total[DETECTED] },
-        { "stopped", total[STOPPED] },
-        { "missed", total[MISSED] },
+        { "detected", total[XRAY_DETECTED] },
+        { "stopped", total[XRAY_STOPPED] },
+        { "missed", total[XRAY_MISSED] },
         { "unscattered", share[0] },
         { "scattered_once", share[1] },
-        { "scatterings_mean", total[SCATTERINGS] / all },
-        { "cos_mean", total[COSINES] / all / 0x1p30 },
-        { "cos2_mean", total[SQUARES] / all / 0x1p30 },
-        { "absorbed", total[ABSORBED] / all / 0x1p30 },
+        { "scatterings_mean", total[XRAY_SCATTERINGS] / all },
+        { "cos_mean", total[XRAY_COSINES] / all / 0x1p30 },
+        { "cos2_mean", total[XRAY_SQUARES] / all / 0x1p30 },
+        { "absorbed", total[XRAY_ABSORBED] / all / 0x1p30 },
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !s->k.absorbing; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers - !(s->k.absorption > 0); i++)
         BN_TRY(bn_result(results, numbers[i].name, numbers[i].value));
     const bn_column columns[] = { { "scatterings", "", order }, { "photons", "", total }, { "share", "", share } };
     return bn_result_table(results, "orders", columns, 3, XRAY_ORDERS);
@@ -226,7 +230,7 @@ static bn_status measure_lives(bn_sim *sim, xray *s, bn_results *results)
 /* Where the beam meets the detector, for pyFAI (poni version 2.1; the first axis is the slow one). */
 static bn_status describe_geometry(const xray *s, bn_results *results)
 {
-    const double pixel = s->cell_angle * s->distance;
+    const double pixel = s->config.cell_angle * s->config.distance;
     char text[512];
     snprintf(
         text, sizeof text,
@@ -234,18 +238,19 @@ static bn_status describe_geometry(const xray *s, bn_results *results)
         "{\"pixel1\": "
         "%.17g, \"pixel2\": %.17g, \"max_shape\": [%u, %u], \"orientation\": 3}\nDistance: %.17g\nPoni1: %.17g\nPoni2: "
         "%.17g\nRot1: 0.0\nRot2: 0.0\nRot3: 0.0\nWavelength: %.17g\n",
-        pixel, pixel, s->cells[1], s->cells[0], s->distance, ((double)(s->cells[1] / 2) + 0.5) * pixel,
-        ((double)(s->cells[0] / 2) + 0.5) * pixel, s->wavelength);
+        pixel, pixel, s->config.cells[1], s->config.cells[0], s->config.distance,
+        ((double)(s->config.cells[1] / 2) + 0.5) * pixel, ((double)(s->config.cells[0] / 2) + 0.5) * pixel,
+        s->config.wavelength);
     return bn_result_text(results, "detector.poni", text);
 }
 
 bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
 {
     xray *s = state;
-    const size_t cells = (size_t)s->cells[0] * s->cells[1], nx = s->cells[0];
+    const size_t cells = xray_detector_cells(s), nx = s->config.cells[0];
     bn_status st = BN_OK;
     cut c = { .count = nx };
-    double *values = malloc((3 * cells + 5 * nx + 4 * (nx + s->cells[1])) * sizeof *values);
+    double *values = malloc((3 * cells + 5 * nx + 4 * (nx + s->config.cells[1])) * sizeof *values);
     bool *used = calloc(nx, sizeof *used);
     if (!values || !used) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
@@ -258,13 +263,13 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     c.curve = c.measured + nx;
     c.fourier = c.curve + nx;
     c.hits = c.fourier + nx;
-    BN_GO(measure_lives(sim, s, results));
-    BN_GO(bn_field_get(s->intensity, intensity, cells));
-    BN_GO(bn_field_get(s->hits, hits, cells));
-    if (s->against_fft)
-        BN_GO(bn_field_get(s->fourier, fourier, cells));
-    BN_GO(measure_cut(s, &c, intensity, hits, s->against_fft ? fourier : NULL, results));
-    if (!s->k.equal_angles) /* pyFAI knows cells of equal sides */
+    BN_GO(measure_tallies(sim, s, results));
+    BN_GO(bn_field_get(s->fields.intensity, intensity, cells));
+    BN_GO(bn_field_get(s->fields.photons, hits, cells));
+    if (xray_against_fft(s))
+        BN_GO(bn_field_get(s->fields.fourier, fourier, cells));
+    BN_GO(measure_cut(s, &c, intensity, hits, xray_against_fft(s) ? fourier : NULL, results));
+    if (s->config.spacing == XRAY_LENGTHS) /* pyFAI knows cells of equal sides */
         BN_GO(describe_geometry(s, results));
     if (has_orders(s))
         BN_GO(measure_orders(s, intensity, hits, results));
@@ -290,17 +295,19 @@ bn_status xray_plan_results(const xray *s, bn_plan *p)
         { true, "scatterings_mean", "", "number of scatterings of a photon" },
         { true, "cos_mean", "", "cosine of the angle to the entrance's normal at the end, all photons" },
         { true, "cos2_mean", "", "its square" },
-        { s->k.absorbing, "absorbed", "", "share of all photons" },
-        { s->against_curve, "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
-        { s->against_curve && !s->k.expected, "mqf_expected", "", "what so many photons at random lead to" },
+        { (s->k.absorption > 0), "absorbed", "", "share of all photons" },
+        { xray_against_curve(s), "mqf", "", "mean squared error of the cut against the closed form, sums made equal" },
+        { xray_against_curve(s) && s->config.estimator == XRAY_ANALOG, "mqf_expected", "",
+          "what so many photons at random lead to" },
         { has_orders(s), "first_order_minus", "",
           "intensity of a grating's first order towards -y, as a share of all photons in phase" },
         { has_orders(s), "first_order_minus_sigma", "", "what it stands above the noise, in standard deviations" },
         { has_orders(s), "first_order_plus", "", "the same towards +y" },
         { has_orders(s), "first_order_plus_sigma", "", "what that stands above the noise, in standard deviations" },
-        { s->against_fft, "mqf_fft", "",
+        { xray_against_fft(s), "mqf_fft", "",
           "mean squared difference of the cuts through the photons' and the Fourier picture" },
-        { s->against_curve && s->against_fft, "fft_error", "", "mean squared error of the Fourier picture's cut" },
+        { xray_against_curve(s) && xray_against_fft(s), "fft_error", "",
+          "mean squared error of the Fourier picture's cut" },
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         if (results[i].there)

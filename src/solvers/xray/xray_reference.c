@@ -1,6 +1,7 @@
-/* xray_reference.c: the flight of photons in plain C, the specification of kernels/xray.cl. Compiled for float and for
- * double; every expression is associated as on the device, so that both give the same bits, photon by photon. The
- * device's integers modulo 2^64 are uint64_t here. */
+/* xray_reference.c: the history of photons in plain C; kernels/xray.cl has the numbers of the equations. Compiled for
+ * float and for double. Formulas are the kernel's in the same association, so that both give the same bits, photon by
+ * photon: this proves the port, the analytic tests prove the scheme. The device's integers modulo 2^64 are uint64_t
+ * here. */
 #include "sim/reference.h"
 #include "xray.h"
 
@@ -29,7 +30,14 @@ typedef uint32_t real_bits;
 static const real per_word = REAL(2.3283064365386963e-10), per_direction = REAL(4.656612873077393e-10);
 
 typedef struct reference {
-    int64_t *tally; /* per cell: real part, imaginary part, photons, one left free */
+    const xray_config *config;
+    const xray_volume *volume;
+    const xray_integers *units;
+    const int32_t *directions; /* of the detector's cells */
+    struct {
+        XRAY_CONSTANTS(BN_CONSTANT_REAL)
+    } k;
+    int64_t *image; /* per cell: real part, imaginary part, photons, one left free */
     real *optical, *majorant, *angle;
 } reference;
 
@@ -59,8 +67,8 @@ static real polynomial(const real *c, size_t count, real x)
     return sum;
 }
 
-/* Taylor's series of cosine and sine on an eighth of a turn. */
-static real cosine(uint32_t turn, real *sine)
+/* Cosine and sine of an angle in units of 2 pi / 2^32: Taylor's series on an eighth of a revolution. */
+static real cos_sin(uint32_t angle, real *sine)
 {
     static const real c[] = {
         REAL(1.0),
@@ -86,8 +94,8 @@ static real cosine(uint32_t turn, real *sine)
         -7.647163731819816e-13
 #endif
     };
-    const uint32_t quadrant = (turn + 0x20000000u) >> 30;
-    const real x = (real)(int32_t)(turn - (quadrant << 30)) * REAL(1.4629180792671596e-09), x2 = x * x;
+    const uint32_t quadrant = (angle + 0x20000000u) >> 30;
+    const real x = (real)(int32_t)(angle - (quadrant << 30)) * REAL(1.4629180792671596e-09), x2 = x * x;
     const real over = FMA(polynomial(s, COUNT(s), x2) * x2, x, x), along = polynomial(c, COUNT(c), x2);
     switch (quadrant) {
     case 0: return *sine = over, along;
@@ -125,7 +133,8 @@ static const real artanh[] = { REAL(1.0),
 #endif
 };
 
-static real minus_log(uint32_t w)
+/* -ln((w + 1/2) / 2^32), equation (1). */
+static real exponential(uint32_t w)
 {
     real m;
     int exponent = split(middle_of(w), &m);
@@ -137,6 +146,7 @@ static real minus_log(uint32_t w)
     return (real)(32 - exponent) * REAL(0.6931471805599453) - 2 * z * polynomial(artanh, COUNT(artanh), z * z);
 }
 
+/* log10 to some six digits. */
 static real decades(real x)
 {
     real m;
@@ -151,7 +161,7 @@ typedef struct direction {
     int64_t i[3]; /* 1 - u, v, w in units of 2^-31 */
 } direction;
 
-static void set_integers(direction *a)
+static void round_direction(direction *a)
 {
     const real *d = a->d;
     const real missing = d[0] > 0 ? (d[1] * d[1] + d[2] * d[2]) / (1 + d[0]) : 1 - d[0];
@@ -164,31 +174,30 @@ static void set_integers(direction *a)
                             32);
 }
 
-/* Random angle: uniform in solid angle, 1 - cos = r (1 - cos theta_max), or from the inverse of its distribution. */
-static real deficit(const xray *s, const reference *r, uint32_t w)
+/* 1 - cos theta by (3). */
+static real scattering_deficit(const reference *r, uint32_t w)
 {
-    if (!s->k.angle_bits)
-        return middle_of(w) * ((real)s->k.deficit * per_word);
-    const uint32_t at = w >> (32 - s->k.angle_bits);
-    return FMA(middle_of(w << s->k.angle_bits) * per_word, r->angle[at + 1] - r->angle[at], r->angle[at]);
+    if (!r->units->angle_bits)
+        return middle_of(w) * (r->k.deficit * per_word);
+    const uint32_t at = w >> (32 - r->units->angle_bits);
+    return FMA(middle_of(w << r->units->angle_bits) * per_word, r->angle[at + 1] - r->angle[at], r->angle[at]);
 }
 
 static real dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Turns the direction. With polarisation e the angle phi to it follows 1 - sin^2 theta cos^2 phi, by rejection;
- * without, phi is even, counted from two vectors across (Duff et al. 2017). */
-static void scatter(const xray *s, const reference *r, direction *a, const uint32_t words[4], const uint32_t number[4])
+/* (4). Without polarisation phi counts from two vectors across the direction (Duff et al. 2017). */
+static void scatter(const reference *r, direction *a, const uint32_t words[4], const uint32_t number[4])
 {
     real *d = a->d, *e = a->e, next[3], sine;
-    const real missing = deficit(s, r, words[0]), across = SQRT(missing * (2 - missing)), c = 1 - missing;
-    real k = cosine(words[1], &sine);
-    if (s->k.polarised) {
+    const real missing = scattering_deficit(r, words[0]), across = SQRT(missing * (2 - missing)), c = 1 - missing;
+    real k = cos_sin(words[1], &sine);
+    if (r->config->law == XRAY_POLARISED) {
         for (uint32_t again = 1; again < 64; again++) {
             uint32_t more[4];
-            philox((const uint32_t[]){ number[0], number[1], number[2], again }, s->seed, more);
+            philox((const uint32_t[]){ number[0], number[1], number[2], again }, r->config->seed, more);
             if ((real)(more[0] >> 8) * REAL(5.9604644775390625e-08) < 1 - across * across * (k * k))
                 break;
-            k = cosine(more[1], &sine);
+            k = cos_sin(more[1], &sine);
         }
         const real g[3] = { d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0] };
         for (int i = 0; i < 3; i++)
@@ -199,10 +208,10 @@ static void scatter(const xray *s, const reference *r, direction *a, const uint3
         next[2] = d[2] * c + across * (k * (sign * b) + sine * (sign + d[2] * d[2] * q));
         next[0] = d[0] * c - across * (k * (sign * d[1]) + sine * d[2]);
     }
-    const real longer = REAL(1.5) - REAL(0.5) * dot(next, next);
+    const real scale = REAL(1.5) - REAL(0.5) * dot(next, next);
     for (int i = 0; i < 3; i++)
-        d[i] = next[i] * longer;
-    if (s->k.polarised) {
+        d[i] = next[i] * scale;
+    if (r->config->law == XRAY_POLARISED) {
         const real along = dot(e, d);
         real f[3];
         for (int i = 0; i < 3; i++)
@@ -211,7 +220,7 @@ static void scatter(const xray *s, const reference *r, direction *a, const uint3
         for (int i = 0; i < 3; i++)
             e[i] = f[i] * size;
     }
-    set_integers(a);
+    round_direction(a);
 }
 
 /* A ray through the blocks of the box: p + t d in cells. */
@@ -226,28 +235,28 @@ static int clamped(real value, int low, int high)
     return v < low ? low : v > high ? high : v;
 }
 
-static void find_leave(const xray *s, ray *a, int i)
+static void find_leave(const reference *r, ray *a, int i)
 {
-    const int edge = (a->block[i] + (a->d[i] > 0)) * (1 << s->bits[i]), size = (int)s->box[i];
+    const int edge = (a->block[i] + (a->d[i] > 0)) * (1 << r->volume->bits[i]), size = (int)r->volume->box[i];
     a->leave[i] = a->d[i] == 0 ? REAL(1e30) : ((real)(edge < size ? edge : size) - a->p[i]) * a->inverse[i];
 }
 
-static void enter_blocks(const xray *s, ray *a)
+static void enter_blocks(const reference *r, ray *a)
 {
     for (int i = 0; i < 3; i++) {
-        const int cell = (int)FLOOR(a->p[i] + a->d[i] * a->t) >> s->bits[i];
-        a->block[i] = cell < 0 ? 0 : cell >= (int)s->blocks[i] ? (int)s->blocks[i] - 1 : cell;
+        const int cell = (int)FLOOR(a->p[i] + a->d[i] * a->t) >> r->volume->bits[i];
+        a->block[i] = cell < 0 ? 0 : cell >= (int)r->volume->blocks[i] ? (int)r->volume->blocks[i] - 1 : cell;
         a->inverse[i] = a->d[i] == 0 ? 0 : 1 / a->d[i];
-        find_leave(s, a, i);
+        find_leave(r, a, i);
     }
 }
 
 /* Moves t to where the ray meets the box; false when it misses it. */
-static bool meets_box(const xray *s, ray *a)
+static bool meets_box(const reference *r, ray *a)
 {
     real in = 0, out = REAL(1e30);
     for (int i = 0; i < 3; i++) {
-        const real size = (real)s->box[i];
+        const real size = (real)r->volume->box[i];
         if (a->d[i] == 0) {
             if (a->p[i] < 0 || a->p[i] >= size)
                 return false;
@@ -264,49 +273,51 @@ static bool meets_box(const xray *s, ray *a)
     return true;
 }
 
-/* Goes on into the next block; false behind the last. */
-static bool next_block(const xray *s, ray *a, real next)
+/* Into the next block; false behind the last. */
+static bool next_block(const reference *r, ray *a, real next)
 {
     const int i = next == a->leave[0] ? 0 : next == a->leave[1] ? 1 : 2;
     a->block[i] += a->d[i] > 0 ? 1 : -1;
-    find_leave(s, a, i);
-    return a->block[i] >= 0 && a->block[i] < (int)s->blocks[i];
+    find_leave(r, a, i);
+    return a->block[i] >= 0 && a->block[i] < (int)r->volume->blocks[i];
 }
 
-static real at_cell(const xray *s, const reference *r, const ray *a)
+static real at_cell(const reference *r, const ray *a)
 {
     size_t cell[3];
     for (int i = 0; i < 3; i++) {
-        const int end = (a->block[i] + 1) << s->bits[i], size = (int)s->box[i];
-        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << s->bits[i], (end < size ? end : size) - 1);
+        const int end = (a->block[i] + 1) << r->volume->bits[i], size = (int)r->volume->box[i];
+        cell[i] = (size_t)clamped(a->p[i] + a->d[i] * a->t, a->block[i] << r->volume->bits[i],
+                                  (end < size ? end : size) - 1);
     }
-    return r->optical[(cell[2] * s->box[1] + cell[1]) * s->box[0] + cell[0]];
+    return r->optical[(cell[2] * r->volume->box[1] + cell[1]) * r->volume->box[0] + cell[0]];
 }
 
-/* Where along a side of the entrance a photon starts, in units of the path from the middle. */
-static int place(const xray *s, uint32_t w, long long aperture, long long shift, uint32_t places, long long side,
-                 real normal)
+/* Start of a photon along a side of the entrance, from the middle, in path units. */
+static int entrance_place(const reference *r, uint32_t w, int axis, real normal)
 {
-    if (s->k.profile == XRAY_PENCIL)
+    const long long aperture = r->units->aperture[axis], shift = r->units->shift[axis],
+                    side = r->units->cell_side[axis];
+    if (r->config->profile == XRAY_PENCIL)
         return (int)shift;
-    const long long at = shift + (s->k.profile == XRAY_GAUSSIAN
+    const long long at = shift + (r->config->profile == XRAY_GAUSSIAN
                                       ? RINT(normal * (real)aperture)
                                       : (long long)((uint64_t)w * (uint64_t)aperture >> 32) - (aperture >> 1));
-    if (!s->k.placed)
+    if (r->config->positions == XRAY_RANDOM)
         return (int)at;
-    const long long edge = side * (long long)places / 2, cell = (at * 65536 + edge) / side;
+    const long long edge = side * (long long)r->volume->n[axis + 1] / 2, cell = (at * 65536 + edge) / side;
     return (int)((cell * side + side / 2 - edge) >> 16);
 }
 
-/* Sums over the flights of path times (1 - u, u, v, w), units of 2^-(31 + path_bits) wavelengths. */
+/* Sums over path segments of length times (1 - u, u, v, w), units of 2^-(31 + path_bits) wavelengths. */
 typedef struct track {
     uint64_t missing, x, y, z;
     int y0, z0;
 } track;
 
-static void lengthen(const xray *s, track *k, const direction *a, real distance)
+static void advance_phase(const reference *r, track *k, const direction *a, real distance)
 {
-    const int64_t path = RINT(distance * (real)s->k.path_scale);
+    const int64_t path = RINT(distance * r->k.path_scale);
     const uint64_t missing = (uint64_t)(path * a->i[0]);
     k->missing += missing;
     k->x += ((uint64_t)path << 31) - missing;
@@ -314,46 +325,45 @@ static void lengthen(const xray *s, track *k, const direction *a, real distance)
     k->z += (uint64_t)(path * a->i[2]);
 }
 
-static int64_t rounded(uint64_t sum) { return (int64_t)(sum + 0x40000000u) >> 31; }
+static int64_t to_path_units(uint64_t sum) { return (int64_t)(sum + 0x40000000u) >> 31; }
 
-/* k (path - direction . place): the path as sum of s (1 - u) and of s u, which is the place's x. */
-static uint32_t phase(const xray *s, const track *k, const int32_t *toward)
+/* (5) in units of 2 pi / 2^32. */
+static uint32_t phase(const reference *r, const track *k, const int32_t *to)
 {
-    const int64_t x = rounded(k->x), y = k->y0 + rounded(k->y), z = k->z0 + rounded(k->z);
-    const uint64_t sum = k->missing + (uint64_t)(toward[0] * x) - (uint64_t)(toward[1] * y) -
-                         (uint64_t)(toward[2] * z) + (uint64_t)(s->k.beam_iv * k->y0) +
-                         (uint64_t)(s->k.beam_iw * k->z0);
-    return (uint32_t)(sum >> (s->k.path_bits - 1));
+    const int64_t x = to_path_units(k->x), y = k->y0 + to_path_units(k->y), z = k->z0 + to_path_units(k->z);
+    const uint64_t sum = k->missing + (uint64_t)(to[0] * x) - (uint64_t)(to[1] * y) - (uint64_t)(to[2] * z) +
+                         (uint64_t)(r->units->beam[1] * k->y0) + (uint64_t)(r->units->beam[2] * k->z0);
+    return (uint32_t)(sum >> (r->units->path_bits - 1));
 }
 
-static void expose(const reference *r, size_t cell, uint32_t turn, real weight)
+static void deposit(const reference *r, size_t cell, uint32_t phi, real weight)
 {
     real sine;
-    const real c = cosine(turn, &sine);
-    r->tally[4 * cell] += RINT(c * weight);
-    r->tally[4 * cell + 1] += RINT(sine * weight);
-    r->tally[4 * cell + 2] += RINT(weight);
+    const real c = cos_sin(phi, &sine);
+    r->image[4 * cell] += RINT(c * weight);
+    r->image[4 * cell + 1] += RINT(sine * weight);
+    r->image[4 * cell + 2] += RINT(weight);
 }
 
-/* The expected-value estimator: the law's density towards some cells, from one that is drawn, evenly spread. */
-static void expect(const xray *s, const reference *r, const track *k, const direction *a, real share, uint32_t w)
+/* The expected-value estimator (7): the law's density towards some cells, evenly spread from a random one on. */
+static void deposit_expected(const reference *r, const track *k, const direction *a, real share, uint32_t w)
 {
-    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    const size_t cells = (size_t)r->config->cells[0] * r->config->cells[1];
     size_t cell = (size_t)((uint64_t)w * cells >> 32);
-    for (int n = 0; n < s->k.samples; n++, cell = (cell + (size_t)s->k.stride) % cells) {
-        const int32_t *t = &s->toward[4 * cell];
+    for (int n = 0; n < r->config->samples; n++, cell = (cell + (size_t)r->config->sample_stride) % cells) {
+        const int32_t *t = &r->directions[4 * cell];
         const real change[3] = { 1 - (real)t[0] * per_direction - a->d[0], (real)t[1] * per_direction - a->d[1],
                                  (real)t[2] * per_direction - a->d[2] };
-        const real missing = REAL(0.5) * dot(change, change), most = (real)s->k.expectation;
-        const real chance = s->k.angle_bits ? most * (1 + (1 - missing) * (1 - missing))
-                                            : (missing <= (real)s->k.deficit ? most : 0);
+        const real missing = REAL(0.5) * dot(change, change), most = r->k.expectation;
+        const real chance = r->units->angle_bits ? most * (1 + (1 - missing) * (1 - missing))
+                                                 : (missing <= r->k.deficit ? most : 0);
         const real weight = chance * (real)t[3] * share;
         if (weight > 0)
-            expose(r, cell, phase(s, k, t), weight);
+            deposit(r, cell, phase(r, k, t), weight);
     }
 }
 
-static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
+static int detector_cell(const reference *r, real tangent, real per_cell, int cells)
 {
     static const real arctan[] = { REAL(1.0),
                                    REAL(-0.3333333333333333),
@@ -362,145 +372,158 @@ static int detector_cell(const xray *s, real tangent, real per_cell, int cells)
                                    REAL(0.1111111111111111),
                                    REAL(-0.09090909090909091) };
     real at = tangent;
-    if (!(at < (real)s->k.reach && at > -(real)s->k.reach))
+    if (!(at < r->k.reach && at > -r->k.reach))
         return -1;
-    if (s->k.equal_angles) { /* a quarter of the angle where it is large, then the series of the inverse tangent */
-        for (int n = 0; n < s->k.halvings; n++)
+    if (r->config->spacing ==
+        XRAY_ANGLES) { /* a quarter of the angle where it is large, then the series of the inverse tangent */
+        for (int n = 0; n < r->units->halvings; n++)
             at = at / (1 + SQRT(1 + at * at));
-        at = (real)(1 << s->k.halvings) * at * polynomial(arctan, COUNT(arctan), at * at);
+        at = (real)(1 << r->units->halvings) * at * polynomial(arctan, COUNT(arctan), at * at);
     }
     at = at * per_cell + ((real)(cells / 2) + REAL(0.5));
     return at >= 0 && at < (real)cells ? (int)at : -1;
 }
 
-/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is left of the photon,
- * the rest joins *absorbed in units of 2^-30. */
-static int fly(const xray *s, const reference *r, uint64_t photon, direction *a, track *k, real *weight,
-               int64_t *absorbed)
+/* The photon at the entrance, on its way along w; false if it passes beside the box. */
+static bool emit(const reference *r, const uint32_t words[4], direction *a, track *k, ray *w)
+{
+    real sine = 0, radius = 0, cosine = 0;
+    *a = (direction){ { r->k.beam_u, r->k.beam_v, r->k.beam_w },
+                      { r->k.e_u, r->k.e_v, r->k.e_w },
+                      { r->units->beam[0], r->units->beam[1], r->units->beam[2] } };
+    if (r->config->profile == XRAY_GAUSSIAN) {
+        radius = SQRT(2 * exponential(words[0]));
+        cosine = cos_sin(words[1], &sine);
+    }
+    k->y0 = entrance_place(r, words[0], 0, radius * cosine);
+    k->z0 = entrance_place(r, words[1], 1, radius * sine);
+    *w = (ray){ .p = { r->k.start_x, (real)k->y0 * r->k.unit_y + r->k.centre_y,
+                       (real)k->z0 * r->k.unit_z + r->k.centre_z },
+                .d = { a->d[0], a->d[1] * r->k.per_y, a->d[2] * r->k.per_z } };
+    return meets_box(r, w);
+}
+
+/* From block to block by `depth`, which is the optical depth to the next tentative collision; false behind the last
+ * block. */
+static bool reach_collision(const reference *r, ray *w, real depth, real *most)
+{
+    const uint32_t *blocks = r->volume->blocks;
+    for (;;) {
+        *most = r->majorant[((size_t)w->block[2] * blocks[1] + (size_t)w->block[1]) * blocks[0] + (size_t)w->block[0]];
+        real next = w->leave[0] < w->leave[1] ? w->leave[0] : w->leave[1];
+        next = w->leave[2] < next ? w->leave[2] : next;
+        const real way = next > w->t ? next - w->t : 0;
+        if (depth < *most * way) {
+            w->t = w->t + depth / *most;
+            return true;
+        }
+        depth = depth - *most * way;
+        w->t = next;
+        if (!next_block(r, w, next))
+            return false;
+    }
+}
+
+/* From the entrance to the last scattering; returns the number of scatterings. `weight`: what is not absorbed, the rest
+ * is added to *absorbed in units of 2^-30. */
+static int trace(const reference *r, uint64_t photon, direction *a, track *k, real *weight, int64_t *absorbed)
 {
     uint32_t number[4] = { (uint32_t)photon, (uint32_t)(photon >> 32), 0, 0 }, words[4];
-    real sine = 0, radius = 0, across = 0;
-    philox(number, s->seed, words);
-    for (int i = 0; i < 3; i++) {
-        a->d[i] = (real)s->k.beam[i];
-        a->e[i] = (real)s->k.e[i];
-    }
-    a->i[0] = s->k.beam_id;
-    a->i[1] = s->k.beam_iv;
-    a->i[2] = s->k.beam_iw;
-    if (s->k.profile == XRAY_GAUSSIAN) {
-        radius = SQRT(2 * minus_log(words[0]));
-        across = cosine(words[1], &sine);
-    }
-    k->y0 = place(s, words[0], s->k.aperture_y, s->k.shift_y, s->n[1], s->k.place_y, radius * across);
-    k->z0 = place(s, words[1], s->k.aperture_z, s->k.shift_z, s->n[2], s->k.place_z, radius * sine);
-    ray w = { .p = { (real)s->k.start_x, (real)k->y0 * (real)s->k.unit_y + (real)s->k.centre_y,
-                     (real)k->z0 * (real)s->k.unit_z + (real)s->k.centre_z },
-              .d = { a->d[0], a->d[1] * (real)s->k.per_y, a->d[2] * (real)s->k.per_z } };
-    if (!meets_box(s, &w))
-        return 0;
-    enter_blocks(s, &w);
     int scatterings = 0;
-    real depth = minus_log(words[2]);
-    for (;;) {
-        const real most =
-            r->majorant[((size_t)w.block[2] * s->blocks[1] + (size_t)w.block[1]) * s->blocks[0] + (size_t)w.block[0]];
-        real next = w.leave[0] < w.leave[1] ? w.leave[0] : w.leave[1];
-        next = w.leave[2] < next ? w.leave[2] : next;
-        const real way = next > w.t ? next - w.t : 0;
-        if (!(depth < most * way)) {
-            depth = depth - most * way;
-            w.t = next;
-            if (!next_block(s, &w, next))
-                return scatterings;
-            continue;
-        }
-        w.t = w.t + depth / most;
+    ray w;
+    real most;
+    philox(number, r->config->seed, words);
+    if (!emit(r, words, a, k, &w))
+        return 0;
+    enter_blocks(r, &w);
+    while (reach_collision(r, &w, exponential(words[2]), &most)) {
         const uint32_t chance = words[3];
         number[2]++;
-        philox(number, s->seed, words);
-        depth = minus_log(words[2]);
-        if (s->k.thinned && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < at_cell(s, r, &w)))
+        philox(number, r->config->seed, words);
+        if (r->volume->bits[0] > 0 && !((real)(chance >> 8) * REAL(5.9604644775390625e-08) * most < at_cell(r, &w)))
             continue;
-        lengthen(s, k, a, w.t);
+        advance_phase(r, k, a, w.t);
         scatterings++;
-        if (s->k.absorbing) {
-            const real lost = *weight * (real)s->k.absorption;
+        if (r->k.absorption > 0) {
+            const real lost = *weight * r->k.absorption;
             *weight = *weight - lost;
             *absorbed += RINT(lost * REAL(1073741824.0));
         }
-        if (s->k.expected)
-            expect(s, r, k, a, *weight, words[3]);
-        scatter(s, r, a, words, number);
-        if (scatterings == s->k.most)
-            return scatterings;
-        for (int i = 0; i < 3; i++) {
+        if (r->config->estimator == XRAY_EXPECTED)
+            deposit_expected(r, k, a, *weight, words[3]);
+        scatter(r, a, words, number);
+        if (scatterings == r->config->scatterings_max)
+            break;
+        for (int i = 0; i < 3; i++)
             w.p[i] = w.p[i] + w.d[i] * w.t;
-            w.d[i] = i == 0 ? a->d[0] : a->d[i] * (real)(i == 1 ? s->k.per_y : s->k.per_z);
-        }
+        w.d[0] = a->d[0];
+        w.d[1] = a->d[1] * r->k.per_y;
+        w.d[2] = a->d[2] * r->k.per_z;
         w.t = 0;
-        enter_blocks(s, &w);
+        enter_blocks(r, &w);
     }
+    return scatterings;
 }
 
-/* A whole life, counted in the 15 numbers of its detector cell (kernels/xray.cl). */
-static void live(const xray *s, const reference *r, uint64_t photon, int64_t *count, size_t plane)
+/* Traces a photon to the detector and adds it to the image and to the tallies of a cell, `plane` elements apart. */
+static void detect(const reference *r, uint64_t photon, int64_t *tallies, size_t plane)
 {
-    enum { DETECTED = XRAY_ORDERS, STOPPED, MISSED, SCATTERINGS, COSINES, SQUARES, ABSORBED };
     real weight = 1;
     direction a;
     track k = { 0 };
-    const int scatterings = fly(s, r, photon, &a, &k, &weight, &count[ABSORBED * plane]);
-    count[(size_t)(scatterings < XRAY_ORDERS - 1 ? scatterings : XRAY_ORDERS - 1) * plane]++;
-    count[SCATTERINGS * plane] += scatterings;
-    count[COSINES * plane] += RINT(a.d[0] * REAL(1073741824.0));
-    count[SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
+    const uint32_t *cells = r->config->cells;
+    const int scatterings = trace(r, photon, &a, &k, &weight, &tallies[XRAY_ABSORBED * plane]);
+    tallies[(size_t)(scatterings < XRAY_ORDERS - 1 ? scatterings : XRAY_ORDERS - 1) * plane]++;
+    tallies[XRAY_SCATTERINGS * plane] += scatterings;
+    tallies[XRAY_COSINES * plane] += RINT(a.d[0] * REAL(1073741824.0));
+    tallies[XRAY_SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
     int y = -1, z = -1;
     if (a.d[0] > 0) {
-        const real py = (real)(k.y0 + rounded(k.y)) * (real)s->k.far_y,
-                   pz = (real)(k.z0 + rounded(k.z)) * (real)s->k.far_z;
-        y = detector_cell(s, a.d[1] / a.d[0] + py, (real)s->k.per_cell_y, (int)s->cells[0]);
-        z = detector_cell(s, a.d[2] / a.d[0] + pz, (real)s->k.per_cell_z, (int)s->cells[1]);
+        const real py = (real)(k.y0 + to_path_units(k.y)) * r->k.far_y,
+                   pz = (real)(k.z0 + to_path_units(k.z)) * r->k.far_z;
+        y = detector_cell(r, a.d[1] / a.d[0] + py, r->k.per_cell_y, (int)cells[0]);
+        z = detector_cell(r, a.d[2] / a.d[0] + pz, r->k.per_cell_z, (int)cells[1]);
     }
     if (y < 0 || z < 0) {
-        count[MISSED * plane]++;
+        tallies[XRAY_MISSED * plane]++;
         return;
     }
-    const size_t cell = (size_t)z * s->cells[0] + (size_t)y;
-    const int32_t *t = &s->toward[4 * cell];
-    count[(t[3] ? DETECTED : STOPPED) * plane]++;
-    if (t[3] && !s->k.expected)
-        expose(r, cell, phase(s, &k, t), weight * (real)((int64_t)1 << s->k.fixed_bits));
+    const size_t cell = (size_t)z * cells[0] + (size_t)y;
+    const int32_t *t = &r->directions[4 * cell];
+    tallies[(t[3] ? XRAY_DETECTED : XRAY_STOPPED) * plane]++;
+    if (t[3] && r->config->estimator == XRAY_ANALOG)
+        deposit(r, cell, phase(r, &k, t), weight * (real)((int64_t)1 << r->units->fixed_bits));
 }
 
-/* The batch's sums join the whole ones; with a coherence time the amplitude starts anew and its square is kept. */
+/* Adds the batch to the sums, and forms the fields of the output; after a coherence time the amplitude starts from zero
+ * and its square is added to `past`. */
 static void gather(const xray *s, const reference *r, bool fresh)
 {
-    const size_t cells = (size_t)s->cells[0] * s->cells[1];
-    int64_t *sums = bn_field_host(s->sums);
-    real *kept = bn_field_host(s->kept), *amplitude = bn_field_host(s->amplitude),
-         *intensity = bn_field_host(s->intensity);
-    real *shown = bn_field_host(s->shown), *hits = bn_field_host(s->hits);
-    const real unit = REAL(1.0) / (real)((int64_t)1 << s->k.fixed_bits);
+    const size_t cells = xray_detector_cells(s);
+    int64_t *sums = bn_field_host(s->fields.sums);
+    real *past = bn_field_host(s->fields.past), *amplitude = bn_field_host(s->fields.amplitude);
+    real *intensity = bn_field_host(s->fields.intensity), *log_intensity = bn_field_host(s->fields.log_intensity);
+    real *photons = bn_field_host(s->fields.photons);
+    const real unit = REAL(1.0) / (real)((int64_t)1 << s->i.fixed_bits);
     for (size_t i = 0; i < cells; i++) {
         real *a = amplitude + i, *b = amplitude + cells + i;
         if (fresh) {
-            kept[i] = kept[i] + (*a * *a + *b * *b);
+            past[i] = past[i] + (*a * *a + *b * *b);
             sums[i] = sums[cells + i] = 0;
         }
         for (size_t c = 0; c < 3; c++) {
-            sums[c * cells + i] += r->tally[4 * i + c];
-            r->tally[4 * i + c] = 0;
+            sums[c * cells + i] += r->image[4 * i + c];
+            r->image[4 * i + c] = 0;
         }
         *a = (real)sums[i] * unit;
         *b = (real)sums[cells + i] * unit;
-        intensity[i] = kept[i] + (*a * *a + *b * *b);
-        shown[i] = decades(intensity[i] * (real)s->k.gain + 1);
-        hits[i] = (real)sums[2 * cells + i] * unit;
+        intensity[i] = past[i] + (*a * *a + *b * *b);
+        log_intensity[i] = decades(intensity[i] * r->k.gain + 1);
+        photons[i] = (real)sums[2 * cells + i] * unit;
     }
 }
 
-static real *converted(const double *values, size_t count)
+static real *rounded(const double *values, size_t count)
 {
     real *out = malloc(count * sizeof *out);
     for (size_t i = 0; out && i < count; i++)
@@ -510,33 +533,44 @@ static real *converted(const double *values, size_t count)
 
 static void release(reference *r)
 {
-    free(r->tally);
+    free(r->image);
     free(r->optical);
     free(r->majorant);
     free(r->angle);
 }
 
+static bn_status prepare(bn_sim *sim, const xray *s, reference *r)
+{
+    *r = (reference){ .config = &s->config,
+                      .volume = &s->volume,
+                      .units = &s->i,
+                      .directions = s->detector.directions,
+                      .image = calloc(4 * xray_detector_cells(s), sizeof *r->image),
+                      .optical = rounded(s->volume.optical, xray_cells(s->volume.box)),
+                      .majorant = rounded(s->volume.majorant, xray_cells(s->volume.blocks)),
+                      .angle = rounded(s->detector.angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1) };
+    bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&r->k);
+    if (r->image && r->optical && r->majorant && r->angle)
+        return BN_OK;
+    release(r);
+    return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a batch of photons");
+}
+
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     xray *s = state;
-    const size_t cells = (size_t)s->cells[0] * s->cells[1];
+    const size_t cells = xray_detector_cells(s);
     const xray_batch b = xray_next_batch(s, bn_sim_steps(sim));
-    if (s->frames > 0)
+    reference r;
+    if (s->volume.frames > 0)
         xray_density_at(s, b.time);
-    reference r = { .tally = calloc(4 * cells, sizeof *r.tally),
-                    .optical = converted(s->optical, (size_t)s->box[0] * s->box[1] * s->box[2]),
-                    .majorant = converted(s->majorant, (size_t)s->blocks[0] * s->blocks[1] * s->blocks[2]),
-                    .angle = converted(s->angle, ((size_t)1 << XRAY_ANGLE_BITS) + 1) };
-    if (!r.tally || !r.optical || !r.majorant || !r.angle) {
-        release(&r);
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a batch of photons");
-    }
-    int64_t *lives = bn_field_host(s->lives);
+    BN_TRY(prepare(sim, s, &r));
+    int64_t *tallies = bn_field_host(s->fields.tallies);
     for (uint64_t photon = b.begin; photon < b.end; photon++)
-        live(s, &r, photon, lives + (photon - b.first) % cells, cells);
+        detect(&r, photon, tallies + (photon - b.first) % cells, cells);
     gather(s, &r, b.fresh);
     release(&r);
-    s->flown = b.end;
+    s->traced = b.end;
     xray_report(s, out);
     return BN_OK;
 }
@@ -544,16 +578,15 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
 static bn_status setup(bn_sim *sim, void *state)
 {
     xray *s = state;
-    return s->against_fft ? xray_fourier(sim, s) : BN_OK;
+    return xray_against_fft(s) ? xray_fourier(sim, s) : BN_OK;
 }
 
-/* The fields that are shown follow from the sums. */
+/* The fields of the output follow from the sums. */
 static bn_status resume(bn_sim *sim, void *state)
 {
     xray *s = state;
-    reference r = { .tally = calloc(4 * (size_t)s->cells[0] * s->cells[1], sizeof *r.tally) };
-    if (!r.tally)
-        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to go on from the checkpoint");
+    reference r;
+    BN_TRY(prepare(sim, s, &r));
     gather(s, &r, false);
     release(&r);
     return BN_OK;

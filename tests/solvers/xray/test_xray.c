@@ -350,7 +350,7 @@ END_TEST
 
 START_TEST(single_precision_has_the_phases_of_double)
 {
-    /* 40 um long and wide; photons that are alone in their cell tell their phase. */
+    /* 40 um long and wide; photons that are alone in their cell show their phase. */
     static const char text[] = "[case]\nsolver = \"xray\"\n[density]\nkind = \"slab\"\ncells = [64, 64, 64]\ncell = "
                                "[6.25e-7, 6.25e-7, 6.25e-7]\n"
                                "value = 0.05\n[source]\nphotons = 4000\n[detector]\ncells = [64, 64]\ncell_angle = "
@@ -585,7 +585,7 @@ START_TEST(device_flies_the_same_photons)
         const char *const *o = cases[i];
         run a = RUN(gratings_case, NULL, "source.photons=20000", o[0], o[1], o[2], o[3]);
         run b = RUN(gratings_case, device, "source.photons=20000", o[0], o[1], o[2], o[3]);
-        same_bits(&a, &b, "lives");
+        same_bits(&a, &b, "tallies");
         same_bits(&a, &b, "sums");
         same_bits(&a, &b, "intensity");
         end_run(&a);
@@ -600,7 +600,7 @@ START_TEST(batches_do_not_change_the_picture)
     run a = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=1");
     run b = RUN(gratings_case, NULL, "source.photons=100000", "source.batch=7");
     same_bits(&a, &b, "sums");
-    same_bits(&a, &b, "lives");
+    same_bits(&a, &b, "tallies");
     end_run(&a);
     end_run(&b);
 }

@@ -382,7 +382,7 @@ static void check_resumed(bn_device *device)
     while (!bn_sim_done(second))
         OK(bn_sim_step(second));
     same_field(whole, second, "sums", 3 * 1024 * 8);
-    same_field(whole, second, "lives", 15 * 1024 * 8);
+    same_field(whole, second, "tallies", 15 * 1024 * 8);
     same_field(whole, second, "intensity", 1024 * 4);
     bn_sim_destroy(&whole);
     bn_sim_destroy(&first);

@@ -225,7 +225,7 @@ END_TEST
 
 /* --- counts --- */
 
-/* What is expected in each cell, by the estimator, is what photons that fly on bring there, out to 0.6 rad along both
+/* What is expected in each cell, by the estimator, is what traced photons deposit there, out to 0.6 rad along both
  * axes. */
 static void check_expectation(const char *law, const char *spacing, const char *tilt)
 {
@@ -248,7 +248,7 @@ static void check_expectation(const char *law, const char *spacing, const char *
         if (e < 20)
             continue;
         const bool outer = abs(c % 24 - 12) > 9 || abs(c / 24 - 12) > 9;
-        /* Straight light lands in one cell. */
+        /* Straight light arrives in one cell. */
         if (counted[c] - e > 50 * sqrt(e) || c % 24 == 0 || c < 24)
             continue;
         chi += pow(counted[c] - e, 2) / e;

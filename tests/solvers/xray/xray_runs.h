@@ -15,7 +15,7 @@ void same_bits(run *, run *, const char *name);
  * have more than 20 photons together, 3.7 standard deviations. */
 void same_law(const double *x, const double *y, size_t cells, const char *what);
 
-/* What `binnacle check` tells beside the results. */
+/* What `binnacle check` prints beside the results. */
 double note(const run *, const char *name);
 
 #endif
