@@ -14,99 +14,7 @@
  *   5  the time step itself
  * Components of blocks: 0-2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block
  * has cells with a special code. */
-/* PoCL makes vectors of neighbouring cells if it knows at once that it may: what is called in the loop over cells must
- * become part of it, root and size be the compiler's own, and structures not be passed by value. Other devices have
- * instructions for the smaller and the larger one; what these do with signs of zeros leaves no trace (settle). */
-#ifdef POCL_DEVICE_ADDRESS_BITS
-#define FOLDED static inline __attribute__((always_inline))
-#if REAL_BYTES == 8
-#define ROOT(x) __builtin_sqrt(x)
-#define SIZE(x) __builtin_fabs(x)
-#else
-#define ROOT(x) __builtin_sqrtf(x)
-#define SIZE(x) __builtin_fabsf(x)
-#endif
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
-#define MOST(a, b) ((a) > (b) ? (a) : (b))
-#else
-#define FOLDED static inline
-#define ROOT(x) sqrt(x)
-#define SIZE(x) fabs(x)
-#define LEAST(a, b) fmin(a, b)
-#define MOST(a, b) fmax(a, b)
-#endif
-
 #define BLOCK_CELLS (BLOCK_NX * BLOCK_NY)
-
-/* FOR_CELLS without hurry: not unrolled. */
-#define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
-    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX); i < end_; \
-         lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
-        for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)
-
-/* Runs `body` for the lanes below `count`. PoCL's compiler makes vectors of them only where it sees at once that one
- * work-item has all lanes. */
-#if IS_CPU
-#define EACH_LANE(lane, count, body)                                                                                   \
-    if (get_local_size(0) == 1)                                                                                        \
-        for (lane_t lane = 0; lane < (count); lane++) {                                                                \
-            body;                                                                                                      \
-        }                                                                                                              \
-    else                                                                                                               \
-        FOR_LANES(lane, count) { body; }
-#else
-#define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
-#endif
-
-/* Rows whose lanes need each other: between two of them the work-items of a GPU wait. On a CPU one work-item goes through
- * all of them, so that no barrier stands in the loop: compiling that, with the branches on the row, aborts PoCL 5.0. */
-#if IS_CPU
-#define ROWS_OF_ITEM(rows) (get_local_id(0) == 0 ? (rows) : -2)
-#define EACH_OF_ROW(lane, count, body)                                                                                 \
-    for (lane_t lane = 0; lane < (count); lane++) {                                                                    \
-        body;                                                                                                          \
-    }
-#define FOR_RIM(q) for (int q = 0; q < RIM; q++)
-#define END_OF_ROW
-#else
-#define ROWS_OF_ITEM(rows) (rows)
-#define EACH_OF_ROW EACH_LANE
-#define FOR_RIM(q) FOR_LANES(q, RIM)
-#define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: for special cells */
-#endif
-
-/* Places of cells and lanes: on CPUs of the size of pointers, else compilers must think of overflows and make no
- * vectors. */
-#if IS_CPU
-typedef long place_t, lane_t;
-#else
-typedef index_t place_t;
-typedef int lane_t;
-#endif
-
-/* The largest speed of a work-group's cells. Maxima are exact in any order: work-items of a GPU keep their own and put
- * them together once; on a CPU each lane has its place, for vectors again. */
-#if IS_CPU
-#define BEGIN_SPEEDS CLEAR_LANES(speeds);
-#define NOTE_SPEED(lane, speed) speeds[lane] = larger(speeds[lane], speed);
-#define END_SPEEDS fold_max(speeds, LANES);
-#else
-#define BEGIN_SPEEDS acc fastest_ = 0;
-#define NOTE_SPEED(lane, speed) fastest_ = larger(fastest_, speed);
-#define END_SPEEDS gather_speeds(speeds, fastest_);
-static inline void gather_speeds(local acc *speeds, acc fastest)
-{
-    FOR_LANES(lane, LANES)
-        speeds[lane] = lane == (int)get_local_id(0) ? fastest : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
-        FOR_LANES(l, width)
-            for (int n = 1; n < 16; n++)
-                speeds[l] = larger(speeds[l], speeds[l + n * width]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-}
-#endif
 
 #define SLOTS 3
 #define SLOT 8
@@ -139,17 +47,17 @@ typedef struct edge_sums {
     real mass, x, y;
 } edge_sums;
 
-FOLDED real moving(real h) { return h > DRY ? h : 0; }
+INLINED real moving(real h) { return h > DRY ? h : 0; }
 
 /* HLLC with the hydrostatic reconstruction of Audusse et al. (2004); u along the normal, v along the edge. */
-FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr, edge_flux *f)
+INLINED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr, edge_flux *f)
 {
-    const real rise = zr - zl, on_left = hl - MOST(rise, 0), on_right = hr + LEAST(rise, 0);
-    const real a = MOST(on_left, 0), b = MOST(on_right, 0);
-    const real c = ROOT(G * MOST(a, b)), twice = c + c;
+    const real rise = zr - zl, on_left = hl - MAXIMUM(rise, 0), on_right = hr + MINIMUM(rise, 0);
+    const real a = MAXIMUM(on_left, 0), b = MAXIMUM(on_right, 0);
+    const real c = SQRT(G * MAXIMUM(a, b)), twice = c + c;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
-    const real slow = LEAST(from, to) - (a > 0 ? c : twice), fast = MOST(from, to) + (b > 0 ? c : twice);
-    const real low = LEAST(slow, 0), high = MOST(fast, 0), share = -low / MOST(high - low, TINY);
+    const real slow = MINIMUM(from, to) - (a > 0 ? c : twice), fast = MAXIMUM(from, to) + (b > 0 ? c : twice);
+    const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), share = -low / MAXIMUM(high - low, TINY);
     const real ql = a * ul, qr = b * ur, jump = qr - ql, more = b - a, straight = ql * ul;
     const real head = HALF * G * (more * (b + a)); /* what the pressure is higher on the right */
     const real thrust = straight + share * (((qr * ur - straight) + head) - high * jump);
@@ -160,7 +68,7 @@ FOLDED void pass(real hl, real ul, real vl, real zl, real hr, real ur, real vr, 
 }
 
 /* Components along the normal of an axis' edges and along the edge. Products with 0 and 1 are left out. */
-FOLDED void turn(int axis, real x, real y, real *normal, real *along)
+INLINED void turn(int axis, real x, real y, real *normal, real *along)
 {
 #if EDGES == 6
     const real hx = HALF * x, hy = HALF * y, sx = SLANT * x, sy = SLANT * y;
@@ -180,7 +88,7 @@ FOLDED void turn(int axis, real x, real y, real *normal, real *along)
 
 /* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the cell's own row stands half a
  * cell to the east. */
-FOLDED place_t beyond(place_t at, int axis, int shifted)
+INLINED place_t beyond(place_t at, int axis, int shifted)
 {
 #if EDGES == 6
     return axis == 0 ? at + 1 : axis == 1 ? at + PITCH + shifted : at + PITCH + shifted - 1;
@@ -190,7 +98,7 @@ FOLDED place_t beyond(place_t at, int axis, int shifted)
 #endif
 }
 #if ORDER == 2 || SPECIALS || !SHARED
-FOLDED place_t behind(place_t at, int axis, int shifted)
+INLINED place_t behind(place_t at, int axis, int shifted)
 {
 #if EDGES == 6
     return axis == 0 ? at - 1 : axis == 1 ? at - PITCH + shifted - 1 : at - PITCH + shifted;
@@ -250,10 +158,10 @@ static inline real normal_y(int e)
 #if ORDER == 2
 /* Half of the limited difference across a cell (generalised minmod, factor 1.5): monotone, and zero at extrema. a:
  * from the one before, b: to the one after. */
-FOLDED real limited(real a, real b, int usable)
+INLINED real limited(real a, real b, int usable)
 {
-    const real least = LEAST(SIZE(a), SIZE(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * SIZE(a + b);
-    const real steep = LEAST(edge, mean);
+    const real least = MINIMUM(ABS(a), ABS(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * ABS(a + b);
+    const real steep = MINIMUM(edge, mean);
     return (usable & ((a > 0) == (b > 0))) ? (a > 0 ? steep : -steep) : 0;
 }
 
@@ -261,7 +169,7 @@ FOLDED real limited(real a, real b, int usable)
 typedef struct cell_slopes {
     real h, level, u, v;
 } cell_slopes;
-FOLDED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
+INLINED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
 {
     const place_t from = behind(at, axis, shifted), to = beyond(at, axis, shifted);
     const int both = CLOSED << axis | CLOSED << (axis + AXES);
@@ -280,7 +188,7 @@ FOLDED void slopes(FIELDS, place_t at, int axis, int shifted, cell_slopes *s)
 /* A cell as the edge of an axis sees it, the one ahead or the opposite one. At second order the bed there is level
  * less depth (Audusse and Bristeau 2005), all at half the time step; what the level's slope pushes is a sum for both
  * edges. */
-FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side *s)
+INLINED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side *s)
 {
 #if ORDER == 2
     const real h = half_depth[at], u = half_velocity[at], v = half_velocity[at + PLANE], level = h + bed[at];
@@ -305,7 +213,7 @@ FOLDED void look(FIELDS, place_t at, int axis, int shifted, int ahead, edge_side
 
 /* Through the edge of an axis between two cells, of which the one in the west pushes as well; `shifted`: it is. Edges that end at
  * a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
-FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, int open, edge_flux *f)
+INLINED void through(FIELDS, place_t west, place_t east, int axis, int shifted, int open, edge_flux *f)
 {
     edge_side l, r;
     real ul, vl, ur, vr;
@@ -333,7 +241,7 @@ FOLDED void through(FIELDS, place_t west, place_t east, int axis, int shifted, i
 }
 
 /* What leaves through the edges that a cell owns: these, the ones towards the rows above. */
-FOLDED void sum_own(const edge_flux *e, const edge_flux *first, const edge_flux *second, edge_sums *s)
+INLINED void sum_own(const edge_flux *e, const edge_flux *first, const edge_flux *second, edge_sums *s)
 {
 #if EDGES == 6
     s->mass = (e->mass + first->mass) + second->mass;
@@ -349,7 +257,7 @@ FOLDED void sum_own(const edge_flux *e, const edge_flux *first, const edge_flux 
 
 /* What comes through the edges towards the row below, of its cells in the south-west and south-east: mass, thrust,
  * along. */
-FOLDED void sum_below(const edge_sums *first, const edge_sums *second, edge_sums *s)
+INLINED void sum_below(const edge_sums *first, const edge_sums *second, edge_sums *s)
 {
 #if EDGES == 6
     s->mass = first->mass + second->mass;
@@ -374,18 +282,18 @@ static inline real inverse_cube_root(real x)
 }
 
 /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
-FOLDED void rub(real deep, int wet, real dt, real *u, real *v)
+INLINED void rub(real deep, int wet, real dt, real *u, real *v)
 {
     const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * GN2 * ROOT(*u * *u + *v * *v) * (square * square);
-    const real slower = 2 / (1 + ROOT(1 + 4 * f));
+    const real f = dt * GN2 * SQRT(*u * *u + *v * *v) * (square * square);
+    const real slower = 2 / (1 + SQRT(1 + 4 * f));
     *u = *u * slower;
     *v = *v * slower;
 }
 #endif
 
 /* A cell after `dt` in which `mass`, mx, my left it, `out` of it through open sides; rest: what rounding left over. */
-FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real my, real out, real dt, cell_state *next)
+INLINED void settle(real h, real u, real v, real rest, real mass, real mx, real my, real out, real dt, cell_state *next)
 {
     const real scale = dt * EDGE;
 #if COMPENSATED /* what rounding leaves over comes to the next step (Kahan 1965) */
@@ -427,7 +335,7 @@ FOLDED void settle(real h, real u, real v, real rest, real mass, real mx, real m
 
 /* A cell after `dt`, all its edges computed here. `shifted`: its row stands half a cell to the east; `complete`: with
  * open sides, which the cells of the inside need not look for. */
-FOLDED void advance(FIELDS, global const real *values, global const real *rest, global const int *near, place_t at,
+INLINED void advance(FIELDS, global const real *values, global const real *rest, global const int *near, place_t at,
                     int code, int shifted, real dt, int complete, cell_state *next)
 {
     const real h = H_OF(at), u = U_OF(at), v = V_OF(at);
@@ -479,15 +387,15 @@ FOLDED void advance(FIELDS, global const real *values, global const real *rest, 
 #endif
 
 /* What limits the time step: the largest speed of a wave across an edge. */
-FOLDED real wave_speed(real h, real u, real v)
+INLINED real wave_speed(real h, real u, real v)
 {
-    const real straight = SIZE(u);
+    const real straight = ABS(u);
 #if EDGES == 6
-    const real slanted = HALF * straight + SLANT * SIZE(v), flow = slanted <= straight ? straight : slanted;
+    const real slanted = HALF * straight + SLANT * ABS(v), flow = slanted <= straight ? straight : slanted;
 #else
-    const real flow = larger(straight, SIZE(v));
+    const real flow = larger(straight, ABS(v));
 #endif
-    const real speed = flow + ROOT(G * h);
+    const real speed = flow + SQRT(G * h);
     return h > DRY || not_finite(h) ? speed : 0;
 }
 
@@ -579,18 +487,18 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
 #if LINKS
 /* The depth that goes down from `up` to `below` through a link in `dt`; negative: it comes up. share: of a stair its
  * crest over the cell's area, of an opening the coefficient of discharge. At most half of what is there.
- *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 ROOT(g) H^1.5, and once the water
+ *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 SQRT(g) H^1.5, and once the water
  * below
- *              stands higher than 2/3 H, h2 ROOT(2 g (H - h2))
- *   opening    orifice: C ROOT(2 g times the difference of levels)                                              */
+ *              stands higher than 2/3 H, h2 SQRT(2 g (H - h2))
+ *   opening    orifice: C SQRT(2 g times the difference of levels)                                              */
 static inline real through_link(int kind, real share, real dt, cell_state up, real z, cell_state below, real z_below)
 {
     const real level = below.h + z_below - z;
     const real head = up.h > DRY ? up.h + (up.u * up.u + up.v * up.v) / (2 * G) : 0;
     const real tail = below.h > DRY && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
-    const real weir = 3 * least > 2 * most ? least * ROOT(2 * G * fall) : WEIR * (most * ROOT(most));
-    const real depth = dt * (share * (kind == 1 ? weir : ROOT(2 * G * fall)));
+    const real weir = 3 * least > 2 * most ? least * SQRT(2 * G * fall) : WEIR * (most * SQRT(most));
+    const real depth = dt * (share * (kind == 1 ? weir : SQRT(2 * G * fall)));
     const real limit = HALF * (head > tail ? up.h : below.h);
     const real moved = depth < limit ? depth : limit;
     return head > tail ? moved : -moved;
@@ -611,7 +519,7 @@ static inline cell_state add_still_water(cell_state c, real amount)
 
 #if ORDER == 2
 /* A cell half a time step later (Hancock), from the slopes within it alone. */
-FOLDED void predict(FIELDS, place_t at, int shifted, real dt, global real *later_depth,
+INLINED void predict(FIELDS, place_t at, int shifted, real dt, global real *later_depth,
                     global real *later_velocity)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], scale = dt * EDGE;
@@ -683,14 +591,14 @@ kernel void flood_predict(global const real *restrict depth, global const real *
 #define MOVE(bank, c) ((12 + 3 * (bank) + (c)) * WIDE + 1)
 #define KEPT ((EDGES == 6 ? 18 : 12) * WIDE)
 
-FOLDED void keep_flux(local real *kept, lane_t first, const edge_flux *f)
+INLINED void keep_flux(local real *kept, lane_t first, const edge_flux *f)
 {
     kept[first] = f->mass;
     kept[first + WIDE] = f->right;
     kept[first + 2 * WIDE] = f->along;
 }
 
-FOLDED void take_sums(local const real *kept, lane_t first, edge_sums *s)
+INLINED void take_sums(local const real *kept, lane_t first, edge_sums *s)
 {
     s->mass = kept[first];
     s->x = kept[first + WIDE];
@@ -700,7 +608,7 @@ FOLDED void take_sums(local const real *kept, lane_t first, edge_sums *s)
 /* What passes through the upper edges of a lane's cell to the cells of the row above. Of hexagons in a row that is
  * shifted the edge 2 leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one
  * before, 2. */
-FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_flux *first, const edge_flux *second)
+INLINED void keep_above(local real *kept, lane_t lane, int shifted, const edge_flux *first, const edge_flux *second)
 {
 #if EDGES == 6
     keep_flux(kept, STAY(0) + lane, shifted ? second : first);
@@ -712,7 +620,7 @@ FOLDED void keep_above(local real *kept, lane_t lane, int shifted, const edge_fl
 }
 
 /* The edges that a cell of the block owns. */
-FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
+INLINED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shifted)
 {
     const int code = cell[at];
     edge_flux e, first, second;
@@ -739,7 +647,7 @@ FOLDED void own_edges(FIELDS, local real *kept, lane_t lane, place_t at, int shi
 }
 
 /* The upper edges of the row below the block; whether they are open is known to the cells above. */
-FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
+INLINED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place_t up)
 {
     edge_flux first, second;
     through(GIVEN, at, beyond(at, 1, 1), 1, 1, !(cell[EDGES == 6 ? up + 1 : up] & CLOSED << (1 + AXES)), &first);
@@ -753,7 +661,7 @@ FOLDED void edges_below(FIELDS, local real *kept, lane_t lane, place_t at, place
  * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from
  * below goes where it looks for it. */
 #define RIM (EDGES == 6 ? 2 * BLOCK_NY : BLOCK_NY)
-FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width, int rows, int k)
+INLINED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width, int rows, int k)
 {
     const int row = q % BLOCK_NY, from_below = q / BLOCK_NY, shifted = from_below ? 1 - (row & 1) : row & 1;
     /* Of what comes from below: into shifted rows, from the east by the edge 2; into others, from the west by 1. */
@@ -772,7 +680,7 @@ FOLDED void rim_edge(FIELDS, local real *kept, local real *rim, int q, int width
 }
 
 /* What the first lane of a row needs from the west, and the first or last one of the next row from below. */
-FOLDED void place_rim(local real *kept, local const real *rim, int row, int width)
+INLINED void place_rim(local real *kept, local const real *rim, int row, int width)
 {
     for (int c = 0; c < 3; c++) {
         kept[EAST(row & 1, c)] = rim[row * 3 + c];
@@ -831,19 +739,19 @@ kernel void flood_number(global int *restrict near)
         NEXT_V(at) = next.v;                                                                        \
         KEEP_REST(at)                                                                                                \
         const real speed = wave_speed(next.h, next.u, next.v);                                                       \
-        NOTE_SPEED(lane, SPECIALS && ((code) & SPECIAL) ? 0 : speed)                                                 \
+        ADD_TO_MAXIMUM(speeds, lane, SPECIALS && ((code) & SPECIAL) ? 0 : speed)                                                 \
     }
 #if RECORD && IS_CPU
 #define RECORD_CELL(at)                                                                                              \
     const real begin = end - left, h_ = H_OF(at), u_ = U_OF(at), v_ = V_OF(at);                   \
-    const real danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                                       \
+    const real danger = h_ * (SQRT(u_ * u_ + v_ * v_) + HALF);                                                       \
     arrival[at] = arrival[at] < 0 && h_ > WET ? begin : arrival[at];                                                 \
     deepest[at] = h_ > deepest[at] ? h_ : deepest[at];                                                               \
     hazard[at] = danger > hazard[at] ? danger : hazard[at];
 #elif RECORD /* writes nothing where nothing is new */
 #define RECORD_CELL(at)                                                                                              \
     const real h_ = H_OF(at), u_ = U_OF(at), v_ = V_OF(at), arrived_ = arrival[at], most_ = deepest[at];             \
-    const real worst_ = hazard[at], danger = h_ * (ROOT(u_ * u_ + v_ * v_) + HALF);                                  \
+    const real worst_ = hazard[at], danger = h_ * (SQRT(u_ * u_ + v_ * v_) + HALF);                                  \
     if ((arrived_ < 0) & (h_ > WET))                                                                                 \
         arrival[at] = end - left;                                                                                    \
     if (h_ > most_)                                                                                                  \
@@ -916,7 +824,7 @@ kernel void flood_advance(
     local int list[BLOCK_CELLS], listed;
 #endif
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS;
-    BEGIN_SPEEDS
+    BEGIN_MAXIMUM(speeds)
     find_now(now, blocks, clock, slot, refill);
     const real dt = now[NOW_DT], left = now[NOW_LEFT];
     const int active = block_active(now);
@@ -953,21 +861,21 @@ kernel void flood_advance(
     const int first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
 #if SHARED
     const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : -2;
-    for (int row = -1; row <= ROWS_OF_ITEM(rows); row++) {
+    for (int row = -1; row <= (HAS_ROWS ? rows : -2); row++) {
         const place_t at = AT3(first, top + row, k);
         const lane_t from = EAST(1 - (row & 1), 0);
         if (row > 0) {
-            EACH_OF_ROW(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
+            EACH_LANE_OF_ROW(lane, width, SETTLE_LANE(at - PITCH + lane, lane, from + lane))
         }
         if (row < 0) {
-            EACH_OF_ROW(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
-            FOR_RIM(q)
+            EACH_LANE_OF_ROW(lane, width, edges_below(GIVEN, kept, lane, at + lane, at + PITCH + lane))
+            FOR_LANES_OF_ROW(q, RIM)
                 rim_edge(GIVEN, kept, rim, q, width, rows, k);
         } else if (row < rows) {
             if (row & 1) {
-                EACH_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
+                EACH_LANE_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 1))
             } else {
-                EACH_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
+                EACH_LANE_OF_ROW(lane, width, own_edges(GIVEN, kept, lane, at + lane, 0))
             }
             if (IS_CPU || get_local_id(0) == 0)
                 place_rim(kept, rim, row, width);
@@ -993,7 +901,7 @@ kernel void flood_advance(
 #endif
         NEXT_U(at) = U_OF(at);
         NEXT_V(at) = V_OF(at);
-        NOTE_SPEED(lane, wave_speed(H_OF(at), U_OF(at), V_OF(at)))
+        ADD_TO_MAXIMUM(speeds, lane, wave_speed(H_OF(at), U_OF(at), V_OF(at)))
     }
 #if SPECIALS
     /* Cells with open sides, sources, drains and links: what is still missing there. They are few, and beside each
@@ -1061,7 +969,7 @@ kernel void flood_advance(
 #if IS_CPU
         kept[n] = wave_speed(next.h, next.u, next.v);
 #else
-        NOTE_SPEED(n, wave_speed(next.h, next.u, next.v))
+        ADD_TO_MAXIMUM(speeds, n, wave_speed(next.h, next.u, next.v))
 #endif
     }
 #if IS_CPU
@@ -1071,7 +979,7 @@ kernel void flood_advance(
             speeds[lane] = larger(speeds[lane], kept[n]);
 #endif
 #endif
-    END_SPEEDS
+    END_MAXIMUM(speeds)
     if (get_local_id(0) == 0)
         put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && partial_index() == 0) {
