@@ -16,7 +16,7 @@ static const double words[2] = { 10, 19 }, instructions[2] = { 590, 1230 };
 typedef struct run {
     const char *kind;
     int order;
-    bool wet, all;    /* water everywhere or on a tenth; all blocks or active ones */
+    bool wet;         /* water everywhere or on a tenth */
     const char *form; /* further lines of [solver] */
 } run;
 
@@ -31,10 +31,10 @@ static bool step_time(bn_device *on, int n, const char *precision, const run *r,
     double rounds[BENCH_ROUNDS];
     snprintf(text, sizeof text,
              "[case]\nsolver='flood'\nprecision='%s'\n[grid]\nkind='%s'\ncells=[%d,%d]\nspacing=1\n[initial]\n"
-             "kind='circle'\nlevels=[2.5,%g]\nradius=%g\n[time]\ninterval=%g\n[solver]\norder=%d\nblocks='%s'\n%s"
+             "kind='circle'\nlevels=[2.5,%g]\nradius=%g\n[time]\ninterval=%g\n[solver]\norder=%d\n%s"
              "[stop]\nsteps=1000000\n",
              precision, r->kind, n, n, r->wet ? 0.5 : 0.0, 0.1 * n, r->order == 1 ? 1.0 : 0.5, r->order,
-             r->all ? "all" : "active", r->form ? r->form : "");
+             r->form ? r->form : "");
     need(bn_case_parse(ctx, "bench.toml", text, NULL, 0, &c));
     const bn_status st = bn_sim_create(ctx, c, &(bn_sim_desc){ .device = on }, &sim);
     if (st != BN_OK) {
@@ -67,7 +67,7 @@ static void row(bn_device *on, const char *what, int n, const char *precision, c
         return;
     }
     /* Blocks without water are left out: what all cells would need is no floor. */
-    const bool bound = on && (r->wet || r->all);
+    const bool bound = on && r->wet;
     if (!bench_row(t, bound ? floor : 0, "%s, %d^2, %s", what, n, precision))
         return;
     bench_print_time(t, 1e6, "us");
@@ -96,23 +96,19 @@ int main(int argc, char **argv)
             const char *what;
             run run;
         } runs[] = {
-            { "hexagon, order 1", { "hexagon", 1, true, false, NULL } },
-            { "hexagon, order 2", { "hexagon", 2, true, false, NULL } },
-            { "square, order 1", { "square", 1, true, false, NULL } },
-            { "square, order 2", { "square", 2, true, false, NULL } },
-            { "hexagon, 97 % dry, all blocks", { "hexagon", 1, false, true, NULL } },
-            { "hexagon, 97 % dry, active blocks", { "hexagon", 1, false, false, NULL } },
-            { "order 1, edges twice", { "hexagon", 1, true, false, "edges='twice'\n" } },
-            { "order 2, edges twice", { "hexagon", 2, true, false, "edges='twice'\n" } },
-            { "order 1, neighbours listed", { "hexagon", 1, true, false, "neighbours='listed'\n" } },
-            { "order 1, state by cells", { "hexagon", 1, true, false, "state='cells'\n" } },
-            { "order 1, both", { "hexagon", 1, true, false, "state='cells'\nneighbours='listed'\n" } },
+            { "hexagon, order 1", { "hexagon", 1, true, NULL } },
+            { "hexagon, order 2", { "hexagon", 2, true, NULL } },
+            { "square, order 1", { "square", 1, true, NULL } },
+            { "square, order 2", { "square", 2, true, NULL } },
+            { "hexagon, 97 % dry", { "hexagon", 1, false, NULL } },
+            { "order 1, edges twice", { "hexagon", 1, true, "edges='twice'\n" } },
+            { "order 2, edges twice", { "hexagon", 2, true, "edges='twice'\n" } },
         };
         for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
             row(device, runs[i].what, n, precision, &runs[i].run, at_least);
     }
     for (int order = 1; cpu && order <= 2; order++)
         row(NULL, order == 1 ? "reference, order 1" : "reference, order 2", 256, precision,
-            &(run){ "hexagon", order, true, false, NULL }, at_least);
+            &(run){ "hexagon", order, true, NULL }, at_least);
     return bench_end();
 }

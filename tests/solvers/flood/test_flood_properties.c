@@ -223,7 +223,7 @@ static void level_out(const char *legend, int storey, double level, double time,
              "plan='%s/2.csv'\nheight=3\n%s[initial]\nkind='level'\nstorey=%d\nlevel=%.17g\n[time]\ndt_max=%.17g\n"
              "interval=%.17g\n[stop]\ntime=%.17g\n",
              folder, folder, legend, storey, level, dt, time, time);
-    run r = RUN(text, NULL, "solver.blocks=active");
+    run r = run_case(text, NULL, (const char *const[]){ NULL });
     unsigned n[3];
     double *h = values_of(&r, "depth", n);
     const size_t points = (size_t)n[0] * n[1];
