@@ -1,52 +1,49 @@
-/* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch, two launches at second order
- * (docs/flood.md). Depth h, velocity c = (u, v), bed z, Manning's roughness n, sources q:
+/* flood.cl: shallow water by finite volumes on hexagons or squares, one time step a launch, at second order two
+ * launches (docs/flood.md). Depth h, velocity c = (u, v), bed z, Manning's roughness n, sources q:
  *   (1)  h_t + div(h c) = q
  *   (2)  (h c)_t + div(h c c + g h^2 / 2) = -g h grad z - g n^2 |c| c / h^(1/3)
- * A time step, with K = dt EDGE_PER_AREA and fluxes (m, t, a) of mass, of momentum along the normal of an edge and along it:
+ * A time step, with K = dt EDGE_PER_AREA and fluxes of mass (m), of momentum along the normal of an edge (t) and along
+ * the edge (a):
  *   (3)  h' = h - K sum of m,   (h c)' = h c - K sum of (t, a) rotated back,   then friction (7)
  * Flux between the left and the right side of an edge, HLLC (Toro 2001) on depths after hydrostatic reconstruction
- * (Audusse et al. 2004); the hydrostatic pressure of a cell itself adds up to zero over its edges and is left out:
+ * (Audusse et al. 2004); the hydrostatic pressure of a cell adds up to zero over its edges and is left out:
  *   (4)  z* = max(zl, zr),   a = max(0, hl + zl - z*),   b = max(0, hr + zr - z*),   s = sqrt(g max(a, b))
- *        low = min(0, min(ul, ur) - s),   high = max(0, max(ul, ur) + s),   beside a dry side: its own velocity and 2 s
- *   (5)  m = a ul + w (b ur - a ul - high (b - a)),   w = -low / (high - low)
- *        t = a ul^2 + w (b ur^2 - a ul^2 + g (b^2 - a^2) / 2 - high (b ur - a ul)),   on the right: t - g (b^2 - a^2) / 2
- *        a = m (velocity along the edge of the side from where the water comes)
- * Second order (Audusse and Bristeau 2005; Hancock's method, Toro 2001, 14.4): values at the edges and half a step later
- *   (6)  limited slopes of h, h + z, u, v along the axes of the cells
- * Friction, implicit:
+ *        low = min(0, min(ul, ur) - s),   high = max(0, max(ul, ur) + s),   w = -low / (high - low);
+ *        beside a dry side the own velocity and 2 s
+ *   (5)  m = a ul + w (b ur - a ul - high (b - a)),   a = m (velocity along the edge from where the water comes)
+ *        t = a ul^2 + w (b ur^2 - a ul^2 + g (b^2 - a^2) / 2 - high (b ur - a ul)),   right: t - g (b^2 - a^2) / 2
+ *   (6)  second order (Audusse and Bristeau 2005): limited slopes of h, h + z, u, v along the axes of the cells, half
+ *        a step later by Hancock's method (Toro 2001, 14.4)
  *   (7)  |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
- * counter-clockwise; a cell owns the first half of its edges, one for each axis. A flux is always computed from the west
- * (south) side of its edge, so that both cells get the same bits and no water is lost: with SHARED once, and handed to the
- * other cell through local memory, else by each of the cells. Codes of cells and clock: src/solvers/flood/flood.h.
- *
- * The clock has three slots: step n reads slot n % 3, writes the next one and clears the one after. Components of blocks: 0
- * to 2 the largest speed in each block at the times of these slots (0: dry), 3 whether the block has special cells. */
+ * counter-clockwise; a cell owns the first half of its edges, one for each axis. A flux is always computed from the
+ * west (south) side of its edge, so that both cells get the same bits and no water is lost: with SHARED once, and
+ * handed to the other cell through local memory, else by each of the cells. Codes of cells and entries of the clock:
+ * src/solvers/flood/flood.h. The clock has three slots: step n reads slot n % 3, writes the next one and clears the one
+ * after. Components of blocks: 0 to 2 the largest speed in each block at the times of these slots (0: dry), 3 whether
+ * the block has special cells. */
 #define HALF REAL(0.5)
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
-#define TINY REAL(1e-30)                   /* [m/s], where there is no water on either side */
 #define AXES (EDGES / 2)
-#define BLOCK_CELLS (BLOCK_NX * BLOCK_NY)
 
 /* outflow: depth that left through open sides in the step; rest: by how much rounding has made h too large. */
 typedef struct cell_state {
     real h, u, v, outflow, rest;
 } cell_state;
 
-/* Through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and along the
- * edge. */
+/* Through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and along
+ * the edge. */
 typedef struct flux {
     real mass, left, right, along;
 } flux;
 
-/* One side of an edge: depth (0: the water does not move), bed, velocity; and the force of the slope of the level within the
- * cell along the axis. */
+/* One side of an edge: depth (0: the water does not move), bed, velocity; and the force of the slope of the level
+ * within the cell along the axis. */
 typedef struct edge_side {
     real h, z, u, v, push;
 } edge_side;
 
-/* Sums over edges of a cell, in x and y. */
 typedef struct edge_sums {
     real mass, x, y;
 } edge_sums;
@@ -56,13 +53,15 @@ typedef struct cell_slopes {
     real h, level, u, v;
 } cell_slopes;
 
-/* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't inline;
- * the kernels' own arguments are. */
+/* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't
+ * inline; the kernels' own arguments are. */
 #define STATE_PARAMETERS                                                                                               \
     global const real *depth, global const real *velocity, global const real *bed, global const int *cell
 #define STATE depth, velocity, bed, cell
 #define FIELD_PARAMETERS STATE_PARAMETERS, global const real *half_depth, global const real *half_velocity
 #define FIELDS STATE, half_depth, half_velocity
+#define ALL_PARAMETERS FIELD_PARAMETERS, global const real *rest, global const real *values
+#define ALL FIELDS, rest, values
 #define NEXT_PARAMETERS global real *next_depth, global real *next_velocity, global real *next_rest
 #define NEXT next_depth, next_velocity, next_rest
 
@@ -76,7 +75,7 @@ INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, rea
     const real s = SQRT(G * MAXIMUM(a, b)), twice = s + s;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
     const real slow = MINIMUM(from, to) - (a > 0 ? s : twice), fast = MAXIMUM(from, to) + (b > 0 ? s : twice);
-    const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), weight = -low / MAXIMUM(high - low, TINY);
+    const real low = MINIMUM(slow, 0), high = MAXIMUM(fast, 0), weight = -low / MAXIMUM(high - low, REAL(1e-30));
     const real ql = a * ul, qr = b * ur, jump = qr - ql, more = b - a, momentum = ql * ul;
     const real pressure = HALF * G * (more * (b + a)); /* on the right less that on the left */
     const real thrust = momentum + weight * (((qr * ur - momentum) + pressure) - high * jump);
@@ -89,14 +88,9 @@ INLINED void hllc_flux(real hl, real ul, real vl, real zl, real hr, real ur, rea
 /* Components along the normal of the edges of an axis and along the edge. Products with 0 and 1 are left out. */
 INLINED void rotate_to_edge(int axis, real x, real y, real *normal, real *along)
 {
-    if (EDGES == 6) {
-        const real hx = HALF * x, hy = HALF * y, sx = SLANT * x, sy = SLANT * y;
-        *normal = axis == 0 ? x : axis == 1 ? hx + sy : sy - hx;
-        *along = axis == 0 ? y : axis == 1 ? hy - sx : -(hy + sx);
-    } else {
-        *normal = axis == 0 ? x : y;
-        *along = axis == 0 ? y : -x;
-    }
+    const real hx = HALF * x, hy = HALF * y, sx = SLANT * x, sy = SLANT * y;
+    *normal = axis == 0 ? x : EDGES == 4 ? y : axis == 1 ? hx + sy : sy - hx;
+    *along = axis == 0 ? y : EDGES == 4 ? -x : axis == 1 ? hy - sx : -(hy + sx);
 }
 
 /* x and y of what passes the edges of the axes 1 and 2, of squares 1 alone, along their normals and edges. */
@@ -105,13 +99,6 @@ INLINED void rotate_back(real normal_1, real along_1, real normal_2, real along_
     *x = EDGES == 6 ? HALF * (normal_1 - normal_2) - SLANT * (along_1 + along_2) : -along_1;
     *y = EDGES == 6 ? SLANT * (normal_1 + normal_2) + HALF * (along_1 - along_2) : normal_1;
 }
-
-/* Normal of an edge. */
-static inline real normal_x(int e)
-{
-    return e == 0 ? 1 : e == AXES ? -1 : EDGES == 4 ? 0 : e == 1 || e == 5 ? HALF : -HALF;
-}
-static inline real normal_y(int e) { return e % AXES == 0 ? 0 : (EDGES == 6 ? SLANT : 1) * (e < AXES ? 1 : -1); }
 
 /* The cell behind the edge of an axis, and that behind the opposite one; `shifted`: the row of the cell is shifted. */
 INLINED place_t cell_ahead(place_t at, int axis, int shifted)
@@ -124,8 +111,8 @@ INLINED place_t cell_behind(place_t at, int axis, int shifted)
 }
 #define OTHER_ROW(axis, shifted) (EDGES == 6 && (axis) > 0 ? 1 - (shifted) : (shifted))
 
-/* Half of the limited difference across a cell (generalised minmod, factor 1.5), zero at extrema. a: from the cell before,
- * b: to the one after. */
+/* Half of the limited difference across a cell (generalised minmod, factor 1.5), zero at extrema. a: from the cell
+ * before, b: to the one after. */
 INLINED real limited_slope(real a, real b, int usable)
 {
     const real least = MINIMUM(ABS(a), ABS(b)), edge = REAL(0.75) * least, mean = REAL(0.25) * ABS(a + b);
@@ -148,8 +135,8 @@ INLINED void limited_slopes(STATE_PARAMETERS, place_t at, int axis, int shifted,
     s->v = limited_slope(v1 - velocity[from + PLANE], velocity[to + PLANE] - v1, usable);
 }
 
-/* A cell at its edge `ahead` along an axis, or at the opposite one. At second order the bed there is level less depth, and
- * all values are those half a time step later. */
+/* A cell at its edge `ahead` along an axis, or at the opposite one. At second order the bed there is level less depth,
+ * and all values are those half a time step later. */
 INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, int ahead, edge_side *s)
 {
     if (ORDER == 2) {
@@ -171,8 +158,8 @@ INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, in
     }
 }
 
-/* Flux through the edge of an axis between two cells; the west one adds its push. `shifted`: of the west one's row. Edges
- * that end at a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
+/* Flux through the edge of an axis between two cells; the west one adds its push. `shifted`: of the west one's row.
+ * Edges that end at a wall of hexagon edges are longer by a quarter (src/solvers/flood/flood_walls.c). */
 INLINED void edge_flux(FIELD_PARAMETERS, place_t west, place_t east, int axis, int shifted, int open, flux *f)
 {
     edge_side l, r;
@@ -232,8 +219,8 @@ INLINED void manning_friction(real deep, int wet, real dt, real *u, real *v)
     *v = *v * slower;
 }
 
-/* (3) from the sums over all edges; out: the part of `mass` through open sides. At first order what rounding of the depth
- * leaves over comes to the next step (Kahan 1965). */
+/* (3) from the sums over all edges; out: the part of `mass` through open sides. At first order what rounding of the
+ * depth leaves over comes to the next step (Kahan 1965). */
 INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sums, real out, real dt, cell_state *next)
 {
     const real scale = dt * EDGE_PER_AREA, change = ORDER == 1 ? -(scale * sums->mass) - rest : -(scale * sums->mass);
@@ -249,8 +236,9 @@ INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sum
         manning_friction(deep, wet, dt, &next->u, &next->v);
 }
 
-/* Adds what leaves a cell through its outer edges on an open side; returns the mass. values: two for each side: of an inflow
- * the discharge per metre (>= 0) and the critical depth, of a given level -1 and the level, of an open side -2. */
+/* Adds what leaves a cell through its outer edges on an open side; returns the mass. values: two for each side: of an
+ * inflow the discharge per metre (>= 0) and the critical depth, of a given level -1 and the level, of an open side -2.
+ * */
 static inline real open_side_flux(global const real *values, int code, real h, real u, real v, real z, edge_sums *sums)
 {
     const int side = (uint)code / SIDE & 3;
@@ -259,7 +247,8 @@ static inline real open_side_flux(global const real *values, int code, real h, r
     real out = 0;
     for (int e = 0; e < EDGES; e++)
         if (code & OUTER << e) {
-            const real nx = normal_x(e), ny = normal_y(e);
+            const real nx = e == 0 ? 1 : e == AXES ? -1 : EDGES == 4 ? 0 : e == 1 || e == 5 ? HALF : -HALF;
+            const real ny = e % AXES == 0 ? 0 : (EDGES == 6 ? SLANT : 1) * (e < AXES ? 1 : -1);
             if (q >= 0) {
                 const real facing = nx * out_x + ny * out_y, deep = h > second ? h : second;
                 const real in = facing > 0 ? q * facing : 0, push = deep > DRY ? in * (q / deep) : 0;
@@ -293,8 +282,7 @@ INLINED void axis_flux(FIELD_PARAMETERS, place_t at, int code, int axis, int shi
 }
 
 /* A cell after the step, all its edges computed here. `open_sides`: with those, which most cells need not look for. */
-INLINED void advance_cell(FIELD_PARAMETERS, global const real *rest, global const real *values, place_t at, int code,
-                          int shifted, real dt, int open_sides, cell_state *next)
+INLINED void advance_cell(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, int open_sides, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
     flux own[3];
@@ -347,66 +335,45 @@ INLINED real store_cell(NEXT_PARAMETERS, place_t at, int code, const cell_state 
     return SPECIALS && (code & SPECIAL) ? 0 : speed;
 }
 
-/* --- the clock, and which blocks are computed --- */
+/* What all work-items of a step need: the time step, with and without the end of the interval; seconds of the interval
+ * before and after it; which blocks around have water, now or a step ago; whether this block has special cells. */
+enum { STEP_DT, STEP_ALLOWED, STEP_LEFT, STEP_AFTER, STEP_WET, STEP_SPECIAL = STEP_WET + 9, STEP };
 
-/* The time step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit.
- * allowed: without the end of the interval; left, after: seconds of it before and after the step. */
-static inline real time_step(global const real *clock, int slot, real refill, real *allowed, real *left, real *after)
+/* The step that starts from a slot of the clock: as long as the waves allow, and so that the interval is hit. */
+static inline void time_step(local real *step, global const real *clock, int slot, real refill)
 {
     const real speed = (real)as_float(((global const uint *)(clock + slot * SLOT))[CLOCK_SPEED_BITS]);
-    const real stable = speed > 0 ? CFL_LENGTH / speed : DT_MAX;
-    *allowed = stable < DT_MAX ? stable : DT_MAX;
-    *left = refill > 0 ? refill : clock[slot * SLOT + CLOCK_LEFT];
-    const real steps = ceil(*left / *allowed);
-    *after = steps > 1 ? *left - *left / steps : 0;
-    return *left - *after; /* exact: all steps together are the interval */
+    const real stable = speed > 0 ? CFL_LENGTH / speed : DT_MAX, allowed = stable < DT_MAX ? stable : DT_MAX;
+    const real left = refill > 0 ? refill : clock[slot * SLOT + CLOCK_LEFT], steps = ceil(left / allowed);
+    const real after = steps > 1 ? left - left / steps : 0;
+    step[STEP_DT] = left - after; /* exact: all steps together are the interval */
+    step[STEP_ALLOWED] = allowed;
+    step[STEP_LEFT] = left;
+    step[STEP_AFTER] = after;
 }
 
-/* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
-static inline int block_beside(int dx, int dy)
+/* Finds it by a few of the work-items; returns whether anything can change in this block. */
+static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill)
 {
-    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + block_top()) / BLOCK_NY + dy;
-    if (PERIODIC_X)
-        x = x < 0 ? x + SUM_BLOCKS_X : x >= SUM_BLOCKS_X ? x - SUM_BLOCKS_X : x;
-    if (PERIODIC_Y)
-        y = y < 0 ? y + SUM_BLOCKS_Y : y >= SUM_BLOCKS_Y ? y - SUM_BLOCKS_Y : y;
-    return x < 0 || x >= SUM_BLOCKS_X || y < 0 || y >= SUM_BLOCKS_Y ? -1
-                                                               : ((Z0 + block_k()) * SUM_BLOCKS_Y + y) * SUM_BLOCKS_X + x;
-}
-
-/* What all work-items of a step need, found by a few of them: the times of time_step, and in which blocks around there is
- * water, now or a step ago (then the field that is written is older by a step). */
-enum { STEP_DT, STEP_ALLOWED, STEP_LEFT, STEP_AFTER, STEP_WET, STEP_SPECIAL = STEP_WET + 9, STEP };
-static inline void find_step(local real *step, global const acc *blocks, global const real *clock, int slot, real refill)
-{
-    const int before = (slot + SLOTS - 1) % SLOTS;
-    if (get_local_id(0) == get_local_size(0) - 1) { /* not of those who look at blocks */
-        real allowed, left, after;
-        step[STEP_DT] = time_step(clock, slot, refill, &allowed, &left, &after);
-        step[STEP_ALLOWED] = allowed;
-        step[STEP_LEFT] = left;
-        step[STEP_AFTER] = after;
-    }
+    int active = 0;
+    if (get_local_id(0) == get_local_size(0) - 1) /* not of those who look at blocks */
+        time_step(step, clock, slot, refill);
     FOR_LANES(n, STEP - STEP_WET) {
         const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
-        const int at = n < 9 ? slot : SLOTS, also = n < 9 ? before : SLOTS;
+        const int at = n < 9 ? slot : SLOTS, also = n < 9 ? (slot + SLOTS - 1) % SLOTS : SLOTS;
         step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-/* Whether anything can change in this block: it has special cells, or there is water in or beside it. */
-static inline int block_active(local const real *step)
-{
-    int active = 0;
     for (int n = 0; n < STEP - STEP_WET; n++)
         active = active || step[STEP_WET + n] != 0;
     return active;
 }
 
-/* Ends a step: the block's largest speed to its place and to the clock. */
+/* Ends a step by one work-item: the largest speed of the block to its place and to the clock. */
 static inline void put_speed(global acc *blocks, global real *clock, int slot, acc speed)
 {
+    if (get_local_id(0) != 0)
+        return;
     blocks[slot * PARTIALS + partial_index()] = speed;
     if (speed != 0)
         atomic_max((volatile global uint *)(clock + slot * SLOT) + CLOCK_SPEED_BITS, as_uint(convert_float(speed)));
@@ -425,8 +392,7 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
     }
     fold_max(speeds, LANES);
-    if (get_local_id(0) == 0)
-        put_speed(blocks, clock, 0, speeds[0]);
+    put_speed(blocks, clock, 0, speeds[0]);
     put_partial_max(blocks, SLOTS, special);
     if (get_local_id(0) == 0) {
         blocks[1 * PARTIALS + partial_index()] = 0;
@@ -434,12 +400,11 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     }
 }
 
-/* --- special cells: links between storeys, sources, drains, open sides --- */
-
-/* The depth that goes down from `up` to `below` through a link in `dt`; negative: it comes up. share: of a stair its crest
- * over the area of the cell, of an opening the coefficient of discharge. At most half of what is there.
- *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 sqrt(g) H^1.5, and once the water below
- *              stands higher than 2/3 H, at h2: h2 sqrt(2 g (H - h2))
+/* Special cells have links between storeys, sources, drains, open sides. The depth that goes down from `up` to `below`
+ * through a link in `dt`; negative: it comes up. share: of a stair its crest over the area of the cell, of an opening
+ * the coefficient of discharge. At most half of what is there.
+ *   stair      broad-crested weir under the head H over the upper floor: (2/3)^1.5 sqrt(g) H^1.5, and once the water
+ *              below stands higher than 2/3 H, at h2: h2 sqrt(2 g (H - h2))
  *   opening    orifice: C sqrt(2 g times the difference of levels) */
 static inline real link_flow(int kind, real share, real dt, const cell_state *up, real z, const cell_state *below,
                              real z_below)
@@ -468,8 +433,7 @@ static inline void add_still_water(cell_state *c, real amount)
 #define ITEM_OF(code) ((int)((uint)(code) / ITEM & ITEMS))
 
 /* What the links of a cell bring, from the values that both cells have after the fluxes: each computes the other's. */
-static inline real links_gain(FIELD_PARAMETERS, global const real *rest, global const real *values, place_t at, int code,
-                              int shifted, real dt, const cell_state *here)
+static inline real links_gain(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, const cell_state *here)
 {
     const int kinds[2] = { (int)((uint)code / UP & 3), (int)((uint)code / DOWN & 3) };
     real gain = 0;
@@ -478,27 +442,25 @@ static inline real links_gain(FIELD_PARAMETERS, global const real *rest, global 
             const place_t other = down ? at - SLICE : at + SLICE;
             const real share = values[ITEM_VALUES + ITEM_OF(down ? code : cell[other]) - 1];
             cell_state there;
-            advance_cell(FIELDS, rest, values, other, cell[other], shifted, dt, 1, &there);
-            if (down)
-                gain = gain - link_flow(kinds[1], share, dt, here, bed[at], &there, bed[other]);
-            else
-                gain = gain + link_flow(kinds[0], share, dt, &there, bed[other], here, bed[at]);
+            advance_cell(ALL, other, cell[other], shifted, dt, 1, &there);
+            gain = gain - (down ? link_flow(kinds[1], share, dt, here, bed[at], &there, bed[other])
+                                : -link_flow(kinds[0], share, dt, &there, bed[other], here, bed[at]));
         }
     return gain;
 }
 
-/* Completes a special cell that was stored without open sides, links and items; returns its wave speed. outflow: a sum and
- * what rounding of it left over (Kahan 1965). */
-static inline real finish_special_cell(FIELD_PARAMETERS, global const real *rest, global const real *values, NEXT_PARAMETERS,
-                                       global real *outflow, place_t at, int shifted, real dt)
+/* Completes a special cell that was stored without open sides, links and items; returns its wave speed. outflow: a sum
+ * and what rounding of it left over (Kahan 1965). */
+static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global real *outflow, place_t at, int shifted,
+                                       real dt)
 {
     const int code = cell[at], item = ITEM_OF(code), link_down = (uint)code / DOWN & 3;
     cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
     if (ORDER == 1)
         next.rest = next_rest[at];
     if (code & OUTER * ((1 << EDGES) - 1))
-        advance_cell(FIELDS, rest, values, at, code, shifted, dt, 1, &next);
-    real lost = next.outflow, gain = LINKS ? links_gain(FIELDS, rest, values, at, code, shifted, dt, &next) : 0;
+        advance_cell(ALL, at, code, shifted, dt, 1, &next);
+    real lost = next.outflow, gain = LINKS ? links_gain(ALL, at, code, shifted, dt, &next) : 0;
     if (item > 0 && link_down == 0) {
         const real amount = dt * values[ITEM_VALUES + item - 1], most = HALF * next.h;
         if (code & DRAIN) {
@@ -516,42 +478,53 @@ static inline real finish_special_cell(FIELD_PARAMETERS, global const real *rest
     return store_cell(NEXT, at, 0, &next);
 }
 
+/* Runs a statement with the constant `shifted`. */
+#define BY_PARITY(row, statement)                                                                                      \
+    if ((row)&1) {                                                                                                     \
+        enum { shifted = 1 };                                                                                          \
+        statement                                                                                                      \
+    } else {                                                                                                           \
+        enum { shifted = 0 };                                                                                          \
+        statement                                                                                                      \
+    }
+
 #if ORDER == 2
+/* (6) along an axis; velocity and divergence along its normal. */
+INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, cell_slopes *s, real *n, real *d)
+{
+    real unused;
+    limited_slopes(STATE, at, axis, shifted, s);
+    rotate_to_edge(axis, velocity[at], velocity[at + PLANE], n, &unused);
+    rotate_to_edge(axis, s->u, s->v, d, &unused);
+}
+
 /* A cell half a time step later, from the slopes within it alone, in terms of depth and velocity. */
 INLINED void predict_cell(STATE_PARAMETERS, place_t at, int shifted, real dt, global real *half_depth,
                           global real *half_velocity)
 {
-    const real h = depth[at], u = velocity[at], v = velocity[at + PLANE], scale = dt * EDGE_PER_AREA;
-    cell_slopes s, s1, s2 = { 0, 0, 0, 0 };
-    real n, n1, n2, d, d1, d2, unused, level_x, level_y;
-    limited_slopes(STATE, at, 0, shifted, &s);
-    limited_slopes(STATE, at, 1, shifted, &s1);
-    rotate_to_edge(0, u, v, &n, &unused);
-    rotate_to_edge(1, u, v, &n1, &unused);
-    rotate_to_edge(0, s.u, s.v, &d, &unused);
-    rotate_to_edge(1, s1.u, s1.v, &d1, &unused);
-    real fill = n * s.h + n1 * s1.h, spread = d + d1, carried_u = n * s.u + n1 * s1.u, carried_v = n * s.v + n1 * s1.v;
-    if (EDGES == 6) {
-        limited_slopes(STATE, at, 2, shifted, &s2);
-        rotate_to_edge(2, u, v, &n2, &unused);
-        rotate_to_edge(2, s2.u, s2.v, &d2, &unused);
-        fill = fill + n2 * s2.h;
-        spread = spread + d2;
-        carried_u = carried_u + n2 * s2.u;
-        carried_v = carried_v + n2 * s2.v;
-        level_x = s.level + HALF * (s1.level - s2.level);
-        level_y = SLANT * (s1.level + s2.level);
-    } else {
-        level_x = s.level;
-        level_y = s1.level;
-    }
-    const real deep = h - scale * (fill + h * spread), least = HALF * h, later = deep > least ? deep : least;
-    real half_u = u - scale * (carried_u + G * level_x), half_v = v - scale * (carried_v + G * level_y);
+#define SUM_OVER_AXES(a) (EDGES == 6 ? (a(0) + a(1)) + a(2) : a(0) + a(1))
+#define FILL(i) n[i] * s[i].h
+#define SPREAD(i) d[i]
+#define CARRIED_U(i) n[i] * s[i].u
+#define CARRIED_V(i) n[i] * s[i].v
+    const real h = depth[at], scale = dt * EDGE_PER_AREA;
+    cell_slopes s[3];
+    real n[3], d[3];
+    predict_axis(STATE, at, 0, shifted, &s[0], &n[0], &d[0]);
+    predict_axis(STATE, at, 1, shifted, &s[1], &n[1], &d[1]);
+    if (EDGES == 6)
+        predict_axis(STATE, at, 2, shifted, &s[2], &n[2], &d[2]);
+    const real level_x = EDGES == 6 ? s[0].level + HALF * (s[1].level - s[2].level) : s[0].level;
+    const real level_y = EDGES == 6 ? SLANT * (s[1].level + s[2].level) : s[1].level;
+    const real deep = h - scale * (SUM_OVER_AXES(FILL) + h * SUM_OVER_AXES(SPREAD));
+    const real later = deep > HALF * h ? deep : HALF * h;
+    real u = velocity[at] - scale * (SUM_OVER_AXES(CARRIED_U) + G * level_x);
+    real v = velocity[at + PLANE] - scale * (SUM_OVER_AXES(CARRIED_V) + G * level_y);
     if (FRICTION)
-        manning_friction(later, !(later <= DRY), HALF * dt, &half_u, &half_v);
+        manning_friction(later, !(later <= DRY), HALF * dt, &u, &v);
     half_depth[at] = later;
-    half_velocity[at] = half_u;
-    half_velocity[at + PLANE] = half_v;
+    half_velocity[at] = u;
+    half_velocity[at + PLANE] = v;
 }
 
 kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
@@ -560,30 +533,24 @@ kernel void flood_predict(global const real *restrict depth, global const real *
                           global real *restrict half_velocity, uint slot, real refill)
 {
     local real step[STEP];
-    find_step(step, blocks, clock, (int)slot, refill);
+    const int active = begin_step(step, blocks, clock, (int)slot, refill);
     const real dt = step[STEP_DT];
     const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
-    const int rows = block_active(step) && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
+    const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
         const place_t at = AT3(first, top + row, k);
-        if (row & 1) {
-            EACH_LANE(lane, width, predict_cell(STATE, at + lane, 1, dt, half_depth, half_velocity))
-        } else {
-            EACH_LANE(lane, width, predict_cell(STATE, at + lane, 0, dt, half_depth, half_velocity))
-        }
+        BY_PARITY(row, EACH_LANE(lane, width, predict_cell(STATE, at + lane, shifted, dt, half_depth, half_velocity)))
     }
 }
 #endif
 
-/* --- each edge once --- */
-
-/* A work-group goes through the rows of its block from south to north; what leaves a cell through the edges that it owns
- * waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the block, to LANES. Components
- * mass, thrust along the normal, along the edge (or, of sums, x and y):
+/* Each edge once. A work-group goes through the rows of its block from south to north; what leaves a cell through the
+ * edges that it owns waits in local memory for the cell beside it. Lanes count from -1, the one in the west of the
+ * block, to LANES. Components mass, thrust along the normal, along the edge (or, of sums, x and y):
  *   OWN        what the cell of the lane lets out by its own edges less what came in from below
  *   EAST       of the edge to the cell before, that is to the lane one to the west
  *   STAY MOVE  of the two edges towards the row below: between cells of the same lane; of lanes beside each other
- * Two banks, by the parity of the row: the lanes of a row are written while those of the row before are still read. */
+ * Two banks, by the parity of the row: lanes of a row are written while those of the row before are still read. */
 #define WIDE (LANES + 2)
 #define OWN(c) ((c)*WIDE + 1)
 #define STAY(c) ((3 + (c)) * WIDE + 1)
@@ -605,8 +572,8 @@ INLINED void load_edge(local const real *shared, lane_t first, edge_sums *s)
     s->y = shared[first + 2 * WIDE];
 }
 
-/* The fluxes through the upper edges of the cell of a lane, for the row above. Of hexagons in a shifted row the edge 2 leads
- * to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
+/* The fluxes through the upper edges of the cell of a lane, for the row above. Of hexagons in a shifted row the edge 2
+ * leads to the cell of the same lane, 1 to that of the next one; in others 1 and, to the one before, 2. */
 INLINED void store_above(local real *shared, lane_t lane, int shifted, const flux *first, const flux *second)
 {
     store_flux(shared, STAY(0) + lane, EDGES == 6 && shifted ? second : first);
@@ -645,9 +612,9 @@ INLINED void edges_below(FIELD_PARAMETERS, local real *shared, lane_t lane, plac
     store_above(shared, lane, 1, &first, &second);
 }
 
-/* The edges between the block and the cells in the west and east of it that own them: into the rows 0 to 3 from the west,
- * and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below goes where
- * it looks for it. */
+/* The edges between the block and the cells in the west and east of it that own them: into the rows 0 to 3 from the
+ * west, and from below into the rows 0 to 3 of hexagons. One after the other in `rim`; what the row 0 needs from below
+ * goes where it looks for it. */
 #define RIM (EDGES == 6 ? 2 * BLOCK_NY : BLOCK_NY)
 INLINED void rim_edge(FIELD_PARAMETERS, local real *shared, local real *rim, int q, int width, int rows, int k)
 {
@@ -677,8 +644,6 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
     }
 }
 
-/* --- the step --- */
-
 /* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
 #define FINISH_LANE(lane, at, edge)                                                                                    \
     cell_state next_;                                                                                                  \
@@ -691,16 +656,16 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
 /* The whole cell, all its edges computed here. */
 #define ADVANCE_LANE(lane, at, shifted)                                                                                \
     cell_state next_;                                                                                                  \
-    advance_cell(FIELDS, rest, values, at, cell[at], shifted, dt, 0, &next_);                                          \
+    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
     STORE_LANE(lane, at)
 #define STORE_LANE(lane, at)                                                                                           \
     if (RECORD)                                                                                                        \
         record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
     ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
 
-/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0. rest,
- * next_rest: of first order; half_depth, half_velocity: of second order; values, outflow: with SPECIALS; arrival, deepest,
- * hazard: with RECORD. */
+/* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
+ * rest, next_rest: of first order; half_depth, half_velocity: of second order; values, outflow: with SPECIALS; arrival,
+ * deepest, hazard: with RECORD. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
                           global const real *restrict rest, global const real *restrict half_depth,
@@ -712,15 +677,13 @@ kernel void flood_advance(global const real *restrict depth, global const real *
 {
     local acc speeds[LANES];
     local real step[STEP], shared[SHARED ? SHARED_REALS : 1], rim[SHARED ? 3 * RIM : 1];
-    local int list[SPECIALS ? BLOCK_CELLS : 1], listed;
+    local int list[SPECIALS ? BLOCK_NX * BLOCK_NY : 1], listed;
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS, k = block_k();
     BEGIN_MAXIMUM(speeds)
-    find_step(step, blocks, clock, slot, refill);
+    const int active = begin_step(step, blocks, clock, slot, refill);
     const real dt = step[STEP_DT], begin = end - step[STEP_LEFT];
-    const int active = block_active(step);
     if (MAY_RETURN_EARLY && !active && partial_index() != 0) {
-        if (get_local_id(0) == 0)
-            put_speed(blocks, clock, next_slot, 0);
+        put_speed(blocks, clock, next_slot, 0);
         return;
     }
     if (SPECIALS && get_local_id(0) == 0)
@@ -732,19 +695,14 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         for (int row = -1; row <= rows; row++) {
             const place_t at = AT3(first, top + row, k);
             const lane_t edge = EAST(1 - (row & 1), 0);
-            if (row > 0) {
+            if (row > 0)
                 EACH_LANE_OF_ROW(lane, width, FINISH_LANE(lane, at - PITCH + lane, edge + lane))
-            }
             if (row < 0) {
                 EACH_LANE_OF_ROW(lane, width, edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
                 FOR_LANES_OF_ROW(q, RIM)
                     rim_edge(FIELDS, shared, rim, q, width, rows, k);
             } else if (row < rows) {
-                if (row & 1) {
-                    EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, 1))
-                } else {
-                    EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, 0))
-                }
+                BY_PARITY(row, EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, shifted)))
                 if (get_local_id(0) == 0)
                     place_rim(shared, rim, row, width);
             }
@@ -753,11 +711,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     } else {
         for (int row = 0; row < computed; row++) {
             const place_t at = AT3(first, top + row, k);
-            if (row & 1) {
-                EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, 1))
-            } else {
-                EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, 0))
-            }
+            BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
         }
     }
     FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
@@ -777,12 +731,11 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         FOR_ENTRIES(n, count, lane) {
             const int row = list[n] / BLOCK_NX;
             const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
-            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(FIELDS, rest, values, NEXT, outflow, at, row & 1, dt))
+            ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, at, row & 1, dt))
         }
     }
     END_MAXIMUM(speeds)
-    if (get_local_id(0) == 0)
-        put_speed(blocks, clock, next_slot, speeds[0]);
+    put_speed(blocks, clock, next_slot, speeds[0]);
     if (get_local_id(0) == 0 && partial_index() == 0) {
         global real *this = clock + slot * SLOT, *next = clock + next_slot * SLOT;
         const real steps = refill > 0 ? 0 : this[CLOCK_STEPS];
@@ -790,7 +743,6 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         next[CLOCK_STEPS] = dt > 0 ? steps + 1 : steps;
         next[CLOCK_ALLOWED] = step[STEP_ALLOWED];
         next[CLOCK_SPEED] = (real)as_float(((global const uint *)this)[CLOCK_SPEED_BITS]);
-        next[CLOCK_DT] = dt;
         ((global uint *)(clock + (slot + 2) % SLOTS * SLOT))[CLOCK_SPEED_BITS] = 0;
     }
 }

@@ -1,6 +1,6 @@
-/* lanes.h: loops over the lanes of blocks (reduce.h) in the form that each kind of compiler makes fast code of, so that no
- * other kernel file distinguishes CPUs from GPUs. On a CPU a work-group usually is one work-item, and its compiler makes
- * vectors of neighbouring lanes; on a GPU each work-item has its own lanes.
+/* lanes.h: loops over the lanes of blocks (reduce.h) in the form that each kind of compiler makes fast code of, so that
+ * no other kernel file distinguishes CPUs from GPUs. On a CPU a work-group usually is one work-item, and its compiler
+ * makes vectors of neighbouring lanes; on a GPU each work-item has its own lanes.
  *
  * PoCL makes vectors only of loops in which it sees no call: functions called there must be INLINED, take structures by
  * pointer, and use the operations below. Other devices have instructions for MINIMUM and MAXIMUM, which differ from the
@@ -26,7 +26,7 @@
 
 #if IS_CPU
 
-/* Places of cells and lanes, as wide as pointers: of narrower ones the compiler must expect overflows, and makes no vectors. */
+/* Places of cells and lanes, as wide as pointers: narrower ones may overflow, and the compiler makes no vectors. */
 typedef long place_t, lane_t;
 
 /* Runs `body` for the lanes below `count`. */
@@ -38,8 +38,9 @@ typedef long place_t, lane_t;
     else                                                                                                               \
         FOR_LANES(lane, count) { body; }
 
-/* Rows of lanes that need results of the row before. Work-items of a GPU share each row and wait for each other at its end.
- * On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with branches. */
+/* Rows of lanes that need results of the row before. Work-items of a GPU share each row and wait for each other at its
+ * end. On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with
+ * branches. */
 #define HAS_ROWS (get_local_id(0) == 0)
 #define EACH_LANE_OF_ROW(lane, count, body)                                                                            \
     for (lane_t lane = 0; lane < (count); lane++) {                                                                    \
@@ -104,11 +105,23 @@ static inline void fold_items_max(local acc *lanes, acc largest)
 
 /* FOR_CELLS (reduce.h) for few cells: the loop over rows is not unrolled. */
 #define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
-    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX); i < end_; \
-         lane += (int)get_local_size(0), i += (int)get_local_size(0))                                                  \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);          \
+         i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                        \
         for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)
 
 /* This work-item's entries of a list; `lane`, one that no other work-item writes to meanwhile, for ADD_TO_MAXIMUM. */
 #define FOR_ENTRIES(n, count, lane)                                                                                    \
-    for (int lane = (int)get_local_id(0), n = lane < LANES ? lane : (count); n < (count);                               \
+    for (int lane = (int)get_local_id(0), n = lane < LANES ? lane : (count); n < (count);                              \
          n += min((int)get_local_size(0), LANES))
+
+/* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
+static inline int block_beside(int dx, int dy)
+{
+    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + block_top()) / BLOCK_NY + dy;
+    if (PERIODIC_X)
+        x = x < 0 ? x + SUM_BLOCKS_X : x >= SUM_BLOCKS_X ? x - SUM_BLOCKS_X : x;
+    if (PERIODIC_Y)
+        y = y < 0 ? y + SUM_BLOCKS_Y : y >= SUM_BLOCKS_Y ? y - SUM_BLOCKS_Y : y;
+    const int outside = x < 0 || x >= SUM_BLOCKS_X || y < 0 || y >= SUM_BLOCKS_Y;
+    return outside ? -1 : ((Z0 + block_k()) * SUM_BLOCKS_Y + y) * SUM_BLOCKS_X + x;
+}

@@ -1,6 +1,6 @@
-/* flood_layouts.cl: a time step of shallow water at first order on hexagons in a closed basin, every cell computing its six
- * edges: the same arithmetic with the state in planes or as an array of structures (STRUCTURES), and with the places of
- * neighbours computed or listed (LISTED). HLLC with hydrostatic reconstruction as in kernels/flood.cl (docs/flood.md):
+/* flood_layouts.cl: a time step of shallow water at first order on hexagons in a closed basin, every cell computing its
+ * six edges: the same arithmetic with the state in planes or as an array of structures (STRUCTURES), and with the
+ * places of neighbours computed or listed (LISTED). HLLC with hydrostatic reconstruction as in kernels/flood.cl:
  *   h' = h - K sum of mass fluxes,   (h c)' = h c - K sum of momentum fluxes,   K = FLUX_SCALE = dt * edge / area */
 #define HALF REAL(0.5)
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
@@ -30,11 +30,11 @@ INLINED place_t neighbour(place_t at, int e, int shifted)
          : (e < 3 ? at + PITCH : at - PITCH) + shifted - (e == 2 || e == 4 ? 1 : 0);
 }
 
-/* Adds what leaves cell l through an open edge towards the cell at `place`, of the normal (nx, ny). */
-INLINED void add_hllc_flux(global const real *state, const cell *l, place_t place, real nx, real ny, int open, sums *out)
+/* Adds what leaves cell l through an open edge towards the cell at `to_r`, of the normal (nx, ny). */
+INLINED void add_hllc_flux(global const real *state, const cell *l, place_t to_r, real nx, real ny, int open, sums *s)
 {
     cell r;
-    load_cell(state, place, &r);
+    load_cell(state, to_r, &r);
     const real rise = r.z - l->z, wet_l = l->h > DRY ? l->h : 0, wet_r = r.h > DRY ? r.h : 0;
     const real a = MAXIMUM(wet_l - MAXIMUM(rise, 0), 0), b = MAXIMUM(wet_r + MINIMUM(rise, 0), 0);
     const real ul = l->u * nx + l->v * ny, ur = r.u * nx + r.v * ny;
@@ -46,9 +46,9 @@ INLINED void add_hllc_flux(global const real *state, const cell *l, place_t plac
     const real ql = a * ul, qr = b * ur, jump = qr - ql, head = HALF * G * ((b - a) * (b + a));
     const real thrust = ql * ul + share * (((qr * ur - ql * ul) + head) - high * jump);
     const real mass = ql + share * (jump - high * (b - a)), along = mass * (mass > 0 ? vl : vr);
-    out->mass = open ? out->mass + mass : out->mass;
-    out->x = open ? out->x + (thrust * nx - along * ny) : out->x;
-    out->y = open ? out->y + (thrust * ny + along * nx) : out->y;
+    s->mass = open ? s->mass + mass : s->mass;
+    s->x = open ? s->x + (thrust * nx - along * ny) : s->x;
+    s->y = open ? s->y + (thrust * ny + along * nx) : s->y;
 }
 
 /* The places of all neighbours. */
@@ -60,8 +60,8 @@ kernel void flood_layouts_list(global int *restrict neighbours)
 }
 
 /* Cell (i, j) of the whole grid. */
-INLINED void advance_cell(global const real *state, global const int *neighbours, global real *next, place_t at, lane_t i,
-                          int j)
+INLINED void advance_cell(global const real *state, global const int *neighbours, global real *next, place_t at,
+                          lane_t i, int j)
 {
 #define NEIGHBOUR(e) (LISTED ? neighbours[at + (e)*PLANE] : neighbour(at, e, odd))
     const int odd = j & 1, west = i > 0, east = i < GNX - 1, below = j > 0, above = j < GNY - 1;

@@ -41,8 +41,7 @@ typedef struct flood_constants {
     X(CLOCK_LEFT, 1, "seconds left of the interval")                                                          \
     X(CLOCK_STEPS, 2, "steps of the interval")                                                                \
     X(CLOCK_ALLOWED, 3, "time step without the end of the interval [s]")                                      \
-    X(CLOCK_SPEED, 4, "the largest speed once more, as a real")                                               \
-    X(CLOCK_DT, 5, "the time step itself [s]")
+    X(CLOCK_SPEED, 4, "the largest speed once more, as a real")
 #define FLOOD_CODE_ENUM(name, value, meaning) FLOOD_##name = value,
 enum { FLOOD_CODES(FLOOD_CODE_ENUM) };
 

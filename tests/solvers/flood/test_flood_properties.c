@@ -1,7 +1,7 @@
 /* test_flood_properties.c: what holds whatever engine computes: images of a case under turning and mirroring, budgets
  * of mass and momentum, friction against a slope, links between storeys in closed form, hazard ratings. All on the
  * reference; the device has its bits (test_conformance_flood.c). */
-#include "support_case.h"
+#include "flood_folder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -175,26 +175,6 @@ START_TEST(friction_balances_the_slope)
 END_TEST
 
 /* ------------------------------------------------------------------------------------------- from storey to storey */
-
-static char folder[64];
-
-static void open_folder(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-flood-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    open_context();
-}
-
-static void remove_folder(void)
-{
-    char path[128];
-    for (int i = 1; i <= 2; i++) {
-        snprintf(path, sizeof path, "%s/%d.csv", folder, i);
-        (void)remove(path);
-    }
-    (void)rmdir(folder);
-    close_context();
-}
 
 /* A square room of 2 m x 2 m below another one of whose floor all is `meaning`. */
 static void write_rooms(const char *meaning)
