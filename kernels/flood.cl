@@ -148,7 +148,7 @@ INLINED void reconstruct(FIELD_PARAMETERS, place_t at, int axis, int shifted, in
         s->z = (ahead ? level + slope.level : level - slope.level) - deep;
         s->u = ahead ? u + slope.u : u - slope.u;
         s->v = ahead ? v + slope.v : v - slope.v;
-        s->push = 2 * G * (h * slope.level); /* of both edges of the axis together */
+        s->push = 2 * G * (h * slope.level); /* the sum over both edges of the axis */
     } else {
         s->h = wet_depth(depth[at]);
         s->z = bed[at];
@@ -281,7 +281,7 @@ INLINED void axis_flux(FIELD_PARAMETERS, place_t at, int code, int axis, int shi
     back->y = f.along;
 }
 
-/* A cell after the step, all its edges computed here. `open_sides`: with those, which most cells need not look for. */
+/* A cell after the step, all its edges computed here. `open_sides`: with those. */
 INLINED void advance_cell(ALL_PARAMETERS, place_t at, int code, int shifted, real dt, int open_sides, cell_state *next)
 {
     const real h = depth[at], u = velocity[at], v = velocity[at + PLANE];
@@ -346,7 +346,7 @@ static inline void time_step(local real *step, global const real *clock, int slo
     const real stable = speed > 0 ? CFL_LENGTH / speed : DT_MAX, allowed = stable < DT_MAX ? stable : DT_MAX;
     const real left = refill > 0 ? refill : clock[slot * SLOT + CLOCK_LEFT], steps = ceil(left / allowed);
     const real after = steps > 1 ? left - left / steps : 0;
-    step[STEP_DT] = left - after; /* exact: all steps together are the interval */
+    step[STEP_DT] = left - after; /* exact: all steps add up to the interval */
     step[STEP_ALLOWED] = allowed;
     step[STEP_LEFT] = left;
     step[STEP_AFTER] = after;
@@ -356,7 +356,7 @@ static inline void time_step(local real *step, global const real *clock, int slo
 static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill)
 {
     int active = 0;
-    if (get_local_id(0) == get_local_size(0) - 1) /* not of those who look at blocks */
+    if (get_local_id(0) == get_local_size(0) - 1) /* which looks up no block below */
         time_step(step, clock, slot, refill);
     FOR_LANES(n, STEP - STEP_WET) {
         const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();

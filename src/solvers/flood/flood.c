@@ -151,7 +151,7 @@ static const bn_key schema[] = {
       .help = "how many registers NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
               "run at once; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
-      .gone = "at first order what rounding of a depth leaves over always comes to the next step" },
+      .gone = "sums of depths are always compensated at first order" },
     { .name = "solver.blocks", .type = BN_KEY_CHOICE,
       .gone = "only blocks of cells with water in or beside them are computed; the bits are those of all blocks" },
     { .name = "solver.state", .type = BN_KEY_CHOICE, .gone = LAYOUT_STUDY },

@@ -35,7 +35,7 @@ typedef struct flood_constants {
     X(STAIR, 1, "a link")                                                                                     \
     X(OPENING, 2, "a link")                                                                                   \
     X(ITEM_VALUES, 8, "first value of items; before them two a side: discharge and critical depth, or level") \
-    X(SLOTS, 3, "of the clock, which steps use in turn")                                                      \
+    X(SLOTS, 3, "of the clock: step n reads slot n % SLOTS")                                                  \
     X(SLOT, 8, "entries of a slot:")                                                                          \
     X(CLOCK_SPEED_BITS, 0, "the bits of the largest speed as a float, by atomic maxima")                      \
     X(CLOCK_LEFT, 1, "seconds left of the interval")                                                          \
@@ -165,7 +165,7 @@ typedef struct flood_progress {
 } flood_progress;
 
 typedef struct flood_gauges {
-    size_t count, rows, *place; /* rows read so far; places in the fields */
+    size_t count, rows, *place; /* gauges; rows read so far; elements of the fields */
     bool speeds;
     double *values; /* of each row: time, depths, and speeds if wanted; freed by teardown */
 } flood_gauges;

@@ -1,4 +1,4 @@
-/* flood_measure.c: what a run of flood found: where the water is, whether any was lost, errors against closed forms. */
+/* flood_measure.c: results of a run: volumes, balance of mass, extrema, errors against closed forms. */
 #include "flood.h"
 
 #include <math.h>
@@ -26,9 +26,9 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
-enum { FLOOD_BAND = 1 << 20 }; /* cells that are looked at together */
+enum { FLOOD_BAND = 1 << 20 }; /* cells that are read at a time */
 
-/* What is gathered while walking over the cells, band after band. */
+/* Sums and extrema over the cells. */
 typedef struct totals {
     double depth, rounded, outflow, deepest, least, fastest;
     size_t wet;
@@ -77,7 +77,7 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
         sum->depth += depth[at];
         sum->deepest = fmax(sum->deepest, depth[at]);
         sum->least = fmin(sum->least, depth[at]);
-        if (depth[at] > wet) { /* a film may run at any speed, and means nothing */
+        if (depth[at] > wet) { /* the speed of thin films is meaningless */
             sum->fastest = fmax(sum->fastest, hypot(room[at], room[at + points]));
             sum->wet++;
         }

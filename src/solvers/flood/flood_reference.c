@@ -131,8 +131,9 @@ static real inverse_cube_root(real x)
     return y;
 }
 
-/* What leaves through the outer edges of an open side; adds the momentum. An inflow enters along the side's normal with
- * the discharge q per metre, at least critically deep; a given level or the own water stand behind other sides. */
+/* Flux through the outer edges of an open side: returns the mass, adds the momentum. An inflow enters along the side's
+ * normal with the discharge q per metre, at least critically deep; a given level or the own water stand behind other
+ * sides. */
 static real open_side_flux(const before *b, size_t at, real *mx, real *my)
 {
     const flood *s = b->s;
@@ -232,8 +233,8 @@ static flux edge_flux(const before *b, size_t at, int e)
     return (flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
 }
 
-/* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less
- * what comes in from the west. */
+/* Sum of the fluxes over the edges of a cell: those to the east and north, less what comes in by those to the south,
+ * less what comes in from the west. */
 static void sum_edges(const before *b, size_t at, real *mass, real *mx, real *my)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
@@ -479,7 +480,7 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const real allowed = stable < longest ? stable : longest;
     const real left = refill > 0 ? (real)refill : now[FLOOD_CLOCK_LEFT], steps = CEIL(left / allowed);
     const real after = steps > 1 ? left - left / steps : 0;
-    const real dt = left - after; /* exact (Sterbenz 1974): all steps together are the interval */
+    const real dt = left - after; /* exact (Sterbenz 1974): all steps add up to the interval */
     for (int i = 0; s->scheme.special && i < FLOOD_VALUES; i++)
         r->values[i] = (real)s->now.values[i];
     const float fastest = advance_all(s, dt, (real)end - left);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time steps of one interval at most; the time step has collapsed by then. */
+/* An interval of more time steps than this has failed: the time step has collapsed. */
 static const double most_steps = 1e7;
 
-/* Fields that the case does without are replaced by others, which the kernel does not touch then. */
+/* The kernel has an argument for every field; where the case has none, another field is passed, which it does not
+ * access. */
 static bn_field *either(bn_field *field, bn_field *other) { return field ? field : other; }
 
 static bn_status launch_advance(flood *s, unsigned slot, double refill, double end)
@@ -57,7 +58,7 @@ static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
 {
     double all[FLOOD_SLOTS * FLOOD_SLOT];
     bn_scalars *water;
-    /* If the interval is over, which it nearly always is, the sum of the depths is wanted too: one wait for both. */
+    /* The interval is nearly always over, and then the sum of the depths is needed: one wait for both. */
     BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_SUM, &water));
     BN_TRY(bn_scalars_read_all(
         (const bn_scalars_request[]){ { s->device.clock, all, FLOOD_SLOTS * FLOOD_SLOT }, { water, &s->now.water, 1 } },
@@ -91,7 +92,8 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
         values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
     }
     for (int i = 0; i < s->cells.items; i++) {
-        const double value = item_value(c, s, i, begin, end); /* as the steps see it: then what is fed is exact */
+        const double value = item_value(c, s, i, begin,
+                                        end); /* rounded as the steps see it, so that the volume fed is exact */
         values[FLOOD_ITEM_VALUES + i] = bn_case_double(c) ? value : (double)(float)value;
         if (s->cells.item[i].kind == FLOOD_ITEM_SOURCE)
             s->now.fed += values[FLOOD_ITEM_VALUES + i] * (double)s->cells.item[i].cells * s->grid.area * (end - begin);
@@ -110,7 +112,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
         BN_TRY(bn_device_array_rewrite(s->device.values, s->now.values, FLOOD_VALUES));
     if (s->now.dt_allowed == 0)
         s->now.dt_allowed = s->k.dt_max;
-    do { /* as many steps as the last time step lets expect; what is too few is made up for, the rest changes nothing */
+    do { /* launches as many steps as the last time step suggests; steps after the end of the interval change nothing */
         const double wanted = fmin(ceil(left / s->now.dt_allowed), most_steps);
         for (double i = 0; i < wanted; i++) {
             BN_TRY(advance(s, s->now.slot, refill, end));
@@ -140,7 +142,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
     return BN_OK;
 }
 
-/* What the steps read beside the fields, from what these hold now. */
+/* Speeds of blocks and clock, from the fields as they are. */
 static bn_status begin(flood *s)
 {
     return BN_RUN(s->device.begin, BN_READ(s->f.depth, 0), BN_READ(s->f.velocity, 0), BN_READ(s->f.cell, 0),
@@ -179,7 +181,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     return flood_interval(sim, state, launch_advance, read_clock, out);
 }
 
-/* Blocks and clock as at the beginning, from what is there now. */
+/* After a checkpoint: speeds of blocks and clock from the fields as they are. */
 static bn_status resume(bn_sim *sim, void *state)
 {
     (void)sim;

@@ -191,7 +191,7 @@ static bool pixel_at(const struct flood_plans *plans, const double x[2], size_t 
     return true;
 }
 
-/* What stands at a place of a storey; NULL: nothing, it is outside. */
+/* The legend's entry at a place of a storey; NULL: outside of the plan. */
 static const legend *legend_at(const struct flood_plans *plans, size_t storey, const double x[2])
 {
     size_t column, row;
@@ -278,7 +278,7 @@ static const char *name_place(const flood *s, size_t at, const char *where, char
     return text;
 }
 
-/* A stair or an opening at `at` of a storey has floor below? Says what is wrong. */
+/* Whether a stair or an opening at cell `at` of a storey has floor below; else rejects the case. */
 static bool check_link(const bn_case *c, const flood *s, size_t storey, size_t at, const char *what, const char *where)
 {
     const size_t layer = (size_t)s->grid.nx * s->grid.ny;
@@ -367,7 +367,7 @@ static bn_status code_patches(const bn_case *c, bn_context *ctx, flood *s, size_
         st = bn_fail(ctx, BN_MEMORY, "no memory for the plans");
         goto out;
     }
-    for (size_t at = 0; at < layer; at++) { /* 0: nothing special */
+    for (size_t at = 0; at < layer; at++) { /* 0: no stair, opening, source or drain */
         double x[2];
         flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
         const legend *l = legend_at(plans, storey, x);

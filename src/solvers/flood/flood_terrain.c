@@ -7,9 +7,7 @@
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
-    const double shift = s->grid.edges == 4 ? 0.5
-                         : j % 2 != 0       ? 0.75
-                                            : 0.25; /* the sides lie where they are on the average */
+    const double shift = s->grid.edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the jagged sides lie at their mean */
     x[0] = ((double)i + shift) * s->grid.h[0];
     x[1] = ((double)j + 0.5) * s->grid.h[1];
 }
@@ -176,7 +174,7 @@ static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
     return bn_plan_terrain(p, c, "bed.file", &s->ground.terrain);
 }
 
-/* What has no height in the terrain: cells outside of it, cells without data, unless these are walls. */
+/* Rejects a cell without a height: outside of the terrain, or without data there. */
 static void reject_missing(const bn_case *c, const flood *s, size_t at)
 {
     const bn_plan_heights *t = s->ground.terrain;
@@ -274,7 +272,7 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     return s->ground.terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
-/* What begins where: depth, and two components of the speed. */
+/* Argument of the fillers of initial values. */
 typedef struct start {
     const bn_case *c;
     const flood *s;
@@ -340,7 +338,7 @@ static double never(const double x[3], const void *user)
     return -1;
 }
 
-/* The water that is there, rounded as the field is. */
+/* Adds up the depths as the field holds them, rounded to its precision. */
 static bn_status add_up(void *volume, int component, const bn_region *r, const double *depth)
 {
     (void)component;

@@ -1,9 +1,9 @@
-/* flood_walls.c: what straightens walls made of hexagon edges. Such a wall is jagged; on the average it is a line, up
- * to which the water of its cells ought to reach. An edge between two cells that ends at the wall would go on to that
- * line, and the better for the flow along it: by a quarter of an edge, from the corner against the mean of the two
- * closed edges that meet it there, which is along the edge itself. The cells' areas are right on the average already. A
- * closed edge adds as much to two others at most as it takes away itself, so that time steps stay safe; what passes is
- * the same for both cells, so that no water is lost. */
+/* flood_walls.c: longer edges at walls made of hexagon edges. Such a wall is jagged and on the average a straight line.
+ * An open edge that ends at the wall stops short of that line, so that too little water passes along the wall. It is
+ * lengthened by a quarter: from the corner of the wall to the mean of the two closed edges that meet there, which lies
+ * along the edge itself. The areas of the cells are right on the average already. A closed edge adds at most as much to
+ * two others as it takes away, so that time steps stay safe; both cells of an edge see the same length, so that no
+ * water is lost. */
 #include "flood.h"
 
 #include <math.h>
@@ -42,9 +42,9 @@ static bool edge_between(const flood *s, size_t a, size_t b, double ends[4])
     double x[2], y[2];
     flood_place(s, a % s->grid.nx, a / s->grid.nx, x);
     flood_place(s, b % s->grid.nx, b / s->grid.nx, y);
-    const double dx = y[0] - x[0], dy = y[1] - x[1], far = hypot(dx, dy);
+    const double dx = y[0] - x[0], dy = y[1] - x[1];
     const double half = 0.5 * (s->grid.edges == 6 ? 1 / sqrt(3.0) : 1); /* of its length, in distances of the middles */
-    if (far > 1.5 * s->grid.d)
+    if (hypot(dx, dy) > 1.5 * s->grid.d)
         return false;
     for (int k = 0; k < 2; k++) {
         const double sign = k == 0 ? -half : half;

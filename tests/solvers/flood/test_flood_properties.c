@@ -28,7 +28,7 @@ static double *values_of(const run *r, const char *name, unsigned n[3])
 
 #define HEAD "[case]\nsolver='flood'\nprecision='double'\n"
 
-/* ------------------------------------------------------------------------------------- turned and mirrored cases */
+/* ------------------------------------------------------------------------------------- rotated and mirrored cases */
 
 typedef enum image { TURNED_90, TURNED_180, MIRRORED_Y } image;
 
@@ -316,10 +316,10 @@ START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
     OK(bn_sim_step(r.sim));
     double *most = values_of(&r, "depth_max", NULL), *hazard = values_of(&r, "hazard_max", NULL);
     for (int at = 0; at < 360; at++) {
-        const double moving = h1[at] * (hypot(c1[at], c1[at + 360]) + 0.5);
-        near(hazard[at], fmax(0.5 * h0[at], moving), 1e-14, "the larger one of two ratings");
+        const double hazard_after = h1[at] * (hypot(c1[at], c1[at + 360]) + 0.5);
+        near(hazard[at], fmax(0.5 * h0[at], hazard_after), 1e-14, "the larger one of two ratings");
         ck_assert_double_eq(most[at], fmax(h0[at], h1[at]));
-        rises = fmax(rises, moving - 0.5 * h0[at]);
+        rises = fmax(rises, hazard_after - 0.5 * h0[at]);
     }
     ck_assert_double_gt(rises, 0.1);
     free(h0), free(h1), free(c1), free(most), free(hazard);

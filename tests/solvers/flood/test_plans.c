@@ -140,7 +140,7 @@ END_TEST
 
 START_TEST(coordinates_begin_anywhere)
 {
-    /* The same house far away: the same water, found at its place. */
+    /* The same house at other coordinates: the same water, found at its place. */
     static const char places[] = "[[gauge]]\nat=[5003.5,-797.5]\nstorey=2\n";
     draw_polygons("1.csv", low, 0, 0);
     draw_polygons("2.csv", high, 0, 0);
