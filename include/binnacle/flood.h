@@ -1,5 +1,5 @@
-/* flood.h: a simulation of `flood` for programs that walk beside it, such as crowd simulators: so many simulated
- * seconds forward, then depths and speeds into the caller's arrays. The simulation comes from bn_sim_create. */
+/* flood.h: a simulation of `flood` for programs that advance it themselves, such as crowd simulators: by so many
+ * simulated seconds, after which they read depths and speeds into arrays of their own. The simulation comes from bn_sim_create. */
 #ifndef BINNACLE_FLOOD_H
 #define BINNACLE_FLOOD_H
 

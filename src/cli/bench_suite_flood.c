@@ -49,13 +49,16 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     return BN_OK;
 }
 
-/* The study's layouts, arrays of structures and structures of arrays, and what the solver calls them. */
+/* The study's layouts, arrays of structures and structures of arrays, by the step of src/studies/flood_layouts.c on a wet
+ * grid like that of the solver's standard case. */
 static bn_status layouts(const bn_suite *s, unsigned n)
 {
     bn_published t = bn_published_open("data/published/seed-002-flood.csv");
     double published[2] = { (double)NAN, (double)NAN }, ours[2] = { (double)NAN, (double)NAN };
     static const char *const names[] = { "AoS", "SoA" }, *const settings[] = { "solver.state=cells",
                                                                                "solver.state=planes" };
+    char radius[32];
+    snprintf(radius, sizeof radius, "initial.radius=%g", 0.1 * n);
     while (bn_published_next(&t)) {
         const char *item = bn_published_text(&t, "item");
         if (strncmp(bn_published_text(&t, "table"), "4.6", 3) != 0)
@@ -67,14 +70,18 @@ static bn_status layouts(const bn_suite *s, unsigned n)
                              "the study's own case, %s", item));
     }
     for (int i = 0; i < 2; i++) {
-        bn_bench_case of = bn_suite_base("flood");
+        const bn_bench_case of = {
+            .solver = "flood_layouts",
+            .what = "time step",
+            .unit = "cell",
+            .text = "[case]\nsolver='flood_layouts'\n[initial]\nlevels=[2.5,0.5]\n"
+                    "[output]\npictures=false\n[stop]\nsteps=100000000\n",
+            .dims = 2,
+            .sets = { settings[i], radius },
+        };
         bn_bench_job job;
-        size_t at = 0;
-        while (at + 2 < sizeof of.sets / sizeof *of.sets && of.sets[at])
-            at++;
-        of.sets[at] = settings[i];
-        of.sets[at + 1] = NULL;
         bn_bench_prepare(&of, n, false, s->gpu, &job);
+        snprintf(job.sets[job.set_count++], BN_BENCH_SET, "grid.cells=[%u,%u]", n, n);
         BN_TRY(bn_suite_seconds(s, &job, &ours[i]));
         BN_TRY(bn_suite_add(s, (double)NAN, 1e3 * ours[i], "ms", "a step of %u x %u wet cells, single, %s (%s)", n, n,
                             names[i], settings[i]));

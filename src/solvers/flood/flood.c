@@ -1,6 +1,6 @@
 /* flood.c: shallow water on hexagons or squares, through the storeys of a building (docs/flood.md): the case's keys,
  * the plan, the table. */
-#include "flood.h"
+#include "flood_plans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,15 +8,17 @@
 /* A key is read in one piece. */
 /* clang-format off */
 #define BORDER(at)                                                                                                  \
-    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = "wall|open|inflow|level", .def_text = "wall",           \
+    { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_BORDERS), .def_text = "wall",           \
       .help = "what the side is: closed, open to water that leaves, a discharge that enters, a level outside" },    \
     { .name = at ".discharge", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,               \
       .only = at ".kind=inflow", .help = "of an inflow, per metre of the side" },                                   \
     { .name = at ".level", .type = BN_KEY_REAL, .unit = "m", .min = -1e6, .max = 1e6,                               \
       .only = at ".kind=level", .help = "height of the water outside, of a side with a level" }
 
+#define LAYOUT_STUDY "it repeats a published experiment; binnacle bench --suite seed-002 runs it"
+
 static const bn_key schema[] = {
-    { .name = "grid.kind", .type = BN_KEY_CHOICE, .choices = "hexagon|square", .def_text = "hexagon",
+    { .name = "grid.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_CELL_KINDS), .def_text = "hexagon",
       .help = "cells: regular hexagons in rows along x, or squares" },
     { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 100, .min = 2, .max = 65536, .inferred = true,
       .help = "cells along x and rows along y" },
@@ -30,7 +32,7 @@ static const bn_key schema[] = {
       .help = "acceleration of free fall" },
     { .name = "fluid.manning", .type = BN_KEY_REAL, .unit = "", .def = 0, .min = 0, .max = 10,
       .help = "Manning's roughness in s m^(-1/3); 0: no friction. Concrete has 0.013" },
-    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = "flat|slope|lake|random|bump|bowl|macdonald|terrain",
+    { .name = "bed.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_BEDS),
       .def_text = "flat",
       .help = "the ground: plane; inclined; hill with ripples in the middle; random; bump of a flume; paraboloid; "
               "channel of MacDonald's type; heights from a file, of the lowest storey" },
@@ -46,7 +48,7 @@ static const bn_key schema[] = {
     { .name = "bed.offset", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e5, .max = 1e5,
       .only = "bed.kind=terrain",
       .help = "of a terrain: added to its heights; small heights keep more digits in single precision" },
-    { .name = "bed.nodata", .type = BN_KEY_CHOICE, .choices = "reject|wall", .def_text = "reject",
+    { .name = "bed.nodata", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_NODATA), .def_text = "reject",
       .only = "bed.kind=terrain",
       .help = "of a terrain: what cells without data are" },
     { .name = "bed.slope", .type = BN_KEY_REAL, .count = 2, .def = 0, .min = -100, .max = 100,
@@ -61,7 +63,7 @@ static const bn_key schema[] = {
     { .name = "bed.depth", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .only = "bed.kind=bowl",
       .help = "of the paraboloid in the middle" },
-    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = "dry|level|depth|dam|circle|planar|radial",
+    { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_STARTS),
       .def_text = "circle",
       .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and "
               "outside of a circle; Thacker's waves in a paraboloid" },
@@ -74,7 +76,7 @@ static const bn_key schema[] = {
     { .name = "initial.levels", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 1, .min = -1e6, .max = 1e6,
       .only = "initial.kind=dam|circle",
       .help = "heights before and behind the dam (along +x or +y), or inside and outside of the circle" },
-    { .name = "initial.axis", .type = BN_KEY_CHOICE, .choices = "x|y", .def_text = "x",
+    { .name = "initial.axis", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_AXES), .def_text = "x",
       .only = "initial.kind=dam",
       .help = "the dam stands across this axis, in the middle" },
     { .name = "initial.radius", .type = BN_KEY_REAL, .unit = "m", .def = 2.5, .max = 1e6, .above = true,
@@ -98,7 +100,7 @@ static const bn_key schema[] = {
       .help = "of pixels, as \"#rrggbb\"; without any legend white is floor and black is wall" },
     { .name = "legend.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .help = "of polygons: what stands in the column `meaning`; the words for kinds need no legend" },
-    { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = "floor|wall|obstacle|door|stair|opening|source|drain",
+    { .name = "legend.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_MEANINGS),
       .def_text = "floor", .list = true,
       .help = "what colour and name mean; water leaves by stairs and openings to the storey below" },
     { .name = "legend.open", .type = BN_KEY_BOOL, .def = 1, .list = true, .only = "legend.kind=door",
@@ -120,7 +122,7 @@ static const bn_key schema[] = {
       .help = "cells within it share the source; at least the nearest one" },
     { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "what it gives, unless a history says otherwise" },
-    { .name = "history.of", .type = BN_KEY_CHOICE, .choices = "left|right|bottom|top|source", .def_text = "source",
+    { .name = "history.of", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_HISTORIES), .def_text = "source",
       .list = true, .help = "what changes with time: the discharge or level of a side, or a source" },
     { .name = "history.source", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .only = "history.of=source",
@@ -140,25 +142,20 @@ static const bn_key schema[] = {
     { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.5,
       .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
               "at first order. 0: 0.36, and 0.25 at second order" },
-    { .name = "solver.sums", .type = BN_KEY_CHOICE, .choices = "compensated|plain", .def_text = "compensated",
-      .help = "at first order, whether what rounding of a depth leaves over comes to the next step: no water is lost "
-              "in single precision either" },
     { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "water that is not deeper does not move" },
-    { .name = "solver.blocks", .type = BN_KEY_CHOICE, .choices = "active|all", .def_text = "active",
-      .help = "compute only blocks of cells with water in or beside them, or all of them" },
-    { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = "once|twice", .def_text = "once",
+    { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_EDGES), .def_text = "once",
       .help = "on a device: compute what passes through an edge once, for both of its cells by local memory (of 48 KiB at "
               "least, else twice), or in each of the two; the bits are the same" },
-    { .name = "solver.state", .type = BN_KEY_CHOICE, .choices = "planes|cells", .def_text = "planes",
-      .help = "on a device, at first order: depths, velocities and heights of the ground each in a plane, or the four numbers "
-              "of a cell beside each other; the bits are the same" },
-    { .name = "solver.neighbours", .type = BN_KEY_CHOICE, .choices = "computed|listed", .def_text = "computed",
-      .help = "on a device, at first order: neighbours by the parity of the row, or from a list of their places (then "
-              "solver.edges is \"twice\"); the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
       .help = "how many registers NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
               "run at once; the bits are the same" },
+    { .name = "solver.sums", .type = BN_KEY_CHOICE,
+      .gone = "sums of depths are always compensated at first order" },
+    { .name = "solver.blocks", .type = BN_KEY_CHOICE,
+      .gone = "only blocks of cells with water in or beside them are computed; the bits are those of all blocks" },
+    { .name = "solver.state", .type = BN_KEY_CHOICE, .gone = LAYOUT_STUDY },
+    { .name = "solver.neighbours", .type = BN_KEY_CHOICE, .gone = LAYOUT_STUDY },
     { .name = "exact.within", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e6,
       .help = "errors against the closed form are taken up to this distance from the middle; 0: everywhere" },
     { .name = "gauge.storey", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
@@ -189,7 +186,6 @@ static const bn_key schema[] = {
 };
 /* clang-format on */
 
-static const bn_variant variants[] = { { "solver.blocks", "active|all", true, NULL }, { 0 } };
 /* A sweep that hands on fluxes takes 24 KB of local memory in single and 44 KB in double precision; Mesa counts it
  * twice. */
 static const uint64_t local_bytes_shared = 48 << 10;
@@ -201,9 +197,6 @@ static const double left_out_cpu = 0.02, left_out_gpu = 0.2;
 
 static const bn_kernel_desc kernels[] = {
     { "flood_begin", BN_PER_BLOCK, { .reads = 4, .writes = 0, .flops = 6 } },
-    { "flood_pack", BN_PER_BLOCK, { .reads = 4, .writes = 4 } },
-    { "flood_unpack", BN_PER_BLOCK, { .reads = 4, .writes = 3 } },
-    { "flood_number", BN_PER_BLOCK, { .writes = 6 } },
     /* additions and multiplications of hexagons; what second order adds to both stands in the first row */
     { "flood_predict", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 240 } },
     { "flood_advance", BN_PER_BLOCK, { .reads = 6, .writes = 4, .flops = 190 } },
@@ -223,17 +216,14 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
         { true, { "cell", "", BN_T_I32, 1, 0 } },
         { true, { "next_depth", "m", BN_T_REAL, 1, 0 } },
         { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
-        { s->order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
-        { s->order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
-        { s->packed, { "packed", "", BN_T_REAL, 4, BN_INTERLEAVED } },
-        { s->packed, { "next_packed", "", BN_T_REAL, 4, BN_INTERLEAVED } },
-        { s->numbered, { "near", "", BN_T_I32, s->edges, 0 } },
-        { s->compensated, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
-        { s->compensated, { "next_rest", "m", BN_T_REAL, 1, 0 } },
-        { s->special, { "gone", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
-        { s->record, { "arrival", "s", BN_T_REAL, 1, state } },
-        { s->record, { "depth_max", "m", BN_T_REAL, 1, state } },
-        { s->record, { "hazard_max", "m2 s-1", BN_T_REAL, 1, state } },
+        { s->scheme.order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
+        { s->scheme.order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
+        { s->scheme.order == 1, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
+        { s->scheme.order == 1, { "next_rest", "m", BN_T_REAL, 1, 0 } },
+        { s->scheme.special, { "outflow", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
+        { s->scheme.record, { "arrival", "s", BN_T_REAL, 1, state } },
+        { s->scheme.record, { "depth_max", "m", BN_T_REAL, 1, state } },
+        { s->scheme.record, { "hazard_max", "m2 s-1", BN_T_REAL, 1, state } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (fields[i].wanted)
@@ -243,47 +233,19 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
 
 static bn_status plan_defines(const flood *s, bn_plan *p)
 {
-    const flood_constants *k = &s->k;
-    const struct {
-        const char *name;
-        double value;
-    } reals[] = {
-        { "G", k->g },           { "DRY", k->dry },      { "EDGE", k->edge }, { "REACH", k->reach },
-        { "DT_MAX", k->dt_max }, { "GN2", k->friction }, { "WET", k->wet },   { "WEIR", k->weir },
-    };
-    const struct {
-        const char *name;
-        int value;
-    } integers[] = {
-        { "ORDER", s->order },
-        { "COMPENSATED", s->compensated },
-        { "EDGES", s->edges },
-        { "SHARED", s->shared },
-        { "PACKED", s->packed },
-        { "NUMBERED", s->numbered },
-        { "REGISTERS", s->registers },
-        { "FRICTION", k->friction > 0 },
-        { "SPECIALS", s->special },
-        { "LINKS", s->links },
-        { "RECORD", s->record },
-        { "ALL_BLOCKS", s->all_blocks },
-        { "CLOSED", FLOOD_CLOSED },
-        { "SPECIAL", FLOOD_SPECIAL },
-        { "OUTER", FLOOD_OUTER },
-        { "DOWN", FLOOD_DOWN },
-        { "UP", FLOOD_UP },
-        { "SIDE", FLOOD_SIDE },
-        { "ITEM", FLOOD_ITEM },
-        { "LONGER", FLOOD_LONGER },
-        { "JAGGED", s->jagged },
-        { "DRAIN", FLOOD_DRAIN },
-        { "ITEM_VALUES", FLOOD_ITEM_VALUES },
-    };
-    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        BN_TRY(bn_plan_define(p, reals[i].name, reals[i].value));
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
-        BN_TRY(bn_plan_define_int(p, integers[i].name, integers[i].value));
-    return BN_OK;
+    const flood_scheme *m = &s->scheme;
+    BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(FLOOD_CONSTANTS), (const double *)&s->k));
+    BN_TRY(bn_plan_codes(p, BN_CODES(FLOOD_CODES)));
+    return bn_plan_codes(p, (const bn_code[]){ { "ORDER", m->order },
+                                               { "EDGES", s->grid.edges },
+                                               { "SHARED", m->shared },
+                                               { "FRICTION", s->k.gn2 > 0 },
+                                               { "SPECIALS", m->special },
+                                               { "LINKS", m->links },
+                                               { "JAGGED", m->jagged },
+                                               { "RECORD", m->record },
+                                               { "REGISTERS", m->registers },
+                                               { NULL, 0 } });
 }
 
 static bn_status plan_series(const flood *s, bn_plan *p)
@@ -322,16 +284,17 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         bool classes;
     } all[] = {
         { true, "depth", "Depth", "depth", 0, deep, wet, false },
-        { s->record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
-        { s->record, "hazard_max", "Hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
-        { s->record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0, false },
+        { s->scheme.record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
+        { s->scheme.record, "hazard_max", "Hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->scheme.record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0,
+          false },
     };
     flood_thin_walls *walls;
-    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *walls, (void **)&walls));
-    for (uint32_t k = 0; k < s->storeys; k++)
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *walls, (void **)&walls));
+    for (uint32_t k = 0; k < s->grid.storeys; k++)
         BN_TRY(flood_find_thin_walls(p, s, k, &walls[k]));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        for (uint32_t k = 0; all[i].wanted && k < s->storeys; k++) {
+        for (uint32_t k = 0; all[i].wanted && k < s->grid.storeys; k++) {
             bn_picture_desc picture = { .name = all[i].field,
                                         .field = all[i].field,
                                         .title = all[i].title,
@@ -341,12 +304,12 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .high = all[i].high,
                                         .blanks = true,
                                         .blank_below = all[i].blank_below,
-                                        .hidden = s->solid,
+                                        .hidden = s->cells.solid,
                                         .walls = walls[k].ends,
                                         .wall_count = walls[k].count,
                                         .across = 2,
                                         .at = k };
-            if (s->terrain && k == 0) { /* lines of the ground's height */
+            if (s->ground.terrain && k == 0) { /* lines of the ground's height */
                 picture.contour_field = "bed";
                 picture.contour_quantity = "bed level";
                 picture.contour_count = 15;
@@ -357,7 +320,7 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                 picture.contour_levels = hazard_classes;
                 picture.contour_count = sizeof hazard_classes / sizeof *hazard_classes;
             }
-            if (s->storeys > 1) {
+            if (s->grid.storeys > 1) {
                 BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));
                 BN_TRY(say(p, &picture.title, all[i].title, ", storey ", k));
             }
@@ -370,8 +333,8 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
 static void plan_map(const bn_case *c, const flood *s, bn_plan *p)
 {
     const int epsg = (int)bn_case_int(c, "output.epsg");
-    const bool same = s->terrain_shift[0] == 0 && s->terrain_shift[1] == 0;
-    bn_plan_map(p, epsg == 0 && s->terrain && same ? s->terrain->epsg : epsg);
+    const bool same = s->ground.shift[0] == 0 && s->ground.shift[1] == 0;
+    bn_plan_map(p, epsg == 0 && s->ground.terrain && same ? s->ground.terrain->epsg : epsg);
 }
 
 /* Meshes and outlines of each storey. */
@@ -382,12 +345,12 @@ static void plan_layers(const bn_case *c, const flood *s, bn_plan *p)
     const bool mesh = bn_case_bool(c, "output.ugrid");
     if (mesh || above > 0)
         bn_plan_mesh_output(p, &(bn_plan_mesh_output_desc){ .name = "storey",
-                                                  .hidden = s->solid,
-                                                  .mesh = mesh,
-                                                  .fields = fields,
-                                                  .outlined = above > 0 ? "depth" : NULL,
-                                                  .above = above,
-                                                  .outline = "flooded" });
+                                                            .hidden = s->cells.solid,
+                                                            .mesh = mesh,
+                                                            .fields = fields,
+                                                            .outlined = above > 0 ? "depth" : NULL,
+                                                            .above = above,
+                                                            .outline = "flooded" });
 }
 
 static void read_sides(const bn_case *c, flood *s)
@@ -399,51 +362,51 @@ static void read_sides(const bn_case *c, flood *s)
     static const char *const level[] = { "boundary.left.level", "boundary.right.level", "boundary.bottom.level",
                                          "boundary.top.level" };
     for (int side = 0; side < FLOOD_SIDES; side++) {
-        s->border[side] = (flood_border)bn_case_choice(c, kind[side]);
-        s->discharge[side] = bn_case_real(c, discharge[side]);
-        s->level[side] = bn_case_real(c, level[side]);
-        s->special = s->special || s->border[side] != FLOOD_WALL;
-        if (s->border[side] != FLOOD_WALL && s->periodic[side / 2])
+        s->side[side].kind = (flood_border)bn_case_choice(c, kind[side]);
+        s->side[side].discharge = bn_case_real(c, discharge[side]);
+        s->side[side].level = bn_case_real(c, level[side]);
+        s->scheme.special = s->scheme.special || s->side[side].kind != FLOOD_WALL;
+        if (s->side[side].kind != FLOOD_WALL && s->grid.periodic[side / 2])
             (void)bn_case_reject(c, kind[side], NULL, "the grid is periodic across this side");
     }
 }
 
 static bn_status read_grid(const bn_case *c, bn_plan *p, flood *s)
 {
-    s->edges = bn_case_choice(c, "grid.kind") == 0 ? 6 : 4;
-    s->nx = (uint32_t)bn_case_int_at(c, "grid.cells", 0);
-    s->ny = (uint32_t)bn_case_int_at(c, "grid.cells", 1);
-    s->d = bn_case_real(c, "grid.spacing");
-    s->h[0] = s->d;
-    s->h[1] = s->edges == 6 ? s->d * sqrt(0.75) : s->d;
-    s->area = s->h[0] * s->h[1];
+    s->grid.edges = bn_case_choice(c, "grid.kind") == FLOOD_HEXAGONS ? 6 : 4;
+    s->grid.nx = (uint32_t)bn_case_int_at(c, "grid.cells", 0);
+    s->grid.ny = (uint32_t)bn_case_int_at(c, "grid.cells", 1);
+    s->grid.d = bn_case_real(c, "grid.spacing");
+    s->grid.h[0] = s->grid.d;
+    s->grid.h[1] = s->grid.edges == 6 ? s->grid.d * sqrt(0.75) : s->grid.d;
+    s->grid.area = s->grid.h[0] * s->grid.h[1];
     for (size_t k = 0; k < 2; k++)
-        s->origin[k] = bn_case_real_at(c, "grid.origin", k);
-    s->periodic[0] = bn_case_bool(c, "grid.periodic_x");
-    s->periodic[1] = bn_case_bool(c, "grid.periodic_y");
+        s->grid.origin[k] = bn_case_real_at(c, "grid.origin", k);
+    s->grid.periodic[0] = bn_case_bool(c, "grid.periodic_x");
+    s->grid.periodic[1] = bn_case_bool(c, "grid.periodic_y");
     BN_TRY(flood_read_plans(c, p, s));
-    s->size[0] = s->nx * s->h[0];
-    s->size[1] = s->ny * s->h[1];
-    if (s->edges == 6 && s->periodic[1] && s->ny % 2 != 0)
+    s->grid.size[0] = s->grid.nx * s->grid.h[0];
+    s->grid.size[1] = s->grid.ny * s->grid.h[1];
+    if (s->grid.edges == 6 && s->grid.periodic[1] && s->grid.ny % 2 != 0)
         (void)bn_case_reject(c, "grid.cells", "add a row",
                              "%u rows of hexagons can't be followed by the first one: periodic_y needs an even number",
-                             s->ny);
+                             s->grid.ny);
     return BN_OK;
 }
 
 static void read_times(const bn_case *c, flood *s)
 {
     const double stop = bn_case_real(c, "stop.time");
-    s->interval = bn_case_real(c, "time.interval");
-    if (s->interval == 0)
-        s->interval = stop > 0 ? stop / 100 : 1;
-    const double steps = stop / s->interval;
+    s->scheme.interval = bn_case_real(c, "time.interval");
+    if (s->scheme.interval == 0)
+        s->scheme.interval = stop > 0 ? stop / 100 : 1;
+    const double steps = stop / s->scheme.interval;
     if (fabs(steps - round(steps)) > 1e-6 * fmax(1, steps))
         (void)bn_case_reject(c, "time.interval", NULL, "%g s of stop.time are not a whole number of intervals of %g s",
-                             stop, s->interval);
+                             stop, s->scheme.interval);
     s->k.dt_max = bn_case_real(c, "time.dt_max");
     if (s->k.dt_max == 0)
-        s->k.dt_max = s->k.reach / 2;
+        s->k.dt_max = s->k.cfl_length / 2;
 }
 
 static bn_status plan(const bn_case *c, void *state, bn_plan *p)
@@ -452,56 +415,43 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(read_grid(c, p, s));
     const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
     const double cfl = bn_case_real(c, "solver.cfl");
-    s->order = (int)bn_case_int(c, "solver.order");
-    s->compensated = s->order == 1 && bn_case_choice(c, "solver.sums") == 0;
+    s->scheme.order = (int)bn_case_int(c, "solver.order");
     s->k = (flood_constants){
         .g = g,
         .dry = bn_case_real(c, "solver.dry"),
-        .edge = s->edges == 6 ? 2 / (3 * s->d) : 1 / s->d,
-        .reach = (cfl > 0         ? cfl
-                  : s->order == 2 ? 0.25
-                                  : 0.36) *
-                 s->d,
-        .friction = g * manning * manning,
+        .edge_per_area = s->grid.edges == 6 ? 2 / (3 * s->grid.d) : 1 / s->grid.d,
+        .cfl_length = (cfl > 0                ? cfl
+                       : s->scheme.order == 2 ? 0.25
+                                              : 0.36) *
+                      s->grid.d,
+        .gn2 = g * manning * manning,
         .wet = bn_case_real(c, "output.wet"),
         .weir = sqrt(8.0 / 27 * g),
     };
-    s->all_blocks = bn_case_choice(c, "solver.blocks") == 1;
-    s->registers = (int)bn_case_int(c, "solver.registers");
-    s->packed = bn_case_choice(c, "solver.state") == 1;
-    s->numbered = bn_case_choice(c, "solver.neighbours") == 1;
     const bn_device_info *device = bn_plan_device(p);
-    s->left_out = device && device->cpu ? left_out_cpu : left_out_gpu;
-    s->shared = bn_case_choice(c, "solver.edges") == 0 && !s->numbered &&
-                (!device || device->local_bytes >= local_bytes_shared);
-    if (s->order == 2 && (s->packed || s->numbered))
-        (void)bn_case_reject(c, s->packed ? "solver.state" : "solver.neighbours", NULL,
-                             "this form is there at first order alone");
-    s->record = bn_case_bool(c, "output.records");
+    s->scheme.skipped_cost = device && device->cpu ? left_out_cpu : left_out_gpu;
+    s->scheme.shared = bn_case_choice(c, "solver.edges") == FLOOD_EDGES_ONCE &&
+                       (!device || device->local_bytes >= local_bytes_shared);
+    s->scheme.registers = (int)bn_case_int(c, "solver.registers");
+    s->scheme.record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
     double height = 1; /* from storey to storey, for pictures in space */
-    if (s->storeys > 1)
+    if (s->grid.storeys > 1)
         height = bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0);
-    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->storeys > 1 ? 3 : 2,
-                                       .n = { s->nx, s->ny, s->storeys },
-                                       .h = { s->h[0], s->h[1], s->storeys > 1 ? height : 1 },
-                                       .origin = { s->origin[0] + (s->edges == 6 ? 0.25 : 0.5) * s->h[0],
-                                                   s->origin[1] + 0.5 * s->h[1], 0 },
-                                       .periodic = { s->periodic[0], s->periodic[1], false },
-                                       .kind = s->edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
-    BN_TRY(bn_plan_halo(p, s->order));
-    if (s->order == 1)
+    BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = s->grid.storeys > 1 ? 3 : 2,
+                                       .n = { s->grid.nx, s->grid.ny, s->grid.storeys },
+                                       .h = { s->grid.h[0], s->grid.h[1], s->grid.storeys > 1 ? height : 1 },
+                                       .origin = { s->grid.origin[0] + (s->grid.edges == 6 ? 0.25 : 0.5) * s->grid.h[0],
+                                                   s->grid.origin[1] + 0.5 * s->grid.h[1], 0 },
+                                       .periodic = { s->grid.periodic[0], s->grid.periodic[1], false },
+                                       .kind = s->grid.edges == 6 ? BN_HEXAGONAL : BN_CARTESIAN }));
+    BN_TRY(bn_plan_halo(p, s->scheme.order));
+    if (s->scheme.order == 1)
         BN_TRY(bn_plan_skip_kernel(p, "flood_predict"));
-    if (!s->packed) {
-        BN_TRY(bn_plan_skip_kernel(p, "flood_pack"));
-        BN_TRY(bn_plan_skip_kernel(p, "flood_unpack"));
-    }
-    if (!s->numbered)
-        BN_TRY(bn_plan_skip_kernel(p, "flood_number"));
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_defines(s, p));
     BN_TRY(flood_plan_results(c, s, p));
@@ -510,43 +460,37 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     plan_map(c, s, p);
     plan_layers(c, s, p);
     BN_TRY(flood_plan_gauges(c, p, s));
-    BN_TRY(bn_plan_note(p, "area of a cell", s->area, "m2"));
-    BN_TRY(bn_plan_note(p, "interval", s->interval, "s"));
+    BN_TRY(bn_plan_note(p, "area of a cell", s->grid.area, "m2"));
+    BN_TRY(bn_plan_note(p, "interval", s->scheme.interval, "s"));
     const double stop = bn_case_real(c, "stop.time");
     if (stop > 0)
-        bn_plan_steps(p, ceil(stop / s->interval));
+        bn_plan_steps(p, ceil(stop / s->scheme.interval));
     return BN_OK;
 }
 
 static bn_status init(bn_sim *sim, void *state)
 {
     flood *s = state;
-    s->depth = bn_sim_field(sim, "depth");
-    s->velocity = bn_sim_field(sim, "velocity");
-    s->bed_field = bn_sim_field(sim, "bed");
-    s->cell_field = bn_sim_field(sim, "cell");
-    s->next_depth = bn_sim_field(sim, "next_depth");
-    s->next_velocity = bn_sim_field(sim, "next_velocity");
-    if (s->order == 2) {
-        s->half_depth = bn_sim_field(sim, "half_depth");
-        s->half_velocity = bn_sim_field(sim, "half_velocity");
+    s->f.depth = bn_sim_field(sim, "depth");
+    s->f.velocity = bn_sim_field(sim, "velocity");
+    s->f.bed = bn_sim_field(sim, "bed");
+    s->f.cell = bn_sim_field(sim, "cell");
+    s->f.next_depth = bn_sim_field(sim, "next_depth");
+    s->f.next_velocity = bn_sim_field(sim, "next_velocity");
+    if (s->scheme.order == 2) {
+        s->f.half_depth = bn_sim_field(sim, "half_depth");
+        s->f.half_velocity = bn_sim_field(sim, "half_velocity");
     }
-    if (s->packed) {
-        s->state = bn_sim_field(sim, "packed");
-        s->next_state = bn_sim_field(sim, "next_packed");
+    if (s->scheme.order == 1) {
+        s->f.rest = bn_sim_field(sim, "rest");
+        s->f.next_rest = bn_sim_field(sim, "next_rest");
     }
-    if (s->numbered)
-        s->near = bn_sim_field(sim, "near");
-    if (s->compensated) {
-        s->rest = bn_sim_field(sim, "rest");
-        s->next_rest = bn_sim_field(sim, "next_rest");
-    }
-    if (s->special)
-        s->gone = bn_sim_field(sim, "gone");
-    if (s->record) {
-        s->arrival = bn_sim_field(sim, "arrival");
-        s->deepest = bn_sim_field(sim, "depth_max");
-        s->hazard = bn_sim_field(sim, "hazard_max");
+    if (s->scheme.special)
+        s->f.outflow = bn_sim_field(sim, "outflow");
+    if (s->scheme.record) {
+        s->f.arrival = bn_sim_field(sim, "arrival");
+        s->f.deepest = bn_sim_field(sim, "depth_max");
+        s->f.hazard = bn_sim_field(sim, "hazard_max");
     }
     return flood_fill(sim, s);
 }
@@ -557,11 +501,10 @@ const bn_solver bn_solver_flood = {
     .schema = schema,
     .kernels = kernels,
     .state_size = sizeof(flood),
-    .device = &flood_device,
+    .device = &flood_device_engine,
     .reference = { &bn_flood_reference_single, &bn_flood_reference_double },
     .plan = plan,
     .init = init,
     .measure = flood_measure,
     .serialize = flood_serialize,
-    .variants = variants,
 };

@@ -1,58 +1,77 @@
-/* flood.h: what the files of `flood` share: the case in numbers, the codes of cells, exact solutions. */
+/* flood.h: what the files of `flood` share: the case in numbers, codes of cells, fields, exact solutions. */
 #ifndef BN_FLOOD_H
 #define BN_FLOOD_H
 
 #include "sim/solver.h"
 
-/* A cell's code. Edges count from the one to the east, counter-clockwise: six of a hexagon, four of a square. The
- * kernels get these numbers as constants. */
-enum {
-    FLOOD_CLOSED = 1,       /* << edge: nothing passes */
-    FLOOD_SOLID = 1 << 6,   /* no floor for water: a wall or an obstacle */
-    FLOOD_SPECIAL = 1 << 7, /* anything below */
-    FLOOD_OUTER = 1 << 8,   /* << edge: leads out of the domain, through an open side */
-    FLOOD_DOWN = 1 << 14,   /* * flood_link: to the cell below */
-    FLOOD_UP = 1 << 16,     /* * flood_link: of the cell above to this one */
-    FLOOD_SIDE = 1 << 18,   /* * side: of the outer edges */
-    FLOOD_ITEM = 1 << 20,   /* * (1 + item): a source, a drain, the measure of a link down */
-    FLOOD_ITEMS = 255,
-    FLOOD_DRAIN = 1 << 28, /* the item takes water away */
-    FLOOD_LONGER =
-        29, /* bits from this one on: of the edges that the cell owns, whether they are longer by a quarter */
-};
-typedef enum flood_link { FLOOD_NO_LINK, FLOOD_STAIR, FLOOD_OPENING } flood_link;
-typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
-typedef enum flood_border { FLOOD_WALL, FLOOD_OPEN, FLOOD_INFLOW, FLOOD_LEVEL } flood_border; /* order of the choices */
-typedef enum flood_bed {
-    FLOOD_FLAT,
-    FLOOD_SLOPE,
-    FLOOD_LAKE,
-    FLOOD_RANDOM,
-    FLOOD_BUMP,
-    FLOOD_BOWL,
-    FLOOD_MACDONALD,
-    FLOOD_TERRAIN
-} flood_bed;
-typedef enum flood_start {
-    FLOOD_DRY_START,
-    FLOOD_LEVEL_START,
-    FLOOD_DEPTH_START,
-    FLOOD_DAM,
-    FLOOD_CIRCLE,
-    FLOOD_PLANAR,
-    FLOOD_RADIAL
-} flood_start;
-
-/* Values that steps read from a table: two for each side (discharge and critical depth, or the level), one an item. */
-enum { FLOOD_ITEM_VALUES = 2 * FLOOD_SIDES, FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
-
-/* The clock on the device: three slots that steps use in turn (kernels/flood.cl). */
-enum { FLOOD_SLOTS = 3, FLOOD_SLOT = 8, CLOCK_LEFT = 1, CLOCK_STEPS = 2, CLOCK_WISH = 3, CLOCK_SPEED = 4 };
-
+/* Constants of the steps (sim/solver.h). */
+#define FLOOD_CONSTANTS(X)                                          \
+    X(g, "gravity [m s-2]")                                         \
+    X(dry, "depth up to which water does not move [m]")             \
+    X(edge_per_area, "length of an edge over area of a cell [m-1]") \
+    X(cfl_length, "time step times wave speed [m]")                 \
+    X(dt_max, "longest time step [s]")                              \
+    X(gn2, "gravity times the square of Manning's roughness")       \
+    X(wet, "depth from which on water has arrived [m]")             \
+    X(weir, "(2/3)^1.5 times the root of gravity")
 typedef struct flood_constants {
-    double g, dry, edge, reach, dt_max, friction, wet, weir; /* edge: length over area [m-1]; reach: dt times wave speed
-                                                     [m]; friction: g n^2 */
+    FLOOD_CONSTANTS(BN_CONSTANT_MEMBER)
 } flood_constants;
+
+/* The bits of a cell, the entries of the table of values and those of the clock. Edges count from the one to the east,
+ * counter-clockwise: six of a hexagon, four of a square. */
+#define FLOOD_CODES(X)                                                                                        \
+    X(CLOSED, 1, "<< edge: nothing passes")                                                                   \
+    X(SOLID, 1 << 6, "no floor for water: a wall or an obstacle")                                             \
+    X(SPECIAL, 1 << 7, "anything below but LONGER")                                                           \
+    X(OUTER, 1 << 8, "<< edge: leads out of the domain, through an open side")                                \
+    X(DOWN, 1 << 14, "times STAIR or OPENING: to the cell below")                                             \
+    X(UP, 1 << 16, "likewise: of the cell above to this one")                                                 \
+    X(SIDE, 1 << 18, "times side: of the outer edges")                                                        \
+    X(ITEM, 1 << 20, "times (1 + item): a source, a drain, the measure of a link down")                       \
+    X(ITEMS, 255, "items at most")                                                                            \
+    X(DRAIN, 1 << 28, "the item takes water away")                                                            \
+    X(LONGER, 29, "first of the bits of the edges that the cell owns: longer by a quarter")                   \
+    X(STAIR, 1, "a link")                                                                                     \
+    X(OPENING, 2, "a link")                                                                                   \
+    X(ITEM_VALUES, 8, "first value of items; before them two a side: discharge and critical depth, or level") \
+    X(SLOTS, 3, "of the clock: step n reads slot n % SLOTS")                                                  \
+    X(SLOT, 8, "entries of a slot:")                                                                          \
+    X(CLOCK_SPEED_BITS, 0, "the bits of the largest speed as a float, by atomic maxima")                      \
+    X(CLOCK_LEFT, 1, "seconds left of the interval")                                                          \
+    X(CLOCK_STEPS, 2, "steps of the interval")                                                                \
+    X(CLOCK_ALLOWED, 3, "time step without the end of the interval [s]")                                      \
+    X(CLOCK_SPEED, 4, "the largest speed once more, as a real")
+#define FLOOD_CODE_ENUM(name, value, meaning) FLOOD_##name = value,
+enum { FLOOD_CODES(FLOOD_CODE_ENUM) };
+
+typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
+enum { FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
+
+/* Choices of the case. */
+#define FLOOD_BORDERS(X) X(FLOOD_WALL, "wall") X(FLOOD_OPEN, "open") X(FLOOD_INFLOW, "inflow") X(FLOOD_LEVEL, "level")
+#define FLOOD_BEDS(X)         \
+    X(FLOOD_FLAT, "flat")     \
+    X(FLOOD_SLOPE, "slope")   \
+    X(FLOOD_LAKE, "lake")     \
+    X(FLOOD_RANDOM, "random") \
+    X(FLOOD_BUMP, "bump") X(FLOOD_BOWL, "bowl") X(FLOOD_MACDONALD, "macdonald") X(FLOOD_TERRAIN, "terrain")
+#define FLOOD_STARTS(X)           \
+    X(FLOOD_DRY_START, "dry")     \
+    X(FLOOD_LEVEL_START, "level") \
+    X(FLOOD_DEPTH_START, "depth") \
+    X(FLOOD_DAM, "dam") X(FLOOD_CIRCLE, "circle") X(FLOOD_PLANAR, "planar") X(FLOOD_RADIAL, "radial")
+#define FLOOD_CELL_KINDS(X) X(FLOOD_HEXAGONS, "hexagon") X(FLOOD_SQUARES, "square")
+#define FLOOD_NODATA(X) X(FLOOD_REJECT_NODATA, "reject") X(FLOOD_WALL_NODATA, "wall")
+#define FLOOD_AXES(X) X(FLOOD_ALONG_X, "x") X(FLOOD_ALONG_Y, "y")
+#define FLOOD_EDGES(X) X(FLOOD_EDGES_ONCE, "once") X(FLOOD_EDGES_TWICE, "twice")
+typedef enum flood_border { FLOOD_BORDERS(BN_CHOICE_ENUM) } flood_border;
+typedef enum flood_bed { FLOOD_BEDS(BN_CHOICE_ENUM) } flood_bed;
+typedef enum flood_start { FLOOD_STARTS(BN_CHOICE_ENUM) } flood_start;
+enum { FLOOD_CELL_KINDS(BN_CHOICE_ENUM) };
+enum { FLOOD_NODATA(BN_CHOICE_ENUM) };
+enum { FLOOD_AXES(BN_CHOICE_ENUM) };
+enum { FLOOD_EDGES(BN_CHOICE_ENUM) };
 
 typedef enum flood_item_kind {
     FLOOD_ITEM_SOURCE,
@@ -68,74 +87,114 @@ typedef struct flood_item {
     size_t cells;
 } flood_item;
 
-/* What the ground and the start are made of; read once, asked for every cell. */
-typedef struct flood_shapes {
-    double slope[2], amplitude, radius, depth, level, levels[2], circle;
-    uint64_t seed;
-    bool along_x;
-    long long storey;
-} flood_shapes;
-
-typedef struct flood {
+typedef struct flood_grid {
     uint32_t nx, ny, storeys;
-    int edges, order, registers;
+    int edges;                     /* of a cell: 6 or 4 */
     double d, h[2], area, size[2]; /* distance of centres; spacing; of a cell; of the domain [m] */
     double origin[2];              /* of the domain's lower left corner, in the coordinates of the case [m] */
     bool periodic[2];
-    flood_constants k;
-    flood_bed bed_kind;
-    flood_shapes shapes;
-    flood_start start;
-    flood_border border[FLOOD_SIDES];
-    double discharge[FLOOD_SIDES], level[FLOOD_SIDES]; /* [m2/s], [m] */
-    double interval;                                   /* [s] */
-    bool jagged, special, links, record, all_blocks, compensated;
-    double left_out; /* what a block that is left out costs, of one that is computed */
-    bool shared, packed,
-        numbered;   /* fluxes by the two cells of an edge; state of a cell in one place; neighbours looked up */
-    double quantum; /* beds and levels are multiples of it */
-    struct flood_plans *plans;
+} flood_grid;
+
+typedef struct flood_scheme {
+    int order, registers;
+    bool shared;         /* fluxes are handed on to the other cell of an edge */
+    bool jagged;         /* some edges are longer */
+    bool special, links; /* there are special cells; some of them are links */
+    bool record;
+    double interval;     /* [s] */
+    double skipped_cost; /* of a block that is left out, over that of one that is computed */
+} flood_scheme;
+
+/* The ground; read once, asked for every cell. */
+typedef struct flood_ground {
+    flood_bed kind;
+    double slope[2], amplitude, radius, depth;
+    uint64_t seed;
+    double quantum;                 /* beds and levels are multiples of it */
+    const bn_input *terrain; /* of the lowest storey; NULL: none */
+    double shift[2], scale, offset; /* of the terrain [m]; height = scale * value + offset */
+    double *macdonald;              /* of the steady flow of MacDonald's type, two values a column; NULL: none */
+} flood_ground;
+
+typedef struct flood_initial {
+    flood_start kind;
+    double level, levels[2], circle;
+    bool along_x;
+    long long storey;
+} flood_initial;
+
+typedef struct flood_boundary {
+    flood_border kind;
+    double discharge, level; /* [m2/s], [m] */
+} flood_boundary;
+
+/* Of all cells, kept by the plan. */
+typedef struct flood_cells {
+    int32_t *code;
+    double *bed;      /* [m] */
+    bool *solid;      /* cells drawn as walls; NULL: none */
     flood_item *item; /* [[source]] first */
     int items;
-    int32_t *cell;                                          /* codes of all cells */
-    double *bed;                                            /* [m] */
-    const bn_input *terrain;                                /* of the lowest storey; NULL: none */
-    double terrain_shift[2], terrain_scale, terrain_offset; /* [m]; height = scale * value + offset */
-    double *exact_bed; /* of the steady flow of MacDonald's type, one value a column; NULL: none */
-    bool *solid;       /* cells drawn as walls; NULL: none */
+} flood_cells;
 
-    bn_field *depth, *velocity, *bed_field, *cell_field, *next_depth, *next_velocity, *gone;
-    bn_field *rest, *next_rest; /* by how much rounding has made the depths too large */
-    bn_field *arrival, *deepest, *hazard;
+typedef struct flood_fields {
+    bn_field *depth, *velocity, *bed, *cell, *next_depth, *next_velocity;
+    bn_field *rest, *next_rest;           /* of first order: by how much rounding has made the depths too large */
     bn_field *half_depth, *half_velocity; /* of second order: half a time step later */
-    bn_field *state, *next_state, *near;  /* packed: depth, velocity and bed of cells; places of neighbours */
-    bn_kernel *begin, *predict, *advance, *pack, *unpack;
+    bn_field *outflow;                    /* of special cells: sum and what its rounding left over */
+    bn_field *arrival, *deepest, *hazard; /* records */
+} flood_fields;
+
+typedef struct flood_device {
+    bn_kernel *begin, *predict, *advance;
     bn_partials *blocks;
     bn_scalars *clock;
-    bn_device_array *table;
-    double values[FLOOD_VALUES];
+    bn_device_array *values;
+} flood_device;
+
+/* What changes from interval to interval. */
+typedef struct flood_progress {
+    unsigned slot;               /* of the clock */
+    double dt_allowed;           /* what the waves allowed the last step [s] */
+    double values[FLOOD_VALUES]; /* discharges, levels and rates of the interval */
     bool values_known;
-    unsigned slot;
-    double wish;  /* time step that the last step would have liked */
     double water; /* sum of all depths, where reading the clock brings it along */
     bool water_known;
-    double start_volume, fed;           /* [m3] */
-    size_t gauges, gauge_count, *gauge; /* places in the fields; rows read so far */
-    bool gauge_speeds;
-    double *gauge_rows;            /* time, depths, and speeds if wanted; freed by teardown */
+    double start_volume, fed;      /* [m3] */
     unsigned long long time_steps; /* since the start */
+} flood_progress;
+
+typedef struct flood_gauges {
+    size_t count, rows, *place; /* gauges; rows read so far; elements of the fields */
+    bool speeds;
+    double *values; /* of each row: time, depths, and speeds if wanted; freed by teardown */
+} flood_gauges;
+
+typedef struct flood {
+    flood_grid grid;
+    flood_constants k;
+    flood_scheme scheme;
+    flood_ground ground;
+    flood_initial initial;
+    flood_boundary side[FLOOD_SIDES];
+    struct flood_plans *plans;
+    flood_cells cells;
+    flood_fields f;
+    flood_device device;
+    flood_progress now;
+    flood_gauges gauges;
     void *reference;
 } flood;
 
-/* One time step of whichever engine, after which s->depth and s->velocity are the new state: slot of the clock, seconds
- * to go if an interval begins (else 0), its end. */
+/* One time step of whichever engine, after which s->f.depth and s->f.velocity are the new state: slot of the clock,
+ * seconds to go if an interval begins (else 0), its end. */
 typedef bn_status flood_advance(flood *, unsigned slot, double refill, double end);
 typedef bn_status flood_read_clock(flood *, unsigned slot, double out[FLOOD_SLOT]);
 
 /* What a checkpoint needs beside the fields; and, coming back, the fields that the next step is written to: dry blocks
  * leave them as they are. */
 BN_CHECKED bn_status flood_serialize(bn_sim *, void *state, bn_checkpoint_state *);
-BN_CHECKED bn_status flood_take_up(flood *s);
+BN_CHECKED bn_status flood_copy_state(flood *s);
 
 /* An interval of simulated time, by as many time steps as it takes. */
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out);
@@ -184,6 +243,6 @@ bn_status flood_put_tables(bn_sim *, const flood *, bn_results *);
 bn_status flood_plan_results(const bn_case *, const flood *, bn_plan *);
 bn_status flood_measure(bn_sim *, void *state, bn_results *);
 
-extern const bn_engine flood_device, bn_flood_reference_single, bn_flood_reference_double;
+extern const bn_engine flood_device_engine, bn_flood_reference_single, bn_flood_reference_double;
 
 #endif

@@ -61,10 +61,10 @@ static double momentum(double g, double q, double h) { return q * q / h + 0.5 * 
 /* Steady flow over the bump of a flume: subcritical, transcritical, or with a jump back, as the right side decides. */
 static flood_exact bump(const flood *s, double x)
 {
-    const double g = s->k.g, q = s->discharge[FLOOD_LEFT], crest = 0.2, critical = cbrt(q * q / g);
+    const double g = s->k.g, q = s->side[FLOOD_LEFT].discharge, crest = 0.2, critical = cbrt(q * q / g);
     const double z = fmax(0, crest - 0.05 * (x - 10) * (x - 10)), upstream = crest + 1.5 * critical;
-    const double end = s->level[FLOOD_RIGHT];
-    const bool ends = s->border[FLOOD_RIGHT] == FLOOD_LEVEL;
+    const double end = s->side[FLOOD_RIGHT].level;
+    const bool ends = s->side[FLOOD_RIGHT].kind == FLOOD_LEVEL;
     const double downstream = ends ? end + q * q / (2 * g * end * end) : 0;
     double h;
     if (ends && downstream > upstream) {
@@ -97,18 +97,19 @@ bool flood_has_solution(const bn_case *c, const flood *s)
 
 bool flood_solution(const bn_case *c, const flood *s, const double x[2], double t, flood_exact *out)
 {
-    const double g = s->k.g, dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1], r2 = dx * dx + dy * dy;
+    const double g = s->k.g, dx = x[0] - 0.5 * s->grid.size[0], dy = x[1] - 0.5 * s->grid.size[1],
+                 r2 = dx * dx + dy * dy;
     const double a = bn_case_real(c, "bed.radius"), h0 = bn_case_real(c, "bed.depth");
     const double shift = bn_case_real(c, "initial.shift");
     *out = (flood_exact){ 0 };
-    if (s->start == FLOOD_PLANAR && s->k.friction == 0) { /* Thacker 1981 */
+    if (s->initial.kind == FLOOD_PLANAR && s->k.gn2 == 0) { /* Thacker 1981 */
         const double w = sqrt(2 * g * h0) / a, z = -h0 * (1 - r2 / (a * a));
         const double level = shift * h0 / (a * a) * (2 * dx * cos(w * t) + 2 * dy * sin(w * t) - shift);
         if (level > z)
             *out = (flood_exact){ level - z, -shift * w * sin(w * t), shift * w * cos(w * t) };
         return true;
     }
-    if (s->start == FLOOD_RADIAL && s->k.friction == 0) {
+    if (s->initial.kind == FLOOD_RADIAL && s->k.gn2 == 0) {
         const double w = sqrt(8 * g * h0) / a, b = (a * a - shift * shift) / (a * a + shift * shift);
         const double stretch = sqrt(1 - b * b) / (1 - b * cos(w * t)),
                      rate = 0.5 * w * b * sin(w * t) / (1 - b * cos(w * t));
@@ -117,8 +118,8 @@ bool flood_solution(const bn_case *c, const flood *s, const double x[2], double 
             *out = (flood_exact){ h, rate * dx, rate * dy };
         return true;
     }
-    if (s->start == FLOOD_DAM && s->bed_kind == FLOOD_FLAT && s->k.friction == 0) {
-        const bool along_x = bn_case_choice(c, "initial.axis") == 0;
+    if (s->initial.kind == FLOOD_DAM && s->ground.kind == FLOOD_FLAT && s->k.gn2 == 0) {
+        const bool along_x = bn_case_choice(c, "initial.axis") == FLOOD_ALONG_X;
         const double left = bn_case_real_at(c, "initial.levels", 0), right = bn_case_real_at(c, "initial.levels", 1);
         const double at = along_x ? dx : dy;
         const flood_exact e = left >= right ? dam_break(g, left, fmax(right, 0), at, t)
@@ -127,13 +128,13 @@ bool flood_solution(const bn_case *c, const flood *s, const double x[2], double 
         *out = (flood_exact){ e.h, along_x ? u : 0, along_x ? 0 : u };
         return true;
     }
-    if (s->bed_kind == FLOOD_BUMP && s->discharge[FLOOD_LEFT] > 0 && s->k.friction == 0) {
+    if (s->ground.kind == FLOOD_BUMP && s->side[FLOOD_LEFT].discharge > 0 && s->k.gn2 == 0) {
         *out = bump(s, x[0]);
         return true;
     }
-    if (s->bed_kind == FLOOD_MACDONALD) {
-        const double r = x[0] / s->size[0] - 0.5, h = cbrt(4 / g) * (1 + 0.5 * exp(-16 * r * r));
-        *out = (flood_exact){ .h = h, .u = s->discharge[FLOOD_LEFT] / h };
+    if (s->ground.kind == FLOOD_MACDONALD) {
+        const double r = x[0] / s->grid.size[0] - 0.5, h = cbrt(4 / g) * (1 + 0.5 * exp(-16 * r * r));
+        *out = (flood_exact){ .h = h, .u = s->side[FLOOD_LEFT].discharge / h };
         return true;
     }
     return false;

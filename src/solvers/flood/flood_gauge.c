@@ -8,37 +8,37 @@
 
 bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
 {
-    s->gauges = bn_case_items(c, "gauge");
-    s->gauge_speeds = bn_case_bool(c, "output.gauge_speeds");
-    if (s->gauges == 0 || bn_plan_only_counts(p, (double)s->nx * s->ny * s->storeys))
+    s->gauges.count = bn_case_items(c, "gauge");
+    s->gauges.speeds = bn_case_bool(c, "output.gauge_speeds");
+    if (s->gauges.count == 0 || bn_plan_only_counts(p, (double)s->grid.nx * s->grid.ny * s->grid.storeys))
         return BN_OK;
-    BN_TRY(bn_plan_allocate(p, s->gauges * sizeof *s->gauge, (void **)&s->gauge));
-    for (size_t g = 0; g < s->gauges; g++) {
+    BN_TRY(bn_plan_allocate(p, s->gauges.count * sizeof *s->gauges.place, (void **)&s->gauges.place));
+    for (size_t g = 0; g < s->gauges.count; g++) {
         const long long storey = bn_case_item_int(c, "gauge.storey", g);
         const double asked[2] = { bn_case_item_real_at(c, "gauge.at", g, 0),
                                   bn_case_item_real_at(c, "gauge.at", g, 1) };
-        const double x[2] = { asked[0] - s->origin[0], asked[1] - s->origin[1] };
+        const double x[2] = { asked[0] - s->grid.origin[0], asked[1] - s->grid.origin[1] };
         size_t nearest = 0;
         double least = HUGE_VAL;
-        for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+        for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
             double y[2];
-            flood_place(s, at % s->nx, at / s->nx, y);
+            flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
             const double r = hypot(y[0] - x[0], y[1] - x[1]);
             if (r < least) {
                 least = r;
                 nearest = at;
             }
         }
-        if (storey > (long long)s->storeys)
+        if (storey > (long long)s->grid.storeys)
             (void)bn_case_reject_item(c, "gauge.storey", g, NULL, "gauge %zu: there are only %u storeys", g + 1,
-                                      s->storeys);
-        else if (least > s->d)
+                                      s->grid.storeys);
+        else if (least > s->grid.d)
             (void)bn_case_reject_item(c, "gauge.at", g, NULL, "gauge %zu: (%g m, %g m) lies outside of storey %lld",
                                       g + 1, asked[0], asked[1], storey);
         else
-            s->gauge[g] = (size_t)(storey - 1) * s->nx * s->ny + nearest;
+            s->gauges.place[g] = (size_t)(storey - 1) * s->grid.nx * s->grid.ny + nearest;
     }
-    if (s->gauge_speeds)
+    if (s->gauges.speeds)
         BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "gauge_speeds",
                                                        .title = "Speed at the gauges",
                                                        .x_label = "time [s]",
@@ -48,43 +48,43 @@ bn_status flood_plan_gauges(const bn_case *c, bn_plan *p, flood *s)
                .table = "gauges", .title = "Depth at the gauges", .x_label = "time [s]", .y_label = "depth [m]" });
 }
 
-size_t flood_gauge_width(const flood *s) { return 1 + s->gauges * (s->gauge_speeds ? 2 : 1); }
+size_t flood_gauge_width(const flood *s) { return 1 + s->gauges.count * (s->gauges.speeds ? 2 : 1); }
 
 static bn_status add_row(bn_sim *sim, flood *s, double time)
 {
     const size_t width = flood_gauge_width(s);
-    double *rows = realloc(s->gauge_rows, (s->gauge_count + 1) * width * sizeof *rows);
+    double *rows = realloc(s->gauges.values, (s->gauges.rows + 1) * width * sizeof *rows);
     if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the gauges");
-    s->gauge_rows = rows;
-    double *row = rows + s->gauge_count * width;
+    s->gauges.values = rows;
+    double *row = rows + s->gauges.rows * width;
     row[0] = time;
-    for (size_t g = 0; g < s->gauges; g++) {
-        const size_t at = s->gauge[g];
-        const bn_region cell = {
-            { (uint32_t)(at % s->nx), (uint32_t)(at / s->nx % s->ny), (uint32_t)(at / s->nx / s->ny) }, { 1, 1, 1 }
-        };
+    for (size_t g = 0; g < s->gauges.count; g++) {
+        const size_t at = s->gauges.place[g];
+        const bn_region cell = { { (uint32_t)(at % s->grid.nx), (uint32_t)(at / s->grid.nx % s->grid.ny),
+                                   (uint32_t)(at / s->grid.nx / s->grid.ny) },
+                                 { 1, 1, 1 } };
         double velocity[2];
-        BN_TRY(bn_field_read_region(s->depth, 0, 1, &cell, BN_AS_DOUBLES, &row[1 + g]));
-        if (!s->gauge_speeds)
+        BN_TRY(bn_field_read_region(s->f.depth, 0, 1, &cell, BN_AS_DOUBLES, &row[1 + g]));
+        if (!s->gauges.speeds)
             continue;
-        BN_TRY(bn_field_read_region(s->velocity, 0, 2, &cell, BN_AS_DOUBLES, velocity));
-        row[1 + s->gauges + g] = hypot(velocity[0], velocity[1]);
+        BN_TRY(bn_field_read_region(s->f.velocity, 0, 2, &cell, BN_AS_DOUBLES, velocity));
+        row[1 + s->gauges.count + g] = hypot(velocity[0], velocity[1]);
     }
-    s->gauge_count++;
+    s->gauges.rows++;
     return BN_OK;
 }
 
 bn_status flood_read_gauges(bn_sim *sim, flood *s, double time)
 {
-    return s->gauges > 0 ? add_row(sim, s, time) : BN_OK;
+    return s->gauges.count > 0 ? add_row(sim, s, time) : BN_OK;
 }
 
 /* Time, then a column for each gauge, which begin in the rows at `first`. */
 static bn_status put_gauges(bn_sim *sim, const flood *s, const char *table, const char *unit, size_t first,
                             bn_results *results)
 {
-    const size_t count = s->gauges + 1, rows = s->gauge_count;
+    const size_t count = s->gauges.count + 1, rows = s->gauges.rows;
     enum { NAME = 64 };
     bn_status st = BN_OK;
     bn_column *columns = calloc(count, sizeof *columns);
@@ -101,7 +101,7 @@ static bn_status put_gauges(bn_sim *sim, const flood *s, const char *table, cons
         else
             snprintf(names + k * NAME, NAME, "gauge_%zu", k);
         for (size_t r = 0; r < rows; r++)
-            values[k * rows + r] = s->gauge_rows[r * flood_gauge_width(s) + (k == 0 ? 0 : first + k - 1)];
+            values[k * rows + r] = s->gauges.values[r * flood_gauge_width(s) + (k == 0 ? 0 : first + k - 1)];
         columns[k] = (bn_column){ names + k * NAME, k == 0 ? "s" : unit, values + k * rows };
     }
     st = bn_result_table(results, table, columns, count, rows);
@@ -150,8 +150,8 @@ static bn_status add_heights(void *user, int component, const bn_region *r, cons
         bn_region_place(r, at, p);
         flood_place(s, p[0], p[1], x);
         row[0] = (double)(p[2] + 1);
-        row[t->room] = s->origin[0] + x[0];
-        row[2 * t->room] = s->origin[1] + x[1];
+        row[t->room] = s->grid.origin[0] + x[0];
+        row[2 * t->room] = s->grid.origin[1] + x[1];
         row[3 * t->room] = 100 * depth[at];
     }
     return BN_OK;
@@ -161,7 +161,7 @@ static bn_status add_heights(void *user, int component, const bn_region *r, cons
 static bn_status put_heights(bn_context *ctx, const flood *s, bn_results *results)
 {
     heights t = { .ctx = ctx, .s = s };
-    bn_status st = grow(&t) ? bn_field_visit(s->depth, BN_AS_DOUBLES, add_heights, &t)
+    bn_status st = grow(&t) ? bn_field_visit(s->f.depth, BN_AS_DOUBLES, add_heights, &t)
                             : bn_fail(ctx, BN_MEMORY, "no memory for the heights");
     const bn_column columns[] = { { "storey", "", t.values },
                                   { "x", "m", t.values + t.room },
@@ -175,9 +175,9 @@ static bn_status put_heights(bn_context *ctx, const flood *s, bn_results *result
 
 bn_status flood_put_tables(bn_sim *sim, const flood *s, bn_results *results)
 {
-    if (s->gauges > 0 && s->gauge_count > 0)
+    if (s->gauges.count > 0 && s->gauges.rows > 0)
         BN_TRY(put_gauges(sim, s, "gauges", "m", 1, results));
-    if (s->gauges > 0 && s->gauge_count > 0 && s->gauge_speeds)
-        BN_TRY(put_gauges(sim, s, "gauge_speeds", "m s-1", 1 + s->gauges, results));
+    if (s->gauges.count > 0 && s->gauges.rows > 0 && s->gauges.speeds)
+        BN_TRY(put_gauges(sim, s, "gauge_speeds", "m s-1", 1 + s->gauges.count, results));
     return bn_case_bool(bn_sim_case(sim), "output.heights") ? put_heights(bn_sim_context(sim), s, results) : BN_OK;
 }

@@ -9,10 +9,10 @@ void flood_check_histories(const bn_case *c, const flood *s)
     for (size_t i = 0; i < bn_case_items(c, "history"); i++) {
         const int of = bn_case_item_choice(c, "history.of", i);
         const long long number = bn_case_item_int(c, "history.source", i);
-        if (of == FLOOD_SIDES && number > (long long)bn_case_items(c, "source"))
+        if (of == HISTORY_SOURCE && number > (long long)bn_case_items(c, "source"))
             (void)bn_case_reject_item(c, "history.source", i, NULL, "there are only %zu sources",
                                       bn_case_items(c, "source"));
-        if (of < FLOOD_SIDES && s->border[of] != FLOOD_INFLOW && s->border[of] != FLOOD_LEVEL)
+        if (of < HISTORY_SOURCE && s->side[of].kind != FLOOD_INFLOW && s->side[of].kind != FLOOD_LEVEL)
             (void)bn_case_reject_item(c, "history.of", i, NULL, "this side has neither a discharge nor a level");
         for (size_t k = 0; k < i; k++)
             if (bn_case_item_choice(c, "history.of", k) == of && bn_case_item_int(c, "history.source", k) == number &&

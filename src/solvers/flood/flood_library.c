@@ -1,4 +1,4 @@
-/* flood_library.c: what binnacle/flood.h offers to programs that walk beside a flood. */
+/* flood_library.c: binnacle/flood.h, for programs that advance a flood themselves. */
 #include "binnacle/flood.h"
 
 #include "binnacle/case.h"
@@ -66,8 +66,8 @@ bn_status bn_flood_advance(bn_context *ctx, bn_sim *sim, double seconds)
     const double end = bn_sim_now(sim).time + seconds;
     while (bn_sim_now(sim).time < end * (1 - 1e-9)) {
         BN_TRY(bn_sim_step(sim));
-        const double past = bn_sim_now(sim).time - end;
-        if (past > 1e-6 * end)
+        const double overrun = bn_sim_now(sim).time - end;
+        if (overrun > 1e-6 * end)
             return bn_fail(ctx, BN_USAGE, "%g s are not a whole number of intervals: the time is %g s now", seconds,
                            bn_sim_now(sim).time);
     }

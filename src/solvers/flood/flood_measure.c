@@ -1,4 +1,4 @@
-/* flood_measure.c: what a run of flood found: where the water is, whether any was lost, errors against closed forms. */
+/* flood_measure.c: results of a run: volumes, balance of mass, extrema, errors against closed forms. */
 #include "flood.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
 {
     BN_TRY(bn_plan_result(p, "volume", "m3", "water at the end"));
     BN_TRY(bn_plan_result(p, "mass_error", "", "water at the end less what was there, came and left; relative"));
-    if (s->special) {
+    if (s->scheme.special) {
         BN_TRY(bn_plan_result(p, "volume_fed", "m3", "what sources gave"));
         BN_TRY(
             bn_plan_result(p, "volume_left", "m3", "what left through drains and open sides, less what entered there"));
@@ -26,11 +26,11 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
     return BN_OK;
 }
 
-enum { FLOOD_BAND = 1 << 20 }; /* cells that are looked at together */
+enum { FLOOD_BAND = 1 << 20 }; /* cells that are read at a time */
 
-/* What is gathered while walking over the cells, band after band. */
+/* Sums and extrema over the cells. */
 typedef struct totals {
-    double depth, rounded, gone, deepest, least, fastest;
+    double depth, rounded, outflow, deepest, least, fastest;
     size_t wet;
     double error, error_most, water; /* against the closed form, of the lowest storey */
     size_t compared;
@@ -39,12 +39,12 @@ typedef struct totals {
 static void add_errors(const bn_case *c, const flood *s, const bn_region *r, const double *depth, double t, totals *sum)
 {
     const double within = bn_case_real(c, "exact.within");
-    const bool along_x = bn_case_choice(c, "initial.axis") == 0;
+    const bool along_x = bn_case_choice(c, "initial.axis") == FLOOD_ALONG_X;
     for (size_t at = 0; r->first[2] == 0 && at < (size_t)r->n[0] * r->n[1]; at++) {
         double x[2];
         flood_exact e;
-        flood_place(s, at % s->nx, r->first[1] + at / s->nx, x);
-        const double off = along_x ? x[0] - 0.5 * s->size[0] : x[1] - 0.5 * s->size[1];
+        flood_place(s, at % s->grid.nx, r->first[1] + at / s->grid.nx, x);
+        const double off = along_x ? x[0] - 0.5 * s->grid.size[0] : x[1] - 0.5 * s->grid.size[1];
         if ((within > 0 && fabs(off) > within) || !flood_solution(c, s, x, t, &e))
             continue;
         const double error = fabs(depth[at] - e.h);
@@ -61,23 +61,23 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
     const bn_case *c = bn_sim_case(sim);
     const size_t points = bn_region_points(r);
     const double wet = bn_case_real(c, "output.wet");
-    BN_TRY(bn_field_read_region(s->depth, 0, 1, r, BN_AS_DOUBLES, depth));
-    if (s->special) { /* the compensated sum that the steps keep for each cell */
-        BN_TRY(bn_field_read_region(s->gone, 0, 2, r, BN_AS_DOUBLES, room));
+    BN_TRY(bn_field_read_region(s->f.depth, 0, 1, r, BN_AS_DOUBLES, depth));
+    if (s->scheme.special) { /* the compensated sum that the steps keep for each cell */
+        BN_TRY(bn_field_read_region(s->f.outflow, 0, 2, r, BN_AS_DOUBLES, room));
         for (size_t at = 0; at < points; at++)
-            sum->gone += s->area * (room[at] - room[at + points]);
+            sum->outflow += s->grid.area * (room[at] - room[at + points]);
     }
-    if (s->compensated) {
-        BN_TRY(bn_field_read_region(s->rest, 0, 1, r, BN_AS_DOUBLES, room));
+    if (s->scheme.order == 1) {
+        BN_TRY(bn_field_read_region(s->f.rest, 0, 1, r, BN_AS_DOUBLES, room));
         for (size_t at = 0; at < points; at++)
             sum->rounded += room[at];
     }
-    BN_TRY(bn_field_read_region(s->velocity, 0, 2, r, BN_AS_DOUBLES, room));
+    BN_TRY(bn_field_read_region(s->f.velocity, 0, 2, r, BN_AS_DOUBLES, room));
     for (size_t at = 0; at < points; at++) {
         sum->depth += depth[at];
         sum->deepest = fmax(sum->deepest, depth[at]);
         sum->least = fmin(sum->least, depth[at]);
-        if (depth[at] > wet) { /* a film may run at any speed, and means nothing */
+        if (depth[at] > wet) { /* the speed of thin films is meaningless */
             sum->fastest = fmax(sum->fastest, hypot(room[at], room[at + points]));
             sum->wet++;
         }
@@ -89,19 +89,20 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
 
 static bn_status put_totals(const bn_case *c, const flood *s, const totals *sum, bn_results *results)
 {
-    const double volume = s->area * (sum->depth - sum->rounded), expected = s->start_volume + s->fed - sum->gone;
-    const double scale = fmax(s->start_volume + s->fed, fabs(expected));
+    const double volume = s->grid.area * (sum->depth - sum->rounded),
+                 expected = s->now.start_volume + s->now.fed - sum->outflow;
+    const double scale = fmax(s->now.start_volume + s->now.fed, fabs(expected));
     BN_TRY(bn_result(results, "volume", volume));
     BN_TRY(bn_result(results, "mass_error", scale > 0 ? (volume - expected) / scale : 0));
-    if (s->special) {
-        BN_TRY(bn_result(results, "volume_fed", s->fed));
-        BN_TRY(bn_result(results, "volume_left", sum->gone));
+    if (s->scheme.special) {
+        BN_TRY(bn_result(results, "volume_fed", s->now.fed));
+        BN_TRY(bn_result(results, "volume_left", sum->outflow));
     }
     BN_TRY(bn_result(results, "max_depth", sum->deepest));
     BN_TRY(bn_result(results, "min_depth", sum->least));
     BN_TRY(bn_result(results, "max_speed", sum->fastest));
-    BN_TRY(bn_result(results, "wet_area", s->area * (double)sum->wet));
-    BN_TRY(bn_result(results, "time_steps", (double)s->time_steps));
+    BN_TRY(bn_result(results, "wet_area", s->grid.area * (double)sum->wet));
+    BN_TRY(bn_result(results, "time_steps", (double)s->now.time_steps));
     if (!flood_has_solution(c, s))
         return BN_OK;
     BN_TRY(bn_result(results, "l1_depth", sum->compared > 0 ? sum->error / (double)sum->compared : (double)NAN));
@@ -112,8 +113,8 @@ static bn_status put_totals(const bn_case *c, const flood *s, const totals *sum,
 bn_status flood_measure(bn_sim *sim, void *state, bn_results *results)
 {
     flood *s = state;
-    bn_domain *domain = bn_field_domain(s->depth);
-    const size_t most = s->nx > FLOOD_BAND ? s->nx : FLOOD_BAND;
+    bn_domain *domain = bn_field_domain(s->f.depth);
+    const size_t most = s->grid.nx > FLOOD_BAND ? s->grid.nx : FLOOD_BAND;
     bn_status st = BN_OK;
     totals sum = { .least = HUGE_VAL };
     double *depth = malloc(most * sizeof *depth), *room = malloc(2 * most * sizeof *room);

@@ -5,8 +5,20 @@
 
 #include "flood.h"
 
-enum { LEGEND_MAX = 64, MEANINGS = 8 };
-typedef enum meaning { FLOOR, WALL, OBSTACLE, DOOR, STAIR, OPENING, SOURCE, DRAIN } meaning; /* order of the choices */
+#define FLOOD_MEANINGS(X)   \
+    X(FLOOR, "floor")       \
+    X(WALL, "wall")         \
+    X(OBSTACLE, "obstacle") \
+    X(DOOR, "door")         \
+    X(STAIR, "stair") X(OPENING, "opening") X(SOURCE, "source") X(DRAIN, "drain")
+typedef enum meaning { FLOOD_MEANINGS(BN_CHOICE_ENUM) MEANINGS } meaning;
+enum { LEGEND_MAX = 64 };
+
+/* What [[history]] is of: the sides in the order of flood_side, or a source. */
+#define FLOOD_HISTORIES(X)  \
+    X(HISTORY_LEFT, "left") \
+    X(HISTORY_RIGHT, "right") X(HISTORY_BOTTOM, "bottom") X(HISTORY_TOP, "top") X(HISTORY_SOURCE, "source")
+typedef enum flood_history { FLOOD_HISTORIES(BN_CHOICE_ENUM) } flood_history;
 
 typedef struct legend {
     unsigned char rgb[3];

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const words[MEANINGS + 1] = { "floor",   "wall",   "obstacle", "door", "stair",
-                                                 "opening", "source", "drain",    NULL };
+#define WORD(id, text) text,
+static const char *const words[MEANINGS + 1] = { FLOOD_MEANINGS(WORD) NULL };
 
 /* Place in the legend of a name; a word for a meaning is entered when it is first met. The number of entries: not
  * there. */
@@ -52,7 +52,7 @@ static void reject_name(const bn_case *c, const struct flood_plans *plans, size_
 }
 
 /* The part of a millimetre or of a cell to which vertices are rounded, so that walls that should meet do. */
-static double lattice(const flood *s) { return fmin(1e-3, s->d / 64); }
+static double lattice(const flood *s) { return fmin(1e-3, s->grid.d / 64); }
 
 bn_status flood_read_shapes(const bn_case *c, bn_plan *p, flood *s, size_t storey)
 {
@@ -87,8 +87,8 @@ bn_status flood_read_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
 static void place(const flood *s, size_t i, size_t j, double x[2])
 {
     flood_place(s, i, j, x);
-    x[0] += s->origin[0];
-    x[1] += s->origin[1];
+    x[0] += s->grid.origin[0];
+    x[1] += s->grid.origin[1];
 }
 
 /* --- walls --- */
@@ -102,10 +102,10 @@ static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const
     place(s, i, j, a);
     place(s, (size_t)x, (size_t)y, b);
     /* Beyond a periodic side the neighbour stands elsewhere; solid cells close themselves. */
-    if (hypot(b[0] - a[0], b[1] - a[1]) > 1.5 * s->d || bn_input_open(shapes, a, b))
+    if (hypot(b[0] - a[0], b[1] - a[1]) > 1.5 * s->grid.d || bn_input_open(shapes, a, b))
         return;
-    cell[j * s->nx + i] |= FLOOD_CLOSED << e;
-    cell[(size_t)y * s->nx + (size_t)x] |= FLOOD_CLOSED << (e + s->edges / 2);
+    cell[j * s->grid.nx + i] |= FLOOD_CLOSED << e;
+    cell[(size_t)y * s->grid.nx + (size_t)x] |= FLOOD_CLOSED << (e + s->grid.edges / 2);
 }
 
 /* Cells i0 <= i < i1 of the rows j0 <= j < j1: all at once where there is only floor or none, else in halves. */
@@ -116,8 +116,8 @@ static void code_range(flood *s, int32_t *cell, const bn_input *shapes, size_t i
     place(s, i0, j0, low);
     place(s, i1 - 1, j1 - 1, high);
     for (int k = 0; k < 2; k++) { /* with all neighbours, and the shift of the other rows */
-        low[k] -= 1.6 * s->d;
-        high[k] += 1.6 * s->d;
+        low[k] -= 1.6 * s->grid.d;
+        high[k] += 1.6 * s->grid.d;
     }
     const int all = bn_input_box(shapes, low, high);
     if (all > 0)
@@ -139,8 +139,8 @@ static void code_range(flood *s, int32_t *cell, const bn_input *shapes, size_t i
             double x[2];
             place(s, i, j, x);
             if (all < 0 || !bn_input_open(shapes, x, x))
-                cell[j * s->nx + i] |= FLOOD_SOLID;
-            for (int e = 0; all == 0 && e < s->edges / 2; e++)
+                cell[j * s->grid.nx + i] |= FLOOD_SOLID;
+            for (int e = 0; all == 0 && e < s->grid.edges / 2; e++)
                 close_edge(s, cell, i, j, e, shapes);
         }
 }
@@ -158,9 +158,10 @@ bn_status flood_code_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
 {
     const struct flood_plans *plans = s->plans;
     const bn_input *shapes = plans->shapes[storey];
-    int32_t *cell = s->cell + storey * s->nx * s->ny;
-    const double low[2] = { s->origin[0] - s->d, s->origin[1] - s->d };
-    const double high[2] = { s->origin[0] + s->size[0] + s->d, s->origin[1] + s->size[1] + s->d };
+    int32_t *cell = s->cells.code + storey * s->grid.nx * s->grid.ny;
+    const double low[2] = { s->grid.origin[0] - s->grid.d, s->grid.origin[1] - s->grid.d };
+    const double high[2] = { s->grid.origin[0] + s->grid.size[0] + s->grid.d,
+                             s->grid.origin[1] + s->grid.size[1] + s->grid.d };
     signed char *draw = malloc(shapes->count);
     if (!draw)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the plan of storey %zu", storey + 1);
@@ -172,9 +173,9 @@ bn_status flood_code_shapes(const bn_case *c, bn_plan *p, flood *s, size_t store
         bn_note(bn_plan_context(p), "the plan of storey %zu of %s", storey + 1, bn_case_path(c));
         return st;
     }
-    code_range(s, cell, shapes, 0, s->nx, 0, s->ny);
+    code_range(s, cell, shapes, 0, s->grid.nx, 0, s->grid.ny);
     size_t floor_cells = 0;
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++)
+    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++)
         floor_cells += !(cell[at] & FLOOD_SOLID);
     return floor_cells > 0 ? BN_OK
                            : bn_case_reject_item(c, "storey.plan", storey, "smaller cells",
@@ -192,10 +193,10 @@ static size_t clamp(double v, size_t most) { return v < 0 ? 0 : v > (double)most
 
 static range around(const flood *s, const bn_input_shape *shape)
 {
-    return (range){ clamp(floor((shape->low[0] - s->origin[0]) / s->h[0]) - 1, s->nx),
-                    clamp(ceil((shape->high[0] - s->origin[0]) / s->h[0]) + 1, s->nx),
-                    clamp(floor((shape->low[1] - s->origin[1]) / s->h[1]) - 1, s->ny),
-                    clamp(ceil((shape->high[1] - s->origin[1]) / s->h[1]) + 1, s->ny) };
+    return (range){ clamp(floor((shape->low[0] - s->grid.origin[0]) / s->grid.h[0]) - 1, s->grid.nx),
+                    clamp(ceil((shape->high[0] - s->grid.origin[0]) / s->grid.h[0]) + 1, s->grid.nx),
+                    clamp(floor((shape->low[1] - s->grid.origin[1]) / s->grid.h[1]) - 1, s->grid.ny),
+                    clamp(ceil((shape->high[1] - s->grid.origin[1]) / s->grid.h[1]) + 1, s->grid.ny) };
 }
 
 /* Marks the cells that a shape covers: owner = the shape + 1 where it is special, else none. A special shape that is
@@ -213,12 +214,12 @@ static void own(const flood *s, const bn_input *shapes, size_t which, bool speci
             const double off = hypot(x[0] - shape->inside[0], x[1] - shape->inside[1]);
             if (off < least) {
                 least = off;
-                nearest = j * s->nx + i;
+                nearest = j * s->grid.nx + i;
             }
-            if (!special && owner[j * s->nx + i] == 0)
+            if (!special && owner[j * s->grid.nx + i] == 0)
                 continue;
             if (bn_input_covers(shapes, which, x)) {
-                owner[j * s->nx + i] = special ? (uint32_t)which + 1 : 0;
+                owner[j * s->grid.nx + i] = special ? (uint32_t)which + 1 : 0;
                 count++;
             }
         }
@@ -231,15 +232,15 @@ static void code_owned(const bn_case *c, flood *s, size_t storey, size_t which, 
     const struct flood_plans *plans = s->plans;
     const bn_input_shape *shape = &plans->shapes[storey]->shape[which];
     const legend *l = &plans->entry[plans->meaning_of[storey][which]];
-    const int32_t *cell = s->cell + storey * s->nx * s->ny;
+    const int32_t *cell = s->cells.code + storey * s->grid.nx * s->grid.ny;
     const range r = around(s, shape);
     size_t count = 0;
     char where[120];
     name_shape(shape, where, sizeof where);
     for (size_t j = r.j0; j < r.j1; j++)
         for (size_t i = r.i0; i < r.i1; i++)
-            if (owner[j * s->nx + i] == which + 1 && !(cell[j * s->nx + i] & FLOOD_SOLID))
-                list[count++] = j * s->nx + i;
+            if (owner[j * s->grid.nx + i] == which + 1 && !(cell[j * s->grid.nx + i] & FLOOD_SOLID))
+                list[count++] = j * s->grid.nx + i;
     if (count == 0)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
                                   "storey %zu: the %s %s lies in a wall, or another shape lies over it", storey + 1,
@@ -252,7 +253,7 @@ bn_status flood_code_shape_patches(const bn_case *c, bn_plan *p, flood *s, size_
 {
     const struct flood_plans *plans = s->plans;
     const bn_input *shapes = plans->shapes[storey];
-    const size_t layer = (size_t)s->nx * s->ny;
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     size_t special = 0;
     for (size_t i = 0; i < shapes->count; i++)
         special += plans->entry[plans->meaning_of[storey][i]].kind >= STAIR;

@@ -1,6 +1,7 @@
-/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl. Compiled for float and
- * for double; every expression is associated as on the device, so that both give the same bits. It computes every cell,
- * with water or without. */
+/* flood_reference.c: one time step of flood in plain C, the specification of kernels/flood.cl, which gives the
+ * equations. Compiled for float and for double; every expression is associated as on the device, so that both give the
+ * same bits: that proves the kernels, and tests/solvers/flood prove the scheme. It computes every cell, with water or
+ * without. */
 #include "flood.h"
 #include "sim/reference.h"
 
@@ -20,19 +21,25 @@ enum { NEWTON = 5 };
 enum { NEWTON = 3 };
 #endif
 
+typedef struct constants {
+    FLOOD_CONSTANTS(BN_CONSTANT_REAL)
+} constants;
+
 typedef struct reference {
+    constants k;
     real clock[FLOOD_SLOTS][FLOOD_SLOT];
     float fastest[FLOOD_SLOTS];
     real values[FLOOD_VALUES];
 } reference;
 
 typedef struct cell_state {
-    real h, u, v, lost, rest;
+    real h, u, v, outflow, rest;
 } cell_state;
 
-/* The fields before a step, and where the neighbours of a cell are. */
+/* The fields before a step. */
 typedef struct before {
     const flood *s;
+    constants k;
     const real *depth, *u, *v, *bed, *values, *rest;
     real *half_depth, *half_u, *half_v; /* of second order: half a time step later */
     const int32_t *cell;
@@ -44,8 +51,8 @@ static size_t neighbour(const flood *s, size_t at, int e)
     static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
                      hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
-    const size_t nx = s->nx, ny = s->ny, i = at % nx, j = at / nx % ny, k = at / nx / ny;
-    const int dx = s->edges == 6 ? hex_x[j % 2][e] : square_x[e], dy = s->edges == 6 ? hex_y[e] : square_y[e];
+    const size_t nx = s->grid.nx, ny = s->grid.ny, i = at % nx, j = at / nx % ny, k = at / nx / ny;
+    const int dx = s->grid.edges == 6 ? hex_x[j % 2][e] : square_x[e], dy = s->grid.edges == 6 ? hex_y[e] : square_y[e];
     return (k * ny + (j + ny + (size_t)dy) % ny) * nx +
            (i + nx + (size_t)dx) % nx; /* what is closed is not looked at */
 }
@@ -56,19 +63,19 @@ static void normal_of(const flood *s, int e, real *x, real *y)
     static const real hex_x[6] = { 1, REAL(0.5), REAL(-0.5), -1, REAL(-0.5), REAL(0.5) };
     static const real slant = REAL(0.86602540378443864676);
     static const real square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
-    *x = s->edges == 6 ? hex_x[e] : square_x[e];
-    *y = s->edges == 4 ? square_y[e] : e == 0 || e == 3 ? 0 : e < 3 ? slant : -slant;
+    *x = s->grid.edges == 6 ? hex_x[e] : square_x[e];
+    *y = s->grid.edges == 4 ? square_y[e] : e == 0 || e == 3 ? 0 : e < 3 ? slant : -slant;
 }
 
-/* Turns (x, y) into components along the normal of edge e and along the edge. Products with 0 and 1 are left out, as on
- * the device. */
-static void turn(const flood *s, int e, real x, real y, real *normal, real *along)
+/* Rotates (x, y) into components along the normal of edge e and along the edge. Products with 0 and 1 are left out, as
+ * on the device. */
+static void rotate_to_edge(const flood *s, int e, real x, real y, real *normal, real *along)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
     if (e == 0) {
         *normal = x;
         *along = y;
-    } else if (s->edges == 4) {
+    } else if (s->grid.edges == 4) {
         *normal = y;
         *along = -x;
     } else if (e == 1) {
@@ -80,32 +87,33 @@ static void turn(const flood *s, int e, real x, real y, real *normal, real *alon
     }
 }
 
-/* Flux from left to right: HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge
- * from where it comes; speeds of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which
- * in the momentum leaves out what the hydrostatic pressure of the cell itself is on all its edges together: nothing.
- * Hence `left` and `right`, and hence nothing at all at walls. */
-typedef struct edge_flux {
+/* Flux from left to right: mass, momentum along the normal less the hydrostatic pressure of either side, along the
+ * edge. */
+typedef struct flux {
     real mass, left, right, along;
-} edge_flux;
+} flux;
 
-static real moving(const flood *s, real h) { return h > (real)s->k.dry ? h : 0; }
-static real least(real a, real b) { return a < b ? a : b; }
-static real most(real a, real b) { return a > b ? a : b; }
+static real wet_depth(const before *b, real h) { return h > b->k.dry ? h : 0; }
+static real minimum(real a, real b) { return a < b ? a : b; }
+static real maximum(real a, real b) { return a > b ? a : b; }
 
-static edge_flux pass(const flood *s, real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr)
+/* HLLC (Toro 2001), whose mass flux is that of HLL and carries the velocity along the edge from where it comes; speeds
+ * of a dry bed (two rarefactions); hydrostatic reconstruction (Audusse et al. 2004), which leaves out the hydrostatic
+ * pressure of the cell itself, since that adds up to zero over its edges. Hence no flux at all at walls. */
+static flux hllc_flux(const before *p, real hl, real ul, real vl, real zl, real hr, real ur, real vr, real zr)
 {
-    const real g = (real)s->k.g, rise = zr - zl;
-    const real a = most(hl - most(rise, 0), 0), b = most(hr + least(rise, 0), 0);
-    const real c = SQRT(g * most(a, b)), twice = c + c;
+    const real g = p->k.g, rise = zr - zl;
+    const real a = maximum(hl - maximum(rise, 0), 0), b = maximum(hr + minimum(rise, 0), 0);
+    const real s = SQRT(g * maximum(a, b)), twice = s + s;
     const real from = a > 0 ? ul : ur, to = b > 0 ? ur : ul;
-    const real low = least(least(from, to) - (a > 0 ? c : twice), 0);
-    const real high = most(most(from, to) + (b > 0 ? c : twice), 0);
-    const real share = -low / most(high - low, REAL(1e-30));
+    const real low = minimum(minimum(from, to) - (a > 0 ? s : twice), 0);
+    const real high = maximum(maximum(from, to) + (b > 0 ? s : twice), 0);
+    const real weight = -low / maximum(high - low, REAL(1e-30));
     const real ql = a * ul, qr = b * ur, jump = qr - ql;
-    const real head = REAL(0.5) * g * ((b - a) * (b + a)); /* pressure on the right less that on the left */
-    const real thrust = ql * ul + share * (((qr * ur - ql * ul) + head) - high * jump);
-    const real mass = ql + share * (jump - high * (b - a));
-    return (edge_flux){ mass, thrust, thrust - head, mass * (mass > 0 ? vl : vr) };
+    const real pressure = REAL(0.5) * g * ((b - a) * (b + a)); /* on the right less that on the left */
+    const real thrust = ql * ul + weight * (((qr * ur - ql * ul) + pressure) - high * jump);
+    const real mass = ql + weight * (jump - high * (b - a));
+    return (flux){ mass, thrust, thrust - pressure, mass * (mass > 0 ? vl : vr) };
 }
 
 /* x^(-1/3) by Newton's method from a guess by the exponent. */
@@ -123,25 +131,26 @@ static real inverse_cube_root(real x)
     return y;
 }
 
-/* What leaves through the outer edges of an open side; adds the momentum. An inflow enters along the side's normal with
- * the discharge q per metre, at least critically deep; a given level or the own water stand behind other sides. */
-static real leave_domain(const before *b, size_t at, real *mx, real *my)
+/* Flux through the outer edges of an open side: returns the mass, adds the momentum. An inflow enters along the side's
+ * normal with the discharge q per metre, at least critically deep; a given level or the own water stand behind other
+ * sides. */
+static real open_side_flux(const before *b, size_t at, real *mx, real *my)
 {
     const flood *s = b->s;
     const int code = b->cell[at], side = (int)((uint32_t)code / FLOOD_SIDE & 3);
-    const real g = (real)s->k.g, h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at];
+    const real g = b->k.g, h = b->depth[at], u = b->u[at], v = b->v[at], z = b->bed[at];
     const real q = b->values[2 * side], second = b->values[2 * side + 1];
     const real out_x = side == FLOOD_LEFT ? -1 : side == FLOOD_RIGHT ? 1 : 0;
     const real out_y = side == FLOOD_BOTTOM ? -1 : side == FLOOD_TOP ? 1 : 0;
     real out = 0;
-    for (int e = 0; e < s->edges; e++) {
+    for (int e = 0; e < s->grid.edges; e++) {
         real nx, ny;
         if (!(code & FLOOD_OUTER << e))
             continue;
         normal_of(s, e, &nx, &ny);
         if (q >= 0) {
             const real facing = nx * out_x + ny * out_y, deep = h > second ? h : second;
-            const real in = facing > 0 ? q * facing : 0, push = deep > (real)s->k.dry ? in * (q / deep) : 0;
+            const real in = facing > 0 ? q * facing : 0, push = deep > b->k.dry ? in * (q / deep) : 0;
             const real thrust = REAL(0.5) * g * (deep * deep - h * h);
             out = out - in;
             *mx = *mx + (thrust * nx + push * out_x);
@@ -149,7 +158,7 @@ static real leave_domain(const before *b, size_t at, real *mx, real *my)
         } else {
             const real un = u * nx + v * ny, ut = v * nx - u * ny;
             const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
-            const edge_flux f = pass(s, moving(s, h), un, ut, z, moving(s, deep), un, ut, z);
+            const flux f = hllc_flux(b, wet_depth(b, h), un, ut, z, wet_depth(b, deep), un, ut, z);
             out = out + f.mass;
             *mx = *mx + (f.left * nx - f.along * ny);
             *my = *my + (f.left * ny + f.along * nx);
@@ -159,12 +168,12 @@ static real leave_domain(const before *b, size_t at, real *mx, real *my)
 }
 
 /* Half of the limited difference across a cell: generalised minmod with the factor 1.5. */
-static real half_slope(real before_it, real here, real after)
+static real limited_slope(real before_it, real here, real after)
 {
     const real a = here - before_it, b = after - here;
     if (!((a > 0 && b > 0) || (a < 0 && b < 0)))
         return 0;
-    const real steep = least(REAL(0.75) * least(FABS(a), FABS(b)), REAL(0.25) * FABS(a + b));
+    const real steep = minimum(REAL(0.75) * minimum(FABS(a), FABS(b)), REAL(0.25) * FABS(a + b));
     return a > 0 ? steep : -steep;
 }
 
@@ -173,18 +182,19 @@ typedef struct cell_slopes {
     real h, level, u, v;
 } cell_slopes;
 
-static cell_slopes slopes_of(const before *b, size_t at, int axis)
+static cell_slopes limited_slopes(const before *b, size_t at, int axis)
 {
     const flood *s = b->s;
-    const real dry = (real)s->k.dry, h = b->depth[at];
-    const size_t from = neighbour(s, at, axis + s->edges / 2), to = neighbour(s, at, axis);
-    if (b->cell[at] & (FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->edges / 2)))
+    const real dry = b->k.dry, h = b->depth[at];
+    const size_t from = neighbour(s, at, axis + s->grid.edges / 2), to = neighbour(s, at, axis);
+    if (b->cell[at] & (FLOOD_CLOSED << axis | FLOOD_CLOSED << (axis + s->grid.edges / 2)))
         return (cell_slopes){ 0, 0, 0, 0 };
     if (!(b->depth[from] > dry && h > dry && b->depth[to] > dry))
         return (cell_slopes){ 0, 0, 0, 0 };
-    return (cell_slopes){ half_slope(b->depth[from], h, b->depth[to]),
-                          half_slope(b->depth[from] + b->bed[from], h + b->bed[at], b->depth[to] + b->bed[to]),
-                          half_slope(b->u[from], b->u[at], b->u[to]), half_slope(b->v[from], b->v[at], b->v[to]) };
+    return (cell_slopes){ limited_slope(b->depth[from], h, b->depth[to]),
+                          limited_slope(b->depth[from] + b->bed[from], h + b->bed[at], b->depth[to] + b->bed[to]),
+                          limited_slope(b->u[from], b->u[at], b->u[to]),
+                          limited_slope(b->v[from], b->v[at], b->v[to]) };
 }
 
 /* A cell on one of its edges: depth (0 where it does not move), ground, velocity; what the level's slope pushes along
@@ -194,44 +204,44 @@ typedef struct edge_side {
     real h, z, u, v, push;
 } edge_side;
 
-static edge_side look(const before *b, size_t at, int axis, bool ahead)
+static edge_side reconstruct(const before *b, size_t at, int axis, bool ahead)
 {
     const flood *s = b->s;
-    if (s->order == 1)
-        return (edge_side){ moving(s, b->depth[at]), b->bed[at], b->u[at], b->v[at], 0 };
-    const cell_slopes slope = slopes_of(b, at, axis);
+    if (s->scheme.order == 1)
+        return (edge_side){ wet_depth(b, b->depth[at]), b->bed[at], b->u[at], b->v[at], 0 };
+    const cell_slopes slope = limited_slopes(b, at, axis);
     const real h = b->half_depth[at], level = h + b->bed[at], sign = ahead ? 1 : -1, deep = h + sign * slope.h;
-    return (edge_side){ moving(s, deep), (level + sign * slope.level) - deep, b->half_u[at] + sign * slope.u,
-                        b->half_v[at] + sign * slope.v, 2 * (real)s->k.g * (h * slope.level) };
+    return (edge_side){ wet_depth(b, deep), (level + sign * slope.level) - deep, b->half_u[at] + sign * slope.u,
+                        b->half_v[at] + sign * slope.v, 2 * b->k.g * (h * slope.level) };
 }
 
 /* Flux through edge e of a cell: always that from its west (south) side, where it adds what the level pushes. An edge
  * that ends at a wall may be longer (flood_walls.c). */
-static edge_flux through(const before *b, size_t at, int e)
+static flux edge_flux(const before *b, size_t at, int e)
 {
     const flood *s = b->s;
     if (b->cell[at] & FLOOD_CLOSED << e)
-        return (edge_flux){ 0, 0, 0, 0 };
-    const int axis = e % (s->edges / 2);
+        return (flux){ 0, 0, 0, 0 };
+    const int axis = e % (s->grid.edges / 2);
     const size_t other = neighbour(s, at, e), west = e == axis ? at : other, east = e == axis ? other : at;
-    const edge_side l = look(b, west, axis, true), r = look(b, east, axis, false);
+    const edge_side l = reconstruct(b, west, axis, true), r = reconstruct(b, east, axis, false);
     real ul, vl, ur, vr;
-    turn(s, axis, l.u, l.v, &ul, &vl);
-    turn(s, axis, r.u, r.v, &ur, &vr);
-    const edge_flux f = pass(s, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
+    rotate_to_edge(s, axis, l.u, l.v, &ul, &vl);
+    rotate_to_edge(s, axis, r.u, r.v, &ur, &vr);
+    const flux f = hllc_flux(b, l.h, ul, vl, l.z, r.h, ur, vr, r.z);
     const real length = (uint32_t)b->cell[west] >> (FLOOD_LONGER + axis) & 1 ? REAL(1.25) : 1;
-    return (edge_flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
+    return (flux){ length * f.mass, length * f.left + l.push, length * f.right, length * f.along };
 }
 
-/* What leaves a cell through its edges: those to the east and north, less what comes in by those to the south, less
- * what comes in from the west. */
-static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *my)
+/* Sum of the fluxes over the edges of a cell: those to the east and north, less what comes in by those to the south,
+ * less what comes in from the west. */
+static void sum_edges(const before *b, size_t at, real *mass, real *mx, real *my)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
-    edge_flux f[6];
-    for (int e = 0; e < b->s->edges; e++)
-        f[e] = through(b, at, e);
-    if (b->s->edges == 4) {
+    flux f[6];
+    for (int e = 0; e < b->s->grid.edges; e++)
+        f[e] = edge_flux(b, at, e);
+    if (b->s->grid.edges == 4) {
         *mass = ((f[0].mass + f[1].mass) - f[3].mass) - f[2].mass;
         *mx = ((f[0].left - f[1].along) - -f[3].along) - f[2].right;
         *my = ((f[0].along + f[1].left) - f[3].right) - f[2].along;
@@ -247,10 +257,10 @@ static void leave_cell(const before *b, size_t at, real *mass, real *mx, real *m
 }
 
 /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
-static void rub(const flood *s, real deep, real dt, real *u, real *v)
+static void manning_friction(const before *b, real deep, real dt, real *u, real *v)
 {
-    const real root = inverse_cube_root(deep > (real)s->k.dry ? deep : 1), square = root * root;
-    const real f = dt * (real)s->k.friction * SQRT(*u * *u + *v * *v) * (square * square);
+    const real root = inverse_cube_root(deep > b->k.dry ? deep : 1), square = root * root;
+    const real f = dt * b->k.gn2 * SQRT(*u * *u + *v * *v) * (square * square);
     const real slower = 2 / (1 + SQRT(1 + 4 * f));
     *u = *u * slower;
     *v = *v * slower;
@@ -261,24 +271,22 @@ static void rub(const flood *s, real deep, real dt, real *u, real *v)
 static void predict(const before *b, size_t points)
 {
     const flood *s = b->s;
-    const real half = REAL(0.5), slant = REAL(0.86602540378443864676), g = (real)s->k.g;
-    const real scale = b->dt * (real)s->k.edge; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)
-#endif
+    const real half = REAL(0.5), slant = REAL(0.86602540378443864676), g = b->k.g;
+    const real scale = b->dt *
+                       b->k.edge_per_area; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
     for (size_t at = 0; at < points; at++) {
         const real h = b->depth[at], u = b->u[at], v = b->v[at];
         cell_slopes slope[3];
         real normal[3], grows[3], unused;
-        for (int axis = 0; axis < s->edges / 2; axis++) {
-            slope[axis] = slopes_of(b, at, axis);
-            turn(s, axis, u, v, &normal[axis], &unused);
-            turn(s, axis, slope[axis].u, slope[axis].v, &grows[axis], &unused);
+        for (int axis = 0; axis < s->grid.edges / 2; axis++) {
+            slope[axis] = limited_slopes(b, at, axis);
+            rotate_to_edge(s, axis, u, v, &normal[axis], &unused);
+            rotate_to_edge(s, axis, slope[axis].u, slope[axis].v, &grows[axis], &unused);
         }
         real fill = normal[0] * slope[0].h + normal[1] * slope[1].h, spread = grows[0] + grows[1];
         real push_u = normal[0] * slope[0].u + normal[1] * slope[1].u;
         real push_v = normal[0] * slope[0].v + normal[1] * slope[1].v;
-        if (s->edges == 6) {
+        if (s->grid.edges == 6) {
             fill = fill + normal[2] * slope[2].h;
             spread = spread + grows[2];
             push_u = (push_u + normal[2] * slope[2].u) +
@@ -289,11 +297,11 @@ static void predict(const before *b, size_t points)
             push_v = push_v + g * slope[1].level;
         }
         const real deep = h - scale * (fill + h * spread);
-        b->half_depth[at] = most(deep, half * h);
+        b->half_depth[at] = maximum(deep, half * h);
         b->half_u[at] = u - scale * push_u;
         b->half_v[at] = v - scale * push_v;
-        if (s->k.friction > 0)
-            rub(s, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
+        if (s->k.gn2 > 0)
+            manning_friction(b, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
     }
 }
 
@@ -302,72 +310,72 @@ static cell_state advance_cell(const before *b, size_t at)
 {
     const flood *s = b->s;
     const int code = b->cell[at];
-    const real h = b->depth[at], u = b->u[at], v = b->v[at], scale = b->dt * (real)s->k.edge;
+    const real h = b->depth[at], u = b->u[at], v = b->v[at], scale = b->dt * b->k.edge_per_area;
     real mass, mx, my, out = 0;
-    leave_cell(b, at, &mass, &mx, &my);
-    if (code & FLOOD_OUTER * ((1 << s->edges) - 1)) {
-        out = leave_domain(b, at, &mx, &my);
+    sum_edges(b, at, &mass, &mx, &my);
+    if (code & FLOOD_OUTER * ((1 << s->grid.edges) - 1)) {
+        out = open_side_flux(b, at, &mx, &my);
         mass = mass + out;
     }
     /* What rounding leaves over comes to the next step (Kahan 1965). */
-    const bool compensated = s->compensated;
+    const bool compensated = s->scheme.order == 1;
     const real change = compensated ? -(scale * mass) - b->rest[at] : -(scale * mass), deep = h + change;
-    const real rest = compensated && deep > (real)s->k.dry ? (deep - h) - change : 0;
+    const real rest = compensated && deep > b->k.dry ? (deep - h) - change : 0;
     const real qx = h * u - scale * mx, qy = h * v - scale * my;
-    const bool wet = !(deep <= (real)s->k.dry);
+    const bool wet = !(deep <= b->k.dry);
     const real inverse = 1 / (wet ? deep : 1);
     cell_state next = { deep < 0 ? 0 : deep, (wet ? qx * inverse : 0) + 0, (wet ? qy * inverse : 0) + 0, scale * out,
                         rest }; /* + 0: no zero keeps a sign */
-    if (s->k.friction > 0)
-        rub(s, deep, b->dt, &next.u, &next.v);
+    if (s->k.gn2 > 0)
+        manning_friction(b, deep, b->dt, &next.u, &next.v);
     return next;
 }
 
 /* The depth that goes down a link; the formulas stand in docs/flood.md. */
-static real through_link(const flood *s, int kind, real share, real dt, cell_state up, real z, cell_state below,
-                         real z_below)
+static real link_flow(const before *b, int kind, real share, real dt, cell_state up, real z, cell_state below,
+                      real z_below)
 {
-    const real g = (real)s->k.g, dry = (real)s->k.dry, level = below.h + z_below - z;
+    const real g = b->k.g, dry = b->k.dry, level = below.h + z_below - z;
     const real head = up.h > dry ? up.h + (up.u * up.u + up.v * up.v) / (2 * g) : 0;
     const real tail = below.h > dry && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
-    const real weir = 3 * least > 2 * most ? least * SQRT(2 * g * fall) : (real)s->k.weir * (most * SQRT(most));
+    const real weir = 3 * least > 2 * most ? least * SQRT(2 * g * fall) : b->k.weir * (most * SQRT(most));
     const real depth = dt * (share * (kind == FLOOD_STAIR ? weir : SQRT(2 * g * fall)));
     const real limit = REAL(0.5) * (head > tail ? up.h : below.h);
     const real moved = depth < limit ? depth : limit;
     return head > tail ? moved : -moved;
 }
 
-static cell_state add_still_water(const flood *s, cell_state c, real amount)
+static cell_state add_still_water(const before *b, cell_state c, real amount)
 {
-    const real change = s->compensated ? amount - c.rest : amount, deep = c.h + change;
+    const real change = b->s->scheme.order == 1 ? amount - c.rest : amount, deep = c.h + change;
     const real slower = amount > 0 && deep > 0 ? c.h / deep : 1;
-    const bool wet = deep > (real)s->k.dry;
-    const real rest = s->compensated && wet ? (deep - c.h) - change : 0;
-    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.lost, rest };
+    const bool wet = deep > b->k.dry;
+    const real rest = b->s->scheme.order == 1 && wet ? (deep - c.h) - change : 0;
+    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.outflow, rest };
 }
 
 /* Links, sources and drains of a special cell. */
 static cell_state advance_special(const before *b, size_t at, real *lost)
 {
     const flood *s = b->s;
-    const size_t layer = (size_t)s->nx * s->ny;
-    const int code = b->cell[at], item = (int)((uint32_t)code / FLOOD_ITEM & 255);
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
+    const int code = b->cell[at], item = (int)((uint32_t)code / FLOOD_ITEM & FLOOD_ITEMS);
     const int down = (int)((uint32_t)code / FLOOD_DOWN & 3), up = (int)((uint32_t)code / FLOOD_UP & 3);
     const real value = item > 0 ? b->values[FLOOD_ITEM_VALUES + item - 1] : 0;
     cell_state next = advance_cell(b, at);
     real gain = 0;
-    *lost = next.lost;
+    *lost = next.outflow;
     if (down) {
         const cell_state below = advance_cell(b, at - layer);
-        gain = gain - through_link(s, down, value, b->dt, next, b->bed[at], below, b->bed[at - layer]);
+        gain = gain - link_flow(b, down, value, b->dt, next, b->bed[at], below, b->bed[at - layer]);
     }
     if (up) {
         const size_t from = at + layer;
-        const int above_item = (int)((uint32_t)b->cell[from] / FLOOD_ITEM & 255);
+        const int above_item = (int)((uint32_t)b->cell[from] / FLOOD_ITEM & FLOOD_ITEMS);
         const cell_state above = advance_cell(b, from);
-        gain = gain + through_link(s, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from],
-                                   next, b->bed[at]);
+        gain = gain + link_flow(b, up, b->values[FLOOD_ITEM_VALUES + above_item - 1], b->dt, above, b->bed[from], next,
+                                b->bed[at]);
     }
     if (!down && item > 0) {
         const real amount = b->dt * value, most = REAL(0.5) * next.h;
@@ -379,16 +387,16 @@ static cell_state advance_special(const before *b, size_t at, real *lost)
             gain = gain + amount;
         }
     }
-    return add_still_water(s, next, gain);
+    return add_still_water(b, next, gain);
 }
 
 /* What limits the time step: the largest speed of a wave across an edge. */
-static real wave_speed(const flood *s, cell_state c)
+static real wave_speed(const flood *s, const constants *k, cell_state c)
 {
     const real straight = FABS(c.u), across = FABS(c.v);
-    const real slanted = s->edges == 6 ? REAL(0.5) * straight + REAL(0.86602540378443864676) * across : across;
+    const real slanted = s->grid.edges == 6 ? REAL(0.5) * straight + REAL(0.86602540378443864676) * across : across;
     const real flow = slanted <= straight ? straight : slanted;
-    return c.h > (real)s->k.dry || !isfinite(c.h) ? flow + SQRT((real)s->k.g * c.h) : 0;
+    return c.h > k->dry || !isfinite(c.h) ? flow + SQRT(k->g * c.h) : 0;
 }
 
 static void note_speed(float *fastest, real speed)
@@ -398,11 +406,12 @@ static void note_speed(float *fastest, real speed)
         *fastest = rounded;
 }
 
-static void record(const flood *s, size_t at, real now, real h, real u, real v)
+static void record_cell(const flood *s, const constants *k, size_t at, real now, real h, real u, real v)
 {
-    real *arrival = bn_field_host(s->arrival), *deepest = bn_field_host(s->deepest), *hazard = bn_field_host(s->hazard);
+    real *arrival = bn_field_host(s->f.arrival), *deepest = bn_field_host(s->f.deepest),
+         *hazard = bn_field_host(s->f.hazard);
     const real danger = h * (SQRT(u * u + v * v) + REAL(0.5));
-    if (arrival[at] < 0 && h > (real)s->k.wet)
+    if (arrival[at] < 0 && h > k->wet)
         arrival[at] = now;
     if (h > deepest[at])
         deepest[at] = h;
@@ -414,50 +423,48 @@ static void record(const flood *s, size_t at, real now, real h, real u, real v)
 static float advance_all(flood *s, real dt, real now)
 {
     const reference *r = s->reference;
-    const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
-    real *next_depth = bn_field_host(s->next_depth), *next_u = bn_field_host(s->next_velocity);
-    real *gone = s->special ? bn_field_host(s->gone) : NULL;
-    const real *rest = s->compensated ? bn_field_host(s->rest) : NULL;
-    real *next_rest = s->compensated ? bn_field_host(s->next_rest) : NULL;
-    real *half_u = s->order == 2 ? bn_field_host(s->half_velocity) : NULL;
+    const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
+    const real *depth = bn_field_host(s->f.depth), *u = bn_field_host(s->f.velocity);
+    real *next_depth = bn_field_host(s->f.next_depth), *next_u = bn_field_host(s->f.next_velocity);
+    real *outflow = s->scheme.special ? bn_field_host(s->f.outflow) : NULL;
+    const real *rest = s->scheme.order == 1 ? bn_field_host(s->f.rest) : NULL;
+    real *next_rest = s->scheme.order == 1 ? bn_field_host(s->f.next_rest) : NULL;
+    real *half_u = s->scheme.order == 2 ? bn_field_host(s->f.half_velocity) : NULL;
     const before b = { .s = s,
+                       .k = r->k,
                        .depth = depth,
                        .u = u,
                        .v = u + points,
-                       .bed = bn_field_host(s->bed_field),
+                       .bed = bn_field_host(s->f.bed),
                        .values = r->values,
                        .rest = rest,
-                       .half_depth = s->order == 2 ? bn_field_host(s->half_depth) : NULL,
+                       .half_depth = s->scheme.order == 2 ? bn_field_host(s->f.half_depth) : NULL,
                        .half_u = half_u,
                        .half_v = half_u ? half_u + points : NULL,
-                       .cell = bn_field_host(s->cell_field),
+                       .cell = bn_field_host(s->f.cell),
                        .dt = dt };
     float fastest = 0;
-    if (s->order == 2 && dt > 0)
+    if (s->scheme.order == 2 && dt > 0)
         predict(&b, points);
-#ifdef _OPENMP /* for comparisons of speed; maxima are exact in any order */
-#pragma omp parallel for reduction(max : fastest) schedule(static)
-#endif
     for (size_t at = 0; at < points; at++) {
-        if (s->record)
-            record(s, at, now, depth[at], u[at], u[at + points]);
+        if (s->scheme.record)
+            record_cell(s, &b.k, at, now, depth[at], u[at], u[at + points]);
         cell_state c = { depth[at], u[at], u[at + points], 0, rest ? rest[at] : 0 };
         const bool special = b.cell[at] & FLOOD_SPECIAL;
         real lost = 0;
         if (dt > 0)
             c = special ? advance_special(&b, at, &lost) : advance_cell(&b, at);
         if (dt > 0 && special) { /* a sum with what rounding left over (Kahan 1965) */
-            const real sum = gone[at], more = lost - gone[at + points], total = sum + more;
-            gone[at + points] = (total - sum) - more;
-            gone[at] = total;
+            const real sum = outflow[at], more = lost - outflow[at + points], total = sum + more;
+            outflow[at + points] = (total - sum) - more;
+            outflow[at] = total;
         }
         next_depth[at] = c.h;
         if (next_rest)
             next_rest[at] = c.rest;
         next_u[at] = c.u;
         next_u[at + points] = c.v;
-        note_speed(&fastest, wave_speed(s, c));
+        note_speed(&fastest, wave_speed(s, &b.k, c));
     }
     return fastest;
 }
@@ -468,23 +475,24 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const unsigned next_slot = (slot + 1) % FLOOD_SLOTS;
     real *now = r->clock[slot], *later = r->clock[next_slot];
     /* As long a step as the waves allow, and so that whole steps fit into what is left of the interval. */
-    const real speed = (real)r->fastest[slot], longest = (real)s->k.dt_max;
-    const real allowed = speed > 0 ? (real)s->k.reach / speed : longest, wish = allowed < longest ? allowed : longest;
-    const real left = refill > 0 ? (real)refill : now[CLOCK_LEFT], steps = CEIL(left / wish);
+    const real speed = (real)r->fastest[slot], longest = r->k.dt_max;
+    const real stable = speed > 0 ? r->k.cfl_length / speed : longest;
+    const real allowed = stable < longest ? stable : longest;
+    const real left = refill > 0 ? (real)refill : now[FLOOD_CLOCK_LEFT], steps = CEIL(left / allowed);
     const real after = steps > 1 ? left - left / steps : 0;
-    const real dt = left - after; /* exact (Sterbenz 1974): all steps together are the interval */
-    for (int i = 0; s->special && i < FLOOD_VALUES; i++)
-        r->values[i] = (real)s->values[i];
+    const real dt = left - after; /* exact (Sterbenz 1974): all steps add up to the interval */
+    for (int i = 0; s->scheme.special && i < FLOOD_VALUES; i++)
+        r->values[i] = (real)s->now.values[i];
     const float fastest = advance_all(s, dt, (real)end - left);
-    bn_field_swap(s->depth, s->next_depth);
-    bn_field_swap(s->velocity, s->next_velocity);
-    if (s->compensated)
-        bn_field_swap(s->rest, s->next_rest);
+    bn_field_swap(s->f.depth, s->f.next_depth);
+    bn_field_swap(s->f.velocity, s->f.next_velocity);
+    if (s->scheme.order == 1)
+        bn_field_swap(s->f.rest, s->f.next_rest);
     r->fastest[next_slot] = fastest;
-    later[CLOCK_LEFT] = after;
-    later[CLOCK_STEPS] = (refill > 0 ? 0 : now[CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
-    later[CLOCK_WISH] = wish;
-    later[CLOCK_SPEED] = speed;
+    later[FLOOD_CLOCK_LEFT] = after;
+    later[FLOOD_CLOCK_STEPS] = (refill > 0 ? 0 : now[FLOOD_CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
+    later[FLOOD_CLOCK_ALLOWED] = allowed;
+    later[FLOOD_CLOCK_SPEED] = speed;
     return BN_OK;
 }
 
@@ -496,38 +504,41 @@ static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
     return BN_OK;
 }
 
+/* The largest speed of the state as it is. */
+static void begin(flood *s)
+{
+    reference *r = s->reference;
+    const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
+    const real *depth = bn_field_host(s->f.depth), *u = bn_field_host(s->f.velocity);
+    r->fastest[0] = 0;
+    for (size_t at = 0; at < points; at++)
+        note_speed(&r->fastest[0], wave_speed(s, &r->k, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     flood *s = state;
-    const size_t points = (size_t)s->nx * s->ny * s->storeys;
     reference *r = s->reference = calloc(1, sizeof *r);
     if (!r)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference of flood");
-    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
-    for (size_t at = 0; at < points; at++)
-        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
+    bn_round_constants((const double *)&s->k, sizeof s->k / sizeof(double), (real *)&r->k);
+    begin(s);
     return BN_OK;
 }
 
 static bn_status resume(bn_sim *sim, void *state)
 {
     (void)sim;
-    flood *s = state;
-    reference *r = s->reference;
-    const size_t points = (size_t)s->nx * s->ny * s->storeys;
-    const real *depth = bn_field_host(s->depth), *u = bn_field_host(s->velocity);
-    BN_TRY(flood_take_up(s));
-    r->fastest[0] = 0;
-    for (size_t at = 0; at < points; at++)
-        note_speed(&r->fastest[0], wave_speed(s, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
+    BN_TRY(flood_copy_state(state));
+    begin(state);
     return BN_OK;
 }
 
 static void teardown(void *state)
 {
     flood *s = state;
-    free(s->gauge_rows);
-    s->gauge_rows = NULL;
+    free(s->gauges.values);
+    s->gauges.values = NULL;
     free(s->reference);
     s->reference = NULL;
 }

@@ -125,8 +125,8 @@ static bn_status measure_plans(const bn_case *c, flood *s, size_t storeys)
     const double side[2] = { plans->width * plans->pixel, plans->height * plans->pixel };
     for (int a = 0; a < 2; a++) {
         if (plans->width > 0) {
-            low[a] = s->origin[a];
-            high[a] = s->origin[a] + side[a];
+            low[a] = s->grid.origin[a];
+            high[a] = s->grid.origin[a] + side[a];
         }
         for (size_t k = 0; k < storeys; k++)
             if (plans->shapes[k]) {
@@ -140,15 +140,16 @@ static bn_status measure_plans(const bn_case *c, flood *s, size_t storeys)
         (void)bn_case_reject(c, "grid.cells", NULL, "the plans and grid.spacing decide how many cells there are");
     if (plans->width == 0 && bn_case_given(c, "grid.origin"))
         (void)bn_case_reject(c, "grid.origin", NULL, "the polygons of the plans decide where the grid lies");
-    const double nx = ceil((high[0] - low[0]) / s->h[0] - 1e-9), ny = ceil((high[1] - low[1]) / s->h[1] - 1e-9);
+    const double nx = ceil((high[0] - low[0]) / s->grid.h[0] - 1e-9),
+                 ny = ceil((high[1] - low[1]) / s->grid.h[1] - 1e-9);
     if (nx < 2 || ny < 2 || nx > 65536 || ny > 65536)
         return bn_case_reject(c, "grid.spacing", NULL, "the plans of %g m x %g m would have %.0f x %.0f cells",
                               high[0] - low[0], high[1] - low[1], nx, ny);
-    s->nx = (uint32_t)nx;
-    s->ny = (uint32_t)ny;
+    s->grid.nx = (uint32_t)nx;
+    s->grid.ny = (uint32_t)ny;
     for (int a = 0; a < 2; a++) {
-        plans->corner[a] = plans->width > 0 ? s->origin[a] - low[a] : 0;
-        s->origin[a] = low[a];
+        plans->corner[a] = plans->width > 0 ? s->grid.origin[a] - low[a] : 0;
+        s->grid.origin[a] = low[a];
     }
     return BN_OK;
 }
@@ -157,12 +158,12 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
 {
     struct flood_plans *plans;
     const size_t storeys = bn_case_items(c, "storey");
-    s->storeys = storeys > 0 ? (uint32_t)storeys : 1;
+    s->grid.storeys = storeys > 0 ? (uint32_t)storeys : 1;
     BN_TRY(bn_plan_allocate(p, sizeof *plans, (void **)&plans));
-    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->rgb, (void **)&plans->rgb));
-    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->index, (void **)&plans->index));
-    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->shapes, (void **)&plans->shapes));
-    BN_TRY(bn_plan_allocate(p, s->storeys * sizeof *plans->meaning_of, (void **)&plans->meaning_of));
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *plans->rgb, (void **)&plans->rgb));
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *plans->index, (void **)&plans->index));
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *plans->shapes, (void **)&plans->shapes));
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *plans->meaning_of, (void **)&plans->meaning_of));
     s->plans = plans;
     plans->pixel = bn_case_real(c, "plan.pixel");
     read_legend(c, plans);
@@ -191,7 +192,7 @@ static bool pixel_at(const struct flood_plans *plans, const double x[2], size_t 
     return true;
 }
 
-/* What stands at a place of a storey; NULL: nothing, it is outside. */
+/* The legend's entry at a place of a storey; NULL: outside of the plan. */
 static const legend *legend_at(const struct flood_plans *plans, size_t storey, const double x[2])
 {
     size_t column, row;
@@ -209,31 +210,31 @@ static bool blocked(const struct flood_plans *plans, size_t storey, const double
 static void code_walls(flood *s, size_t storey)
 {
     const struct flood_plans *plans = s->plans;
-    int32_t *cell = s->cell + storey * s->nx * s->ny;
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+    int32_t *cell = s->cells.code + storey * s->grid.nx * s->grid.ny;
+    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
         double x[2];
-        flood_place(s, at % s->nx, at / s->nx, x);
+        flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
         if (blocked(plans, storey, x))
             cell[at] |= FLOOD_SOLID;
     }
-    const int pieces = (int)ceil(4 * s->d / plans->pixel);
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++)
-        for (int e = 0; e < s->edges / 2; e++) {
+    const int pieces = (int)ceil(4 * s->grid.d / plans->pixel);
+    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++)
+        for (int e = 0; e < s->grid.edges / 2; e++) {
             long i, j;
             double a[2], b[2];
-            if (!flood_beside(s, at % s->nx, at / s->nx, e, &i, &j))
+            if (!flood_beside(s, at % s->grid.nx, at / s->grid.nx, e, &i, &j))
                 continue;
-            const size_t to = (size_t)j * s->nx + (size_t)i;
+            const size_t to = (size_t)j * s->grid.nx + (size_t)i;
             bool closed = (cell[at] | cell[to]) & FLOOD_SOLID;
-            flood_place(s, at % s->nx, at / s->nx, a);
+            flood_place(s, at % s->grid.nx, at / s->grid.nx, a);
             flood_place(s, (size_t)i, (size_t)j, b);
             for (int k = 1; k < pieces && !closed; k++) {
                 const double t = (double)k / pieces, x[2] = { a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]) };
-                closed = hypot(b[0] - a[0], b[1] - a[1]) < 1.5 * s->d && blocked(plans, storey, x);
+                closed = hypot(b[0] - a[0], b[1] - a[1]) < 1.5 * s->grid.d && blocked(plans, storey, x);
             }
             if (closed) {
                 cell[at] |= FLOOD_CLOSED << e;
-                cell[to] |= FLOOD_CLOSED << (e + s->edges / 2);
+                cell[to] |= FLOOD_CLOSED << (e + s->grid.edges / 2);
             }
         }
 }
@@ -241,24 +242,25 @@ static void code_walls(flood *s, size_t storey)
 /* Nothing passes the edges of a solid cell, nor those that lead out through an open side. */
 static void close_solids(flood *s)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
-    for (size_t at = 0; at < layer * s->storeys; at++) {
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
+    for (size_t at = 0; at < layer * s->grid.storeys; at++) {
         long i, j;
-        if (!(s->cell[at] & FLOOD_SOLID))
+        if (!(s->cells.code[at] & FLOOD_SOLID))
             continue;
-        s->cell[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->edges) - 1));
-        for (int e = 0; e < s->edges; e++)
-            if (flood_beside(s, at % s->nx, at / s->nx % s->ny, e, &i, &j))
-                s->cell[at / layer * layer + (size_t)j * s->nx + (size_t)i] |= FLOOD_CLOSED
-                                                                               << (e + s->edges / 2) % s->edges;
+        s->cells.code[at] = FLOOD_SOLID | (FLOOD_CLOSED * ((1 << s->grid.edges) - 1));
+        for (int e = 0; e < s->grid.edges; e++)
+            if (flood_beside(s, at % s->grid.nx, at / s->grid.nx % s->grid.ny, e, &i, &j))
+                s->cells.code[at / layer * layer + (size_t)j * s->grid.nx + (size_t)i] |= FLOOD_CLOSED
+                                                                                          << (e + s->grid.edges / 2) %
+                                                                                                 s->grid.edges;
     }
 }
 
 static bool add_item(flood *s, const flood_item *item)
 {
-    if (s->items == FLOOD_ITEMS)
+    if (s->cells.items == FLOOD_ITEMS)
         return false;
-    s->item[s->items++] = *item;
+    s->cells.item[s->cells.items++] = *item;
     return true;
 }
 
@@ -271,22 +273,22 @@ static const char *name_place(const flood *s, size_t at, const char *where, char
     size_t column = 0, row = 0;
     if (where)
         return where;
-    flood_place(s, at % s->nx, at / s->nx, x);
+    flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
     (void)pixel_at(s->plans, x, &column, &row);
     snprintf(text, WHERE_BYTES, "in column %zu, row %zu", column, row);
     return text;
 }
 
-/* A stair or an opening at `at` of a storey has floor below? Says what is wrong. */
+/* Whether a stair or an opening at cell `at` of a storey has floor below; else rejects the case. */
 static bool check_link(const bn_case *c, const flood *s, size_t storey, size_t at, const char *what, const char *where)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     char text[WHERE_BYTES];
     where = name_place(s, at, where, text);
     if (storey == 0)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL,
                                   "storey 1: the %s %s leads nowhere, this is the lowest storey", what, where);
-    else if (s->cell[(storey - 1) * layer + at] & FLOOD_SOLID)
+    else if (s->cells.code[(storey - 1) * layer + at] & FLOOD_SOLID)
         (void)bn_case_reject_item(c, "storey.plan", storey, NULL, "storey %zu: the %s %s ends in a wall of storey %zu",
                                   storey + 1, what, where, storey);
     else
@@ -301,11 +303,11 @@ static size_t collect(const flood *s, const unsigned char *kind, size_t start, b
     list[0] = start;
     seen[start] = true;
     for (size_t next = 0; next < count; next++)
-        for (int e = 0; e < s->edges; e++) {
+        for (int e = 0; e < s->grid.edges; e++) {
             long i, j;
-            if (!flood_beside(s, list[next] % s->nx, list[next] / s->nx, e, &i, &j))
+            if (!flood_beside(s, list[next] % s->grid.nx, list[next] / s->grid.nx, e, &i, &j))
                 continue;
-            const size_t to = (size_t)j * s->nx + (size_t)i;
+            const size_t to = (size_t)j * s->grid.nx + (size_t)i;
             if (!seen[to] && kind[to] == kind[start]) {
                 seen[to] = true;
                 list[count++] = to;
@@ -317,8 +319,8 @@ static size_t collect(const flood *s, const unsigned char *kind, size_t start, b
 void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l, const size_t *list, size_t count,
                       const char *where)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
-    int32_t *cell = s->cell + storey * layer;
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
+    int32_t *cell = s->cells.code + storey * layer;
     char text[WHERE_BYTES];
     flood_item item = { .cells = count };
     item.rate = l->kind == STAIR ? l->width : l->kind == OPENING ? l->coefficient : l->rate;
@@ -342,7 +344,7 @@ void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l
                 name_place(s, list[n], where, text));
             return;
         }
-        *code |= s->items * FLOOD_ITEM | FLOOD_SPECIAL | (l->kind == DRAIN ? FLOOD_DRAIN : 0);
+        *code |= s->cells.items * FLOOD_ITEM | FLOOD_SPECIAL | (l->kind == DRAIN ? FLOOD_DRAIN : 0);
         if (l->kind != STAIR && l->kind != OPENING)
             continue;
         if (!check_link(c, s, storey, list[n], l->kind == STAIR ? "stair" : "opening", where))
@@ -350,13 +352,13 @@ void flood_code_patch(const bn_case *c, flood *s, size_t storey, const legend *l
         const int link = l->kind == STAIR ? FLOOD_STAIR : FLOOD_OPENING;
         *code |= link * FLOOD_DOWN;
         cell[list[n] - layer] |= link * FLOOD_UP | FLOOD_SPECIAL;
-        s->links = true;
+        s->scheme.links = true;
     }
 }
 
 static bn_status code_patches(const bn_case *c, bn_context *ctx, flood *s, size_t storey)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     const struct flood_plans *plans = s->plans;
     unsigned char *kind = calloc(layer, 1);
     bool *seen = calloc(layer, sizeof *seen);
@@ -366,9 +368,9 @@ static bn_status code_patches(const bn_case *c, bn_context *ctx, flood *s, size_
         st = bn_fail(ctx, BN_MEMORY, "no memory for the plans");
         goto out;
     }
-    for (size_t at = 0; at < layer; at++) { /* 0: nothing special */
+    for (size_t at = 0; at < layer; at++) { /* 0: no stair, opening, source or drain */
         double x[2];
-        flood_place(s, at % s->nx, at / s->nx, x);
+        flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
         const legend *l = legend_at(plans, storey, x);
         if (l && l->kind >= STAIR)
             kind[at] = (unsigned char)(1 + (l - plans->entry));
@@ -389,20 +391,20 @@ static void code_source(const bn_case *c, flood *s, size_t which)
     const long long storey = bn_case_item_int(c, "source.storey", which);
     const double asked[2] = { bn_case_item_real_at(c, "source.at", which, 0),
                               bn_case_item_real_at(c, "source.at", which, 1) };
-    const double x[2] = { asked[0] - s->origin[0], asked[1] - s->origin[1] };
+    const double x[2] = { asked[0] - s->grid.origin[0], asked[1] - s->grid.origin[1] };
     const double radius = bn_case_item_real(c, "source.radius", which);
-    if (storey > (long long)s->storeys) {
+    if (storey > (long long)s->grid.storeys) {
         (void)bn_case_reject_item(c, "source.storey", which, NULL, "source %zu: there are only %u storeys", which + 1,
-                                  s->storeys);
+                                  s->grid.storeys);
         return;
     }
-    int32_t *cell = s->cell + (size_t)(storey - 1) * s->nx * s->ny;
+    int32_t *cell = s->cells.code + (size_t)(storey - 1) * s->grid.nx * s->grid.ny;
     size_t nearest = 0;
     double least = HUGE_VAL;
     flood_item item = { .rate = bn_case_item_real(c, "source.rate", which), .kind = FLOOD_ITEM_SOURCE };
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
         double y[2];
-        flood_place(s, at % s->nx, at / s->nx, y);
+        flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
         const double r = hypot(y[0] - x[0], y[1] - x[1]);
         if (r < least) {
             least = r;
@@ -416,7 +418,7 @@ static void code_source(const bn_case *c, flood *s, size_t which)
     char pixel[80] = "";
     if (s->plans->rgb[storey - 1] && pixel_at(s->plans, x, &column, &row))
         snprintf(pixel, sizeof pixel, " (column %zu, row %zu)", column, row);
-    if (least > s->d)
+    if (least > s->grid.d)
         (void)bn_case_reject_item(c, "source.at", which, NULL, "source %zu: (%g m, %g m) lies outside of storey %lld",
                                   which + 1, asked[0], asked[1], storey);
     else if (cell[nearest] & FLOOD_SOLID)
@@ -427,29 +429,29 @@ static void code_source(const bn_case *c, flood *s, size_t which)
         (void)bn_case_reject_item(c, "source.at", which, NULL, "more than %d sources, drains and stairs", FLOOD_ITEMS);
     if (bn_case_diagnostics(c)[0])
         return;
-    flood_item *added = &s->item[s->items - 1];
+    flood_item *added = &s->cells.item[s->cells.items - 1];
     added->cells = 0;
-    for (size_t at = 0; at < (size_t)s->nx * s->ny; at++) {
+    for (size_t at = 0; at < (size_t)s->grid.nx * s->grid.ny; at++) {
         double y[2];
-        flood_place(s, at % s->nx, at / s->nx, y);
+        flood_place(s, at % s->grid.nx, at / s->grid.nx, y);
         if ((cell[at] & FLOOD_SOLID) || (at != nearest && hypot(y[0] - x[0], y[1] - x[1]) > radius))
             continue;
-        if (cell[at] / FLOOD_ITEM & 255) {
+        if (cell[at] / FLOOD_ITEM & FLOOD_ITEMS) {
             (void)bn_case_reject_item(c, "source.at", which, NULL,
                                       "source %zu overlaps another source, a drain or a stair of storey %lld",
                                       which + 1, storey);
             return;
         }
-        cell[at] |= s->items * FLOOD_ITEM | FLOOD_SPECIAL;
+        cell[at] |= s->cells.items * FLOOD_ITEM | FLOOD_SPECIAL;
         added->cells++;
     }
 }
 
 bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
-    BN_TRY(bn_plan_allocate(p, FLOOD_ITEMS * sizeof *s->item, (void **)&s->item));
-    for (size_t k = 0; k < s->storeys; k++)
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
+    BN_TRY(bn_plan_allocate(p, FLOOD_ITEMS * sizeof *s->cells.item, (void **)&s->cells.item));
+    for (size_t k = 0; k < s->grid.storeys; k++)
         if (s->plans->rgb[k])
             code_walls(s, k);
         else if (s->plans->shapes[k])
@@ -457,21 +459,21 @@ bn_status flood_code_plans(const bn_case *c, bn_plan *p, flood *s)
     close_solids(s);
     for (size_t i = 0; i < bn_case_items(c, "source") && !bn_case_diagnostics(c)[0]; i++)
         code_source(c, s, i);
-    for (size_t k = 0; k < s->storeys && !bn_case_diagnostics(c)[0]; k++)
+    for (size_t k = 0; k < s->grid.storeys && !bn_case_diagnostics(c)[0]; k++)
         if (s->plans->rgb[k])
             BN_TRY(code_patches(c, bn_plan_context(p), s, k));
         else if (s->plans->shapes[k])
             BN_TRY(flood_code_shape_patches(c, p, s, k));
     flood_check_histories(c, s);
     bool solid = false;
-    for (size_t at = 0; at < layer * s->storeys; at++) {
-        solid = solid || (s->cell[at] & FLOOD_SOLID);
-        s->special = s->special || (s->cell[at] & FLOOD_SPECIAL);
+    for (size_t at = 0; at < layer * s->grid.storeys; at++) {
+        solid = solid || (s->cells.code[at] & FLOOD_SOLID);
+        s->scheme.special = s->scheme.special || (s->cells.code[at] & FLOOD_SPECIAL);
     }
     if (!solid)
         return BN_OK;
-    BN_TRY(bn_plan_allocate(p, layer * s->storeys * sizeof *s->solid, (void **)&s->solid));
-    for (size_t at = 0; at < layer * s->storeys; at++)
-        s->solid[at] = s->cell[at] & FLOOD_SOLID;
+    BN_TRY(bn_plan_allocate(p, layer * s->grid.storeys * sizeof *s->cells.solid, (void **)&s->cells.solid));
+    for (size_t at = 0; at < layer * s->grid.storeys; at++)
+        s->cells.solid[at] = s->cells.code[at] & FLOOD_SOLID;
     return BN_OK;
 }

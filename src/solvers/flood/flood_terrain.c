@@ -7,11 +7,9 @@
 
 void flood_place(const flood *s, size_t i, size_t j, double x[2])
 {
-    const double shift = s->edges == 4 ? 0.5
-                         : j % 2 != 0  ? 0.75
-                                       : 0.25; /* the sides lie where they are on the average */
-    x[0] = ((double)i + shift) * s->h[0];
-    x[1] = ((double)j + 0.5) * s->h[1];
+    const double shift = s->grid.edges == 4 ? 0.5 : j % 2 != 0 ? 0.75 : 0.25; /* the jagged sides lie at their mean */
+    x[0] = ((double)i + shift) * s->grid.h[0];
+    x[1] = ((double)j + 0.5) * s->grid.h[1];
 }
 
 /* A number in 0 ... 1 that depends on seed and cell alone. */
@@ -27,22 +25,22 @@ static double scatter(uint64_t seed, uint64_t cell)
  * MacDonald): z' = (q^2 / (g h^3) - 1) h' - n^2 q^2 h^(-10/3), z(L) = 0, by Simpson's rule. */
 static double macdonald_depth(const flood *s, double x, double *slope)
 {
-    const double r = x / s->size[0] - 0.5, peak = 0.5 * exp(-16 * r * r), scale = cbrt(4 / s->k.g);
-    *slope = scale * peak * -32 * r / s->size[0];
+    const double r = x / s->grid.size[0] - 0.5, peak = 0.5 * exp(-16 * r * r), scale = cbrt(4 / s->k.g);
+    *slope = scale * peak * -32 * r / s->grid.size[0];
     return scale * (1 + peak);
 }
 
 static double macdonald_fall(const flood *s, double x)
 {
     double slope;
-    const double h = macdonald_depth(s, x, &slope), q = s->discharge[FLOOD_LEFT], q2 = q * q;
-    return (q2 / (s->k.g * h * h * h) - 1) * slope - s->k.friction / s->k.g * q2 * pow(h, -10.0 / 3);
+    const double h = macdonald_depth(s, x, &slope), q = s->side[FLOOD_LEFT].discharge, q2 = q * q;
+    return (q2 / (s->k.g * h * h * h) - 1) * slope - s->k.gn2 / s->k.g * q2 * pow(h, -10.0 / 3);
 }
 
 static double macdonald_bed(const flood *s, double x)
 {
     enum { PIECES = 200 };
-    const double step = (s->size[0] - x) / PIECES;
+    const double step = (s->grid.size[0] - x) / PIECES;
     double sum = 0;
     for (int i = 0; i < PIECES; i++) {
         const double a = x + i * step;
@@ -51,41 +49,48 @@ static double macdonald_bed(const flood *s, double x)
     return -sum * step / 6;
 }
 
-static void read_shapes(const bn_case *c, flood_shapes *w)
+static void read_ground(const bn_case *c, flood_ground *g)
 {
-    for (size_t i = 0; i < 2; i++) {
-        w->slope[i] = bn_case_real_at(c, "bed.slope", i);
+    g->kind = (flood_bed)bn_case_choice(c, "bed.kind");
+    for (size_t i = 0; i < 2; i++)
+        g->slope[i] = bn_case_real_at(c, "bed.slope", i);
+    g->amplitude = bn_case_real(c, "bed.amplitude");
+    g->radius = bn_case_real(c, "bed.radius");
+    g->depth = bn_case_real(c, "bed.depth");
+    g->seed = (uint64_t)bn_case_int(c, "case.seed");
+}
+
+static void read_initial(const bn_case *c, flood_initial *w)
+{
+    w->kind = (flood_start)bn_case_choice(c, "initial.kind");
+    for (size_t i = 0; i < 2; i++)
         w->levels[i] = bn_case_real_at(c, "initial.levels", i);
-    }
-    w->amplitude = bn_case_real(c, "bed.amplitude");
-    w->radius = bn_case_real(c, "bed.radius");
-    w->depth = bn_case_real(c, "bed.depth");
-    w->seed = (uint64_t)bn_case_int(c, "case.seed");
     w->level = bn_case_real(c, "initial.level");
     w->circle = bn_case_real(c, "initial.radius");
-    w->along_x = bn_case_choice(c, "initial.axis") == 0;
+    w->along_x = bn_case_choice(c, "initial.axis") == FLOOD_ALONG_X;
     w->storey = bn_case_int(c, "initial.storey");
 }
 
 static double bed_at(const flood *s, size_t i, size_t j)
 {
-    const flood_shapes *w = &s->shapes;
+    const flood_ground *w = &s->ground;
     double x[2];
-    if (s->bed_kind == FLOOD_FLAT)
+    if (s->ground.kind == FLOOD_FLAT)
         return 0;
     flood_place(s, i, j, x);
-    const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1], r2 = dx * dx + dy * dy;
-    switch (s->bed_kind) {
+    const double dx = x[0] - 0.5 * s->grid.size[0], dy = x[1] - 0.5 * s->grid.size[1], r2 = dx * dx + dy * dy;
+    switch (s->ground.kind) {
     case FLOOD_SLOPE: return w->slope[0] * x[0] + w->slope[1] * x[1];
     case FLOOD_LAKE: return 0.3 * exp(-4 * r2) + 0.05 * sin(7 * dx) * cos(5 * dy) + 0.05;
-    case FLOOD_RANDOM: return w->amplitude * scatter(w->seed, (uint64_t)j * s->nx + i);
+    case FLOOD_RANDOM: return w->amplitude * scatter(w->seed, (uint64_t)j * s->grid.nx + i);
     case FLOOD_BUMP: return fmax(0, 0.2 - 0.05 * (x[0] - 10) * (x[0] - 10));
     case FLOOD_BOWL: return -w->depth * (1 - r2 / (w->radius * w->radius));
     case FLOOD_TERRAIN: {
-        const double y[2] = { s->origin[0] + s->terrain_shift[0] + x[0], s->origin[1] + s->terrain_shift[1] + x[1] };
-        return s->terrain_scale * bn_input_height(s->terrain, y) + s->terrain_offset;
+        const double y[2] = { s->grid.origin[0] + s->ground.shift[0] + x[0],
+                              s->grid.origin[1] + s->ground.shift[1] + x[1] };
+        return s->ground.scale * bn_input_height(s->ground.terrain, y) + s->ground.offset;
     }
-    case FLOOD_MACDONALD: return s->exact_bed[2 * i + (s->edges == 6 && j % 2 != 0)];
+    case FLOOD_MACDONALD: return s->ground.macdonald[2 * i + (s->grid.edges == 6 && j % 2 != 0)];
     default: return 0;
     }
 }
@@ -93,9 +98,9 @@ static double bed_at(const flood *s, size_t i, size_t j)
 /* Height of the water at the start, where it is one. */
 static double level_at(const flood *s, const double x[2])
 {
-    const flood_shapes *w = &s->shapes;
-    const double dx = x[0] - 0.5 * s->size[0], dy = x[1] - 0.5 * s->size[1];
-    switch (s->start) {
+    const flood_initial *w = &s->initial;
+    const double dx = x[0] - 0.5 * s->grid.size[0], dy = x[1] - 0.5 * s->grid.size[1];
+    switch (s->initial.kind) {
     case FLOOD_DAM: return w->levels[(w->along_x ? dx : dy) < 0 ? 0 : 1];
     case FLOOD_CIRCLE: return w->levels[dx * dx + dy * dy < w->circle * w->circle ? 0 : 1];
     case FLOOD_LEVEL_START: return w->level;
@@ -108,34 +113,34 @@ bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
     static const int hex_x[2][6] = { { 1, 0, -1, -1, -1, 0 }, { 1, 1, 0, -1, 0, 1 } },
                      hex_y[6] = { 0, 1, 1, 0, -1, -1 };
     static const int square_x[4] = { 1, 0, -1, 0 }, square_y[4] = { 0, 1, 0, -1 };
-    *x = (long)i + (s->edges == 6 ? hex_x[j % 2][e] : square_x[e]);
-    *y = (long)j + (s->edges == 6 ? hex_y[e] : square_y[e]);
-    if (s->periodic[0])
-        *x = (*x + (long)s->nx) % (long)s->nx;
-    if (s->periodic[1])
-        *y = (*y + (long)s->ny) % (long)s->ny;
-    return *x >= 0 && *y >= 0 && *x < (long)s->nx && *y < (long)s->ny;
+    *x = (long)i + (s->grid.edges == 6 ? hex_x[j % 2][e] : square_x[e]);
+    *y = (long)j + (s->grid.edges == 6 ? hex_y[e] : square_y[e]);
+    if (s->grid.periodic[0])
+        *x = (*x + (long)s->grid.nx) % (long)s->grid.nx;
+    if (s->grid.periodic[1])
+        *y = (*y + (long)s->grid.ny) % (long)s->grid.ny;
+    return *x >= 0 && *y >= 0 && *x < (long)s->grid.nx && *y < (long)s->grid.ny;
 }
 
 /* Closes what leads out of the domain; what leads out through an open side is marked. A cell in a corner belongs to the
  * side along x, unless only the other one is open. */
 static void code_sides(flood *s)
 {
-    for (size_t k = 0; k < s->storeys; k++)
-        for (size_t j = 0; j < s->ny; j++)
-            for (size_t i = 0; i < s->nx; i++) {
-                int32_t *code = &s->cell[(k * s->ny + j) * s->nx + i];
+    for (size_t k = 0; k < s->grid.storeys; k++)
+        for (size_t j = 0; j < s->grid.ny; j++)
+            for (size_t i = 0; i < s->grid.nx; i++) {
+                int32_t *code = &s->cells.code[(k * s->grid.ny + j) * s->grid.nx + i];
                 int outer[FLOOD_SIDES] = { 0 };
-                for (int e = 0; e < s->edges; e++) {
+                for (int e = 0; e < s->grid.edges; e++) {
                     long x, y;
                     if (flood_beside(s, i, j, e, &x, &y))
                         continue;
                     *code |= FLOOD_CLOSED << e;
-                    const int side = y < 0              ? FLOOD_BOTTOM
-                                     : y >= (long)s->ny ? FLOOD_TOP
-                                     : x < 0            ? FLOOD_LEFT
-                                                        : FLOOD_RIGHT;
-                    if (s->border[side] != FLOOD_WALL)
+                    const int side = y < 0                   ? FLOOD_BOTTOM
+                                     : y >= (long)s->grid.ny ? FLOOD_TOP
+                                     : x < 0                 ? FLOOD_LEFT
+                                                             : FLOOD_RIGHT;
+                    if (s->side[side].kind != FLOOD_WALL)
                         outer[side] |= FLOOD_OUTER << e;
                 }
                 for (int side = 0; side < FLOOD_SIDES; side++)
@@ -158,25 +163,25 @@ static double quantum_of(double most, bool is_double)
 /* The file of a terrain, and what its numbers mean. */
 static bn_status read_file(const bn_case *c, bn_plan *p, flood *s)
 {
-    if (s->bed_kind != FLOOD_TERRAIN)
+    if (s->ground.kind != FLOOD_TERRAIN)
         return BN_OK;
     if (bn_case_text(c, "bed.file")[0] == '\0')
         return bn_case_reject(c, "bed.kind", "bed.file = \"...\"", "a terrain needs a file");
     for (size_t k = 0; k < 2; k++)
-        s->terrain_shift[k] = bn_case_real_at(c, "bed.shift", k);
-    s->terrain_scale = bn_case_real(c, "bed.scale");
-    s->terrain_offset = bn_case_real(c, "bed.offset");
-    return bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TERRAIN, .key = "bed.file" }, &s->terrain);
+        s->ground.shift[k] = bn_case_real_at(c, "bed.shift", k);
+    s->ground.scale = bn_case_real(c, "bed.scale");
+    s->ground.offset = bn_case_real(c, "bed.offset");
+    return bn_plan_input(p, c, &(bn_input_desc){ .kind = BN_INPUT_TERRAIN, .key = "bed.file" }, &s->ground.terrain);
 }
 
-/* What has no height in the terrain: cells outside of it, cells without data, unless these are walls. */
+/* Rejects a cell without a height: outside of the terrain, or without data there. */
 static void reject_missing(const bn_case *c, const flood *s, size_t at)
 {
-    const bn_input *t = s->terrain;
+    const bn_input *t = s->ground.terrain;
     double x[2];
-    flood_place(s, at % s->nx, at / s->nx, x);
+    flood_place(s, at % s->grid.nx, at / s->grid.nx, x);
     for (int k = 0; k < 2; k++)
-        x[k] += s->origin[k] + s->terrain_shift[k];
+        x[k] += s->grid.origin[k] + s->ground.shift[k];
     if (x[0] >= t->low[0] && x[1] >= t->low[1] && x[0] <= t->high[0] && x[1] <= t->high[1])
         (void)bn_case_reject(
             c, "bed.file", "bed.nodata = \"wall\"",
@@ -187,86 +192,87 @@ static void reject_missing(const bn_case *c, const flood *s, size_t at)
             c, "bed.file", "see bed.shift, grid.origin",
             "the terrain reaches from (%.10g m, %.10g m) to (%.10g m, %.10g m), the domain from (%.10g m, "
             "%.10g m) to (%.10g m, %.10g m)",
-            t->low[0], t->low[1], t->high[0], t->high[1], s->origin[0] + s->terrain_shift[0],
-            s->origin[1] + s->terrain_shift[1], s->origin[0] + s->terrain_shift[0] + s->size[0],
-            s->origin[1] + s->terrain_shift[1] + s->size[1]);
+            t->low[0], t->low[1], t->high[0], t->high[1], s->grid.origin[0] + s->ground.shift[0],
+            s->grid.origin[1] + s->ground.shift[1], s->grid.origin[0] + s->ground.shift[0] + s->grid.size[0],
+            s->grid.origin[1] + s->ground.shift[1] + s->grid.size[1]);
 }
 
 /* Cells without a height are walls where the case says so; elsewhere than in a wall of the plan they reject it. */
 static bn_status check_heights(const bn_case *c, flood *s)
 {
-    const size_t layer = (size_t)s->nx * s->ny;
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny;
     double least = HUGE_VAL;
     for (size_t at = 0; at < layer; at++) {
-        if (isnan(s->bed[at]) && !(s->cell[at] & FLOOD_SOLID)) {
+        if (isnan(s->cells.bed[at]) && !(s->cells.code[at] & FLOOD_SOLID)) {
             reject_missing(c, s, at);
             return BN_OK;
         }
-        least = fmin(least, s->bed[at]); /* leaves NaN out */
+        least = fmin(least, s->cells.bed[at]); /* leaves NaN out */
     }
     for (size_t at = 0; at < layer; at++)
-        if (isnan(s->bed[at]))
-            s->bed[at] = isfinite(least) ? least : 0;
-    for (size_t at = 0; s->storeys > 1 && at < layer; at++)
-        if (!((s->cell[at] | s->cell[at + layer]) & FLOOD_SOLID) && s->bed[at] >= s->bed[at + layer])
+        if (isnan(s->cells.bed[at]))
+            s->cells.bed[at] = isfinite(least) ? least : 0;
+    for (size_t at = 0; s->grid.storeys > 1 && at < layer; at++)
+        if (!((s->cells.code[at] | s->cells.code[at + layer]) & FLOOD_SOLID) &&
+            s->cells.bed[at] >= s->cells.bed[at + layer])
             return bn_case_reject_item(c, "storey.height", 1, "heights of storeys count from the zero of the terrain",
                                        "storey 2: its floor at %g m lies in the ground, which is %g m high there",
-                                       s->bed[at + layer], s->bed[at]);
+                                       s->cells.bed[at + layer], s->cells.bed[at]);
     return BN_OK;
 }
 
 bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
 {
-    const size_t layer = (size_t)s->nx * s->ny, points = layer * s->storeys;
-    s->bed_kind = (flood_bed)bn_case_choice(c, "bed.kind");
-    s->start = (flood_start)bn_case_choice(c, "initial.kind");
-    read_shapes(c, &s->shapes);
-    if ((s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL) && s->bed_kind != FLOOD_BOWL)
+    const size_t layer = (size_t)s->grid.nx * s->grid.ny, points = layer * s->grid.storeys;
+    read_ground(c, &s->ground);
+    read_initial(c, &s->initial);
+    if ((s->initial.kind == FLOOD_PLANAR || s->initial.kind == FLOOD_RADIAL) && s->ground.kind != FLOOD_BOWL)
         (void)bn_case_reject(c, "initial.kind", "bed.kind = \"bowl\"", "Thacker's waves need a paraboloid");
-    if (s->start == FLOOD_RADIAL && bn_case_real(c, "initial.shift") >= bn_case_real(c, "bed.radius"))
+    if (s->initial.kind == FLOOD_RADIAL && bn_case_real(c, "initial.shift") >= bn_case_real(c, "bed.radius"))
         (void)bn_case_reject(c, "initial.shift", NULL, "Thacker's radial wave needs a radius below bed.radius");
-    if (s->bed_kind == FLOOD_MACDONALD && !(s->discharge[FLOOD_LEFT] > 0))
+    if (s->ground.kind == FLOOD_MACDONALD && !(s->side[FLOOD_LEFT].discharge > 0))
         (void)bn_case_reject(c, "bed.kind", "boundary.left.kind = \"inflow\"",
                              "this channel needs a discharge from the left");
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
     BN_TRY(read_file(c, p, s));
     if (bn_plan_only_counts(p, (double)points)) {
-        s->quantum = 1;
-        s->special = s->special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0;
+        s->ground.quantum = 1;
+        s->scheme.special = s->scheme.special || bn_case_items(c, "storey") > 0 || bn_case_items(c, "source") > 0;
         return BN_OK;
     }
-    BN_TRY(bn_plan_allocate(p, points * sizeof *s->cell, (void **)&s->cell));
-    BN_TRY(bn_plan_allocate(p, points * sizeof *s->bed, (void **)&s->bed));
-    if (s->bed_kind == FLOOD_MACDONALD) {
-        BN_TRY(bn_plan_allocate(p, 2 * s->nx * sizeof *s->exact_bed, (void **)&s->exact_bed));
-        for (size_t i = 0; i < 2 * s->nx; i++)
-            s->exact_bed[i] = macdonald_bed(s, 0.5 * ((double)i + (s->edges == 6 ? 0.5 : 1)) * s->h[0]);
+    BN_TRY(bn_plan_allocate(p, points * sizeof *s->cells.code, (void **)&s->cells.code));
+    BN_TRY(bn_plan_allocate(p, points * sizeof *s->cells.bed, (void **)&s->cells.bed));
+    if (s->ground.kind == FLOOD_MACDONALD) {
+        BN_TRY(bn_plan_allocate(p, 2 * s->grid.nx * sizeof *s->ground.macdonald, (void **)&s->ground.macdonald));
+        for (size_t i = 0; i < 2 * s->grid.nx; i++)
+            s->ground.macdonald[i] = macdonald_bed(s,
+                                                   0.5 * ((double)i + (s->grid.edges == 6 ? 0.5 : 1)) * s->grid.h[0]);
     }
     double most = fmax(fabs(bn_case_real(c, "initial.level")), fabs(bn_case_real_at(c, "initial.levels", 0)));
     most = fmax(most, fabs(bn_case_real_at(c, "initial.levels", 1)));
     for (int side = 0; side < FLOOD_SIDES; side++)
-        most = fmax(most, fabs(s->level[side]));
-    for (size_t k = 0; k < s->storeys; k++) {
+        most = fmax(most, fabs(s->side[side].level));
+    for (size_t k = 0; k < s->grid.storeys; k++) {
         const double height = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
         for (size_t at = 0; at < layer; at++) {
-            const double z = (s->terrain && k > 0 ? 0 : bed_at(s, at % s->nx, at / s->nx)) + height;
-            s->bed[k * layer + at] = z;
-            if (isnan(z) && bn_case_choice(c, "bed.nodata") == 1)
-                s->cell[k * layer + at] |= FLOOD_SOLID;
+            const double z = (s->ground.terrain && k > 0 ? 0 : bed_at(s, at % s->grid.nx, at / s->grid.nx)) + height;
+            s->cells.bed[k * layer + at] = z;
+            if (isnan(z) && bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA)
+                s->cells.code[k * layer + at] |= FLOOD_SOLID;
             most = fmax(most, fabs(z));
         }
     }
-    s->quantum = quantum_of(most, bn_case_double(c));
+    s->ground.quantum = quantum_of(most, bn_case_double(c));
     for (size_t at = 0; at < points; at++)
-        s->bed[at] = s->quantum * rint(s->bed[at] / s->quantum);
+        s->cells.bed[at] = s->ground.quantum * rint(s->cells.bed[at] / s->ground.quantum);
     code_sides(s);
     BN_TRY(flood_code_plans(c, p, s));
     flood_lengthen(s);
-    return s->terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
+    return s->ground.terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
 }
 
-/* What begins where: depth, and two components of the speed. */
+/* Argument of the fillers of initial values. */
 typedef struct start {
     const bn_case *c;
     const flood *s;
@@ -276,20 +282,20 @@ typedef struct start {
 static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
 {
     const flood *s = w->s;
-    const size_t at = (k * s->ny + j) * s->nx + i;
+    const size_t at = (k * s->grid.ny + j) * s->grid.nx + i;
     flood_exact e = { .h = 0 };
     double x[2];
-    const bool anywhere = s->start == FLOOD_LEVEL_START || s->start == FLOOD_DEPTH_START;
-    const long long storey = s->shapes.storey;
-    if ((s->cell[at] & FLOOD_SOLID) || (anywhere ? storey > 0 && k + 1 != (size_t)storey : k > 0))
+    const bool anywhere = s->initial.kind == FLOOD_LEVEL_START || s->initial.kind == FLOOD_DEPTH_START;
+    const long long storey = s->initial.storey;
+    if ((s->cells.code[at] & FLOOD_SOLID) || (anywhere ? storey > 0 && k + 1 != (size_t)storey : k > 0))
         return e;
     flood_place(s, i, j, x);
-    if (s->start == FLOOD_PLANAR || s->start == FLOOD_RADIAL)
+    if (s->initial.kind == FLOOD_PLANAR || s->initial.kind == FLOOD_RADIAL)
         (void)flood_solution(w->c, s, x, 0, &e);
-    else if (s->start == FLOOD_DEPTH_START)
-        e.h = fmax(0, s->quantum * rint(s->shapes.level / s->quantum));
-    else if (s->start != FLOOD_DRY_START)
-        e.h = fmax(0, s->quantum * rint(level_at(s, x) / s->quantum) - s->bed[at]);
+    else if (s->initial.kind == FLOOD_DEPTH_START)
+        e.h = fmax(0, s->ground.quantum * rint(s->initial.level / s->ground.quantum));
+    else if (s->initial.kind != FLOOD_DRY_START)
+        e.h = fmax(0, s->ground.quantum * rint(level_at(s, x) / s->ground.quantum) - s->cells.bed[at]);
     return e;
 }
 
@@ -326,7 +332,8 @@ static bn_status fill_bed(void *user, const bn_region *r, void *to)
     const flood *s = ((const start *)user)->s;
     for (size_t row = 0; row < (size_t)r->n[1] * r->n[2]; row++)
         memcpy(values + row * r->n[0],
-               s->bed + ((r->first[2] + row / r->n[1]) * s->ny + r->first[1] + row % r->n[1]) * s->nx + r->first[0],
+               s->cells.bed + ((r->first[2] + row / r->n[1]) * s->grid.ny + r->first[1] + row % r->n[1]) * s->grid.nx +
+                   r->first[0],
                r->n[0] * sizeof *values);
     return BN_OK;
 }
@@ -337,7 +344,7 @@ static double never(const double x[3], const void *user)
     return -1;
 }
 
-/* The water that is there, rounded as the field is. */
+/* Adds up the depths as the field holds them, rounded to its precision. */
 static bn_status add_up(void *volume, int component, const bn_region *r, const void *values)
 {
     const double *depth = values;
@@ -349,27 +356,28 @@ static bn_status add_up(void *volume, int component, const bn_region *r, const v
 
 bn_status flood_fill(bn_sim *sim, flood *s)
 {
-    const size_t points = (size_t)s->nx * s->ny * s->storeys;
+    const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
     start w = { bn_sim_case(sim), s };
-    bn_field *const depths[] = { s->depth, s->next_depth }, *const velocities[] = { s->velocity, s->next_velocity };
+    bn_field *const depths[] = { s->f.depth, s->f.next_depth }, *const velocities[] = { s->f.velocity,
+                                                                                        s->f.next_velocity };
     for (int i = 0; i < 2; i++) {
         BN_TRY(bn_field_supply(depths[i], BN_AS_DOUBLES, fill_depth, &w));
         BN_TRY(bn_field_supply(velocities[i], BN_AS_DOUBLES, fill_velocity, &w));
     }
-    BN_TRY(bn_field_supply(s->bed_field, BN_AS_DOUBLES, fill_bed, &w));
-    BN_TRY(bn_field_write(s->cell_field, s->cell, points * sizeof *s->cell));
-    s->start_volume = 0;
-    BN_TRY(bn_field_visit(s->depth, BN_AS_DOUBLES, add_up, &s->start_volume));
-    s->start_volume *= s->area;
-    if (s->compensated) {
-        BN_TRY(bn_field_zero(s->rest));
-        BN_TRY(bn_field_zero(s->next_rest));
+    BN_TRY(bn_field_supply(s->f.bed, BN_AS_DOUBLES, fill_bed, &w));
+    BN_TRY(bn_field_write(s->f.cell, s->cells.code, points * sizeof *s->cells.code));
+    s->now.start_volume = 0;
+    BN_TRY(bn_field_visit(s->f.depth, BN_AS_DOUBLES, add_up, &s->now.start_volume));
+    s->now.start_volume *= s->grid.area;
+    if (s->scheme.order == 1) {
+        BN_TRY(bn_field_zero(s->f.rest));
+        BN_TRY(bn_field_zero(s->f.next_rest));
     }
-    if (s->special)
-        BN_TRY(bn_field_zero(s->gone));
-    if (!s->record)
+    if (s->scheme.special)
+        BN_TRY(bn_field_zero(s->f.outflow));
+    if (!s->scheme.record)
         return BN_OK;
-    BN_TRY(bn_field_zero(s->deepest));
-    BN_TRY(bn_field_zero(s->hazard));
-    return bn_field_fill(s->arrival, 0, never, NULL);
+    BN_TRY(bn_field_zero(s->f.deepest));
+    BN_TRY(bn_field_zero(s->f.hazard));
+    return bn_field_fill(s->f.arrival, 0, never, NULL);
 }

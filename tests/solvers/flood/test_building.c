@@ -1,6 +1,6 @@
 /* test_building.c: storeys of `flood`: plans drawn here pixel by pixel, what stairs, openings, sources, drains and
  * walls do to the water, and plans that make no sense. */
-#include "support_case.h"
+#include "flood_folder.h"
 
 #include "binnacle/flood.h"
 
@@ -9,26 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[64];
-
-static void open_folder(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-flood-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    open_context();
-}
-
-static void remove_folder(void)
-{
-    char path[128];
-    for (int i = 1; i <= 2; i++) {
-        snprintf(path, sizeof path, "%s/%d.png", folder, i);
-        (void)remove(path);
-    }
-    (void)rmdir(folder);
-    close_context();
-}
 
 /* Draws a storey as rows of letters: # wall, . floor, s stair, o opening, w source, d drain, x not in the legend. Each
  * letter is a square of `size` pixels. */

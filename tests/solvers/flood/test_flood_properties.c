@@ -1,7 +1,7 @@
 /* test_flood_properties.c: what holds whatever engine computes: images of a case under turning and mirroring, budgets
  * of mass and momentum, friction against a slope, links between storeys in closed form, hazard ratings. All on the
  * reference; the device has its bits (test_conformance_flood.c). */
-#include "support_case.h"
+#include "flood_folder.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define HEAD "[case]\nsolver='flood'\nprecision='double'\n"
 
-/* ------------------------------------------------------------------------------------- turned and mirrored cases */
+/* ------------------------------------------------------------------------------------- rotated and mirrored cases */
 
 typedef enum image { TURNED_90, TURNED_180, MIRRORED_Y } image;
 
@@ -159,26 +159,6 @@ END_TEST
 
 /* ------------------------------------------------------------------------------------------- from storey to storey */
 
-static char folder[64];
-
-static void open_folder(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-flood-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    open_context();
-}
-
-static void remove_folder(void)
-{
-    char path[128];
-    for (int i = 1; i <= 2; i++) {
-        snprintf(path, sizeof path, "%s/%d.csv", folder, i);
-        (void)remove(path);
-    }
-    (void)rmdir(folder);
-    close_context();
-}
-
 /* A square room of 2 m x 2 m below another one of whose floor all is `meaning`. */
 static void write_rooms(const char *meaning)
 {
@@ -206,7 +186,7 @@ static void level_out(const char *legend, int storey, double level, double time,
              "plan='%s/2.csv'\nheight=3\n%s[initial]\nkind='level'\nstorey=%d\nlevel=%.17g\n[time]\ndt_max=%.17g\n"
              "interval=%.17g\n[stop]\ntime=%.17g\n",
              folder, folder, legend, storey, level, dt, time, time);
-    run r = RUN(text, NULL, "solver.blocks=active");
+    run r = run_case(text, NULL, (const char *const[]){ NULL });
     const unsigned *n = field_info(&r, "depth")->n;
     double *h = field(&r, "depth", NULL);
     const size_t points = (size_t)n[0] * n[1];
@@ -319,10 +299,10 @@ START_TEST(still_water_has_half_its_depth_as_hazard_moving_water_more)
     OK(bn_sim_step(r.sim));
     double *most = field(&r, "depth_max", NULL), *hazard = field(&r, "hazard_max", NULL);
     for (int at = 0; at < 360; at++) {
-        const double moving = h1[at] * (hypot(c1[at], c1[at + 360]) + 0.5);
-        near(hazard[at], fmax(0.5 * h0[at], moving), 1e-14, "the larger one of two ratings");
+        const double hazard_after = h1[at] * (hypot(c1[at], c1[at + 360]) + 0.5);
+        near(hazard[at], fmax(0.5 * h0[at], hazard_after), 1e-14, "the larger one of two ratings");
         ck_assert_double_eq(most[at], fmax(h0[at], h1[at]));
-        rises = fmax(rises, moving - 0.5 * h0[at]);
+        rises = fmax(rises, hazard_after - 0.5 * h0[at]);
     }
     ck_assert_double_gt(rises, 0.1);
     free(h0), free(h1), free(c1), free(most), free(hazard);

@@ -1,6 +1,6 @@
 /* test_plans.c: storeys of polygons and ground from files: the same water as from pictures and formulas, coordinates
  * that begin anywhere, and plans that make no sense. */
-#include "support_case.h"
+#include "flood_folder.h"
 
 #include "binnacle/flood.h"
 
@@ -9,27 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[64];
-
-static void open_folder(void)
-{
-    snprintf(folder, sizeof folder, "/tmp/bn-plans-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    open_context();
-}
-
-static void remove_folder(void)
-{
-    static const char *const names[] = { "1.png", "2.png", "1.csv", "2.csv", "1.wkt", "2.wkt", "ground.asc" };
-    char path[128];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        (void)remove(path);
-    }
-    (void)rmdir(folder);
-    close_context();
-}
 
 static void write_file(const char *name, const char *text)
 {
@@ -161,7 +140,7 @@ END_TEST
 
 START_TEST(coordinates_begin_anywhere)
 {
-    /* The same house far away: the same water, found at its place. */
+    /* The same house at other coordinates: the same water, found at its place. */
     static const char places[] = "[[gauge]]\nat=[5003.5,-797.5]\nstorey=2\n";
     draw_polygons("1.csv", low, 0, 0);
     draw_polygons("2.csv", high, 0, 0);

@@ -1,0 +1,127 @@
+/* lanes.h: loops over the lanes of blocks (reduce.h) in the form that each kind of compiler makes fast code of, so that
+ * no other kernel file distinguishes CPUs from GPUs. On a CPU a work-group usually is one work-item, and its compiler
+ * makes vectors of neighbouring lanes; on a GPU each work-item has its own lanes.
+ *
+ * PoCL makes vectors only of loops in which it sees no call: functions called there must be INLINED, take structures by
+ * pointer, and use the operations below. Other devices have instructions for MINIMUM and MAXIMUM, which differ from the
+ * comparisons in the signs of zeros alone: results must not depend on these. */
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define INLINED static inline __attribute__((always_inline))
+#if REAL_BYTES == 8
+#define SQRT(x) __builtin_sqrt(x)
+#define ABS(x) __builtin_fabs(x)
+#else
+#define SQRT(x) __builtin_sqrtf(x)
+#define ABS(x) __builtin_fabsf(x)
+#endif
+#define MINIMUM(a, b) ((a) < (b) ? (a) : (b))
+#define MAXIMUM(a, b) ((a) > (b) ? (a) : (b))
+#else
+#define INLINED static inline
+#define SQRT(x) sqrt(x)
+#define ABS(x) fabs(x)
+#define MINIMUM(a, b) fmin(a, b)
+#define MAXIMUM(a, b) fmax(a, b)
+#endif
+
+#if IS_CPU
+
+/* Places of cells and lanes, as wide as pointers: narrower ones may overflow, and the compiler makes no vectors. */
+typedef long place_t, lane_t;
+
+/* Runs `body` for the lanes below `count`. */
+#define EACH_LANE(lane, count, body)                                                                                   \
+    if (get_local_size(0) == 1)                                                                                        \
+        for (lane_t lane = 0; lane < (count); lane++) {                                                                \
+            body;                                                                                                      \
+        }                                                                                                              \
+    else                                                                                                               \
+        FOR_LANES(lane, count) { body; }
+
+/* Rows of lanes that need results of the row before. Work-items of a GPU share each row and wait for each other at its
+ * end. On a CPU the work-item with HAS_ROWS goes through all of them alone: PoCL 5.0 aborts on barriers in a loop with
+ * branches. */
+#define HAS_ROWS (get_local_id(0) == 0)
+#define EACH_LANE_OF_ROW(lane, count, body)                                                                            \
+    for (lane_t lane = 0; lane < (count); lane++) {                                                                    \
+        body;                                                                                                          \
+    }
+#define FOR_LANES_OF_ROW(lane, count) for (int lane = 0; lane < (count); lane++)
+#define END_OF_ROW
+#define ROWS_END_WITH_BARRIER 0
+
+/* A condition that saves work for a few lanes: always true where a branch would prevent vectors. Stores likewise. */
+#define WORTH_A_BRANCH(condition) 1
+#define STORE_IF(condition, place, value) place = (condition) ? (value) : place;
+
+/* Whether all work-items of a group may return before a barrier of the kernel (reduce.h). */
+#define MAY_RETURN_EARLY 0
+/* Whether a work-group has so many work-items that run side by side. */
+#define GROUP_RUNS(items) 0
+/* Before loops that are unrolled on GPUs. PoCL 3.1 makes wrong code of long unrolled loops between barriers. */
+#define UNROLL
+
+/* The maximum over a work-group, which is exact in any order: `lanes` holds one value a lane for vectors. */
+#define BEGIN_MAXIMUM(lanes) CLEAR_LANES(lanes);
+#define ADD_TO_MAXIMUM(lanes, lane, value) lanes[lane] = larger(lanes[lane], value);
+#define END_MAXIMUM(lanes) fold_max(lanes, LANES);
+
+#else
+
+typedef index_t place_t;
+typedef int lane_t;
+#define EACH_LANE(lane, count, body) FOR_LANES(lane, count) { body; }
+#define HAS_ROWS 1
+#define EACH_LANE_OF_ROW EACH_LANE
+#define FOR_LANES_OF_ROW FOR_LANES
+#define END_OF_ROW barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#define ROWS_END_WITH_BARRIER 1
+#define WORTH_A_BRANCH(condition) (condition)
+#define STORE_IF(condition, place, value)                                                                              \
+    if (condition)                                                                                                     \
+        place = value;
+#define MAY_RETURN_EARLY 1
+#define GROUP_RUNS(items) (get_local_size(0) >= (items))
+#define UNROLL _Pragma("unroll")
+
+/* Each work-item keeps a maximum of its own in a register. */
+#define BEGIN_MAXIMUM(lanes) acc largest_ = 0;
+#define ADD_TO_MAXIMUM(lanes, lane, value) largest_ = larger(largest_, value);
+#define END_MAXIMUM(lanes) fold_items_max(lanes, largest_);
+static inline void fold_items_max(local acc *lanes, acc largest)
+{
+    FOR_LANES(lane, LANES)
+        lanes[lane] = lane == (int)get_local_id(0) ? largest : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int width = LANES / 16; width > 0; width /= 16) { /* 16 at a time: few barriers */
+        FOR_LANES(l, width)
+            for (int n = 1; n < 16; n++)
+                lanes[l] = larger(lanes[l], lanes[l + n * width]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+#endif
+
+/* FOR_CELLS (reduce.h) for few cells: the loop over rows is not unrolled. */
+#define FOR_FEW_CELLS(active, i, j, lane)                                                                              \
+    for (int lane = (int)get_local_id(0), i = block_first() + lane, end_ = min(block_first() + BLOCK_NX, NX);          \
+         i < end_; lane += (int)get_local_size(0), i += (int)get_local_size(0))                                        \
+        for (int j = block_top(), rows_ = (active) ? min(block_top() + BLOCK_NY, NY) : 0; j < rows_; j++)
+
+/* This work-item's entries of a list; `lane`, one that no other work-item writes to meanwhile, for ADD_TO_MAXIMUM. */
+#define FOR_ENTRIES(n, count, lane)                                                                                    \
+    for (int lane = (int)get_local_id(0), n = lane < LANES ? lane : (count); n < (count);                              \
+         n += min((int)get_local_size(0), LANES))
+
+/* The block of this work-group among those of the whole grid, dx, dy blocks further; -1: there is none. */
+static inline int block_beside(int dx, int dy)
+{
+    int x = (X0 + block_first()) / BLOCK_NX + dx, y = (Y0 + block_top()) / BLOCK_NY + dy;
+    if (PERIODIC_X)
+        x = x < 0 ? x + SUM_BLOCKS_X : x >= SUM_BLOCKS_X ? x - SUM_BLOCKS_X : x;
+    if (PERIODIC_Y)
+        y = y < 0 ? y + SUM_BLOCKS_Y : y >= SUM_BLOCKS_Y ? y - SUM_BLOCKS_Y : y;
+    const int outside = x < 0 || x >= SUM_BLOCKS_X || y < 0 || y >= SUM_BLOCKS_Y;
+    return outside ? -1 : ((Z0 + block_k()) * SUM_BLOCKS_Y + y) * SUM_BLOCKS_X + x;
+}
