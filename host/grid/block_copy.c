@@ -117,7 +117,7 @@ static bn_status fill_block(bn_field *f, size_t box, const bn_block *block, cl_u
     return set_extent_and_run(k, box, 6, block->n, f, 0, NULL, NULL);
 }
 
-/* Debug contexts: NaN in every halo but in its first `valid` cells, so that a launch whose declared reach is too small
+/* Debug contexts: NaN in every halo but in its first `valid` cells, so that a launch whose declared radius is too small
  * shows at once. */
 static bn_status poison_halo(bn_field *f, int valid)
 {
