@@ -325,11 +325,11 @@ static bn_status begin(bn_frame *m)
             m->field[m->count++] = i;
     if (pieces) {
         BN_TRY(write_common(m));
-        size_t kept = 0;
+        size_t used = 0;
         for (size_t i = 0; i < m->count; i++)
             if (files && (p->fields[m->field[i]].role & BN_OUTPUT))
-                m->field[kept++] = m->field[i];
-        m->count = kept;
+                m->field[used++] = m->field[i];
+        m->count = used;
     }
     for (size_t i = 0; i < m->count; i++)
         BN_TRY(bn_snapshot_begin(bn_sim_field(d->sim, p->fields[m->field[i]].name), p->grid.nodes, &m->snapshots[i]));

@@ -5,10 +5,10 @@
 #include "io/checkpoint_part.h"
 #include "sim/solver.h"
 
-enum { BN_KEPT_NAME = 96 };
+enum { BN_STATE_NAME = 96 };
 
 typedef struct bn_state_entry {
-    char name[BN_KEPT_NAME]; /* "solver/spectrum" */
+    char name[BN_STATE_NAME]; /* "solver/spectrum" */
     bn_part_type type;       /* F64, I64 or U8 */
     size_t count;
     void *values; /* NULL when count is 0 */

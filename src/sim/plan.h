@@ -60,7 +60,7 @@ struct bn_plan {
     bn_plan_mesh_output_desc mesh_output; /* name NULL: none */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
-    struct bn_plan_memory *memory;        /* lent to the solver */
+    struct bn_plan_memory *memory;        /* of the solver */
     bn_plan_file *files;                  /* in the order in which they were read */
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
         array_count;

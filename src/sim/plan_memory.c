@@ -1,4 +1,4 @@
-/* plan_memory.c: memory that a plan lends to its solver, and what the case takes on a device or on the host. */
+/* plan_memory.c: memory of a plan for its solver, and what the case takes on a device or on the host. */
 #include "sim/plan.h"
 
 #include <math.h>
