@@ -85,8 +85,8 @@ static bn_field_sampler sampler_of(const bn_frame *m, const void *const *data)
 static bn_status draw_all(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
 {
     for (size_t i = 0; m->desc.pictures && i < m->plan->picture_count; i++)
-        BN_TRY(bn_frame_picture_write(ctx, e, i, m->plan->pictures[i].caption ? m->caption[i] : NULL,
-                                      m->desc.animation, m->picture_path[i]));
+        BN_TRY(bn_frame_picture_write(ctx, e, i, m->plan->pictures[i].caption ? m->caption[i] : NULL, m->desc.animation,
+                                      m->picture_path[i]));
     return BN_OK;
 }
 

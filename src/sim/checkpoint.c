@@ -59,11 +59,11 @@ bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
     const uint64_t components = d->components > 0 ? (uint64_t)d->components : 1, width = pair ? 2 : 1;
     const bool interleaved = (d->role & BN_INTERLEAVED) != 0;
     return (bn_part_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
-                                : d->type == BN_T_I64 ? BN_PART_I64
-                                : d->type == BN_T_U8  ? BN_PART_U8
-                                                      : real,
-                        .n = { interleaved ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
-                               interleaved ? components * width : width } };
+                                     : d->type == BN_T_I64 ? BN_PART_I64
+                                     : d->type == BN_T_U8  ? BN_PART_U8
+                                                           : real,
+                             .n = { interleaved ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
+                                    interleaved ? components * width : width } };
 }
 
 bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *s) { return &s->state; }

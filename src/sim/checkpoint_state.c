@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bn_checkpoint_state_group(bn_checkpoint_state *k, const char *group) { snprintf(k->group, sizeof k->group, "%s", group); }
+void bn_checkpoint_state_group(bn_checkpoint_state *k, const char *group)
+{
+    snprintf(k->group, sizeof k->group, "%s", group);
+}
 bool bn_state_restores(const bn_checkpoint_state *k) { return k->restores; }
 
-bn_status bn_checkpoint_state_add(bn_checkpoint_state *k, const char *name, bn_part_type type, size_t count, bn_state_entry **out)
+bn_status bn_checkpoint_state_add(bn_checkpoint_state *k, const char *name, bn_part_type type, size_t count,
+                                  bn_state_entry **out)
 {
     *out = NULL;
     if (strlen(name) >= BN_STATE_NAME || count > SIZE_MAX / 16)
