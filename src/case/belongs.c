@@ -198,4 +198,3 @@ bn_status bn_case_check_choices(bn_case *c)
         BN_TRY(check(c, &c->items[i]));
     return BN_OK;
 }
-

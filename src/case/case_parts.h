@@ -13,10 +13,10 @@ enum { BN_TEXT_MAX = 1024 }; /* bytes of a text in a case */
 /* A key and its value in the case. */
 typedef struct bn_value {
     const bn_key *key;
-    size_t item;     /* of a list, from 1; 0: none, or the pattern of a list's items */
-    bool given;      /* in the file or by an override, right or wrong */
-    size_t override; /* 0: the file or nothing; else the number of the override that gives it, from 1 */
-    bn_toml_place place;  /* of the value in the file or override; line 0: nowhere */
+    size_t item;         /* of a list, from 1; 0: none, or the pattern of a list's items */
+    bool given;          /* in the file or by an override, right or wrong */
+    size_t override;     /* 0: the file or nothing; else the number of the override that gives it, from 1 */
+    bn_toml_place place; /* of the value in the file or override; line 0: nowhere */
     union {
         long long integer[BN_ARRAY_MAX];
         double real[BN_ARRAY_MAX];
@@ -33,7 +33,7 @@ struct bn_case {
     bn_value *values; /* every key: [case], the solver's tables, [output], [stop], table by table */
     size_t count;
     const bn_key *schema; /* of the solver, with the keys that are gone; NULL: the solver is not known */
-    bn_value *items; /* the values of lists, item by item; `values` has one pattern for each of their keys */
+    bn_value *items;      /* the values of lists, item by item; `values` has one pattern for each of their keys */
     size_t item_count;
     char *path, *text; /* the file, and what stands in it */
     size_t bytes;

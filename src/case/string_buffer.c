@@ -1,4 +1,4 @@
-/* string_buffer.c: a text that grows (builder.h). */
+/* string_buffer.c: a text that grows. */
 #include "string_buffer.h"
 
 #include "toml_shim.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed memory is an empty builder. */
+/* Zeroed memory is an empty string. */
 typedef struct bn_string {
     char *text; /* NULL while empty; else ends with a 0 */
     size_t bytes, room;
@@ -32,7 +32,7 @@ void bn_string_add_quoted(bn_string *, const char *text);
 /* The text so far, never NULL; "" when memory ran out. Owned by the builder. */
 const char *bn_string_text(const bn_string *);
 
-/* Hands the text over to the caller to free(), and empties the builder; NULL when memory ran out. */
+/* The text, which the caller has to free(); the string is empty then. NULL: no memory. */
 char *bn_string_take(bn_string *);
 void bn_string_clear(bn_string *);
 

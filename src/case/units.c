@@ -246,11 +246,10 @@ static bool read_quiet(const bn_units *u, const char *text, const char *unit, do
     if (!want)
         bn_string_add(why, "the schema's unit `%s` is unknown to the unit database", unit);
     else if (n.bytes == 0)
-        bn_string_add(why, "expected a number%s, got a text that does not begin with one",
-                       *unit ? " with a unit" : "");
+        bn_string_add(why, "expected a number%s, got a text that does not begin with one", *unit ? " with a unit" : "");
     else if (bytes == 0)
         bn_string_add(why, "expected %s after the number; a plain number%s stands without quotes",
-                       *unit ? "a unit" : "a percent sign", *unit ? " in SI" : "");
+                      *unit ? "a unit" : "a percent sign", *unit ? " in SI" : "");
     else if (strchr("0123456789+-.,", rest[0]))
         bn_string_add(why, "expected one number with a point, then a unit");
     else if (!(got = ut_parse(u->system, rest, UT_UTF8))) {

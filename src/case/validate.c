@@ -36,8 +36,8 @@ static bool is_table(const bn_case *c, const char *name)
     return false;
 }
 
-/* The most similar key or table right below `path`: its name in `*bytes` bytes, and whether it is a table. NULL: none is
- * near. */
+/* The most similar key or table right below `path`: its name in `*bytes` bytes, and whether it is a table. NULL: none
+ * is near. */
 static const char *suggest_below(const bn_case *c, const char *path, const char *word, size_t *bytes, bool *table)
 {
     const char *near = NULL;

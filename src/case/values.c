@@ -204,7 +204,7 @@ void bn_value_read(bn_reader *r, bn_value *v, const bn_toml *node)
     if (node->type != BN_TOML_ARRAY || node->count != length) {
         bn_string b = { 0 };
         bn_string_add(&b, "expected an array of %zu %s, got %s", length,
-                       v->key->type == BN_KEY_INT ? "integers" : "numbers", type_name(node));
+                      v->key->type == BN_KEY_INT ? "integers" : "numbers", type_name(node));
         if (node->type == BN_TOML_ARRAY)
             bn_string_add(&b, " of %zu", node->count);
         report(&s, bn_string_text(&b));

@@ -130,15 +130,14 @@ static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *
         json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
         json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
     }
-    return bn_json_print(cli,
-                         json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}",
-                                   "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
-                                   p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
-                                   "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
-                                   bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
-                                   "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
-                                   (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,
-                                   "output_bytes", (json_int_t)n->output));
+    return bn_json_print(cli, json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}",
+                                        "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
+                                        p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing",
+                                        spacing, "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
+                                        bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
+                                        "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
+                                        (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host",
+                                        (int)on_host, "output_bytes", (json_int_t)n->output));
 }
 
 /* The devices asked for, or all; none is no failure. */
@@ -150,7 +149,8 @@ static bn_status find_devices(const bn_cli *cli, const bn_device_info **all, siz
         bn_error_clear(cli->ctx);
         return BN_OK;
     }
-    return bn_device_select(cli->ctx, cli->options->run.device ? cli->options->run.device : "all", indices, 64, count, NULL);
+    return bn_device_select(cli->ctx, cli->options->run.device ? cli->options->run.device : "all", indices, 64, count,
+                            NULL);
 }
 
 static bn_status report(const bn_cli *cli, const bn_plan *p, const bn_case *c)

@@ -17,9 +17,9 @@ bn_status bn_cli_new(const bn_cli *cli)
     }
     const char *solver = cli->options->args[0];
     if (!bn_solver_summary(solver)) {
-        const char *nearest = bn_suggest(solver, names);
+        const char *meant = bn_suggest(solver, names);
         return bn_fail(cli->ctx, BN_USAGE, "unknown solver `%s`%s%s%s (binnacle new lists them)", solver,
-                       nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+                       meant ? "; did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
     }
     char *text = NULL;
     BN_TRY(bn_solver_starter(cli->ctx, solver, &text));

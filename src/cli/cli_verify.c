@@ -154,7 +154,8 @@ static bn_status verify_one(const bn_cli *cli, tally *t, const bn_device_info *i
     snprintf(index, sizeof index, "%zu", info->index);
     snprintf(count, sizeof count, "%lld", steps);
     snprintf(boxes, sizeof boxes, "%d", o->run.sim.boxes);
-    snprintf(shape, sizeof shape, "%zux%zux%zu", o->run.sim.work_group[0], o->run.sim.work_group[1], o->run.sim.work_group[2]);
+    snprintf(shape, sizeof shape, "%zux%zux%zu", o->run.sim.work_group[0], o->run.sim.work_group[1],
+             o->run.sim.work_group[2]);
     snprintf(precision_set, sizeof precision_set, "case.precision=%s", precision);
     const char *const fixed[] = { cli->program, "verify",  o->args[0], "--child",     "--device",
                                   index,        "--steps", count,      "--precision", precision };
@@ -256,7 +257,7 @@ bn_status bn_cli_verify(const bn_cli *cli)
     tally t = { .checks = json_array() };
     bn_status st = BN_OK;
     BN_GO(bn_case_read(cli->ctx, o->args[0], o->set, o->set_count, &c));
-    long long stop = bn_case_int(c, "stop.steps"), steps = o->run.steps > 0           ? o->run.steps
+    long long stop = bn_case_int(c, "stop.steps"), steps = o->run.steps > 0       ? o->run.steps
                                                            : stop < STEPS_DEFAULT ? stop
                                                                                   : STEPS_DEFAULT;
     BN_GO(verify_devices(cli, &t, steps));

@@ -1,4 +1,4 @@
-/* cli_version.c: `binnacle --version`, and the files that travel with a program that is carried from machine to machine. */
+/* cli_version.c: `binnacle --version`, and the files beside a program that was copied to another machine. */
 #include "cli/commands.h"
 
 #include <cairo.h>

@@ -20,8 +20,8 @@ BN_CHECKED bn_status bn_cli_plot_csv(const bn_cli *, const char *path);
 /* Version, compiler and libraries, on stdout. */
 void bn_cli_version(void);
 
-/* A program that was carried here has the database of units and a font beside it, below ../share/binnacle: libraries get
- * to know them by the variables of their own, unless those are set. */
+/* A program that was carried here has the database of units and a font beside it, below ../share/binnacle: libraries
+ * get to know them by the variables of their own, unless those are set. */
 void bn_cli_use_own_files(void);
 
 #endif

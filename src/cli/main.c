@@ -86,8 +86,8 @@ static void handle(int number, void (*handler)(int))
     (void)sigaction(number, &action, NULL); /* fails for no signal that is used here */
 }
 
-/* A closed pipe and a file that grew too large are errors of the write. Signals keep their default action for commands that
- * do not look at the flag. */
+/* A closed pipe and a file that grew too large are errors of the write. Signals keep their default action for commands
+ * that do not look at the flag. */
 static void handle_signals(const bn_command *c, const bn_options *o)
 {
     handle(SIGPIPE, SIG_IGN);
@@ -138,8 +138,7 @@ static void print_error(bn_context *ctx, bn_status st)
         fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
 }
 
-static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c, const char *argv0,
-                             bool *answered)
+static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c, const char *argv0, bool *answered)
 {
     if (o->version) {
         bn_cli_version();
@@ -157,8 +156,8 @@ static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c
     o->run.stop = &stop_wanted;
     o->run.status_wanted = &status_wanted;
     o->run.last_words = &last_words;
-    return c->run(&(bn_cli){
-        .ctx = ctx, .options = o, .program = o->run.program, .stop = &stop_wanted, .answered = answered });
+    return c->run(
+        &(bn_cli){ .ctx = ctx, .options = o, .program = o->run.program, .stop = &stop_wanted, .answered = answered });
 }
 
 /* With --json a failure is a document, too, on one line where the command prints lines of their own. */

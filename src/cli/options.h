@@ -57,8 +57,8 @@ typedef struct bn_command {
     bn_status (*run)(const bn_cli *);
 } bn_command;
 
-/* Parses the command line by the table of `commands`, which ends with a NULL name; `*command` is NULL when none was named. BN_USAGE with what is wrong and what was meant.
- * Release the options also after a failure. */
+/* Parses the command line by the table of `commands`, which ends with a NULL name; `*command` is NULL when none was
+ * named. BN_USAGE with what is wrong and what was meant. Release the options also after a failure. */
 BN_CHECKED bn_status bn_options_parse(bn_context *, const bn_command *commands, int argc, char **argv, bn_options *,
                                       const bn_command **command);
 void bn_options_release(bn_options *);

@@ -1,4 +1,5 @@
-/* checkpoint_part.h: a part of a checkpoint: an HDF5 file of plain datasets, up to five dimensions, read back box by box. */
+/* checkpoint_part.h: a part of a checkpoint: an HDF5 file of plain datasets, up to five dimensions, read back box by
+ * box. */
 #ifndef BN_CHECKPOINT_PART_H
 #define BN_CHECKPOINT_PART_H
 

@@ -16,8 +16,8 @@ typedef struct bn_png_kept {
     size_t bytes; /* 0: none */
 } bn_png_kept;
 
-/* Eight bits per channel, with the texts Title (UTF-8; "": none) and Software, and such data (NULL or empty: none); whole or
- * not at all. */
+/* Eight bits per channel, with the texts Title (UTF-8; "": none) and Software, and such data (NULL or empty: none);
+ * whole or not at all. */
 BN_CHECKED bn_status bn_png_write(bn_context *, const char *path, const bn_png_pixels *, const char *title,
                                   const bn_png_kept *);
 /* The data that a file keeps, free() them; none is no failure. */

@@ -1,5 +1,5 @@
-/* checkpoint_output.c: checkpoints as jobs of the writer. Where ranks have parts of the fields, each writes its own parts;
- * when all have done so, the leading rank writes the manifest. */
+/* checkpoint_output.c: checkpoints as jobs of the writer. Where ranks have parts of the fields, each writes its own
+ * parts; when all have done so, the leading rank writes the manifest. */
 #include "output/checkpoint_output.h"
 
 #include "sim/checkpoint.h"

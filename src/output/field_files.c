@@ -48,12 +48,12 @@ bn_vtk_image bn_field_image(const bn_field_sampler *e, bn_vtk_array *arrays)
             };
     }
     bn_vtk_image image = { .dims = g->dims,
-                             .nodes = g->nodes,
-                             .time = e->time,
-                             .arrays = arrays,
-                             .count = count,
-                             .title = e->title,
-                             .hexagons = hexagons(e->plan) };
+                           .nodes = g->nodes,
+                           .time = e->time,
+                           .arrays = arrays,
+                           .count = count,
+                           .title = e->title,
+                           .hexagons = hexagons(e->plan) };
     for (int k = 0; k < 3; k++) {
         image.n[k] = g->n[k];
         image.h[k] = g->h[k];

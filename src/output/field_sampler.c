@@ -11,8 +11,8 @@ static double number(const bn_plan *p, const void *values, size_t at)
 }
 
 /* Where ranks have parts of the field. `pair`: the field has pairs, of which component 0 or 1 is wanted. */
-static bn_status read_remote(bn_context *ctx, const bn_field_sampler *e, size_t which, int component, const bn_region *r,
-                          double *values)
+static bn_status read_remote(bn_context *ctx, const bn_field_sampler *e, size_t which, int component,
+                             const bn_region *r, double *values)
 {
     const bn_field_desc *d = &e->plan->fields[e->field[which]];
     const size_t pair = d->type == BN_T_REAL2 ? 2 : 1, points = bn_region_points(r);

@@ -85,8 +85,8 @@ static bn_field_sampler sampler_of(const bn_frame *m, const void *const *data)
 static bn_status draw_all(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
 {
     for (size_t i = 0; m->desc.pictures && i < m->plan->picture_count; i++)
-        BN_TRY(bn_frame_picture_write(ctx, e, i, m->plan->pictures[i].caption ? m->caption[i] : NULL,
-                                      m->desc.animation, m->picture_path[i]));
+        BN_TRY(bn_frame_picture_write(ctx, e, i, m->plan->pictures[i].caption ? m->caption[i] : NULL, m->desc.animation,
+                                      m->picture_path[i]));
     return BN_OK;
 }
 
@@ -325,11 +325,11 @@ static bn_status begin(bn_frame *m)
             m->field[m->count++] = i;
     if (pieces) {
         BN_TRY(write_common(m));
-        size_t kept = 0;
+        size_t used = 0;
         for (size_t i = 0; i < m->count; i++)
             if (files && (p->fields[m->field[i]].role & BN_OUTPUT))
-                m->field[kept++] = m->field[i];
-        m->count = kept;
+                m->field[used++] = m->field[i];
+        m->count = used;
     }
     for (size_t i = 0; i < m->count; i++)
         BN_TRY(bn_snapshot_begin(bn_sim_field(d->sim, p->fields[m->field[i]].name), p->grid.nodes, &m->snapshots[i]));

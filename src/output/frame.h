@@ -1,7 +1,7 @@
-/* frame.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job on the
- * writer's thread waits for the copies, converts, draws and writes while the stepping thread continues. Where ranks have
- * parts of the fields, the job of each writes its own parts to pieces; the stepping thread writes pictures, TIFF and meshes
- * before. The list of the pieces is written when all ranks have written theirs. */
+/* frame.h: the files of one output time. Fields are copied to pinned memory behind the steps launched so far; a job on
+ * the writer's thread waits for the copies, converts, draws and writes while the stepping thread continues. Where ranks
+ * have parts of the fields, the job of each writes its own parts to pieces; the stepping thread writes pictures, TIFF
+ * and meshes before. The list of the pieces is written when all ranks have written theirs. */
 #ifndef BN_FRAME_H
 #define BN_FRAME_H
 

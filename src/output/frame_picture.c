@@ -18,8 +18,8 @@ typedef struct plane {
     uint32_t thin[2];             /* of so many points along x and y one is drawn */
 } plane;
 
-/* Pictures have some 760 pixels: where ranks exchange what they show, it is thinned to this. Odd, so that rows of hexagons
- * stay odd or even. */
+/* Pictures have some 760 pixels: where ranks exchange what they show, it is thinned to this. Odd, so that rows of
+ * hexagons stay odd or even. */
 enum { BN_DRAWN_MOST = 4096 };
 static uint32_t thinning(uint32_t n) { return n > BN_DRAWN_MOST ? (n / BN_DRAWN_MOST) | 1 : 1; }
 
@@ -43,8 +43,8 @@ static plane plane_of(const bn_plan *plan, const bn_picture_desc *d, bool thinne
 }
 
 /* First component of a field on the picture's plane, thinned, band by band; n: how many values along its axes. */
-static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, const plane *p, uint32_t n[2],
-                        double **out)
+static bn_status sample_plane(bn_context *ctx, const bn_field_sampler *e, const char *name, const plane *p,
+                              uint32_t n[2], double **out)
 {
     enum { BAND = 1 << 20 }; /* values */
     const uint32_t *grid = e->plan->grid.n;

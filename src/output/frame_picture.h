@@ -4,8 +4,8 @@
 
 #include "output/field_sampler.h"
 
-/* Draws picture number `which` of the plan to `path`. `caption`: as the solver had it at this time; NULL: none. `keeps`: the
- * file keeps its values, for the next call. */
+/* Draws picture number `which` of the plan to `path`. `caption`: as the solver had it at this time; NULL: none.
+ * `keeps`: the file keeps its values, for the next call. */
 BN_CHECKED bn_status bn_frame_picture_write(bn_context *, const bn_field_sampler *, size_t which, const char *caption,
                                             bool keeps, const char *path);
 

@@ -164,8 +164,8 @@ static bn_status note(bn_context *ctx, bn_mesh_output *l, const entry *next)
     return BN_OK;
 }
 
-static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e, const double *values, size_t layer,
-                               bool *in)
+static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_field_sampler *e, const double *values,
+                               size_t layer, bool *in)
 {
     const bn_plan_mesh_output_desc *d = &l->plan->mesh_output;
     const size_t cells = (size_t)l->cells.n[0] * l->cells.n[1];
@@ -175,7 +175,7 @@ static bn_status write_outline(bn_context *ctx, bn_mesh_output *l, const bn_fiel
         in[at] = values[at] > d->above;
     BN_TRY(bn_outline_make(ctx, &l->cells, in, &o));
     bn_status st = bn_output_dir_name(l->folder, &path, "outlines/%s-%s%zu-%06llu.wkt", d->outline, d->name, layer + 1,
-                                  e->step);
+                                      e->step);
     if (st == BN_OK)
         st = bn_file_write(ctx, path, o.text, strlen(o.text));
     if (st == BN_OK)

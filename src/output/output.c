@@ -178,16 +178,16 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
     if (folder)
         BN_GO(bn_mesh_output_create(ctx, folder, sim, &o->mesh));
     o->frames = (bn_frame_desc){ .ctx = ctx,
-                                   .sim = sim,
-                                   .folder = place,
-                                   .leads = leads,
-                                   .vtk = o->vtk,
-                                   .tiff = o->tiff,
-                                   .hdf5 = o->hdf5,
-                                   .pictures = o->pictures,
-                                   .animation = o->animation,
-                                   .layered = o->layered,
-                                   .mesh = o->mesh };
+                                 .sim = sim,
+                                 .folder = place,
+                                 .leads = leads,
+                                 .vtk = o->vtk,
+                                 .tiff = o->tiff,
+                                 .hdf5 = o->hdf5,
+                                 .pictures = o->pictures,
+                                 .animation = o->animation,
+                                 .layered = o->layered,
+                                 .mesh = o->mesh };
     if (bn_sim_resumed(sim))
         BN_GO(resume(o));
     else if (bn_case_bool(c, "output.first"))
@@ -426,7 +426,8 @@ static bn_status animate(bn_output *o, size_t which)
     for (size_t i = 0; i < o->history.drawn_count; i++)
         BN_GO(picture_name(o, &frames[i], which, o->history.drawn_steps[i]));
     BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
-    BN_GO(bn_frame_pictures_rescale(o->ctx, bn_sim_plan(o->sim), which, (const char *const *)frames, o->history.drawn_count));
+    BN_GO(bn_frame_pictures_rescale(o->ctx, bn_sim_plan(o->sim), which, (const char *const *)frames,
+                                    o->history.drawn_count));
     BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->history.drawn_count,
                          delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
 out:

@@ -7,14 +7,14 @@
 
 typedef struct bn_output bn_output;
 
-/* `leads`: this rank writes the common files; the others only pieces of fields and parts of checkpoints. `synchronous`: no
- * writer thread (the OpenCL implementation must not be called from two). All ranks make the same calls. */
+/* `leads`: this rank writes the common files; the others only pieces of fields and parts of checkpoints. `synchronous`:
+ * no writer thread (the OpenCL implementation must not be called from two). All ranks make the same calls. */
 BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_output_dir *, bool leads, bool synchronous,
                                       bn_output **out);
 
-/* Ranks write at their own pace. From time to time the run gets from bn_output_say what this rank has written, reduces it
- * over all ranks (bn_context_agree takes the largest) and passes it to bn_output_hear, which then writes the files that list
- * pieces and parts. */
+/* Ranks write at their own pace. From time to time the run gets from bn_output_say what this rank has written, reduces
+ * it over all ranks (bn_context_agree takes the largest) and passes it to bn_output_hear, which then writes the files
+ * that list pieces and parts. */
 enum { BN_OUTPUT_SAID = 2 };
 void bn_output_say(const bn_output *, double said[BN_OUTPUT_SAID]);
 BN_CHECKED bn_status bn_output_hear(bn_output *, const double said[BN_OUTPUT_SAID]);
@@ -26,9 +26,9 @@ BN_CHECKED bn_status bn_output_after_step(bn_output *);
 /* Fields and pictures of the current state, unless they were just written. */
 BN_CHECKED bn_status bn_output_fields(bn_output *);
 
-/* Begins a checkpoint of the current state in checkpoint/, unless there is one of this step. The writer finishes it after
- * all files that were submitted before, so that the files that it lists exist. Waits while the one before is not on the disk:
- * there are never two copies of the state. */
+/* Begins a checkpoint of the current state in checkpoint/, unless there is one of this step. The writer finishes it
+ * after all files that were submitted before, so that the files that it lists exist. Waits while the one before is not
+ * on the disk: there are never two copies of the state. */
 BN_CHECKED bn_status bn_output_checkpoint(bn_output *);
 /* Whether one is still being written. */
 bool bn_output_saving(const bn_output *);
@@ -37,8 +37,8 @@ unsigned long long bn_output_saved(const bn_output *);
 
 /* Tables of the results, the chart of the residual, the series; waits for the writer, then joins the pictures of each
  * kind to an animation where the case asks for it and there are two or more. They are drawn again before that, with one
- * range of colours and one set of lines. `sound`: the last step succeeded and gets a row. The first failure counts, but the
- * rest is written all the same. */
+ * range of colours and one set of lines. `sound`: the last step succeeded and gets a row. The first failure counts, but
+ * the rest is written all the same. */
 BN_CHECKED bn_status bn_output_finish(bn_output *, bool sound);
 void bn_output_destroy(bn_output **);
 

@@ -246,7 +246,8 @@ out:
     return st;
 }
 
-bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use, bn_output_dir **out)
+bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use,
+                             bn_output_dir **out)
 {
     *out = NULL;
     bool empty, ours, finished;

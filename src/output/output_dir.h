@@ -14,7 +14,8 @@ typedef enum bn_output_dir_use {
 
 /* Makes or reuses `path`: refused (BN_IO) if it holds files that Binnacle did not write, or if another run uses it.
  * Writes case.toml. */
-BN_CHECKED bn_status bn_output_dir_open(bn_context *, const char *path, const bn_case *, bn_output_dir_use, bn_output_dir **out);
+BN_CHECKED bn_status bn_output_dir_open(bn_context *, const char *path, const bn_case *, bn_output_dir_use,
+                                        bn_output_dir **out);
 
 /* The same directory on another rank, to name files in it. BN_IO if it is not visible there. */
 BN_CHECKED bn_status bn_output_dir_follow(bn_context *, const char *path, bn_output_dir **out);

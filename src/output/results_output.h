@@ -11,8 +11,8 @@ typedef struct bn_results_output {
     bool pictures, vtk;
 } bn_results_output;
 
-/* Tables as CSV, maps as pictures and VTK, texts, charts of the tables. The first failure counts, but the rest is written
- * all the same. */
+/* Tables as CSV, maps as pictures and VTK, texts, charts of the tables. The first failure counts, but the rest is
+ * written all the same. */
 BN_CHECKED bn_status bn_results_output_write(const bn_results_output *);
 
 #endif

@@ -12,20 +12,20 @@
 #include <string.h>
 
 /* An object being filled. Lack of memory for an entry is recorded, and checked once at the end. */
-typedef struct builder {
+typedef struct object {
     json_t *json;
     bool *failed;
-} builder;
+} object;
 
-static void put(builder b, const char *key, json_t *value)
+static void put(object b, const char *key, json_t *value)
 {
     if (json_object_set_new(b.json, key, value) != 0)
         *b.failed = true;
 }
 
-static builder put_object(builder b, const char *key)
+static object put_object(object b, const char *key)
 {
-    builder inner = { json_object(), b.failed };
+    object inner = { json_object(), b.failed };
     put(b, key, inner.json);
     return inner;
 }
@@ -53,7 +53,7 @@ static bn_status add_to_hash(void *user, int component, const bn_region *r, cons
 }
 
 /* A hash over the bits of each field that is written or compared, so that runs can be compared without their files. */
-static bn_status hash_fields(bn_sim *sim, builder out)
+static bn_status hash_fields(bn_sim *sim, object out)
 {
     BN_TRY(bn_sim_update_outputs(sim));
     for (size_t i = 0; i < bn_sim_field_count(sim); i++) {
@@ -67,20 +67,20 @@ static bn_status hash_fields(bn_sim *sim, builder out)
         char hex[17];
         BN_TRY(bn_field_visit(values, BN_OWN_TYPE, add_to_hash, &h));
         snprintf(hex, sizeof hex, "%016llx", (unsigned long long)h.hash);
-        builder field = put_object(out, f->name);
+        object field = put_object(out, f->name);
         put(field, "bytes", count(bn_field_bytes(values)));
         put(field, "hash", text(hex));
     }
     return BN_OK;
 }
 
-static void add_profile(builder o, bn_sim *sim, double bandwidth)
+static void add_profile(object o, bn_sim *sim, double bandwidth)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
     const size_t found = bn_profile_rows(sim, rows);
     json_t *list = json_array();
     for (size_t i = 0; i < found; i++) {
-        builder row = { json_object(), o.failed };
+        object row = { json_object(), o.failed };
         put(row, "kernel", text(rows[i].kernel));
         put(row, "calls", count(rows[i].calls));
         put(row, "seconds", number(rows[i].seconds));
@@ -93,13 +93,13 @@ static void add_profile(builder o, bn_sim *sim, double bandwidth)
     put(o, "profile", list);
 }
 
-static void add_device(builder o, const bn_summary *s)
+static void add_device(object o, const bn_summary *s)
 {
     if (!s->device) {
         put(o, "device", json_null());
         return;
     }
-    builder d = put_object(o, "device");
+    object d = put_object(o, "device");
     put(d, "index", count(s->device->index));
     put(d, "name", text(s->device->name));
     put(d, "platform", text(s->device->platform));
@@ -115,7 +115,7 @@ static void add_device(builder o, const bn_summary *s)
     put(d, "names", names);
 }
 
-static void add_run(builder o, bn_sim *sim, const bn_summary *s)
+static void add_run(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_case *c = bn_sim_case(sim);
     const bn_plan *p = bn_sim_plan(sim);
@@ -132,10 +132,10 @@ static void add_run(builder o, bn_sim *sim, const bn_summary *s)
     put(o, "work_group", group[0] ? triple(group[0], group[1], group[2]) : text("default"));
     put(o, "tuning", text(bn_sim_tuning_source(sim)));
     const bn_tuning *t = bn_sim_tuning(sim);
-    builder shapes = t->count ? put_object(o, "tuned_work_groups") : o;
+    object shapes = t->count ? put_object(o, "tuned_work_groups") : o;
     for (size_t i = 0; i < t->count; i++)
         put(shapes, t->groups[i].kernel, triple(t->groups[i].shape[0], t->groups[i].shape[1], t->groups[i].shape[2]));
-    builder choices = t->choice_count ? put_object(o, "tuned_choices") : o;
+    object choices = t->choice_count ? put_object(o, "tuned_choices") : o;
     for (size_t i = 0; i < t->choice_count; i++)
         put(choices, t->choices[i].key, text(t->choices[i].value));
     put(o, "selftest", text(s->selftest));
@@ -146,7 +146,7 @@ json_t *bn_summary_converged(bn_sim *sim)
     return bn_sim_plan(sim)->tolerance > 0 ? json_boolean(bn_sim_now(sim).converged) : json_null();
 }
 
-static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
+static void add_outcome(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_sim_state now = bn_sim_now(sim);
     put(o, "steps", count(now.step));
@@ -161,22 +161,22 @@ static void add_outcome(builder o, bn_sim *sim, const bn_summary *s)
     put(o, "error", text(s->error));
 }
 
-static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
+static void add_speed(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_build_stats build = bn_domain_build_stats(bn_sim_domain(sim));
     const double bytes = bn_declared_bytes(sim);
-    builder t = put_object(o, "timings");
+    object t = put_object(o, "timings");
     put(t, "total", number(s->total));
     put(t, "setup", number(s->setup));
     put(t, "build", number(build.seconds));
     put(t, "steps", number(s->steps));
     put(t, "output", number(s->output));
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
-    builder r = put_object(o, "rate");
+    object r = put_object(o, "rate");
     put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));
     put(r, "share_of_bandwidth_limit", number(bytes > 0 ? bytes / s->steps / limit : (double)NAN));
     put(r, "bandwidth_bytes_per_second", number(limit));
-    builder b = put_object(o, "build");
+    object b = put_object(o, "build");
     put(b, "programs", count(build.built));
     put(b, "cached", count(build.cached));
     put(b, "cache", text(build.cache));
@@ -184,17 +184,17 @@ static void add_speed(builder o, bn_sim *sim, const bn_summary *s)
 }
 
 /* How the devices share the work, where cuts can be moved. */
-static void add_balance(builder o, bn_sim *sim)
+static void add_balance(object o, bn_sim *sim)
 {
     const bn_load_balance *b = bn_sim_load_balance(sim);
     const bn_domain *d = bn_sim_domain(sim);
     if (!b->on)
         return;
-    builder to = put_object(o, "balance");
+    object to = put_object(o, "balance");
     put(to, "looks", count(b->looks));
     put(to, "moves", count(b->moves));
     put(to, "seconds", number(b->seconds));
-    builder busiest = put_object(to, "busiest"); /* device: its work over the mean of all */
+    object busiest = put_object(to, "busiest"); /* device: its work over the mean of all */
     put(busiest, "highest", number(b->looks > 0 ? b->highest : (double)NAN));
     put(busiest, "mean", number(b->looks > 0 ? b->sum / (double)b->looks : (double)NAN));
     put(busiest, "last", number(b->looks > 0 ? b->busiest : (double)NAN));
@@ -205,11 +205,11 @@ static void add_balance(builder o, bn_sim *sim)
     put(to, "shares", shares); /* of the cells */
 }
 
-static void add_findings(builder o, bn_sim *sim)
+static void add_findings(object o, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
     const bn_results *r = bn_sim_results(sim);
-    builder notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
+    object notes = put_object(o, "notes"), results = put_object(o, "results"), units = put_object(o, "units");
     for (size_t i = 0; i < p->note_count; i++) {
         put(notes, p->notes[i].name, p->notes[i].help[0] ? text(p->notes[i].help) : number(p->notes[i].value));
         put(units, p->notes[i].name, text(p->notes[i].unit));
@@ -225,13 +225,13 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
 {
     bool failed = false;
     char *dump = NULL, *path = NULL;
-    builder o = { json_object(), &failed };
+    object o = { json_object(), &failed };
     add_run(o, sim, s);
     add_outcome(o, sim, s);
     add_speed(o, sim, s);
     add_balance(o, sim);
     add_findings(o, sim);
-    builder fields = put_object(o, "fields");
+    object fields = put_object(o, "fields");
     bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(sim, fields); /* a lost device can't be read */
     bn_status st = BN_OK;
     if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {

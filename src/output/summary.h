@@ -9,7 +9,7 @@
 
 typedef struct bn_summary {
     const bn_device_info *device; /* NULL: reference */
-    const bn_device *devices;     /* number of devices that work together */
+    const bn_device *devices;     /* the device and its group */
     int ranks;
     const char *selected_because, *selftest, *stopped_by;
     const char *error; /* NULL: none */

@@ -1,4 +1,4 @@
-/* labels.c: text for pictures, put together from names, units and numbers. */
+/* labels.c: text for pictures, from names, units and numbers. */
 #include "plot/labels.h"
 
 #include "io/decimal.h"
@@ -11,7 +11,7 @@
 
 #define MINUS "\u2212"
 
-/* Text that is put together piece by piece and silently cut where the room ends, never within a piece. */
+/* Text that is appended piece by piece and silently cut at the end of the buffer, never within a piece. */
 typedef struct writing {
     char *out;
     size_t bytes, used;

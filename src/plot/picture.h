@@ -11,9 +11,10 @@
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
-/* Draws pictures of one kind that keep their values again, one after the other: those that find the range of their colours
- * or the levels of their lines in the data do so in the data of all of them. `kind`: what they have in common; grid, values,
- * lines, title and caption come from the files. A picture that keeps nothing stays as it is, with a warning. */
+/* Draws pictures of one kind that keep their values again, one after the other: those that find the range of their
+ * colours or the levels of their lines in the data do so in the data of all of them. `kind`: what they have in common;
+ * grid, values, lines, title and caption come from the files. A picture that keeps nothing stays as it is, with a
+ * warning. */
 BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count,
                                               const bn_picture *kind);
 /* bn_picture_write of a picture whose file keeps these data. */

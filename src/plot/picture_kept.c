@@ -1,5 +1,5 @@
-/* picture_kept.c: values of a picture as data inside its file, and back. The data are those of this machine, compressed;
- * values are single precision, their bytes sorted by significance, which zlib makes much smaller. */
+/* picture_kept.c: values of a picture as data inside its file, and back. The data are those of this machine,
+ * compressed; values are single precision, their bytes sorted by significance, which zlib makes much smaller. */
 #include "plot/picture_kept.h"
 
 #include "plot/raster.h"

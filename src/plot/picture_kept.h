@@ -15,8 +15,8 @@ typedef struct bn_picture_scale {
 BN_CHECKED bn_status bn_picture_keep(bn_context *, const char *path, const bn_picture *, int w, int h,
                                      bn_png_kept *out);
 
-/* The other way: grid, values, lines, title and caption of `out` are set, in memory that *memory owns (free() it); its other
- * members stay. NULL in *memory: the data are none of this program on this machine. */
+/* The other way: grid, values, lines, title and caption of `out` are set, in memory that *memory owns (free() it); its
+ * other members stay. NULL in *memory: the data are none of this program on this machine. */
 BN_CHECKED bn_status bn_picture_unpack(bn_context *, const char *path, const bn_png_kept *, bn_picture *out,
                                        bn_picture_scale *, void **memory);
 

@@ -1,5 +1,5 @@
-/* picture_scale.c: pictures of one kind drawn again, with one range of colours and one set of lines. At any time one picture
- * is in memory. */
+/* picture_scale.c: pictures of one kind drawn again, with one range of colours and one set of lines. At any time one
+ * picture is in memory. */
 #include "plot/picture.h"
 
 #include "plot/picture_kept.h"

@@ -61,7 +61,7 @@ static void put_chunk(animation *a, const char *type, const unsigned char *head,
     store32(begin, head_bytes + tail_bytes);
     memcpy(begin + 4, type, 4);
     uLong sum = crc32(crc32(0, begin + 4, 4), head, head_bytes);
-    if (tail_bytes > 0) /* crc32() would start anew at NULL */
+    if (tail_bytes > 0) /* crc32() begins again at NULL */
         sum = crc32(sum, tail, tail_bytes);
     store32(end, (uint32_t)sum);
     fwrite(begin, 1, sizeof begin, a->stream);

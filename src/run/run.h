@@ -5,8 +5,8 @@
 #include "binnacle/sim.h"
 #include <signal.h>
 
-/* Message of a signal handler when other ranks may have ended, so that nothing can be waited for: it writes text[which],
- * unless that is empty. */
+/* Message of a signal handler when other ranks may have ended, so that nothing can be waited for: it writes
+ * text[which], unless that is empty. */
 typedef struct bn_last_words {
     char text[2][1024];
     volatile sig_atomic_t which;
@@ -14,11 +14,11 @@ typedef struct bn_last_words {
 
 /* The options of a run: the command line fills them in, run, output and simulation read them. */
 typedef struct bn_run_desc {
-    const char *device; /* selector; NULL: environment or auto. Ignored with `reference` */
-    bool reference;     /* the CPU reference: OpenCL is never touched */
-    const char *out;    /* output directory; NULL: CASE-NAME.out in the current one */
-    bool force;         /* overwrite a finished run, run after a failed self-test */
-    bool profile;       /* time every kernel by device events and print the table */
+    const char *device;  /* selector; NULL: environment or auto. Ignored with `reference` */
+    bool reference;      /* the CPU reference: OpenCL is never touched */
+    const char *out;     /* output directory; NULL: CASE-NAME.out in the current one */
+    bool force;          /* overwrite a finished run, run after a failed self-test */
+    bool profile;        /* time every kernel by device events and print the table */
     bn_sim_desc sim;     /* boxes and work-groups; the run sets its other members */
     long long steps;     /* end after so many steps at most, no failure; < 0: what the case says */
     bool quiet, json;    /* no progress; progress and end as JSON lines on stdout */
@@ -34,10 +34,9 @@ typedef struct bn_run_desc {
 
 /* Runs the case. All that was written stays intact whatever the outcome:
  *   BN_OK           converged, or the steps were done, or the file STOP was found in the output directory
- *   BN_DIVERGED     a value is not finite, a linear solve failed, or stop.steps came before the convergence that the case
- *                   asks for
- *   BN_INTERRUPTED  `stop` was set, BN_TERMINATED: to SIGTERM; a checkpoint was written
- *   others          device, memory, mismatch (self-test), io */
+ *   BN_DIVERGED     a value is not finite, a linear solve failed, or stop.steps came before the convergence that the
+ * case asks for BN_INTERRUPTED  `stop` was set, BN_TERMINATED: to SIGTERM; a checkpoint was written others device,
+ * memory, mismatch (self-test), io */
 BN_CHECKED bn_status bn_run_case(bn_context *, bn_case *, const bn_run_desc *);
 
 #endif

@@ -13,15 +13,15 @@ enum { BN_SERIES_MAX = 8 };
 /* --- grid --- */
 BN_CHECKED bn_status bn_plan_grid(bn_plan *, const bn_grid *);
 BN_CHECKED bn_status bn_plan_halo(bn_plan *, int cells); /* largest stencil radius of any launch; 1 unless announced */
-/* The halo is wider by so many ghost cells, which launches may compute along with their own where boxes are thick enough
- * (BN_GHOST_CELLS, bn_domain_max_radius). */
+/* The halo is wider by so many ghost cells, which launches may compute along with their own where boxes are thick
+ * enough (BN_GHOST_CELLS, bn_domain_max_radius). */
 void bn_plan_ghost_cells(bn_plan *, int cells);
 /* Cuts between boxes lie at multiples of so many cells, a power of two, where boxes are large enough for that: the grid
  * can be coarsened by halves that often in the same boxes. */
 void bn_plan_align(bn_plan *, int cells);
 void bn_plan_whole_rows(bn_plan *); /* no cuts along x (bn_domain_desc.whole_rows) */
-/* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known): TIFFs get the
- * tags of GeoTIFF. */
+/* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known): TIFFs get
+ * the tags of GeoTIFF. */
 void bn_plan_map(bn_plan *, int epsg);
 
 /* --- fields and memory --- */
@@ -37,9 +37,9 @@ BN_CHECKED bn_status bn_plan_table(bn_plan *, uint64_t bytes, uint64_t pieces);
 bool bn_plan_has_room(const bn_plan *, uint64_t bytes, uint64_t largest);
 /* Zeroed memory that lives as long as the plan: for what plan() works out and the steps need. */
 BN_CHECKED bn_status bn_plan_allocate(bn_plan *, size_t bytes, void **out);
-/* plan() asks this before it makes or looks at anything that grows with the cells, of which there are so many. True: the
- * plan only estimates what the case takes, and the cells are too many to be looked at for that. Then plan() announces the
- * grid and the fields alone; what depends on single cells is announced as the most that it may be. */
+/* plan() asks this before it makes or looks at anything that grows with the cells, of which there are so many. True:
+ * the plan only estimates what the case takes, and the cells are too many to be looked at for that. Then plan()
+ * announces the grid and the fields alone; what depends on single cells is announced as the most that it may be. */
 bool bn_plan_only_counts(bn_plan *, double cells);
 
 /* --- constants of kernels --- */
@@ -47,14 +47,14 @@ bool bn_plan_only_counts(bn_plan *, double cells);
  *     typedef struct flow_constants { FLOW_CONSTANTS(BN_CONSTANT_MEMBER) } flow_constants;
  *     bn_plan_constants(p, BN_CONSTANT_NAMES(FLOW_CONSTANTS), (const double *)&s->k)
  * Kernels know member `nu_x` as NU_X, rounded to the case's precision; the reference rounds the same struct
- * (numerics/real.h). What is fixed over a run is such a constant, what changes from launch to launch an argument, what is
- * indexed a device array. */
+ * (numerics/real.h). What is fixed over a run is such a constant, what changes from launch to launch an argument, what
+ * is indexed a device array. */
 #define BN_CONSTANT_MEMBER(name, meaning) double name;
 #define BN_CONSTANT_NAME(name, meaning) #name,
 #define BN_CONSTANT_NAMES(LIST) ((const char *const[]){ LIST(BN_CONSTANT_NAME) NULL })
 BN_CHECKED bn_status bn_plan_constants(bn_plan *, const char *const *names, const double *values);
-/* Whole numbers that host and kernels share, such as the bits of a node: LIST(X) with X(NAME, value, "what it is"). Kernels
- * know them as NAME. */
+/* Whole numbers that host and kernels share, such as the bits of a node: LIST(X) with X(NAME, value, "what it is").
+ * Kernels know them as NAME. */
 typedef struct bn_code {
     const char *name;
     long long value;
@@ -110,8 +110,8 @@ typedef struct bn_picture_desc {
     const bool *hidden;       /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
     const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m], kept by the plan */
     size_t wall_count;
-    /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the index of its points on that axis.
-     * The picture's own axes are the other two, in order. */
+    /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the index of its points on that
+     * axis. The picture's own axes are the other two, in order. */
     int across;
     uint32_t at;
     bool timeless;       /* the title names the step instead of a time */
@@ -130,8 +130,8 @@ typedef struct bn_plan_chart_desc {
 } bn_plan_chart_desc;
 BN_CHECKED bn_status bn_plan_chart(bn_plan *, const bn_plan_chart_desc *);
 
-/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists live
- * as long as the plan. */
+/* Files of each layer of cells (a storey) at output times, for programs of geography and of crowds. Texts and lists
+ * live as long as the plan. */
 typedef struct bn_plan_mesh_output_desc {
     const char *name;   /* of files: "storey" gives storey1.nc, outlines/flooded-storey1-000120.wkt */
     const bool *hidden; /* cells that are walls: grid.n values; NULL: none */
@@ -145,8 +145,8 @@ void bn_plan_mesh_output(bn_plan *, const bn_plan_mesh_output_desc *);
 
 /* --- what plan() may ask --- */
 bn_context *bn_plan_context(const bn_plan *);
-/* The device that the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or not
- * known. */
+/* The device that the case will run on: a choice of method may depend on it, never a result. NULL: the reference, or
+ * not known. */
 const bn_device_info *bn_plan_device(const bn_plan *);
 
 #endif

@@ -22,7 +22,7 @@ enum { BN_PART_BYTES = 128 << 20, BLOCKS = 256 };
 struct bn_checkpoint_writer {
     const bn_plan *plan; /* outlives it */
     char *folder, *resolved;
-    bn_checkpoint_state keeper;
+    bn_checkpoint_state state;
     bn_sim_state now;
     size_t part_bytes, boxes;
     char kernels[17];
@@ -34,7 +34,7 @@ struct bn_checkpoint_writer {
     bool whole;
     long long number; /* of this one, the same on all ranks */
     /* Where ranks write parts of their own: */
-    bool dealt;
+    bool distributed;
     int rank;
     json_t *json_parts, *json_fields, *json_numbers; /* what this rank has written; after gathering, on the first
                                                         rank, what all have */
@@ -47,7 +47,7 @@ typedef struct writer {
     bn_checkpoint_writer *s;
     size_t parts, blocks, bytes;
     bn_part_block block[BLOCKS];
-    char name[BLOCKS][BN_KEPT_NAME + 32];
+    char name[BLOCKS][BN_STATE_NAME + 32];
     bn_part_room room;
     bool failed; /* no memory for the manifest */
 } writer;
@@ -57,16 +57,16 @@ bn_part_layout bn_field_layout(const bn_plan *p, const bn_field_desc *d)
     const bool pair = d->type == BN_T_REAL2;
     const bn_part_type real = p->precision == BN_DOUBLE ? BN_PART_F64 : BN_PART_F32;
     const uint64_t components = d->components > 0 ? (uint64_t)d->components : 1, width = pair ? 2 : 1;
-    const bool together = (d->role & BN_INTERLEAVED) != 0;
+    const bool interleaved = (d->role & BN_INTERLEAVED) != 0;
     return (bn_part_layout){ .type = d->type == BN_T_I32   ? BN_PART_I32
-                                : d->type == BN_T_I64 ? BN_PART_I64
-                                : d->type == BN_T_U8  ? BN_PART_U8
-                                                      : real,
-                        .n = { together ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
-                               together ? components * width : width } };
+                                     : d->type == BN_T_I64 ? BN_PART_I64
+                                     : d->type == BN_T_U8  ? BN_PART_U8
+                                                           : real,
+                             .n = { interleaved ? 1 : components, p->grid.n[2], p->grid.n[1], p->grid.n[0],
+                                    interleaved ? components * width : width } };
 }
 
-bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *s) { return &s->keeper; }
+bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *s) { return &s->state; }
 
 void bn_checkpoint_writer_release(bn_checkpoint_writer **saving)
 {
@@ -75,7 +75,7 @@ void bn_checkpoint_writer_release(bn_checkpoint_writer **saving)
     bn_checkpoint_writer *s = *saving;
     for (size_t i = 0; i < s->field_count; i++)
         bn_snapshot_release(&s->snapshots[i]);
-    bn_checkpoint_state_release(&s->keeper);
+    bn_checkpoint_state_release(&s->state);
     bn_manifest_release(&s->newest);
     bn_manifest_release(&s->older);
     json_decref(s->json_parts);
@@ -138,7 +138,7 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
         goto out;
     }
     s->plan = p;
-    s->keeper = (bn_checkpoint_state){ .ctx = ctx, .path = s->folder };
+    s->state = (bn_checkpoint_state){ .ctx = ctx, .path = s->folder };
     s->part_bytes = part_bytes > 0 ? part_bytes : BN_PART_BYTES;
     s->boxes = bn_domain_boxes(bn_sim_domain(sim));
     s->engine = bn_sim_engine_name(sim);
@@ -148,15 +148,15 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
     snprintf(s->kernels, sizeof s->kernels, "%016" PRIx64, kernels);
     BN_GO(bn_sim_update_outputs(sim)); /* some engines write their sums into fields of the state only there */
     s->now = bn_sim_now(sim);
-    s->dealt = bn_domain_across_ranks(bn_sim_domain(sim));
+    s->distributed = bn_domain_across_ranks(bn_sim_domain(sim));
     s->rank = bn_context_rank(ctx);
     if (!(s->json_parts = json_array()) || !(s->json_fields = json_array()) || !(s->json_numbers = json_array())) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
         goto out;
     }
-    if (s->dealt)
+    if (s->distributed)
         BN_GO(agree_on_number(ctx, s));
-    BN_GO(bn_sim_serialize(sim, &s->keeper));
+    BN_GO(bn_sim_serialize(sim, &s->state));
     for (size_t i = 0; i < p->field_count; i++)
         if (p->fields[i].role & BN_STATE) {
             s->field[s->field_count] = i;
@@ -186,7 +186,7 @@ static bn_status flush(writer *w)
     char file[32];
     if (w->blocks == 0)
         return BN_OK;
-    if (w->s->dealt)
+    if (w->s->distributed)
         snprintf(file, sizeof file, "%06lld-r%d-%04zu.h5", w->s->number, w->s->rank, w->parts);
     else
         snprintf(file, sizeof file, "%06lld-%04zu.h5", w->s->number, w->parts);
@@ -250,7 +250,7 @@ static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_regio
     for (int k = 0; k < d; k++)
         outer *= n[k];
     const uint64_t fit = w->s->part_bytes / unit[d], most = fit > 0 ? fit : 1;
-    const bool whole = !w->s->dealt && outer == 1 && most >= n[d];
+    const bool whole = !w->s->distributed && outer == 1 && most >= n[d];
     for (uint64_t o = 0; o < outer; o++)
         for (uint64_t at = 0; at < n[d]; at += most) {
             uint64_t from[BN_PART_DIMS] = { 0, r->first[2], r->first[1], r->first[0], 0 };
@@ -265,7 +265,7 @@ static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_regio
                 from[0] += o / n[1];
                 from[1] += o % n[1];
             }
-            char name[BN_KEPT_NAME + 32];
+            char name[BN_STATE_NAME + 32];
             size_t part;
             snprintf(name, sizeof name, whole ? "/fields/%s" : "/fields/%s/%06zu", desc->name, json_array_size(pieces));
             BN_TRY(add_block(w, name, l.type, size, values + (o * n[d] + at) * unit[d], &part));
@@ -276,17 +276,17 @@ static bn_status add_region(writer *w, const bn_field_desc *desc, const bn_regio
     return BN_OK;
 }
 
-static bn_status add_number(writer *w, const bn_state_entry *kept)
+static bn_status add_number(writer *w, const bn_state_entry *entry)
 {
-    const uint64_t n[BN_PART_DIMS] = { 1, 1, 1, 1, kept->count };
-    char name[BN_KEPT_NAME + 32];
+    const uint64_t n[BN_PART_DIMS] = { 1, 1, 1, 1, entry->count };
+    char name[BN_STATE_NAME + 32];
     size_t part = 0;
-    snprintf(name, sizeof name, "/%s", kept->name);
-    if (kept->count > 0)
-        BN_TRY(add_block(w, name, kept->type, n, kept->values, &part));
+    snprintf(name, sizeof name, "/%s", entry->name);
+    if (entry->count > 0)
+        BN_TRY(add_block(w, name, entry->type, n, entry->values, &part));
     append(w, w->s->json_numbers,
-           json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", kept->name, "type", type_name(kept->type), "count",
-                     (json_int_t)kept->count, "part", (json_int_t)part, "dataset", name));
+           json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", entry->name, "type", type_name(entry->type), "count",
+                     (json_int_t)entry->count, "part", (json_int_t)part, "dataset", name));
     return BN_OK;
 }
 
@@ -380,13 +380,13 @@ void bn_checkpoint_remove(bn_context *ctx, const char *folder)
 }
 
 /* The new manifest is synced under its temporary name before the last one is renamed. */
-static bn_status put_manifest(bn_context *ctx, const char *text, const char *path, const char *before, bool keep)
+static bn_status put_manifest(bn_context *ctx, const char *text, const char *path, const char *before, bool keep_last)
 {
     bn_file *f = NULL;
     BN_TRY(bn_file_begin(ctx, path, &f));
     FILE *stream = bn_file_stream(f);
     if (fwrite(text, 1, strlen(text), stream) == strlen(text) && fflush(stream) == 0 && fsync(fileno(stream)) == 0 &&
-        keep && rename(path, before) != 0) {
+        keep_last && rename(path, before) != 0) {
         const int error = errno;
         bn_file_abort(&f);
         return bn_fail(ctx, BN_IO, "cannot rename %s to %s: %s", path, before, strerror(error));
@@ -418,8 +418,8 @@ static bn_status look_at(writer *w, const bn_field_desc *desc, const bn_region *
     if (at == count)
         return BN_OK;
     snprintf(w->s->bad, sizeof w->s->bad, "%s is not finite any more (value %zu of %zu%s); try a smaller time step",
-             desc->name, at, count, w->s->dealt ? " of a rank's part" : "");
-    return w->s->dealt ? BN_OK : bn_fail(w->ctx, BN_DIVERGED, "%s", w->s->bad);
+             desc->name, at, count, w->s->distributed ? " of a rank's part" : "");
+    return w->s->distributed ? BN_OK : bn_fail(w->ctx, BN_DIVERGED, "%s", w->s->bad);
 }
 
 static bn_status write_field(writer *w, size_t which)
@@ -447,8 +447,8 @@ out:
 static bn_status write_all(writer *w)
 {
     const bn_checkpoint_writer *s = w->s;
-    for (size_t i = 0; s->rank == 0 && i < s->keeper.count; i++)
-        BN_TRY(add_number(w, &s->keeper.items[i]));
+    for (size_t i = 0; s->rank == 0 && i < s->state.count; i++)
+        BN_TRY(add_number(w, &s->state.items[i]));
     for (size_t i = 0; i < s->field_count; i++)
         BN_TRY(write_field(w, i));
     BN_TRY(flush(w));
@@ -471,7 +471,7 @@ bn_status bn_checkpoint_writer_write_parts(bn_context *ctx, bn_checkpoint_writer
         return bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
     w->ctx = ctx;
     w->s = s;
-    if (!s->dealt)
+    if (!s->distributed)
         BN_GO(find_number(ctx, s));
     BN_GO(write_all(w));
 out:
@@ -503,7 +503,7 @@ bn_status bn_checkpoint_writer_gather(bn_context *ctx, bn_checkpoint_writer *s)
 {
     bn_status st = BN_OK;
     char **texts = NULL, *mine = NULL;
-    if (!s->dealt)
+    if (!s->distributed)
         return BN_OK;
     json_t *json = json_pack("{s:O, s:O, s:s}", "parts", s->json_parts, "fields", s->json_fields, "bad", s->bad);
     mine = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -540,7 +540,7 @@ bn_status bn_checkpoint_writer_finish(bn_context *ctx, bn_checkpoint_writer *s)
     return told(ctx, s, st);
 }
 
-bool bn_checkpoint_writer_in_parts(const bn_checkpoint_writer *s) { return s->dealt; }
+bool bn_checkpoint_writer_in_parts(const bn_checkpoint_writer *s) { return s->distributed; }
 
 bn_status bn_checkpoint_writer_write(bn_context *ctx, bn_checkpoint_writer *s)
 {

@@ -18,7 +18,8 @@ typedef struct bn_checkpoint_writer bn_checkpoint_writer;
 
 /* Stores the numbers and begins to copy the fields; steps may continue. `part_bytes`: of fields in one part; 0: 128
  * MiB. All ranks call it. */
-BN_CHECKED bn_status bn_checkpoint_writer_begin(bn_sim *, const char *folder, size_t part_bytes, bn_checkpoint_writer **out);
+BN_CHECKED bn_status bn_checkpoint_writer_begin(bn_sim *, const char *folder, size_t part_bytes,
+                                                bn_checkpoint_writer **out);
 /* For numbers of the caller. */
 bn_checkpoint_state *bn_checkpoint_writer_state(bn_checkpoint_writer *);
 /* Writes everything; on any thread, with a context of its own. Removes parts that neither this checkpoint nor the
@@ -46,8 +47,8 @@ BN_CHECKED bn_status bn_checkpoint_open(bn_context *, const char *path, bn_check
 void bn_checkpoint_close(bn_checkpoint **);
 /* Whether a folder, or its folder "checkpoint", holds a manifest at all. */
 bool bn_checkpoint_exists(const char *folder);
-const char *bn_checkpoint_path(const bn_checkpoint *); /* of its manifest */
-bn_checkpoint_state *bn_checkpoint_state_of(bn_checkpoint *);      /* for reading */
+const char *bn_checkpoint_path(const bn_checkpoint *);        /* of its manifest */
+bn_checkpoint_state *bn_checkpoint_state_of(bn_checkpoint *); /* for reading */
 
 /* Reads the box [low, high) of a field, all components, in the order of bn_field_read, from the parts that hold it. */
 BN_CHECKED bn_status bn_checkpoint_box(bn_checkpoint *, const char *field, const uint32_t low[3],

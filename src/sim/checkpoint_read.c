@@ -20,7 +20,7 @@ struct bn_checkpoint {
     bn_context *ctx;
     char *path, *folder;
     bn_manifest manifest;
-    bn_checkpoint_state keeper;
+    bn_checkpoint_state state;
 };
 
 /* ---------------------------------------------------------------------------------------------------------- manifest
@@ -100,7 +100,7 @@ void bn_checkpoint_close(bn_checkpoint **checkpoint)
         return;
     bn_checkpoint *c = *checkpoint;
     bn_manifest_release(&c->manifest);
-    bn_checkpoint_state_release(&c->keeper);
+    bn_checkpoint_state_release(&c->state);
     free(c->path);
     free(c->folder);
     free(c);
@@ -108,7 +108,7 @@ void bn_checkpoint_close(bn_checkpoint **checkpoint)
 }
 
 const char *bn_checkpoint_path(const bn_checkpoint *c) { return c->path; }
-bn_checkpoint_state *bn_checkpoint_state_of(bn_checkpoint *c) { return &c->keeper; }
+bn_checkpoint_state *bn_checkpoint_state_of(bn_checkpoint *c) { return &c->state; }
 
 static bool type_of(const json_t *entry, bn_part_type *type)
 {
@@ -162,14 +162,14 @@ static bn_status read_numbers(bn_checkpoint *c)
         const char *name = json_string_value(json_object_get(entry, "name"));
         const json_int_t count = json_integer_value(json_object_get(entry, "count"));
         bn_part_type type;
-        bn_state_entry *kept;
+        bn_state_entry *number;
         if (!name || !type_of(entry, &type) || count < 0)
             return other_version(c);
-        BN_TRY(bn_checkpoint_state_add(&c->keeper, name, type, (size_t)count, &kept));
+        BN_TRY(bn_checkpoint_state_add(&c->state, name, type, (size_t)count, &number));
         const uint64_t n = (uint64_t)count;
         const bn_part_box all = { .size = { 1, 1, 1, 1, n }, .room = { 1, 1, 1, 1, n } };
         if (count > 0)
-            BN_TRY(read_block(c, entry, type, &all, kept->values));
+            BN_TRY(read_block(c, entry, type, &all, number->values));
     }
     return BN_OK;
 }
@@ -206,7 +206,7 @@ static bn_status open_manifest(bn_context *ctx, const char *path, bn_checkpoint 
         goto out;
     }
     c->ctx = ctx;
-    c->keeper = (bn_checkpoint_state){ .ctx = ctx, .restores = true, .path = c->path, .case_path = "" };
+    c->state = (bn_checkpoint_state){ .ctx = ctx, .restores = true, .path = c->path, .case_path = "" };
     BN_GO(bn_manifest_read(ctx, path, &c->manifest));
     BN_GO(check_parts(c));
     BN_GO(read_numbers(c));
@@ -440,7 +440,7 @@ static bn_status supply(void *user, const bn_region *r, void *values)
 bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
-    c->keeper.case_path = bn_case_path(bn_sim_case(sim));
+    c->state.case_path = bn_case_path(bn_sim_case(sim));
     BN_TRY(same_case(c, sim));
     BN_TRY(look_at_kernels(c));
     for (size_t i = 0; i < p->field_count; i++)
@@ -449,5 +449,5 @@ bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
             wanted w = { c, p->fields[i].name, bn_field_element_bytes(f) * (size_t)bn_field_describe(f)->components };
             BN_TRY(bn_field_supply(f, BN_OWN_TYPE, supply, &w));
         }
-    return bn_sim_serialize(sim, &c->keeper);
+    return bn_sim_serialize(sim, &c->state);
 }

@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bn_checkpoint_state_group(bn_checkpoint_state *k, const char *group) { snprintf(k->group, sizeof k->group, "%s", group); }
+void bn_checkpoint_state_group(bn_checkpoint_state *k, const char *group)
+{
+    snprintf(k->group, sizeof k->group, "%s", group);
+}
 bool bn_state_restores(const bn_checkpoint_state *k) { return k->restores; }
 
-bn_status bn_checkpoint_state_add(bn_checkpoint_state *k, const char *name, bn_part_type type, size_t count, bn_state_entry **out)
+bn_status bn_checkpoint_state_add(bn_checkpoint_state *k, const char *name, bn_part_type type, size_t count,
+                                  bn_state_entry **out)
 {
     *out = NULL;
-    if (strlen(name) >= BN_KEPT_NAME || count > SIZE_MAX / 16)
+    if (strlen(name) >= BN_STATE_NAME || count > SIZE_MAX / 16)
         return bn_fail(k->ctx, BN_USAGE, "cannot keep %zu values called %s", count, name);
     bn_state_entry *items = realloc(k->items, (k->count + 1) * sizeof *items);
     if (items)
@@ -38,7 +42,7 @@ void bn_checkpoint_state_release(bn_checkpoint_state *k)
 
 bool bn_checkpoint_state_has(const bn_checkpoint_state *k, const char *name)
 {
-    char whole[BN_KEPT_NAME + 40];
+    char whole[BN_STATE_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
     for (size_t i = 0; i < k->count; i++)
         if (strcmp(k->items[i].name, whole) == 0)
@@ -58,9 +62,9 @@ static bn_status find(const bn_checkpoint_state *k, const char *name, bn_part_ty
 }
 
 /* Stores or restores; values are 8 bytes wide, or bytes. */
-static bn_status keep(bn_checkpoint_state *k, const char *name, bn_part_type type, void *values, size_t count)
+static bn_status serialize(bn_checkpoint_state *k, const char *name, bn_part_type type, void *values, size_t count)
 {
-    char whole[BN_KEPT_NAME + 40];
+    char whole[BN_STATE_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
     bn_state_entry *made;
     if (!k->restores) {
@@ -81,13 +85,13 @@ static bn_status keep(bn_checkpoint_state *k, const char *name, bn_part_type typ
 
 bn_status bn_state_reals(bn_checkpoint_state *k, const char *name, double *values, size_t count)
 {
-    return keep(k, name, BN_PART_F64, values, count);
+    return serialize(k, name, BN_PART_F64, values, count);
 }
 
 bn_status bn_state_counts(bn_checkpoint_state *k, const char *name, unsigned long long *values, size_t count)
 {
     _Static_assert(sizeof *values == 8, "counts are written as they lie in memory");
-    return keep(k, name, BN_PART_I64, values, count);
+    return serialize(k, name, BN_PART_I64, values, count);
 }
 
 bn_status bn_state_same(bn_checkpoint_state *k, const char *key, double value)
@@ -102,7 +106,7 @@ bn_status bn_state_same(bn_checkpoint_state *k, const char *key, double value)
 
 bn_status bn_state_text(bn_checkpoint_state *k, const char *name, const char **text, size_t *bytes)
 {
-    char whole[BN_KEPT_NAME + 40];
+    char whole[BN_STATE_NAME + 40];
     snprintf(whole, sizeof whole, "%s/%s", k->group, name);
     bn_state_entry *made;
     if (!k->restores) {

@@ -5,11 +5,11 @@
 #include "io/checkpoint_part.h"
 #include "sim/solver.h"
 
-enum { BN_KEPT_NAME = 96 };
+enum { BN_STATE_NAME = 96 };
 
 typedef struct bn_state_entry {
-    char name[BN_KEPT_NAME]; /* "solver/spectrum" */
-    bn_part_type type;       /* F64, I64 or U8 */
+    char name[BN_STATE_NAME]; /* "solver/spectrum" */
+    bn_part_type type;        /* F64, I64 or U8 */
     size_t count;
     void *values; /* NULL when count is 0 */
 } bn_state_entry;
@@ -31,7 +31,8 @@ BN_CHECKED bn_status bn_state_text(bn_checkpoint_state *, const char *name, cons
 /* Whether a state that is restored has that name in the current group. */
 bool bn_checkpoint_state_has(const bn_checkpoint_state *, const char *name);
 /* Appends an entry with memory for its values and one byte more; for readers of files. */
-BN_CHECKED bn_status bn_checkpoint_state_add(bn_checkpoint_state *, const char *name, bn_part_type, size_t count, bn_state_entry **out);
+BN_CHECKED bn_status bn_checkpoint_state_add(bn_checkpoint_state *, const char *name, bn_part_type, size_t count,
+                                             bn_state_entry **out);
 void bn_checkpoint_state_release(bn_checkpoint_state *);
 
 #endif

@@ -221,7 +221,7 @@ static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, 
 bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, const bn_input **out)
 {
     char path[PATH_BYTES], folder[PATH_BYTES], number[32] = "";
-    const char *name = d->name     ? d->name
+    const char *name = d->name       ? d->name
                        : d->item > 0 ? bn_case_item_text(c, d->key, d->item - 1)
                                      : bn_case_text(c, d->key);
     bn_input *in;
@@ -245,8 +245,8 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     if (d->item > 0)
         snprintf(number, sizeof number, ", number %zu,", d->item);
     if (d->key)
-        bn_note(p->ctx, "%s %s%s of %s", d->kind == BN_INPUT_IMAGE ? "in the folder that is" : "which is", d->key, number,
-                bn_case_path(c));
+        bn_note(p->ctx, "%s %s%s of %s", d->kind == BN_INPUT_IMAGE ? "in the folder that is" : "which is", d->key,
+                number, bn_case_path(c));
     else
         bn_note(p->ctx, "which %s names", bn_case_path(c));
     return st;
@@ -270,12 +270,9 @@ bn_status bn_input_write(bn_context *ctx, const bn_case *c, const char *key, con
                                  .type = single ? "Float32" : "Float64",
                                  .components = in->components,
                                  .data = single ? (const void *)single : in->values };
-    const bn_vtk_image image = { .dims = 3,
-                                 .n = { in->n[0], in->n[1], in->n[2] },
-                                 .h = { 1, 1, 1 },
-                                 .nodes = true,
-                                 .arrays = &array,
-                                 .count = 1 };
+    const bn_vtk_image image = {
+        .dims = 3, .n = { in->n[0], in->n[1], in->n[2] }, .h = { 1, 1, 1 }, .nodes = true, .arrays = &array, .count = 1
+    };
     const bn_status st = bn_vtk_write(ctx, path, &image);
     free(single);
     return st;

@@ -1,5 +1,5 @@
-/* inputs.h: what a case names besides numbers: pictures, tables, volumes, images, polygons, terrain. plan() asks for them,
- * the plan reads and keeps them. */
+/* inputs.h: what a case names besides numbers: pictures, tables, volumes, images, polygons, terrain. plan() asks for
+ * them, the plan reads and keeps them. */
 #ifndef BN_INPUTS_H
 #define BN_INPUTS_H
 
@@ -12,8 +12,8 @@ typedef enum bn_input_kind {
     BN_INPUT_RGB,    /* a PNG picture as three bytes red, green, blue a pixel */
     BN_INPUT_TABLE,  /* CSV: the first line that is not a comment (#) names the columns. The name may be that of a table
                         embedded in the program ("materials/Ag-Johnson1972"). A file that does not exist is no failure */
-    BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti), a stack of pictures (.tif), HDF5 after openPMD or
-                        plain (.h5) */
+    BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti), a stack of pictures (.tif), HDF5 after
+                        openPMD or plain (.h5) */
     BN_INPUT_IMAGE,  /* the only array, of any number of components, of the VTK image NAME.vti in the folder of `key` */
     BN_INPUT_SHAPES, /* polygons and lines with a meaning: WKT or a table (.csv) */
     BN_INPUT_TERRAIN /* heights on a georeferenced grid: GeoTIFF, ESRI ASCII grid */
@@ -42,13 +42,13 @@ typedef struct bn_input {
     uint32_t n[3];               /* pixels of a picture (width, height), points of a volume or image */
     const unsigned char *pixels; /* of a picture, top row first */
     int components;              /* of an image */
-    const double *values;        /* of a volume or image (x fastest, component slowest), of a table (row by row; an empty
-                                    place is NaN) */
-    double h[3];                 /* spacing of a volume, pixel of a terrain [m]; 0: the file does not tell */
-    size_t columns, rows;        /* of a table */
-    const char *const *heads;    /* names of its columns */
-    const char *comments;        /* its lines before the heads, without their # */
-    size_t count;                /* of shapes */
+    const double *values;     /* of a volume or image (x fastest, component slowest), of a table (row by row; an empty
+                                 place is NaN) */
+    double h[3];              /* spacing of a volume, pixel of a terrain [m]; 0: the file does not tell */
+    size_t columns, rows;     /* of a table */
+    const char *const *heads; /* names of its columns */
+    const char *comments;     /* its lines before the heads, without their # */
+    size_t count;             /* of shapes */
     bn_input_shape *shape;
     double low[2], high[2]; /* rectangle that shapes or terrain cover [m] */
     int epsg;               /* code of a terrain's coordinates; 0: the file does not tell */
@@ -72,11 +72,12 @@ double bn_input_height(const bn_input *, const double x[2]);
 
 /* Is the point in the shape or on its border? */
 bool bn_input_covers(const bn_input *, size_t shape, const double x[2]);
-/* Draws shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the rectangle
- * from low to high is open at the beginning. */
-BN_CHECKED bn_status bn_input_draw(bn_plan *, const bn_input *, const signed char *draw, bool whole, const double low[2],
-                                   const double high[2]);
-/* Of what was drawn: is all of the segment from a to b open; is all of a rectangle open (1), none of it (-1), neither (0)?
+/* Draws shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the
+ * rectangle from low to high is open at the beginning. */
+BN_CHECKED bn_status bn_input_draw(bn_plan *, const bn_input *, const signed char *draw, bool whole,
+                                   const double low[2], const double high[2]);
+/* Of what was drawn: is all of the segment from a to b open; is all of a rectangle open (1), none of it (-1), neither
+ * (0)?
  */
 bool bn_input_open(const bn_input *, const double a[2], const double b[2]);
 int bn_input_box(const bn_input *, const double low[2], const double high[2]);

@@ -22,21 +22,21 @@ static const double least_cost = 1;
 /* A field that moves is on both domains at once, and buffers differ in size. */
 static const double margin = 1.3;
 
-void bn_load_balance_begin(bn_load_balance *b, const bn_plan *p, const bn_domain *d, const bn_device *device, long long every,
-                      unsigned long long step)
+void bn_load_balance_begin(bn_load_balance *b, const bn_plan *p, const bn_domain *d, const bn_device *device,
+                           long long every, unsigned long long step)
 {
     uint64_t largest = 0;
     const double need = (double)bn_plan_device_bytes(p, &largest);
     const bn_device_info *least = bn_device_least(device);
     const double room = fmin((double)least->bytes / need, (double)least->largest_buffer / (double)largest);
     *b = (bn_load_balance){ .on = true,
-                       .every = every,
-                       .most = room / margin * (double)bn_domain_points(d),
-                       .next = step + 1,
-                       .last = step,
-                       .since = bn_seconds_now(),
-                       .fresh = true,
-                       .cost = fmax(bn_domain_build_stats(d).seconds, least_cost) };
+                            .every = every,
+                            .most = room / margin * (double)bn_domain_points(d),
+                            .next = step + 1,
+                            .last = step,
+                            .since = bn_seconds_now(),
+                            .fresh = true,
+                            .cost = fmax(bn_domain_build_stats(d).seconds, least_cost) };
 }
 
 bool bn_load_balance_due(const bn_load_balance *b, unsigned long long step)
@@ -71,7 +71,7 @@ bool bn_load_balance_wants(bn_load_balance *b, const bn_domain *d, const bn_cuts
 }
 
 void bn_load_balance_looked(bn_load_balance *b, const bn_domain *d, const bn_cuts *cuts, bool moved, double began,
-                       unsigned long long step)
+                            unsigned long long step)
 {
     bn_context *ctx = bn_domain_context(d);
     char shares[sizeof b->shares];

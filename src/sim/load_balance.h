@@ -26,12 +26,12 @@ typedef struct bn_load_balance {
 
 /* Before the first step after `step`. `every`: of the case. All ranks call it together. */
 void bn_load_balance_begin(bn_load_balance *, const bn_plan *, const bn_domain *, const bn_device *, long long every,
-                      unsigned long long step);
+                           unsigned long long step);
 bool bn_load_balance_due(const bn_load_balance *, unsigned long long step);
 /* Whether to take these cuts. All ranks call it together. */
 bool bn_load_balance_wants(bn_load_balance *, const bn_domain *, const bn_cuts *);
 /* After a check that began then, in the current domain; a move is logged. */
 void bn_load_balance_looked(bn_load_balance *, const bn_domain *, const bn_cuts *, bool moved, double began,
-                       unsigned long long step);
+                            unsigned long long step);
 
 #endif

@@ -60,7 +60,7 @@ struct bn_plan {
     bn_plan_mesh_output_desc mesh_output; /* name NULL: none */
     const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
-    struct bn_plan_memory *memory;        /* lent to the solver */
+    struct bn_plan_memory *memory;        /* of the solver */
     bn_plan_file *files;                  /* in the order in which they were read */
     size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
         array_count;
@@ -70,12 +70,12 @@ struct bn_plan {
     const char *advice; /* what may help if it does not converge; NULL: nothing beside more steps */
 };
 
-/* Calls plan() of the case's solver with `state` (zeroed, state_size bytes). `device`: NULL for the reference or where it is
- * not known yet. Contradictions of the case are one BN_CASE with all of them. */
+/* Calls plan() of the case's solver with `state` (zeroed, state_size bytes). `device`: NULL for the reference or where
+ * it is not known yet. Contradictions of the case are one BN_CASE with all of them. */
 BN_CHECKED bn_status bn_plan_create(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                     bn_plan **out);
-/* The same to estimate memory. `counted` is set where the grid has more than BN_PLAN_LOOKED cells: then nothing was looked
- * at or allocated cell by cell, which is enough for the calls below, not to run it. */
+/* The same to estimate memory. `counted` is set where the grid has more than BN_PLAN_LOOKED cells: then nothing was
+ * looked at or allocated cell by cell, which is enough for the calls below, not to run it. */
 BN_CHECKED bn_status bn_plan_count(bn_context *, const bn_case *, const bn_device_info *device, void *state,
                                    bn_plan **out);
 void bn_plan_destroy(bn_plan **);
@@ -89,16 +89,16 @@ bool bn_plan_path(const bn_case *, const char *name, char *path, size_t bytes);
 /* Steps after which the run ends in any case. */
 double bn_plan_most_steps(const bn_plan *, const bn_case *);
 
-/* Bytes of fields and device arrays on one device, with what setup allocates beside them, and the largest buffer; 0 when it
- * can't be addressed. */
+/* Bytes of fields and device arrays on one device, with what setup allocates beside them, and the largest buffer; 0
+ * when it can't be addressed. */
 uint64_t bn_plan_device_bytes(const bn_plan *, uint64_t *largest);
 /* How many devices like this one the case needs; 0: it can't be addressed. */
 size_t bn_plan_devices(const bn_plan *, const bn_device_info *);
 /* Bytes that the reference takes on the host. */
 uint64_t bn_plan_host_bytes(const bn_plan *);
 
-/* BN_MEMORY when the plan is too large for so many devices or (NULL) for the host; names the grid that would fit and how
- * many devices would be enough. */
+/* BN_MEMORY when the plan is too large for so many devices or (NULL) for the host; names the grid that would fit and
+ * how many devices would be enough. */
 BN_CHECKED bn_status bn_plan_check_memory(bn_context *, const bn_plan *, const bn_device_info *, size_t devices);
 
 #endif

@@ -1,4 +1,4 @@
-/* plan_memory.c: memory that a plan lends to its solver, and what the case takes on a device or on the host. */
+/* plan_memory.c: memory of a plan for its solver, and what the case takes on a device or on the host. */
 #include "sim/plan.h"
 
 #include <math.h>
@@ -166,7 +166,8 @@ bn_status bn_plan_check_memory(bn_context *ctx, const bn_plan *p, const bn_devic
         return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points can't be addressed; use a coarser one",
                        p->grid.n[0], p->grid.n[1], p->grid.n[2]);
     const share one = info ? share_of(p, 1) : each;
-    /* Factor of the number of cells that the tighter limit allows; 0 if not the grid is too large but a device array. */
+    /* Factor of the number of cells that the tighter limit allows; 0 if not the grid is too large but a device array.
+     */
     double scale = each.largest_array <= have_largest ? (have - each.arrays) / each.fields : 0;
     if (each.largest > 0 && have_largest / each.largest < scale)
         scale = have_largest / each.largest;

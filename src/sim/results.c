@@ -103,7 +103,9 @@ bn_status bn_result(bn_results *r, const char *name, double value)
 /* Copies the caller's columns; false: no memory, and `t` holds what was copied. */
 static bool copy_table(bn_stored_table *t, const char *name, const bn_column *columns, size_t count, size_t rows)
 {
-    *t = (bn_stored_table){ .name = strdup(name), .columns = calloc(count, sizeof *t->columns), .count = count, .rows = rows };
+    *t = (bn_stored_table){
+        .name = strdup(name), .columns = calloc(count, sizeof *t->columns), .count = count, .rows = rows
+    };
     if (!t->name || !t->columns)
         return false;
     for (size_t c = 0; c < count; c++) {

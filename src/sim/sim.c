@@ -1,4 +1,5 @@
-/* sim.c: steps of a simulation, its checks for values that are not finite, its load balance, its state in checkpoints. */
+/* sim.c: steps of a simulation, its checks for values that are not finite, its load balance, its state in checkpoints.
+ */
 #include "sim/sim_struct.h"
 
 #include <assert.h>

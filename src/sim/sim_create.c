@@ -43,16 +43,16 @@ static bn_status create_fields(bn_sim *sim)
 static bool take_choices(bn_sim *sim, bn_case *config)
 {
     bn_tuning *t = &sim->tuning;
-    size_t kept = 0;
+    size_t used = 0;
     for (size_t i = 0; i < t->choice_count; i++) {
         const bn_variant *v = sim->solver->variants;
         while (v && v->key && strcmp(v->key, t->choices[i].key) != 0)
             v++;
         if (v && v->key && v->same_bits && bn_case_prefer(config, t->choices[i].key, t->choices[i].value))
-            t->choices[kept++] = t->choices[i];
+            t->choices[used++] = t->choices[i];
     }
-    t->choice_count = kept;
-    return kept > 0;
+    t->choice_count = used;
+    return used > 0;
 }
 
 /* Work-groups of single kernels: those of the caller, else of the tuning database. `*again`: a choice of the case has

@@ -10,8 +10,8 @@
 typedef struct bn_checkpoint bn_checkpoint;
 
 const bn_plan *bn_sim_plan(const bn_sim *);
-/* Everything about the run that is no field: step and time, its last step, the solver's numbers. After a restart the engine's
- * `resume` is called. */
+/* Everything about the run that is no field: step and time, its last step, the solver's numbers. After a restart the
+ * engine's `resume` is called. */
 BN_CHECKED bn_status bn_sim_serialize(bn_sim *, bn_checkpoint_state *);
 /* The checkpoint that the simulation was restarted from, with what its writer added; NULL: none. */
 bn_checkpoint *bn_sim_resumed(const bn_sim *);
@@ -26,8 +26,8 @@ const bn_tuning *bn_sim_tuning(const bn_sim *);
 /* How its devices share the work; `on` is false where cuts can't be moved. */
 const bn_load_balance *bn_sim_load_balance(const bn_sim *);
 
-/* The question behind bn_sim_asked_to_end; none at the beginning. A step that was asked to end returns BN_OK and may not have
- * advanced the number of the step. */
+/* The question behind bn_sim_asked_to_end; none at the beginning. A step that was asked to end returns BN_OK and may
+ * not have advanced the number of the step. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
 #endif

@@ -33,10 +33,10 @@ typedef struct bn_engine {
     /* optional: fields of the state and what `serialize` names were just restored from a checkpoint: computes again
      * whatever setup derived from what init() wrote */
     bn_status (*resume)(bn_sim *, void *state);
-    /* optional: cost of each block of the grid (bn_domain_blocks) in the steps to come, not negative, in any unit, the same
-     * on all ranks. Then the simulation moves the cuts between devices (case.balance): all fields move with their values
-     * and keep their addresses; teardown, setup, `serialize` and `resume` are called as after a restart, so that `setup`
-     * asks again for what belongs to the domain: kernels, sums, device arrays. */
+    /* optional: cost of each block of the grid (bn_domain_blocks) in the steps to come, not negative, in any unit, the
+     * same on all ranks. Then the simulation moves the cuts between devices (case.balance): all fields move with their
+     * values and keep their addresses; teardown, setup, `serialize` and `resume` are called as after a restart, so that
+     * `setup` asks again for what belongs to the domain: kernels, sums, device arrays. */
     bn_status (*work)(bn_sim *, void *state, double *work);
 } bn_engine;
 
@@ -57,8 +57,8 @@ typedef struct bn_variant {
  * conformance suite. */
 typedef struct bn_solver {
     const char *name, *summary;
-    const bn_key *schema;          /* ends with a NULL name */
-    const char *program;           /* optional: "studies/flood_layouts" for kernels/studies/flood_layouts.cl; NULL: the name */
+    const bn_key *schema; /* ends with a NULL name */
+    const char *program;  /* optional: "studies/flood_layouts" for kernels/studies/flood_layouts.cl; NULL: the name */
     const bn_kernel_desc *kernels; /* of kernels/NAME.cl; ends with a NULL name */
     size_t state_size;             /* allocated zeroed by the simulation */
     const bn_engine *device;
@@ -68,9 +68,9 @@ typedef struct bn_solver {
     bn_status (*measure)(bn_sim *, void *state, bn_results *); /* optional: the scalars that plan announced */
     double (*tolerance)(const bn_case *,
                         const char *field); /* optional; NULL: 0, device and reference agree bit for bit */
-    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number and
-     * the time, with the calls below. Called after update_outputs to write a checkpoint and after setup to restart, on
-     * either engine: each reads what the other wrote. */
+    /* optional: names the numbers that steps and results depend on beside the fields of the state, the step's number
+     * and the time, with the calls below. Called after update_outputs to write a checkpoint and after setup to restart,
+     * on either engine: each reads what the other wrote. */
     bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
     const bn_variant *variants; /* optional; ends with a NULL key */
     /* optional: the coordinate that steps go along and bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s.
@@ -94,8 +94,8 @@ const bn_case *bn_sim_case(const bn_sim *);
 BN_CHECKED bn_status bn_sim_update_outputs(bn_sim *);
 double bn_sim_time(const bn_sim *);
 unsigned long long bn_sim_steps(const bn_sim *);
-/* For steps that may take seconds: whether any rank was asked to end the run (all ranks call it alike). Then the step may
- * return `unfinished`, in a state that `serialize` describes and the next call continues. */
+/* For steps that may take seconds: whether any rank was asked to end the run (all ranks call it alike). Then the step
+ * may return `unfinished`, in a state that `serialize` describes and the next call continues. */
 bool bn_sim_asked_to_end(bn_sim *);
 double bn_seconds_now(void); /* of the monotonic clock */
 
@@ -103,8 +103,8 @@ double bn_seconds_now(void); /* of the monotonic clock */
 bool bn_state_restores(const bn_checkpoint_state *);
 BN_CHECKED bn_status bn_state_reals(bn_checkpoint_state *, const char *name, double *values, size_t count);
 BN_CHECKED bn_status bn_state_counts(bn_checkpoint_state *, const char *name, unsigned long long *values, size_t count);
-/* A restart fails with BN_CASE unless the value is what it was: for what depends on keys of [output] and [stop], which may
- * differ otherwise. */
+/* A restart fails with BN_CASE unless the value is what it was: for what depends on keys of [output] and [stop], which
+ * may differ otherwise. */
 BN_CHECKED bn_status bn_state_same(bn_checkpoint_state *, const char *key, double value);
 
 /* The registry: src/sim/solvers.def, one line a solver. NULL when unknown. */
