@@ -1,5 +1,5 @@
 /* maxwell.cl: time-harmonic Maxwell equations on Yee's (1966) staggered grid, solved by iteration (docs/maxwell.md).
- * Complex amplitudes of exp(+i omega t); lengths in cells, H times the impedance of vacuum. E_x of cell (i, j, k) stands at
+ * Complex amplitudes of exp(+i omega t); lengths in cells, H times the impedance of vacuum. E_x of cell (i, j, k) is at
  * (i + 1/2, j, k), ..., H_x at (i, j + 1/2, k + 1/2), ...; d_x, d_y, d_z are differences of neighbours.
  *
  *   H' = t H - c curl E     with t, c of the depth in the absorbing layers                                    (1)
@@ -9,10 +9,9 @@
  *   F_1' = t_1 F_1 + c_1 d_1 G,   F_2' = t_2 F_2 + c_2 d_2 G,   F = F_1 + F_2                                 (3)
  *   `part` keeps F_1, the part of the difference along z (of a z component: along x); F_2 = F - F_1.
  *
- *   Light, one of two:
- *   SOURCE_PLANE: a plane of E, above which H and E are the scattered field, below the total one: differences
- *   across it take the incident field in                                                                      (4)
- *   VOLUME: E and H are the scattered field everywhere; the structure radiates,
+ *   Light comes from SOURCE_PLANE, a plane of E, above which H and E are the scattered field, below the total
+ *   one: differences across it include the incident field                                                     (4)
+ *   or (VOLUME) E and H are the scattered field everywhere, and the structure radiates,
  *   E' = ... + c contrast E_incident,   contrast = -i omega h / c_0 (eps - eps_above)                         (5)
  *
  * Sides are periodic (BLOCH: but for a phase), or absorbing with a metal wall behind (PML_SIDES). At the top lies an
@@ -27,7 +26,6 @@ static inline real square(real2 a) { return a.x * a.x + a.y * a.y; }
 /* The largest of three squared moduli: one that is not finite must not get lost. */
 static inline real largest(real2 a, real2 b, real2 c) { return larger(larger(square(a), square(b)), square(c)); }
 
-/* Three components of one cell. */
 typedef struct vector {
     real2 x, y, z;
 } vector;
@@ -45,11 +43,10 @@ static inline vector load_vector(global const real2 *f, index_t at)
 
 /* ------------------------------------------------------------------------------------------------ absorbing layers */
 
-/* Depth in cells of a place in the absorbing layers of an axis, 0 outside. `low`, `high`: whether there is a layer on that
- * side. `of`: OF_E, or OF_H, whose places lie half a cell further on and whose coefficients are those of half a cell more.
+/* Depth in cells of a place in the absorbing layers of an axis, 0 outside. `low`, `high`: has that side a layer?
+ * `of`: OF_E, or OF_H, which is half a cell further on and has the coefficients of half a cell more depth.
  * (Conditions instead of max would become a saturating subtraction, which Oclgrind 21.10 does not know.) */
 enum { OF_E = 0, OF_H = 1 };
-
 static inline int depth(int of, int at, int cells, int low, int high)
 {
     return (low ? max(PML_CELLS - at, 0) : 0) + (high ? max(at - (cells - PML_CELLS) + of, 0) : 0);
@@ -64,17 +61,17 @@ static inline int3 depths(int of, int x, int y, int z)
 }
 
 /* One component: (1) or (2), or (3) where it is split. */
-static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *coefficients, int at_first,
+static inline real2 update_component(real2 old, real2 first, real2 second, global const real2 *table, int at_first,
                                      int at_second, int split, global const real2 *part, index_t at, real2 *new_part)
 {
     if (split) {
         const real2 before = part[at];
-        const real2 a = times(coefficients[2 * at_first], before) + times(coefficients[2 * at_first + 1], first);
-        const real2 b = times(coefficients[2 * at_second], old - before) + times(coefficients[2 * at_second + 1], second);
+        const real2 a = times(table[2 * at_first], before) + times(table[2 * at_first + 1], first);
+        const real2 b = times(table[2 * at_second], old - before) + times(table[2 * at_second + 1], second);
         *new_part = a;
         return a + b;
     }
-    return times(coefficients[2 * at_first], old) + times(coefficients[2 * at_first + 1], first + second);
+    return times(table[2 * at_first], old) + times(table[2 * at_first + 1], first + second);
 }
 
 /* Stores the parts of a cell at depths d where it has any. */
@@ -88,14 +85,14 @@ static inline real2 update_component(real2 old, real2 first, real2 second, globa
 
 /* ------------------------------------------------------------------------------------------------ sides of the grid */
 
-/* The neighbour one step on (or back) along each dimension. Where the box is the whole grid the step wraps around by itself,
- * else the halo holds the far side. */
+/* The neighbour one step on (or back) along a dimension. Where the box is the whole grid the step wraps around,
+ * else the halo holds the opposite side. */
 #define EAST(i, at) (NX == GNX && (i) == NX - 1 ? (at) - (NX - 1) : (at) + 1)
 #define WEST(i, at) (NX == GNX && (i) == 0 ? (at) + (NX - 1) : (at)-1)
 #define NORTH(j, at) (NY == GNY && (j) == NY - 1 ? (at) - (index_t)(NY - 1) * PITCH : (at) + PITCH)
 #define SOUTH(j, at) (NY == GNY && (j) == 0 ? (at) + (index_t)(NY - 1) * PITCH : (at)-PITCH)
 
-/* A value of a neighbour, which may lie beyond a side: nothing behind a metal wall, else times the phase of a Bloch wave. */
+/* The value at a neighbour, which may be across a side: 0 behind a metal wall, else times the phase of a Bloch wave. */
 #define ACROSS(outside, value, phase) \
     (PML_SIDES && (outside) ? NOTHING : BLOCH && (outside) ? times(value, phase) : (value))
 
@@ -123,8 +120,8 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define INCIDENT(value, i, j) (value)
 #endif
 
-/* What kernels are told of the light, and the sources: of the volume source the incident wave along z and its amplitudes
- * along x and y; of the source plane the incident E in it, for H, and the incident H half a cell above, for E. */
+/* Parameters of the source. Volume source: the incident wave along z, its amplitudes along x and y. Source plane: the
+ * incident E in it, for H, and the incident H half a cell above, for E. */
 #if VOLUME
 #define WAVE_PARAMETERS , global const real2 *restrict wave, real wave_x, real wave_y
 #define SOURCE_E_PARAMETERS , global const real2 *restrict contrast WAVE_PARAMETERS
@@ -132,8 +129,8 @@ static inline vector load_above(global const real2 *E, index_t at, int z)
 #define SOURCE_H_PARAMETERS
 #define SOURCE_H
 #define ADD_INCIDENT(difference_x, difference_y)
-#define ADD_RADIATION(e, class_x, class_y)                                                                               \
-    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                       \
+#define ADD_RADIATION(e, class_x, class_y)                                                                             \
+    e.x = e.x + wave_x * times(coefficients[2 * class_x + 1], times(contrast[edge[at]], wave[z]));                     \
     e.y = e.y + wave_y * times(coefficients[2 * class_y + 1], times(contrast[edge[at + PLANE]], wave[z]));
 #define ADD_WAVE(e, z)                  \
     e.x = e.x + wave_x * wave[z];       \
@@ -174,7 +171,8 @@ static inline vector update_H(global const real2 *E, global const real2 *H, glob
     const int3 d = depths(OF_H, x, y, z);
     vector new;
     new.x = update_component(h.x, dz_ey, e.z - e_z_north, coefficients, d.z, d.y, d.z + d.y, part, at, &parts->x);
-    new.y = update_component(h.y, -dz_ex, e_z_east - e.z, coefficients, d.z, d.x, d.z + d.x, part, at + PLANE, &parts->y);
+    new.y = update_component(h.y, -dz_ex, e_z_east - e.z, coefficients, d.z, d.x, d.z + d.x, part, at + PLANE,
+                             &parts->y);
     new.z = update_component(h.z, e.y - e_y_east, e_x_north - e.x, coefficients, d.x, d.y, d.x + d.y, part,
                              at + 2 * PLANE, &parts->z);
     return new;
@@ -191,12 +189,12 @@ static inline vector update_E(vector e, global const uchar *edge, global const r
     real2 dz_hx = h.x - below.x, dz_hy = h.y - below.y;
     ADD_INCIDENT(dz_hx, dz_hy)
     vector new;
-    new.x = update_component(e.x, -dz_hy, h.z - south.z, coefficients, class_x + d.z, class_x + d.y, d.z + d.y, part, at,
-                             &parts->x);
+    new.x = update_component(e.x, -dz_hy, h.z - south.z, coefficients, class_x + d.z, class_x + d.y, d.z + d.y, part,
+                             at, &parts->x);
     new.y = update_component(e.y, dz_hx, west.z - h.z, coefficients, class_y + d.z, class_y + d.x, d.z + d.x, part,
                              at + PLANE, &parts->y);
-    new.z = update_component(e.z, h.y - west.y, south.x - h.x, coefficients, class_z + d.x, class_z + d.y, d.x + d.y, part,
-                             at + 2 * PLANE, &parts->z);
+    new.z = update_component(e.z, h.y - west.y, south.x - h.x, coefficients, class_z + d.x, class_z + d.y, d.x + d.y,
+                             part, at + 2 * PLANE, &parts->z);
     ADD_RADIATION(new, class_x, class_y)
     /* tangential components vanish on metal walls */
     const int wall_x = PML_SIDES && x == 0, wall_y = PML_SIDES && y == 0;
@@ -254,7 +252,8 @@ kernel void maxwell_H(global const real2 *restrict E, global const real2 *restri
 }
 
 kernel void maxwell_E(global const real2 *restrict H, global const uchar *restrict edge,
-                      global const real2 *restrict coefficients, global real2 *E, global real2 *part SOURCE_E_PARAMETERS)
+                      global const real2 *restrict coefficients, global real2 *E,
+                      global real2 *part SOURCE_E_PARAMETERS)
 {
     CELL3(i, j, k);
     vector old;
@@ -292,9 +291,9 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
 
 /* ------------------------------------------------------------------------------------------------ two passes by rows
  *
- * A work-group does a block by itself, row by row, in loops over plain reals, which compilers turn into vectors as they do
- * not with pairs. A loop goes along a stretch of cells with the same coefficients, without a side, source or radiation; the
- * other cells are done one by one. The arithmetic is that of the other kernels, bit for bit. */
+ * A work-group does a block by itself, row by row, in loops over reals, not pairs, which compilers turn into vectors.
+ * A loop goes along cells with the same coefficients, without a side, source or radiation; others are done one by one.
+ * The arithmetic is that of the other kernels, bit for bit. */
 
 /* Cells along x that may go in loops: neither at an end of the box's rows nor in an absorbing side. */
 #define LOOPS_FROM max(block_first(), PML_SIDES ? PML_CELLS + 1 - X0 : 1)
@@ -342,7 +341,7 @@ kernel void maxwell_maxima(global const acc *restrict partials, global real *res
     }
 
 /* The reals of row j, k of a component, from its first cell on. */
-#define READ_ROW(f, component) ((global const real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
+#define READ(f, component) ((global const real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
 #define ROW(f, component) ((global real *)(f) + 2 * (AT3(0, j, k) + (component)*PLANE))
 
 kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *restrict coefficients,
@@ -357,7 +356,7 @@ kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *r
         for (int i = block_first(); i < from; i++)
             step_cell_H(E, coefficients, H, part, i, j, k SOURCE_H);
         if (from < to) {
-            global const real *restrict ex = READ_ROW(E, 0), *restrict ey = READ_ROW(E, 1), *restrict ez = READ_ROW(E, 2);
+            global const real *restrict ex = READ(E, 0), *restrict ey = READ(E, 1), *restrict ez = READ(E, 2);
             global real *restrict hx = ROW(H, 0), *restrict hy = ROW(H, 1), *restrict hz = ROW(H, 2);
             global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
             ROW_COMPONENT(hx, px, dz > 0, dz, 0, ey[r + 2 * SLICE] - ey[r], ez[r] - ez[r + 2 * PITCH])
@@ -412,11 +411,12 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
     for (int j = block_top(); j < rows; j++) {
         const int dy = DEPTH_Y(OF_E, Y0 + j);
         const int special = z == 0 || z == SOURCE_PLANE || dy > 0 || j == 0 || ROW_RADIATES(AT3(0, j, k));
-        const int loops_from = special ? end : min(LOOPS_FROM, end), loops_to = special ? end : max(LOOPS_TO, loops_from);
+        const int loops_from = special ? end : min(LOOPS_FROM, end);
+        const int loops_to = special ? end : max(LOOPS_TO, loops_from);
         for (int i = block_first(); i < loops_from; i++)
             step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
         if (loops_from < loops_to) {
-            global const real *restrict hx = READ_ROW(H, 0), *restrict hy = READ_ROW(H, 1), *restrict hz = READ_ROW(H, 2);
+            global const real *restrict hx = READ(H, 0), *restrict hy = READ(H, 1), *restrict hz = READ(H, 2);
             global real *restrict ex = ROW(E, 0), *restrict ey = ROW(E, 1), *restrict ez = ROW(E, 2);
             global real *restrict px = ROW(part, 0), *restrict py = ROW(part, 1);
             E_COMPONENT(0, ex, px, dz > 0, dz, -(hy[r] - hy[r - 2 * SLICE]), hz[r] - hz[r - 2 * PITCH])
@@ -441,11 +441,10 @@ kernel void maxwell_norm(global const real2 *restrict E, global real *restrict n
 #if FUSED
 /* ------------------------------------------------------------------------------------------------ one sweep
  *
- * A work-group goes up through the layers of its tile. In each layer it computes the new H of all its cells, of which the
- * first column and row belong to the neighbouring tiles; then the new E, with H of the neighbours from local memory and H of
- * the layer below from registers. Old and new fields are different buffers, since other tiles still read the old ones. The
- * arithmetic is that of two passes. */
-#define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: a second one saves a barrier where there is room */
+ * A work-group goes up through the layers of its tile. It computes the new H of its cells, of which the first column
+ * and row belong to the neighbouring tiles; then the new E, with H of neighbours from local memory, of the layer below
+ * from registers. Other tiles still read the old fields, so the new ones go to other buffers. Same arithmetic. */
+#define LEVELS (REAL_BYTES == 8 ? 1 : 2) /* layers of H in local memory: two save a barrier, where they fit */
 #if VOLUME
 #define FUSED_PARAMETERS SOURCE_E_PARAMETERS
 #define FUSED_H
@@ -512,11 +511,11 @@ maxwell_fused(global const real2 *restrict E, global const real2 *restrict H, gl
 #endif
 
 #if ANDERSON_DEPTH
-/* ------------------------------------------------------------------------------------------------ Anderson's acceleration
+/* ------------------------------------------------------------------------------------------------ acceleration
  *
- * `history` holds ANDERSON_DEPTH differences U_l of successive states and the last state X. A state's components are those
- * of E, H and the parts of both, one after the other.
- *   gram(row, column) = sum over all cells of conj(U_column) U_row,   new state = X - sum over l of weight_l U_l       (6) */
+ * Anderson (1965), restarted: `history` holds ANDERSON_DEPTH differences U_l of successive states and the last state X.
+ * Components of a state are those of E, H and the parts of both, one after the other.
+ *   gram(row, column) = sum over cells of conj(U_column) U_row,   new state = X - sum over l of weight_l U_l    (6) */
 #define PART_COUNT (PML_SIDES ? 3 : 2)
 #define COMPONENTS (6 + 2 * PART_COUNT)
 #define HISTORY(slot, c) history[(long)((slot)*COMPONENTS + (c)) * PLANE + at]
@@ -543,9 +542,9 @@ kernel void maxwell_anderson_store(global const real2 *restrict E, global const 
     }
 }
 
-/* (6): gram(row, from), gram(row, from + 1), ..., real and imaginary parts of GRAM_COLUMNS of them, by block; then the sums
- * over all blocks. */
-kernel void maxwell_anderson_gram(global const real2 *restrict history, int row, int from, global acc *restrict partials)
+/* (6): real and imaginary parts of gram(row, from), gram(row, from + 1), ... by block; then sums over all blocks. */
+kernel void maxwell_anderson_gram(global const real2 *restrict history, int row, int from,
+                                  global acc *restrict partials)
 {
     local acc re[GRAM_COLUMNS][LANES], im[GRAM_COLUMNS][LANES];
     for (int m = 0; m < GRAM_COLUMNS; m++) {

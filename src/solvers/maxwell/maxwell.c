@@ -16,14 +16,19 @@ static const bn_key schema[] = {
 #include "maxwell_keys.def"
 
     { .name = "solver.sweep", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SWEEPS), .def_text = "auto",
-      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second buffer of every field; auto: rows on a CPU, on a GPU fused above 4 million cells" },
+      .help = "H and E in a pass each, cell by cell or in loops along rows, or in one sweep along z with a second "
+              "buffer of every field; auto: rows on a CPU, on a GPU fused above 4 million cells" },
     { .name = "solver.start", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_STARTS), .def_text = "dark",
       .help = "no field, or that of the planar stack that the structure is on average" },
-    { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_ACCELERATIONS), .def_text = "none",
-      .help = "anderson: in cycles, go on from the mean of the states in which their changes cancel; takes memory for all of them" },
-    { .name = "solver.depth", .type = BN_KEY_INT, .def = 8, .min = 2, .max = MAXWELL_DEPTH, .only = "solver.accelerate=anderson",
+    { .name = "solver.accelerate", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_ACCELERATIONS),
+      .def_text = "none",
+      .help = "anderson: in cycles, go on from the mean of the states in which their changes cancel; takes memory for "
+              "all of them" },
+    { .name = "solver.depth", .type = BN_KEY_INT, .def = 8, .min = 2, .max = MAXWELL_DEPTH,
+      .only = "solver.accelerate=anderson",
       .help = "states of a cycle" },
-    { .name = "solver.apart", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 10000, .only = "solver.accelerate=anderson",
+    { .name = "solver.apart", .type = BN_KEY_INT, .def = 40, .min = 1, .max = 10000,
+      .only = "solver.accelerate=anderson",
       .help = "steps between them" },
 
     { .name = "output.slice", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(MAXWELL_SLICES), .def_text = "auto",

@@ -16,19 +16,19 @@ typedef struct window {
     cplx *E, *H;
     size_t nx, ny, nz;
     size_t cells;              /* of a component of the loaded planes */
-    size_t first, count, room; /* the loaded planes; how many fit */
+    size_t first, count, most; /* the loaded planes; how many fit */
 } window;
 
 enum { WINDOW_CELLS = 1 << 20 };
 
-/* Loads planes low ... high - 1, at most two, and those that follow as far as there is room. */
+/* Loads planes low ... high - 1, at most two, and those that follow as many as fit. */
 static bn_status load_planes(window *v, size_t low, size_t high)
 {
     const maxwell_model *m = v->m;
     if (low >= v->first && high <= v->first + v->count)
         return BN_OK;
     v->first = low;
-    v->count = v->nz - low < v->room ? v->nz - low : v->room;
+    v->count = v->nz - low < v->most ? v->nz - low : v->most;
     v->cells = v->count * v->nx * v->ny;
     const bn_region r = { { 0, 0, (uint32_t)low }, { m->n[0], m->n[1], (uint32_t)v->count } };
     BN_TRY(bn_field_read_region(v->s->f.E, 0, 3, &r, BN_AS_DOUBLES, (double *)v->E));
@@ -210,10 +210,10 @@ static bn_status measure_powers(bn_sim *sim, const maxwell *s, window *v, powers
 {
     const maxwell_model *m = &s->model;
     const size_t plane = (size_t)m->n[0] * m->n[1], fit = WINDOW_CELLS / plane > 2 ? WINDOW_CELLS / plane : 2;
-    *v = (window){ .s = s, .m = m, .nx = m->n[0], .ny = m->n[1], .nz = m->n[2], .room = fit < m->n[2] ? fit : m->n[2] };
-    if (!(v->E = malloc(6 * v->room * plane * sizeof *v->E))) /* the caller frees it */
+    *v = (window){ .s = s, .m = m, .nx = m->n[0], .ny = m->n[1], .nz = m->n[2], .most = fit < m->n[2] ? fit : m->n[2] };
+    if (!(v->E = malloc(6 * v->most * plane * sizeof *v->E))) /* the caller frees it */
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the field");
-    v->H = v->E + 3 * v->room * plane;
+    v->H = v->E + 3 * v->most * plane;
     return m->light.volume ? add_volume(v, out) : add_slab(v, out);
 }
 

@@ -103,7 +103,7 @@ static bn_status add_ends(bn_sim *sim, const maxwell *s, bn_results *results)
     if (!values)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the ends of %zu wavelengths", rows);
     char names[256] = "";
-    int told = 0;
+    int named = 0;
     for (size_t r = 0; r < rows; r++) {
         const size_t length = strlen(names);
         values[r] = maxwell_wavelength(&s->model, (int)r);
@@ -111,12 +111,12 @@ static bn_status add_ends(bn_sim *sim, const maxwell *s, bn_results *results)
         values[2 * rows + r] = w->ends[r].residual;
         values[3 * rows + r] = w->ends[r].converged;
         if (w->ends[r].converged == 0 && length + 64 < sizeof names) {
-            snprintf(names + length, sizeof names - length, "%s%.6g nm", told > 0 ? ", " : "wavelength ",
+            snprintf(names + length, sizeof names - length, "%s%.6g nm", named > 0 ? ", " : "wavelength ",
                      1e9 * values[r]);
-            told++;
+            named++;
         }
     }
-    const int rest = unconverged(w) - told;
+    const int rest = unconverged(w) - named;
     if (rest > 0)
         snprintf(names + strlen(names), sizeof names - strlen(names), " and %d more (sweep.csv)", rest);
     bn_status st = bn_result_table(results, "sweep",
@@ -125,7 +125,7 @@ static bn_status add_ends(bn_sim *sim, const maxwell *s, bn_results *results)
                                                         { "residual", "", values + 2 * rows },
                                                         { "converged", "", values + 3 * rows } },
                                    4, rows);
-    if (st == BN_OK && told > 0)
+    if (st == BN_OK && named > 0)
         st = bn_result_unconverged(results, names);
     free(values);
     return st;
