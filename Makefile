@@ -227,8 +227,8 @@ test-long: all $(TEST_BIN) ## the same with finer grids and more cases
 lint: lint-kernels lint-tree ## both of the next two
 lint-kernels: all ## compiles the kernels without a device, in both precisions
 	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-kernels.sh
-lint-tree: ## includes, names, style, static analysis
-	@sh host/build/lint-tree.sh
+lint-tree: all ## includes, names, style, static analysis
+	@sh host/build/lint-tree.sh && sh host/build/lint-floors.sh $(OBJ)
 
 vendors: all ## compiles all kernels for GPUs of AMD and Intel, without the hardware: registers, spills, local memory
 	+@$(DRY_RUN) env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' sh tests/vendors/run.sh
@@ -264,7 +264,7 @@ deps: ## everything that build, demo and tests need, installed
 	@echo 'All that Binnacle needs is here.'
 
 format: ## clang-format over all C files (kernels are laid out by hand)
-	clang-format -i $(shell git ls-files --cached --others --exclude-standard 'host/*.c' 'host/*.h' 'include/*.h' 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' '*.cpp')
+	@clang-format -i $(shell git ls-files --cached --others --exclude-standard 'host/*.c' 'host/*.h' 'include/*.h' 'src/*.c' 'src/*.h' 'tests/*.c' 'tests/*.h' '*.cpp')
 
 clean: ## removes build/
 	rm -rf build $(BUILD)

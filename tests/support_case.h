@@ -32,8 +32,8 @@ void rejected_case(const char *text, bn_status expected, const char *why);
 /* A field by name, which must be there. */
 const bn_sim_field_info *field_info(const run *, const char *name);
 
-/* All components of a field of reals in double, to be freed; of pairs, real and imaginary parts in turn. `count`: of these
- * values; may be NULL. */
+/* All components of a field of reals in double, to be freed; of pairs, real and imaginary parts in turn. `count`: of
+ * these values; may be NULL. */
 double *field(const run *, const char *name, size_t *count);
 
 /* A result by name, which must be there. */

@@ -30,8 +30,9 @@ typedef struct bn_domain_desc {
     /* 0 or a power of two: cuts lie at multiples of it, or of its half, quarter, ... if boxes would be too unequal. */
     int align;
     bool whole_rows; /* no cuts along x: kernels of range BN_PER_ROW and transposed stores need it */
-    /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices (bn_device_slots),
-     * several boxes are distributed over them, at least one on each; one box is whole on every rank's first device. */
+    /* NULL: a domain of the CPU reference, one box in host memory. If it stands for several devices
+     * (bn_device_global_count), several boxes are distributed over them, at least one on each; one box is whole on
+     * every rank's first device. */
     bn_device *device;
     size_t work_group[3]; /* {0}: default shape */
     /* Shapes of single kernels, which go before work_group; lent while the domain lives. */

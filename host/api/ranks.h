@@ -16,7 +16,8 @@ void bn_context_agree(bn_context *, double *values, size_t count);
 BN_CHECKED bn_status bn_context_collect(bn_context *, const char *mine, char ***texts);
 void bn_texts_free(bn_context *, char ***texts); /* accepts a pointer to NULL */
 /* Says that `count` processes of this machine compile and compute at the same time, and that this is number `index` of
- * them. Caches that drivers can't share are then kept apart. Before devices are listed; ranks of MPI know it already. */
+ * them. Caches that drivers can't share are then kept apart. Before devices are listed; ranks of MPI know it already.
+ */
 void bn_context_share_machine(bn_context *, int index, int count);
 /* Ends this rank's part. A code other than 0 ends the whole job at once, with that code. */
 void bn_context_leave(bn_context *, int code);

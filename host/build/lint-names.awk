@@ -3,10 +3,10 @@
 #   awk -f lint-names.awk FILE...      prints FILE:LINE: identifier
 BEGIN {
     everywhere = "travel traveller travellers recut keeper dealt moment together turned"
-    list("host/", "foreign team slot slots member spread rooms link")
+    list("host/", "foreign team slots spread rooms")
     list("src/case/", "walk problem problems nearest builder")
     list("src/numerics/", "bands gathered twin")
-    list("src/(output|run|sim)/", "past folder")
+    list("src/(output|run|sim)/", "past")
     list("(kernels/flood|solvers/flood)", "rub settle")
     list("(kernels/flow|solvers/flow)", "lift respond carried")
     list("(kernels/bpm|solvers/bpm)", "march marcher")

@@ -225,9 +225,9 @@ void bn_device_close(bn_device **device)
     *device = NULL;
 }
 
-size_t bn_device_team(const bn_device *d) { return d->group_size; }
-size_t bn_device_slots(const bn_device *d) { return d->global_count; }
-const bn_device_info *bn_device_member(const bn_device *d, size_t i) { return &d->group[i]->info; }
+size_t bn_device_local_count(const bn_device *d) { return d->group_size; }
+size_t bn_device_global_count(const bn_device *d) { return d->global_count; }
+const bn_device_info *bn_device_local(const bn_device *d, size_t i) { return &d->group[i]->info; }
 const bn_device_info *bn_device_describe(const bn_device *device) { return &device->info; }
 const bn_device_info *bn_device_least(const bn_device *device) { return &device->least; }
 bool bn_device_single_threaded(const bn_device *device) { return device->quirks.single_threaded; }

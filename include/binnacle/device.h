@@ -57,9 +57,9 @@ BN_CHECKED bn_status bn_device_select(bn_context *, const char *selector, size_t
 BN_CHECKED bn_status bn_device_open(bn_context *, const char *selector, bool profile, bn_device **out);
 void bn_device_close(bn_device **);
 const bn_device_info *bn_device_describe(const bn_device *);
-size_t bn_device_team(const bn_device *);                            /* devices of this process that work together */
-const bn_device_info *bn_device_member(const bn_device *, size_t i); /* the i-th of them */
-size_t bn_device_slots(const bn_device *);                           /* and those of all ranks */
+size_t bn_device_local_count(const bn_device *);                    /* devices of this process that work together */
+const bn_device_info *bn_device_local(const bn_device *, size_t i); /* the i-th of them */
+size_t bn_device_global_count(const bn_device *);                   /* and those of all ranks */
 /* The device that stands for them all, with no more memory than any of those of all ranks has: what is decided by it,
  * all ranks decide alike. */
 const bn_device_info *bn_device_least(const bn_device *);

@@ -1,5 +1,6 @@
 /* flood.h: a simulation of `flood` for programs that advance it themselves, such as crowd simulators: by so many
- * simulated seconds, after which they read depths and speeds into arrays of their own. The simulation comes from bn_sim_create. */
+ * simulated seconds, after which they read depths and speeds into arrays of their own. The simulation comes from
+ * bn_sim_create. */
 #ifndef BINNACLE_FLOOD_H
 #define BINNACLE_FLOOD_H
 

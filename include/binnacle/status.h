@@ -2,8 +2,9 @@
 #ifndef BINNACLE_STATUS_H
 #define BINNACLE_STATUS_H
 
-/* Between these two the functions of the interface are declared: C names, and exported by the shared library, which exports
- * nothing else. */
+/* Between these two the functions of the interface are declared: C names, and exported by the shared library, which
+ * exports nothing else. */
+/* clang-format off */
 #if defined(__GNUC__)
 #define BN_VISIBILITY_(text_) _Pragma(text_)
 #else
@@ -16,6 +17,7 @@
 #define BN_INTERFACE_BEGIN BN_VISIBILITY_("GCC visibility push(default)")
 #define BN_INTERFACE_END BN_VISIBILITY_("GCC visibility pop")
 #endif
+/* clang-format on */
 
 BN_INTERFACE_BEGIN
 

@@ -87,7 +87,7 @@ static void add_table(bn_string *out, const bn_case *c, const bn_value *values, 
         add_meaning(v->key, &meaning);
         size_t start = out->bytes;
         bn_string_add(out, "%s%-*s = ", list || !bn_value_counts(c, v) ? "# " : "", (int)leaf,
-                       bn_key_leaf(v->key->name));
+                      bn_key_leaf(v->key->name));
         bn_value_add(v, out);
         add_comment(out, bn_string_text(&meaning), out->bytes - start, column);
         if (meaning.failed)

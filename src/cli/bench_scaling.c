@@ -24,16 +24,16 @@ static bn_status measure_one(const bn_bench_device *d, const bn_bench_case *c, c
     bn_context *ctx = d->cli->ctx;
     const bool gpu = !bn_device_describe(d->plain)->cpu;
     char trouble[BN_BENCH_REASON] = "";
-    bn_bench_device together = *d;
+    bn_bench_device all = *d;
     bn_bench_job job;
     bn_bench_result r = { .seconds = (double)NAN };
     bn_bench_prepare_on(c, c->sizes[gpu][0], false, gpu, &d->limits, weak ? (unsigned)count : 1, &job);
     bn_bench_tell(d, &job);
-    together.plain = NULL;
-    bn_status st = bn_device_open(ctx, selector, false, &together.plain);
+    all.plain = NULL;
+    bn_status st = bn_device_open(ctx, selector, false, &all.plain);
     if (st == BN_OK)
-        st = bn_bench_time(&together, &job, &r, trouble, sizeof trouble);
-    bn_device_close(&together.plain);
+        st = bn_bench_time(&all, &job, &r, trouble, sizeof trouble);
+    bn_device_close(&all.plain);
     BN_TRY(st);
     if (count == 1)
         *one = r.refused[0] || trouble[0] ? (double)NAN : r.updates;

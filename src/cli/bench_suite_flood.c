@@ -49,8 +49,8 @@ static bn_status simulate(const bn_suite *s, const char *path, const char *text,
     return BN_OK;
 }
 
-/* The study's layouts, arrays of structures and structures of arrays, by the step of src/studies/flood_layouts.c on a wet
- * grid like that of the solver's standard case. */
+/* The study's layouts, arrays of structures and structures of arrays, by the step of src/studies/flood_layouts.c on a
+ * wet grid like that of the solver's standard case. */
 static bn_status layouts(const bn_suite *s, unsigned n)
 {
     bn_published t = bn_published_open("data/published/seed-002-flood.csv");

@@ -237,7 +237,7 @@ typedef struct own_suite {
     const char *name, *key; /* key: in the document */
     bn_status (*run)(const bn_bench_device *, json_t **out);
     bn_status (*print)(bn_context *, const json_t *);
-    bool together; /* takes solvers, and all devices at once */
+    bool all_devices; /* takes solvers, and all devices at once */
 } own_suite;
 
 static const own_suite own_suites[] = {
@@ -355,7 +355,7 @@ static bn_status check_arguments(const bn_cli *cli)
                 "--size %s: expected whole numbers with commas between: up to %d the first, second, ... size "
                 "of each kind of work, above points along a side",
                 o->sizes, (int)BN_BENCH_SIZES_MOST);
-    if (o->suite && ((o->arg_count > 0 && !(own && own->together)) || o->compare))
+    if (o->suite && ((o->arg_count > 0 && !(own && own->all_devices)) || o->compare))
         return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *const *names = bn_solver_names();
@@ -387,7 +387,7 @@ bn_status bn_cli_bench(const bn_cli *cli)
         goto out;
     }
     const own_suite *own = find_own(o->suite);
-    for (size_t i = 0; i < (own && own->together ? 1 : count); i++)
+    for (size_t i = 0; i < (own && own->all_devices ? 1 : count); i++)
         BN_GO(bench_device(cli, indices[i], devices));
     if (o->compare)
         BN_GO(bn_bench_compare(cli, document, old));

@@ -91,8 +91,8 @@ bn_status bn_check_child(const bn_cli *cli)
     BN_GO(bn_sim_create(cli->ctx, c, &(bn_sim_desc){ .device = device, .tuned = true }, &sim));
     BN_GO(bn_domain_finish(bn_sim_domain(sim)));
     snprintf(name, sizeof name, "%s", bn_device_describe(device)->name);
-    if (bn_device_slots(device) > 1)
-        snprintf(text, sizeof text, "%zu devices, the first %s", bn_device_slots(device), name);
+    if (bn_device_global_count(device) > 1)
+        snprintf(text, sizeof text, "%zu devices, the first %s", bn_device_global_count(device), name);
     else
         snprintf(text, sizeof text, "%s", name);
     BN_GO(say(cli->ctx, json_pack("{s:o, s:f}", "device", bn_json_text(text), "setup", bn_seconds_now() - begin)));

@@ -111,8 +111,7 @@ bn_status bn_cli_plot(const bn_cli *cli)
         else if (ends_with(o->args[i], ".csv"))
             BN_TRY(bn_cli_plot_csv(cli, o->args[i]));
         else
-            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti, .pvti, .vtu, .vtk and .csv files",
-                           o->args[i]);
+            return bn_fail(cli->ctx, BN_USAGE, "%s: plot takes .vti, .pvti, .vtu, .vtk and .csv files", o->args[i]);
     }
     return BN_OK;
 }

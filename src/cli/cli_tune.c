@@ -406,7 +406,8 @@ bn_status bn_cli_tune(const bn_cli *cli)
     BN_GO(bn_devices(cli->ctx, &devices, &found));
     BN_GO(bn_device_select(cli->ctx, o->run.device, &index, 1, &count, NULL));
     if (count > 1) {
-        st = bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->run.device, count);
+        st = bn_fail(cli->ctx, BN_USAGE, "tune takes one device at a time, --device %s names %zu", o->run.device,
+                     count);
         goto out;
     }
     t.device = &devices[index];

@@ -119,14 +119,14 @@ static void log_line(void *user, int level, const char *text)
 }
 
 /* All ranks end together with these; any other failure may be one rank's own, and the rest wait for it. */
-static bool ends_together(bn_status st) { return st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED; }
+static bool ends_everywhere(bn_status st) { return st == BN_DIVERGED || st == BN_INTERRUPTED || st == BN_TERMINATED; }
 
 /* Prints what failed; errors of a case are file:line:column lines of their own. */
 static void print_error(bn_context *ctx, bn_status st)
 {
     const char *text = bn_error_text(ctx);
     if (bn_context_rank(ctx) > 0 &&
-        (st == BN_CASE || st == BN_USAGE || ends_together(st))) { /* all ranks have it, the first one prints it */
+        (st == BN_CASE || st == BN_USAGE || ends_everywhere(st))) { /* all ranks have it, the first one prints it */
         (void)nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
         return;
     }
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     if (st != BN_OK && !no_command && !options.child)
         print_error(ctx, st);
     bn_options_release(&options);
-    bn_context_leave(ctx, ends_together(st) ? 0 : bn_exit_code(st));
+    bn_context_leave(ctx, ends_everywhere(st) ? 0 : bn_exit_code(st));
     bn_context_destroy(&ctx);
     return bn_exit_code(st);
 }

@@ -19,8 +19,8 @@ static bn_status read_remote(bn_context *ctx, const bn_field_sampler *e, size_t 
     double *own = malloc(points * pair * sizeof *own);
     if (!own)
         return bn_fail(ctx, BN_MEMORY, "no memory for %s", d->name);
-    const bn_status st = bn_field_read_region(bn_sim_field(e->sim, d->name), component / (int)pair, 1, r,
-                                              BN_AS_DOUBLES, own);
+    const bn_status st = bn_field_read_region(bn_sim_field(e->sim, d->name), component / (int)pair, 1, r, BN_AS_DOUBLES,
+                                              own);
     for (size_t i = 0; i < points && st == BN_OK; i++)
         values[i] = own[i * pair + (size_t)component % pair];
     free(own);

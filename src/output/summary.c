@@ -106,11 +106,11 @@ static void add_device(object o, const bn_summary *s)
     put(d, "driver", text(s->device->driver));
     put(d, "version", text(s->device->version));
     put(d, "selected_because", text(s->selected_because));
-    put(d, "devices", count(s->devices ? bn_device_slots(s->devices) : 1)); /* all of its group */
+    put(d, "devices", count(s->devices ? bn_device_global_count(s->devices) : 1)); /* all of its group */
     put(d, "ranks", count((size_t)s->ranks));
     json_t *names = json_array();
-    for (size_t i = 0; s->devices && i < bn_device_team(s->devices); i++)
-        if (json_array_append_new(names, text(bn_device_member(s->devices, i)->name)) != 0)
+    for (size_t i = 0; s->devices && i < bn_device_local_count(s->devices); i++)
+        if (json_array_append_new(names, text(bn_device_local(s->devices, i)->name)) != 0)
             *d.failed = true;
     put(d, "names", names);
 }

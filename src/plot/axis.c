@@ -51,12 +51,12 @@ double bn_axis_thickness(const bn_axis *a, bool upright)
     return BN_TICK_LENGTH + number_gap + numbers + (a->label[0] ? label_gap + line_height * BN_FONT_LABEL : 0);
 }
 
-double bn_axis_x(const bn_axis *a, const bn_frame *f, double value)
+double bn_axis_x(const bn_axis *a, const bn_plot_frame *f, double value)
 {
     return f->x + f->w * (value - a->low) / (a->high - a->low);
 }
 
-double bn_axis_y(const bn_axis *a, const bn_frame *f, double value)
+double bn_axis_y(const bn_axis *a, const bn_plot_frame *f, double value)
 {
     return f->y + f->h - f->h * (value - a->low) / (a->high - a->low);
 }
@@ -72,7 +72,7 @@ static void draw_tick(bn_canvas *c, double x, double y, double dx, double dy, bo
     cairo_stroke(c->cr);
 }
 
-void bn_axis_draw_below(bn_canvas *c, const bn_axis *a, const bn_frame *f)
+void bn_axis_draw_below(bn_canvas *c, const bn_axis *a, const bn_plot_frame *f)
 {
     const double bottom = f->y + f->h, numbers = bottom + BN_TICK_LENGTH + number_gap + 0.5 * BN_FONT_TICK;
     for (int i = 0; i < a->ticks.count; i++) {
@@ -84,7 +84,7 @@ void bn_axis_draw_below(bn_canvas *c, const bn_axis *a, const bn_frame *f)
     bn_canvas_text(c, f->x + 0.5 * f->w, label, 0.5, BN_FONT_LABEL, false, f->w, a->label);
 }
 
-void bn_axis_draw_beside(bn_canvas *c, const bn_axis *a, const bn_frame *f, bool right)
+void bn_axis_draw_beside(bn_canvas *c, const bn_axis *a, const bn_plot_frame *f, bool right)
 {
     const double side = right ? 1 : -1, edge = right ? f->x + f->w : f->x;
     for (int i = 0; i < a->ticks.count; i++) {
@@ -97,7 +97,7 @@ void bn_axis_draw_beside(bn_canvas *c, const bn_axis *a, const bn_frame *f, bool
     bn_canvas_text(c, label, f->y + 0.5 * f->h, 0.5, BN_FONT_LABEL, true, f->h, a->label);
 }
 
-void bn_frame_draw(bn_canvas *c, const bn_frame *f)
+void bn_frame_draw(bn_canvas *c, const bn_plot_frame *f)
 {
     cairo_rectangle(c->cr, f->x - 0.5, f->y - 0.5, f->w + 1, f->h + 1);
     cairo_set_line_width(c->cr, 1);

@@ -5,9 +5,9 @@
 #include "plot/canvas.h"
 #include "plot/labels.h"
 
-typedef struct bn_frame {
+typedef struct bn_plot_frame {
     double x, y, w, h;
-} bn_frame; /* upper left corner and size, pixels */
+} bn_plot_frame; /* upper left corner and size, pixels */
 
 typedef struct bn_axis {
     double low, high; /* at the ends of the frame; logarithms when `log` */
@@ -26,13 +26,13 @@ void bn_axis_make(bn_canvas *, bn_axis *, double low, double high, bool log, dou
 double bn_axis_thickness(const bn_axis *, bool upright);
 
 /* Places of a value along the frame, in pixels of the sheet. */
-double bn_axis_x(const bn_axis *, const bn_frame *, double value);
-double bn_axis_y(const bn_axis *, const bn_frame *, double value);
+double bn_axis_x(const bn_axis *, const bn_plot_frame *, double value);
+double bn_axis_y(const bn_axis *, const bn_plot_frame *, double value);
 
-void bn_axis_draw_below(bn_canvas *, const bn_axis *, const bn_frame *);
-void bn_axis_draw_beside(bn_canvas *, const bn_axis *, const bn_frame *, bool right);
+void bn_axis_draw_below(bn_canvas *, const bn_axis *, const bn_plot_frame *);
+void bn_axis_draw_beside(bn_canvas *, const bn_axis *, const bn_plot_frame *, bool right);
 
 /* The frame's outline, one pixel wide, just outside of it. */
-void bn_frame_draw(bn_canvas *, const bn_frame *);
+void bn_frame_draw(bn_canvas *, const bn_plot_frame *);
 
 #endif

@@ -146,7 +146,7 @@ static void shorten(bn_canvas *c, double size, double room, char text[BN_CANVAS_
     }
 }
 
-void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size, bool turned, double room,
+void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size, bool rotated, double room,
                     const char *text)
 {
     char copy[BN_CANVAS_TEXT];
@@ -161,7 +161,7 @@ void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size
     }
     cairo_save(c->cr);
     cairo_translate(c->cr, x, y);
-    if (turned)
+    if (rotated)
         cairo_rotate(c->cr, -1.5707963267948966);
     cairo_move_to(c->cr, -across * width, 0.365 * size); /* capitals of DejaVu Sans are 0.73 of the size high */
     (void)run_through(c, size, copy, true);

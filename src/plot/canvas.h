@@ -24,9 +24,9 @@ void bn_canvas_destroy(bn_canvas *);
 double bn_canvas_text_width(bn_canvas *, double size, const char *text);
 
 /* Text at (x, y): `across` 0, 0.5, 1 puts its left end, middle or right end there; `y` is the middle of the capitals.
- * `turned`: upwards. Text wider than `room` pixels is set smaller, and cut with an ellipsis where that is not enough.
+ * `rotated`: upwards. Text wider than `room` pixels is set smaller, and cut with an ellipsis where that is not enough.
  * Bytes that are no UTF-8 become '?'. */
-void bn_canvas_text(bn_canvas *, double x, double y, double across, double size, bool turned, double room,
+void bn_canvas_text(bn_canvas *, double x, double y, double across, double size, bool rotated, double room,
                     const char *text);
 
 /* The finished sheet for bn_png_write, which lives as long as the canvas, and the title (NULL: none) as valid UTF-8. */

@@ -41,8 +41,8 @@ enum { STYLES = sizeof line_styles / sizeof *line_styles, SHAPES = 5 };
 typedef struct plot {
     bn_canvas *canvas;
     const bn_chart *chart;
-    bn_frame frame, legend; /* legend: no width where there is none */
-    bool beside;            /* the legend stands beside the frame */
+    bn_plot_frame frame, legend; /* legend: no width where there is none */
+    bool beside;                 /* the legend stands beside the frame */
     bn_axis x, y;
 } plot;
 
@@ -157,7 +157,7 @@ static void set_style(const bn_chart *chart, cairo_t *cr, size_t line)
 static void draw_grid(const plot *g)
 {
     cairo_t *cr = g->canvas->cr;
-    const bn_frame *f = &g->frame;
+    const bn_plot_frame *f = &g->frame;
     cairo_set_source_rgb(cr, 0.88, 0.88, 0.88);
     cairo_set_line_width(cr, 1);
     for (int i = 0; i < g->x.ticks.count; i++) {
@@ -280,7 +280,7 @@ static void draw_lines(const plot *g)
 }
 
 /* How much of the lines lies in a box: probes along every segment. */
-static size_t crowd(const plot *g, const bn_frame *box)
+static size_t crowd(const plot *g, const bn_plot_frame *box)
 {
     size_t inside = 0;
     for (size_t k = 0; k < g->chart->count; k++) {
@@ -304,7 +304,7 @@ static size_t crowd(const plot *g, const bn_frame *box)
 }
 
 /* Size of the legend; none where a single line is meant by the axis' own name. */
-static bn_frame legend_size(const plot *g, double *widest)
+static bn_plot_frame legend_size(const plot *g, double *widest)
 {
     char text[BN_LABEL_BYTES];
     size_t named = 0;
@@ -318,16 +318,16 @@ static bn_frame legend_size(const plot *g, double *widest)
     }
     *widest = fmin(*widest, 0.35 * WIDTH);
     if (named == 0 || g->chart->count == 1)
-        return (bn_frame){ 0 };
-    return (bn_frame){ 0, 0, *widest + LEGEND_SAMPLE + 3 * LEGEND_PAD, (double)named * LEGEND_LINE + LEGEND_PAD };
+        return (bn_plot_frame){ 0 };
+    return (bn_plot_frame){ 0, 0, *widest + LEGEND_SAMPLE + 3 * LEGEND_PAD, (double)named * LEGEND_LINE + LEGEND_PAD };
 }
 
 /* A corner where the legend hides nothing; else beside the frame, which becomes narrower. */
 static void place_legend(plot *g)
 {
     double widest;
-    bn_frame *f = &g->frame;
-    bn_frame box = legend_size(g, &widest);
+    bn_plot_frame *f = &g->frame;
+    bn_plot_frame box = legend_size(g, &widest);
     if (!(box.w > 0))
         return;
     for (int corner = 0; corner < 4; corner++) {
@@ -351,7 +351,7 @@ static void draw_legend(const plot *g)
     bn_canvas *c = g->canvas;
     char text[BN_LABEL_BYTES];
     double widest;
-    const bn_frame best = g->legend;
+    const bn_plot_frame best = g->legend;
     if (!(best.w > 0))
         return;
     (void)legend_size(g, &widest);

@@ -40,7 +40,7 @@ typedef struct layout {
     bn_value_range range;
     bool flat;              /* the colour bar lies below */
     double low[2], size[2]; /* of the box, metres */
-    bn_frame frame, bar;
+    bn_plot_frame frame, bar;
     bn_axis x, y, colours;
     double number_room;                  /* across the colour bar's numbers */
     double title_y, caption_y, remark_y; /* the remark: the picture's own caption */
@@ -182,10 +182,10 @@ static void place_parts(layout *l, const bn_picture *p)
     l->frame.x = ceil(left + 0.5 * extra);
     l->frame.y = ceil(top);
     if (l->flat) {
-        l->bar = (bn_frame){ l->frame.x, ceil(bottom + BAR_GAP_BELOW), l->frame.w, BAR_WIDTH - 4 };
+        l->bar = (bn_plot_frame){ l->frame.x, ceil(bottom + BAR_GAP_BELOW), l->frame.w, BAR_WIDTH - 4 };
         bottom = l->bar.y + l->bar.h + colours;
     } else {
-        l->bar = (bn_frame){ l->frame.x + l->frame.w + BAR_GAP, l->frame.y, BAR_WIDTH, l->frame.h };
+        l->bar = (bn_plot_frame){ l->frame.x + l->frame.w + BAR_GAP, l->frame.y, BAR_WIDTH, l->frame.h };
     }
     if (p->contours.values && p->contours.count > 0 && p->contours.label) { /* room also when there are no lines yet */
         l->caption_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
@@ -201,7 +201,7 @@ static void place_parts(layout *l, const bn_picture *p)
 }
 
 /* Paints the values of `p` in its colours, pixel for pixel. */
-static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_value_range *range, const bn_frame *at)
+static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_value_range *range, const bn_plot_frame *at)
 {
     cairo_surface_t *image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)at->w, (int)at->h);
     bn_status st = BN_OK;
@@ -251,7 +251,7 @@ static bn_status draw_bar(bn_canvas *c, const layout *l, const bn_picture *p)
                                .h = { 1, 1 },
                                .values = steps,
                                .map = p->map };
-    bn_frame bar = l->bar;
+    bn_plot_frame bar = l->bar;
     if (l->flat) {
         bar.x += under ? ARROW : 0;
         bar.w -= (under ? ARROW : 0) + (over ? ARROW : 0);
@@ -332,7 +332,7 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
                                                                    (double)j * (p->n[1] - 1) / (n[1] - 1));
         values = thinned;
     }
-    const bn_frame *f = &l->frame;
+    const bn_plot_frame *f = &l->frame;
     line_pen pen = { c, f->x + first[0] * f->w, f->y + f->h - first[1] * f->h, share[0] * f->w, share[1] * f->h, 0 };
     cairo_save(c->cr);
     cairo_rectangle(c->cr, f->x, f->y, f->w, f->h);
@@ -357,7 +357,7 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
 /* Walls that are thinner than what is drawn, in the colour of solid places. */
 static void draw_walls(bn_canvas *c, const layout *l, const bn_picture *p)
 {
-    const bn_frame *f = &l->frame;
+    const bn_plot_frame *f = &l->frame;
     const double sx = f->w / l->size[0], sy = f->h / l->size[1];
     const uint32_t rgb = BN_RASTER_MISSING;
     if (p->wall_count == 0)
@@ -381,7 +381,7 @@ static void draw_walls(bn_canvas *c, const layout *l, const bn_picture *p)
 static void draw_marks(bn_canvas *c, const layout *l, const bn_picture *p)
 {
     static const double dashes[] = { 7, 5 };
-    const bn_frame *f = &l->frame;
+    const bn_plot_frame *f = &l->frame;
     for (size_t i = 0; i < p->mark_count; i++) {
         const bn_marked_line *m = &p->marks[i];
         const int d = !m->upright;

@@ -82,8 +82,8 @@ static bn_status open_device(run *r)
     s->devices = r->device;
     s->ranks = bn_context_ranks(ctx);
     bn_status st = BN_OK;
-    for (size_t i = 0; st == BN_OK && i < bn_device_team(r->device); i++)
-        st = bn_selftest_ensure(ctx, bn_device_member(r->device, i), bn_case_solver(r->config),
+    for (size_t i = 0; st == BN_OK && i < bn_device_local_count(r->device); i++)
+        st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
                                 bn_case_double(r->config), r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
@@ -91,8 +91,8 @@ static bn_status open_device(run *r)
     else if (st != BN_OK)
         return st;
     if (bn_device_bandwidth(r->device, &s->bandwidth) == BN_OK) {
-        s->bandwidth *= (double)bn_device_slots(r->device); /* of equal devices; for others the first one's */
-    } else {                                                /* the run does not need to know the limit */
+        s->bandwidth *= (double)bn_device_global_count(r->device); /* of equal devices; for others the first one's */
+    } else {                                                       /* the run does not need to know the limit */
         s->bandwidth = 0;
         forgive(ctx, "going on without the device's copy bandwidth");
     }

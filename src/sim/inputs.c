@@ -1,6 +1,5 @@
 /* inputs.c: reads what a case names besides numbers, and keeps it with the plan. */
 #include "sim/inputs.h"
-#include "api/ranks.h"
 
 #include "api/embedded_files.h"
 #include "io/csv_read.h"
@@ -9,7 +8,6 @@
 #include "io/shapes.h"
 #include "io/terrain.h"
 #include "io/volume.h"
-#include "io/vtk.h"
 #include "sim/plan.h"
 
 #include <math.h>
@@ -130,29 +128,6 @@ static bn_status read_volume(bn_plan *p, const char *name, const char *path, con
     return add_file(p, name, v.values, (size_t)v.n[0] * v.n[1] * v.n[2] * sizeof *v.values);
 }
 
-static bn_status read_image(bn_plan *p, const char *path, bn_input *in)
-{
-    bn_vtk_image image = { .arrays = NULL };
-    double *values;
-    bn_status st = BN_OK;
-    BN_TRY(bn_vtk_read(p->ctx, path, NULL, &image));
-    if (image.count != 1) {
-        st = bn_fail(p->ctx, BN_IO, "%s holds %zu arrays, one is expected", path, image.count);
-        goto out;
-    }
-    memcpy(in->n, image.n, sizeof in->n);
-    in->components = image.arrays[0].components;
-    const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
-    BN_GO(bn_plan_allocate(p, count * sizeof *values, (void **)&values));
-    for (size_t i = 0; i < count; i++)
-        values[i] = bn_vtk_value(&image.arrays[0], i);
-    in->values = values;
-    BN_GO(add_file(p, path, values, count * sizeof *values));
-out:
-    bn_vtk_free(&image);
-    return st;
-}
-
 static void release_shapes(void *data)
 {
     bn_shapes *shapes = data;
@@ -208,19 +183,9 @@ static bn_status read_terrain(bn_plan *p, const char *path, bn_input *in)
     return BN_OK;
 }
 
-/* FOLDER/NAME.vti, the folder that `key` names. */
-static bn_status image_path(bn_context *ctx, const bn_case *c, const char *key, const char *name, char *folder,
-                            char *path)
-{
-    if (!bn_plan_path(c, bn_case_text(c, key), folder, PATH_BYTES) ||
-        snprintf(path, PATH_BYTES, "%.*s/%s.vti", PATH_BYTES - 64, folder, name) >= PATH_BYTES)
-        return bn_fail(ctx, BN_CASE, "the path that is %s of %s is too long", key, bn_case_path(c));
-    return BN_OK;
-}
-
 bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, const bn_input **out)
 {
-    char path[PATH_BYTES], folder[PATH_BYTES], number[32] = "";
+    char path[PATH_BYTES], number[32] = "";
     const char *name = d->name       ? d->name
                        : d->item > 0 ? bn_case_item_text(c, d->key, d->item - 1)
                                      : bn_case_text(c, d->key);
@@ -228,13 +193,10 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     *out = NULL;
     BN_TRY(bn_plan_allocate(p, sizeof *in, (void **)&in));
     in->kind = d->kind;
-    if (d->kind == BN_INPUT_IMAGE)
-        BN_TRY(image_path(p->ctx, c, d->key, name, folder, path));
-    else if (!bn_plan_path(c, name, path, sizeof path))
+    if (!bn_plan_path(c, name, path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "%s: the path %s is too long", bn_case_path(c), name);
     const bn_status st = d->kind == BN_INPUT_TABLE     ? read_table(p, name, path, in)
                          : d->kind == BN_INPUT_VOLUME  ? read_volume(p, name, path, d->array, in)
-                         : d->kind == BN_INPUT_IMAGE   ? read_image(p, path, in)
                          : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, path, d->snap, in)
                          : d->kind == BN_INPUT_TERRAIN ? read_terrain(p, path, in)
                                                        : read_picture(p, name, path, in);
@@ -245,36 +207,9 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     if (d->item > 0)
         snprintf(number, sizeof number, ", number %zu,", d->item);
     if (d->key)
-        bn_note(p->ctx, "%s %s%s of %s", d->kind == BN_INPUT_IMAGE ? "in the folder that is" : "which is", d->key,
-                number, bn_case_path(c));
+        bn_note(p->ctx, "which is %s%s of %s", d->key, number, bn_case_path(c));
     else
         bn_note(p->ctx, "which %s names", bn_case_path(c));
-    return st;
-}
-
-bn_status bn_input_write(bn_context *ctx, const bn_case *c, const char *key, const char *name, const bn_input *in)
-{
-    const size_t count = (size_t)in->n[0] * in->n[1] * in->n[2] * (size_t)in->components;
-    char folder[PATH_BYTES], path[PATH_BYTES];
-    if (bn_context_rank(ctx) > 0)
-        return BN_OK;
-    BN_TRY(image_path(ctx, c, key, name, folder, path));
-    BN_TRY(bn_directory_create(ctx, folder));
-    float *single = bn_case_double(c) ? NULL : malloc(count * sizeof *single + 1);
-    if (!single && !bn_case_double(c))
-        return bn_fail(ctx, BN_MEMORY, "no memory to write %s", path);
-    for (size_t i = 0; single && i < count; i++)
-        single[i] = (float)in->values[i];
-    const bn_vtk_array array = { .name = name,
-                                 .unit = "",
-                                 .type = single ? "Float32" : "Float64",
-                                 .components = in->components,
-                                 .data = single ? (const void *)single : in->values };
-    const bn_vtk_image image = {
-        .dims = 3, .n = { in->n[0], in->n[1], in->n[2] }, .h = { 1, 1, 1 }, .nodes = true, .arrays = &array, .count = 1
-    };
-    const bn_status st = bn_vtk_write(ctx, path, &image);
-    free(single);
     return st;
 }
 

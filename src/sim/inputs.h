@@ -1,4 +1,4 @@
-/* inputs.h: what a case names besides numbers: pictures, tables, volumes, images, polygons, terrain. plan() asks for
+/* inputs.h: what a case names besides numbers: pictures, tables, volumes, polygons, terrain. plan() asks for
  * them, the plan reads and keeps them. */
 #ifndef BN_INPUTS_H
 #define BN_INPUTS_H
@@ -11,10 +11,9 @@ typedef enum bn_input_kind {
     BN_INPUT_GREY,   /* a PNG picture as grey values: 0 black ... 255 white */
     BN_INPUT_RGB,    /* a PNG picture as three bytes red, green, blue a pixel */
     BN_INPUT_TABLE,  /* CSV: the first line that is not a comment (#) names the columns. The name may be that of a table
-                        embedded in the program ("materials/Ag-Johnson1972"). A file that does not exist is no failure */
-    BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti), a stack of pictures (.tif), HDF5 after
-                        openPMD or plain (.h5) */
-    BN_INPUT_IMAGE,  /* the only array, of any number of components, of the VTK image NAME.vti in the folder of `key` */
+                        embedded in the program ("materials/Ag-Johnson1972"). A missing file is no failure */
+    BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti, .pvti, .vtu, .vtk), a stack of pictures
+                        (.tif), HDF5 after openPMD or plain (.h5) */
     BN_INPUT_SHAPES, /* polygons and lines with a meaning: WKT or a table (.csv) */
     BN_INPUT_TERRAIN /* heights on a georeferenced grid: GeoTIFF, ESRI ASCII grid */
 } bn_input_kind;
@@ -39,16 +38,15 @@ typedef struct bn_input_shape {
 /* Members that a kind does not have are zero. */
 typedef struct bn_input {
     bn_input_kind kind;
-    uint32_t n[3];               /* pixels of a picture (width, height), points of a volume or image */
+    uint32_t n[3];               /* pixels of a picture (width, height), points of a volume */
     const unsigned char *pixels; /* of a picture, top row first */
-    int components;              /* of an image */
-    const double *values;     /* of a volume or image (x fastest, component slowest), of a table (row by row; an empty
-                                 place is NaN) */
-    double h[3];              /* spacing of a volume, pixel of a terrain [m]; 0: the file does not tell */
-    size_t columns, rows;     /* of a table */
-    const char *const *heads; /* names of its columns */
-    const char *comments;     /* its lines before the heads, without their # */
-    size_t count;             /* of shapes */
+    const double *values;        /* of a volume (x fastest), of a table (row by row; an empty
+                                    place is NaN) */
+    double h[3];                 /* spacing of a volume, pixel of a terrain [m]; 0: the file does not tell */
+    size_t columns, rows;        /* of a table */
+    const char *const *heads;    /* names of its columns */
+    const char *comments;        /* its lines before the heads, without their # */
+    size_t count;                /* of shapes */
     bn_input_shape *shape;
     double low[2], high[2]; /* rectangle that shapes or terrain cover [m] */
     int epsg;               /* code of a terrain's coordinates; 0: the file does not tell */
@@ -63,9 +61,6 @@ BN_CHECKED bn_status bn_plan_input(bn_plan *, const bn_case *, const bn_input_de
 /* Names of the embedded tables that begin so ("materials/"), without that beginning, separated by commas; kept by the
  * plan. */
 BN_CHECKED bn_status bn_plan_embedded_tables(bn_plan *, const char *begin, const char **out);
-
-/* Writes such an image in the precision of the case; makes the folder. */
-BN_CHECKED bn_status bn_input_write(bn_context *, const bn_case *, const char *key, const char *name, const bn_input *);
 
 /* Height of the terrain, bilinear between the middles of pixels [m]; NaN: outside, or without data. */
 double bn_input_height(const bn_input *, const double x[2]);

@@ -110,7 +110,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
     }
     const bn_device_info *device = desc->device ? bn_device_least(desc->device) : NULL;
     const bool shared = desc->device && desc->boxes != 1; /* one box lies on the first device */
-    const size_t slots = shared ? bn_device_slots(desc->device) : 1;
+    const size_t slots = shared ? bn_device_global_count(desc->device) : 1;
     bool again = false;
     BN_GO(bn_plan_count(ctx, config, device, sim->state, &sim->plan));
     BN_GO(choose_groups(sim, config, desc, &again));
@@ -132,7 +132,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         .ghost_cells = sim->plan->margin,
         .align = sim->plan->align,
         .whole_rows = sim->plan->whole_rows,
-        .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_slots(desc->device),
+        .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_global_count(desc->device),
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
         .groups = sim->tuning.groups,
@@ -149,7 +149,7 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         BN_GO(sim->engine->setup(sim, sim->state));
     BN_GO(resume(sim, desc));
     const long long every = bn_case_int(config, "case.balance");
-    const size_t all = desc->device ? bn_device_slots(desc->device) : 1;
+    const size_t all = desc->device ? bn_device_global_count(desc->device) : 1;
     if (sim->engine->work && every >= 0 && all > 1 && bn_domain_boxes(sim->domain) == all)
         bn_load_balance_begin(&sim->balance, sim->plan, sim->domain, desc->device, every, sim->now.step);
     *out = sim;

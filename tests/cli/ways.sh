@@ -1,7 +1,7 @@
 #!/bin/sh
 # ways.sh: the two ways through the house that docs/architecture.md lists, from a number of the case to the kernel and from the
-# kernel to a picture, are the ways that there are: every file is there, each calls the next one or is called by it, and no other
-# file knows the number.
+# kernel to a picture, are the ways that there are: every file is there, each calls one before it, is called by it or shares a
+# header with it, and no other file knows the number.
 . tests/cli_lib.subr
 build=${BUILD:-build}
 book=docs/architecture.md
@@ -35,7 +35,21 @@ are_neighbours()
     esac
     symbols defines "$1" >"$work/a" && symbols needs "$2" >"$work/b"
     symbols defines "$2" >"$work/c" && symbols needs "$1" >"$work/d"
-    [ -n "$(LC_ALL=C comm -12 "$work/a" "$work/b")$(LC_ALL=C comm -12 "$work/c" "$work/d")" ]
+    [ -n "$(LC_ALL=C comm -12 "$work/a" "$work/b")$(LC_ALL=C comm -12 "$work/c" "$work/d")" ] ||
+        includes "$1" | grep -qxF -f - "$work/included"
+}
+
+# The headers of its own room that a file includes.
+includes() { sed -n 's/^#include "\(.*\)"$/\1/p' "$1" | sed 's|.*/||' | grep -v '^binnacle' | sort -u; }
+
+# Whether a file is a neighbour of one of those before it, in $work/before.
+is_connected()
+{
+    case $1 in *.c) includes "$1" ;; esac >"$work/included"
+    while IFS= read -r other; do
+        are_neighbours "$other" "$1" && return 0
+    done <"$work/before"
+    return 1
 }
 
 # way HEADING MOST: the list below a heading.
@@ -44,11 +58,11 @@ way()
     files_of "$1" >"$work/way"
     count=$(wc -l <"$work/way")
     ok "$1: $count files, at most $2" test "$count" -gt 3 -a "$count" -le "$2"
-    before=
+    : >"$work/before"
     while IFS= read -r file; do
         ok "$1: $file is there" test -f "$file"
-        [ -z "$before" ] || ok "$1: $before and $file know each other" are_neighbours "$before" "$file"
-        before=$file
+        [ ! -s "$work/before" ] || ok "$1: $file is connected with one before it" is_connected "$file"
+        echo "$file" >>"$work/before"
     done <"$work/way"
 }
 

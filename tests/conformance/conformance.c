@@ -1,6 +1,6 @@
 /* conformance.c: what every registered solver and study must pass, on its own self-test cases: the device against the
- * reference in both precisions, several work-groups and cuts into boxes, the same twice, with canaries behind every buffer
- * and NaN in padding and stale halos. The device is the first that the tests are given. */
+ * reference in both precisions, several work-groups and cuts into boxes, the same twice, with canaries behind every
+ * buffer and NaN in padding and stale halos. The device is the first that the tests are given. */
 #include "conformance/conformance.h"
 #include "support.h"
 
@@ -179,23 +179,20 @@ static bool is_wanted(const char *solver)
     return strncmp(solver, "flood", 5) != 0 && strncmp(solver, "maxwell", 7) != 0;
 }
 
-/* What a run on the whole grid in default work-groups is compared with: the reference, the same again, and other cuts, each
- * with other work-groups, since PoCL compiles for each of both. The last ones belong to `make test-long`. */
+/* What a run on the whole grid in default work-groups is compared with: the reference, the same again, and other cuts,
+ * each with other work-groups, since PoCL compiles for each of both. The last ones belong to `make test-long`. */
 static const struct {
     bool reference;
     way way;
 } ways[] = {
-    { .reference = true, .way = { .boxes = 1 } },
-    { .way = { .boxes = 1 } },
-    { .way = { .boxes = 4, .group = { 7, 3, 1 } } },
-    { .way = { .boxes = 3, .group = { 64, 1, 1 } } },
-    { .way = { .boxes = 7, .group = { 1, 1, 1 } } },
-    { .way = { .boxes = 2, .group = { 16, 16, 1 } } },
+    { .reference = true, .way = { .boxes = 1 } },    { .way = { .boxes = 1 } },
+    { .way = { .boxes = 4, .group = { 7, 3, 1 } } }, { .way = { .boxes = 3, .group = { 64, 1, 1 } } },
+    { .way = { .boxes = 7, .group = { 1, 1, 1 } } }, { .way = { .boxes = 2, .group = { 16, 16, 1 } } },
 };
 static int way_count(void) { return long_tests() ? 6 : 4; }
 
-/* Loops over ways, both precisions, solvers. In double precision the first case alone is compared with other cuts, but for
- * `make test-long`: it would say little that single has not said, and CPUs compile for minutes. */
+/* Loops over ways, both precisions, solvers. In double precision the first case alone is compared with other cuts, but
+ * for `make test-long`: it would say little that single has not said, and CPUs compile for minutes. */
 START_TEST(bits_do_not_depend_on_how_it_runs)
 {
     static const char *const precisions[] = { "single", "double" };

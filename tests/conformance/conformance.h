@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-/* The program of one solver and its studies; NULL: of all that have no program of their own. BN_TEST_SOLVER picks one instead.
- * Gives the exit status. */
+/* The program of one solver and its studies; NULL: of all that have no program of their own. BN_TEST_SOLVER picks one
+ * instead. Gives the exit status. */
 int conformance_main(const char *solver);
 
 /* A solver, or after those a study; NULL behind the last. */

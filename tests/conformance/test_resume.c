@@ -1,6 +1,6 @@
-/* test_resume.c: what every registered solver and study must pass, on its own self-test cases, in both precisions, on device
- * and reference: a run that is resumed from a checkpoint ends with the bits of one that was never stopped, cut into another
- * number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
+/* test_resume.c: what every registered solver and study must pass, on its own self-test cases, in both precisions, on
+ * device and reference: a run that is resumed from a checkpoint ends with the bits of one that was never stopped, cut
+ * into another number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
 #include "conformance/conformance.h"
 #include "support.h"
 
@@ -83,8 +83,8 @@ static void folder_of(char *path, size_t room, unsigned long long step)
     snprintf(path, room, "%s/%llu", folder, step);
 }
 
-/* The whole run, with a checkpoint after each step in a folder of its own. `tolerant`: engines and cuts may differ in some
- * field. */
+/* The whole run, with a checkpoint after each step in a folder of its own. `tolerant`: engines and cuts may differ in
+ * some field. */
 static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigned long long *steps, bool *tolerant)
 {
     double (*tolerance)(const bn_case *, const char *) = bn_solver_find(bn_case_solver(c))->tolerance;
@@ -108,7 +108,7 @@ static outcome run_whole(bn_context *ctx, bn_device *device, bn_case *c, unsigne
 }
 
 static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, const char *precision, int boxes,
-                  unsigned long long from, bool other_engine, const outcome *whole)
+                   unsigned long long from, bool other_engine, const outcome *whole)
 {
     bn_sim *sim;
     char path[4200];
@@ -125,8 +125,8 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     size_t at = 0;
     while (at < o.count && o.bytes[at] == whole->bytes[at])
         at++;
-    ck_assert_msg(at == o.count, "%s, %s, %s, %d boxes: the run resumed from step %llu differs at byte %zu of %zu", file->name,
-                  precision, device ? "device" : "reference", boxes, from, at, o.count);
+    ck_assert_msg(at == o.count, "%s, %s, %s, %d boxes: the run resumed from step %llu differs at byte %zu of %zu",
+                  file->name, precision, device ? "device" : "reference", boxes, from, at, o.count);
     free(o.bytes);
     bn_sim_destroy(&sim);
     bn_case_destroy(&c);

@@ -4,7 +4,8 @@ static inline int plane_of(uint number, uint visit)
     return CROWD && visit == 1 ? 5 : (int)((number * 7 + visit * 5) % PLANES); /* in a crowd all meet in one plane */
 }
 
-kernel void migrate_walk(global const real *restrict table, volatile global long *tally, global uint *travel, int first, int end)
+kernel void migrate_walk(global const real *restrict table, volatile global long *tally, global uint *travel, int first,
+                         int end)
 {
     const uint item = (uint)get_global_id(0), items = migrate_items(travel);
     if (item >= items)

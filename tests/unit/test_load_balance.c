@@ -26,7 +26,7 @@ static bn_device *team(size_t count)
     (void)setenv("BINNACLE_PARTITION", text, 1);
     OK(bn_context_create(&desc, &ctx));
     OK(bn_device_open(ctx, "all", false, &device));
-    if (bn_device_slots(device) == count)
+    if (bn_device_global_count(device) == count)
         return device;
     bn_device_close(&device);
     bn_context_destroy(&ctx);
@@ -40,7 +40,7 @@ static bn_domain *domain_of(bn_device *device, int dims, uint32_t nx, uint32_t n
         .grid = { .dims = dims, .n = { nx, ny, nz }, .h = { 0.1, 0.1, 0.1 }, .periodic = { true, true, dims > 2 } },
         .precision = BN_SINGLE,
         .halo = 1,
-        .boxes = (int)bn_device_slots(device),
+        .boxes = (int)bn_device_global_count(device),
         .device = device
     };
     OK(bn_domain_create(ctx, &desc, &d));
@@ -321,20 +321,23 @@ START_TEST(cuts_move_when_that_pays)
     bn_domain *d = domain_of(device, 2, 37, 40, 1);
     for (int i = 0; i < 3; i++) {
         cuts[i].begin = begin;
-        bn_load_balance often = { .on = true, .every = 3 }, lately = { .on = true, .since = bn_seconds_now(), .cost = 1000 },
-                   before = { .on = true, .since = bn_seconds_now() - 100, .cost = 10 }, first = before;
+        bn_load_balance often = { .on = true, .every = 3 },
+                        lately = { .on = true, .since = bn_seconds_now(), .cost = 1000 },
+                        before = { .on = true, .since = bn_seconds_now() - 100, .cost = 10 }, first = before;
         first.fresh = true;
         ck_assert_msg(bn_load_balance_wants(&often, d, &cuts[i]) == (i == 2), "every third step: cuts %d", i);
         ck_assert_msg(!bn_load_balance_wants(&lately, d, &cuts[i]), "nothing has been lost yet: cuts %d", i);
-        ck_assert_msg(bn_load_balance_wants(&before, d, &cuts[i]) == (i == 2), "half of 100 s against 10 s: cuts %d", i);
-        ck_assert_msg(!bn_load_balance_wants(&first, d, &cuts[i]), "that the first step is slow is no loss: cuts %d", i);
+        ck_assert_msg(bn_load_balance_wants(&before, d, &cuts[i]) == (i == 2), "half of 100 s against 10 s: cuts %d",
+                      i);
+        ck_assert_msg(!bn_load_balance_wants(&first, d, &cuts[i]), "that the first step is slow is no loss: cuts %d",
+                      i);
         near(first.cost, 110, 1, "it is the price of new kernels");
         near(before.lost, i == 2 ? 50 : 0, 1, "half of 100 s, where there is something to gain");
     }
     bn_load_balance b = { .on = true, .every = 3 };
     ck_assert(!bn_load_balance_due(&b, 2) && bn_load_balance_due(&b, 3) && !bn_load_balance_due(&b, 4));
     b = (bn_load_balance){ .on = true, .since = bn_seconds_now() - 4, .last = 10, .cost = 1 };
-    bn_load_balance_looked(&b, d, &cuts[0], false, bn_seconds_now() - 2, 14); /* 0.5 s a step, the look took 2 s */
+    bn_load_balance_looked(&b, d, &cuts[0], false, bn_seconds_now() - 2, 14);      /* 0.5 s a step, the look took 2 s */
     ck_assert(!bn_load_balance_due(&b, 300) && bn_load_balance_due(&b, 14 + 420)); /* a hundredth of the time */
     ck_assert(b.moves == 0 && fabs(b.seconds - 2) < 0.5);
     bn_load_balance_looked(&b, d, &cuts[2], true, bn_seconds_now() - 3, 15);

@@ -1,5 +1,5 @@
-/* test_migrate.c: work that goes on on another device, and tables that are cut into slabs: on one device and on parts of
- * a CPU that stand for several. tests/cli/photons_cross.sh does the same between ranks. */
+/* test_migrate.c: work that goes on on another device, and tables that are cut into slabs: on one device and on parts
+ * of a CPU that stand for several. tests/cli/photons_cross.sh does the same between ranks. */
 #include "support.h"
 
 #include "api/migrate.h"
@@ -52,7 +52,7 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
                         &(bn_domain_desc){ .grid = { .dims = 2, .n = { NX, NY, 1 }, .h = { 1, 1, 1 } },
                                            .precision = full ? BN_DOUBLE : BN_SINGLE,
                                            .halo = 1,
-                                           .boxes = (int)bn_device_slots(w.device),
+                                           .boxes = (int)bn_device_global_count(w.device),
                                            .device = w.device },
                         &w.domain));
     const bn_define defines[] = {
@@ -74,7 +74,7 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
 static bn_status go(walkers *w)
 {
     return BN_MIGRATION(w->walk, BN_ARRAY(w->table), BN_ARRAY(w->tally), BN_MIGRATING(w->travellers),
-                     BN_FIRST_PLANE(w->table), BN_END_PLANE(w->table));
+                        BN_FIRST_PLANE(w->table), BN_END_PLANE(w->table));
 }
 
 static void end(walkers *w)

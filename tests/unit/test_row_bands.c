@@ -1,4 +1,5 @@
-/* test_row_bands.c: fields made and looked at a few rows at a time, whatever the boxes and devices, and in the reference. */
+/* test_row_bands.c: fields made and looked at a few rows at a time, whatever the boxes and devices, and in the
+ * reference. */
 #include "support.h"
 
 #include "api/row_bands.h"
@@ -104,7 +105,8 @@ static void try_layout(int devices, int boxes, bn_precision precision)
         const double here = precision == BN_DOUBLE ? exact : (double)(float)exact;
         wrong += values[2 * at] != here || values[2 * at + 1] != -here;
     }
-    OK(bn_field_row_bands((const bn_row_band[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change, &wrong));
+    OK(bn_field_row_bands((const bn_row_band[]){ { pairs, true, false }, { numbers, true, true } }, 2, false, change,
+                          &wrong));
     ck_assert_uint_eq(wrong, 0);
     OK(bn_field_get(numbers, values, WIDE * HIGH));
     double sum = 0;

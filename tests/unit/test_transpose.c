@@ -1,5 +1,5 @@
-/* test_transpose.c: grids turned by the launches that compute them, cut into one, two and more boxes, on one device and on
- * several. */
+/* test_transpose.c: grids turned by the launches that compute them, cut into one, two and more boxes, on one device and
+ * on several. */
 #include "support.h"
 
 #include "api/transpose.h"

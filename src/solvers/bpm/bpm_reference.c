@@ -236,10 +236,7 @@ static const bpm_method space = { .setup = setup_lines,
 
 /* --- transforms --- */
 
-static bn_status setup_fft(bn_sim *sim, bpm *s)
-{
-    return bn_fft_create(bn_sim_domain(sim), &s->transforms.fft);
-}
+static bn_status setup_fft(bn_sim *sim, bpm *s) { return bn_fft_create(bn_sim_domain(sim), &s->transforms.fft); }
 
 static bn_status multiply(bpm *s, bn_field *field, bn_field *by)
 {

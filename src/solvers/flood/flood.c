@@ -25,7 +25,8 @@ static const bn_key schema[] = {
     { .name = "grid.spacing", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .help = "distance between the centres of neighbours" },
     { .name = "grid.origin", .type = BN_KEY_REAL, .count = 2, .unit = "m", .def = 0, .min = -1e8, .max = 1e8,
-      .inferred = true, .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
+      .inferred = true,
+      .help = "coordinates of the lower left corner, of the pictures of plans too; polygons bring their own" },
     { .name = "grid.periodic_x", .type = BN_KEY_BOOL, .help = "the right side is followed by the left one" },
     { .name = "grid.periodic_y", .type = BN_KEY_BOOL, .help = "the top is followed by the bottom" },
     { .name = "fluid.gravity", .type = BN_KEY_REAL, .unit = "m s-2", .def = 9.81, .max = 1e6, .above = true,
@@ -145,10 +146,10 @@ static const bn_key schema[] = {
     { .name = "solver.dry", .type = BN_KEY_REAL, .unit = "m", .def = 1e-6, .max = 1, .above = true,
       .help = "water that is not deeper does not move" },
     { .name = "solver.edges", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_EDGES), .def_text = "once",
-      .help = "on a device: compute what passes through an edge once, for both of its cells by local memory (of 48 KiB at "
+      .help = "on a device: compute the flux of an edge once, for both of its cells by local memory (of 48 KiB at "
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
-      .help = "how many registers NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
+      .help = "registers that NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
               "run at once; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
@@ -164,7 +165,8 @@ static const bn_key schema[] = {
       .help = "its place: gauges.csv has the depth of the nearest cell after each interval" },
     { .name = "gauge.name", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .help = "of its column, such as that of a door; empty: gauge_N" },
-    { .name = "output.gauge_speeds", .type = BN_KEY_BOOL, .def = 0, .help = "write gauge_speeds.csv beside gauges.csv" },
+    { .name = "output.gauge_speeds", .type = BN_KEY_BOOL, .def = 0,
+      .help = "write gauge_speeds.csv beside gauges.csv" },
     { .name = "output.outline", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 1e3,
       .help = "write outlines/flooded-storeyN-STEP.wkt at output times: polygons (WKT) around what is deeper than "
               "this; 0: no" },

@@ -111,7 +111,7 @@ typedef struct flood_ground {
     double slope[2], amplitude, radius, depth;
     uint64_t seed;
     double quantum;                 /* beds and levels are multiples of it */
-    const bn_input *terrain; /* of the lowest storey; NULL: none */
+    const bn_input *terrain;        /* of the lowest storey; NULL: none */
     double shift[2], scale, offset; /* of the terrain [m]; height = scale * value + offset */
     double *macdonald;              /* of the steady flow of MacDonald's type, two values a column; NULL: none */
 } flood_ground;

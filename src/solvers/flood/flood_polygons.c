@@ -109,8 +109,7 @@ static void close_edge(flood *s, int32_t *cell, size_t i, size_t j, int e, const
 }
 
 /* Cells i0 <= i < i1 of the rows j0 <= j < j1: all at once where there is only floor or none, else in halves. */
-static void code_range(flood *s, int32_t *cell, const bn_input *shapes, size_t i0, size_t i1, size_t j0,
-                       size_t j1)
+static void code_range(flood *s, int32_t *cell, const bn_input *shapes, size_t i0, size_t i1, size_t j0, size_t j1)
 {
     double low[2], high[2];
     place(s, i0, j0, low);

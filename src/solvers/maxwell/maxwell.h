@@ -66,7 +66,7 @@ typedef struct maxwell_material {
     char name[MAXWELL_NAME];
     double n, k;             /* at the present wavelength */
     double given_n, given_k; /* without a table */
-    const bn_input *table; /* wavelength_nm, n, k; NULL: constant */
+    const bn_input *table;   /* wavelength_nm, n, k; NULL: constant */
     bool used;               /* by a cell */
 } maxwell_material;
 

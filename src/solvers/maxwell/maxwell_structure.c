@@ -85,7 +85,9 @@ static bn_status picture_face(const bn_case *c, bn_plan *p, const maxwell_model 
     const size_t nx = m->n[0], ny = m->n[1];
     const bn_input *in;
     double low = 0, high = 255, mean = 0;
-    const bn_input_desc d = { .kind = tiff ? BN_INPUT_VOLUME : BN_INPUT_GREY, .key = "layer.picture", .item = item + 1 };
+    const bn_input_desc d = { .kind = tiff ? BN_INPUT_VOLUME : BN_INPUT_GREY,
+                              .key = "layer.picture",
+                              .item = item + 1 };
     BN_TRY(bn_plan_input(p, c, &d, &in));
     const uint32_t width = in->n[0], rows = in->n[1];
     if (tiff) {

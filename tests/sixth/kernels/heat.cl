@@ -1,4 +1,4 @@
-/* heat.cl: T_t = a Lap T on a periodic square, explicit in time. x fastest, a halo of one cell all round (kernels/lib/index.h). */
+/* heat.cl: T_t = a Lap T on a periodic square, explicit in time. */
 kernel void heat_advance(global const real *restrict T, global real *restrict next)
 {
     CELL(i, j);

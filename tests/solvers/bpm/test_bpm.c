@@ -338,8 +338,7 @@ START_TEST(slab_modes_have_the_published_index)
     }
     run coarse = RUN(slab, NULL, "grid.cells=500", "march.length=0.1e-6");
     run fine = RUN(slab, NULL, "grid.cells=1500", "march.length=0.1e-6");
-    near((result(&coarse, "n_eff") - 1.4943541772) / (result(&fine, "n_eff") - 1.4943541772), 9, 0.7,
-         "second order");
+    near((result(&coarse, "n_eff") - 1.4943541772) / (result(&fine, "n_eff") - 1.4943541772), 9, 0.7, "second order");
     end_run(&coarse);
     end_run(&fine);
 }

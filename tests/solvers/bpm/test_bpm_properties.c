@@ -188,7 +188,7 @@ END_TEST
     "width_x = 7e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 3e-6\nwidth = 1.9e-6\n" \
     "centre_x = 4e-6\nwidth_x = 3.3e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 5e-6\n"     \
     "centre_x = 2e-6\n[march]\nlength = 10e-6\n[output]\nmap = false\n"
-#define SWAPPED                                                                                              \
+#define SWAPPED                                                                                             \
     "[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 28\nwidth = 7e-6\ncells_x = 36\n"    \
     "width_x = 9e-6\n[material]\nindex = 1.45\n[[structure]]\nindex = 1.5\ncentre = 4e-6\nwidth = 3.3e-6\n" \
     "centre_x = 3e-6\nwidth_x = 1.9e-6\n[launch]\nkind = \"gaussian\"\nwaist = 1.5e-6\ncentre = 2e-6\n"     \

@@ -363,8 +363,7 @@ START_TEST(pressure_around_a_buoyant_body_is_single_valued)
         "heat = \"given\"\n[boundary.top]\nspeed = 0\n[obstacle]\nshape = \"rectangle\"\ncentre = [0.4375, 0.53125]\n"
         "size = [0.21, 0.19]\n[solver]\ncg_forcing = 0\ncg_tolerance = 1e-12\n[stop]\nsteps = 60\n";
     run r = RUN(text, NULL, NULL);
-    double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL),
-           *T = field(&r, "temperature", NULL);
+    double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL), *T = field(&r, "temperature", NULL);
     const double hx = 1.0 / (NX - 1), hy = 1.0 / (NY - 1), c = psi[J0 * NX + I0];
     double turning = 0, heat = 0, size = 0;
     near(psi[J1 * NX + I1], c, 0, "the body's nodes are those of the rectangle");

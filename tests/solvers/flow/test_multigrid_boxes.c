@@ -64,7 +64,7 @@ static double *solve(const char *devices, int boxes, int margin, bn_precision pr
                                   .work_group = { group[0], group[1], group[2] } };
     OK(bn_domain_create(ctx, &desc, &domain));
     ck_assert_uint_eq(bn_domain_boxes(domain), (size_t)boxes);
-    ck_assert_uint_eq(bn_device_slots(device), strcmp(devices, "all") == 0 ? 2 : 1);
+    ck_assert_uint_eq(bn_device_global_count(device), strcmp(devices, "all") == 0 ? 2 : 1);
     for (int i = 0; i < FIELDS; i++)
         OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i == BITS ? BN_T_U8 : BN_T_REAL },
                            &f[i]));

@@ -611,7 +611,8 @@ START_TEST(coherence_time_makes_the_pattern_weaker_not_the_light)
     /* Photons alone interfere with nobody: the intensity is their number. */
     run a = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=0");
     run b = RUN(gratings_case, NULL, "source.photons=8192", "source.batch=1", "source.coherent_steps=1");
-    double *whole = field(&a, "intensity", NULL), *parts = field(&b, "intensity", NULL), *hits = field(&b, "photons", NULL);
+    double *whole = field(&a, "intensity", NULL), *parts = field(&b, "intensity", NULL),
+           *hits = field(&b, "photons", NULL);
     same_bits(&a, &b, "photons");
     ck_assert(total(whole, 1024) != total(parts, 1024));
     near(total(parts, 1024) / total(hits, 1024), 1, 0.1, "intensity a photon, 8 batches of 1 a cell");

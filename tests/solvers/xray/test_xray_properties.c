@@ -238,8 +238,8 @@ static void check_expectation(const char *law, const char *spacing, const char *
                 "source.photons=1000000");
     run b = RUN(slab, NULL, law, spacing, tilt, o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7], "source.photons=1000",
                 "solver.estimator=expected", "solver.samples=576", "detector.beam_stop=0");
-    double *counted = field(&a, "photons", NULL), *expected = field(&b, "photons", NULL), chi = 0, sum = 0, mean = 0, edge = 0,
-           far = 0;
+    double *counted = field(&a, "photons", NULL), *expected = field(&b, "photons", NULL), chi = 0, sum = 0, mean = 0,
+           edge = 0, far = 0;
     const double more = 1e6 * (1 - result(&a, "unscattered")) / (1e3 * (1 - result(&b, "unscattered")));
     size_t cells = 0;
     for (int c = 0; c < 576; c++) {
@@ -320,7 +320,8 @@ START_TEST(every_photon_is_detected_absorbed_stopped_or_missed)
         /* All of them land on the detector: their weights and what was absorbed are the photons that entered. */
         run r = RUN(slab, NULL, "density.absorption=0.15", "scattering.order=multiple", orders[k],
                     "scattering.theta_max=0.003", "source.photons=50000");
-        double *hits = field(&r, "photons", NULL), share[4] = { result(&r, "unscattered"), result(&r, "scattered_once") };
+        double *hits = field(&r, "photons", NULL),
+               share[4] = { result(&r, "unscattered"), result(&r, "scattered_once") };
         share[2] = k == 1 ? 1 - share[0] - share[1]
                           : (3 - result(&r, "scatterings_mean")) - 3 * share[0] - 2 * share[1]; /* k = 2: of most = 3 */
         share[3] = k == 2 ? 1 - share[0] - share[1] - share[2] : 0;

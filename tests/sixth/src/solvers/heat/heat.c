@@ -5,7 +5,8 @@
 
 /* clang-format off */
 static const bn_key schema[] = {
-    { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 32, .min = 4, .max = 16384, .help = "cells along x and y" },
+    { .name = "grid.cells", .type = BN_KEY_INT, .count = 2, .def = 32, .min = 4, .max = 16384,
+      .help = "cells along x and y" },
     { .name = "grid.size", .type = BN_KEY_REAL, .unit = "m", .def = 1, .max = 1e6, .above = true,
       .help = "length of the square's side" },
     { .name = "material.diffusivity", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 1e-4, .max = 1e6, .above = true,
