@@ -369,7 +369,7 @@ kernel void maxwell_H_rows(global const real2 *restrict E, global const real2 *r
 }
 
 /* Where the stretch of cells with the class of cell i ends. */
-static inline int stretch_end(global const uchar *restrict edge, int i, int end)
+static inline int stretch_end(global const uchar *edge, int i, int end)
 {
     const uchar class = edge[i];
     const ulong eight = (ulong)class * 0x0101010101010101UL;
@@ -382,7 +382,7 @@ static inline int stretch_end(global const uchar *restrict edge, int i, int end)
 
 #if VOLUME
 /* Whether an edge along x or y of cells block_first() ... end - 1 of a row radiates (5). */
-static inline int row_radiates(global const uchar *restrict edge, global const real2 *restrict contrast, int end)
+static inline int row_radiates(global const uchar *edge, global const real2 *contrast, int end)
 {
     int radiates = 0;
     for (int component = 0; component < 2; component++, edge += PLANE)

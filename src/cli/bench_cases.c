@@ -87,10 +87,8 @@ const bn_bench_case bn_bench_cases[] = {
       .sets = { "grid.kind=square", "solver.order=1", "time.interval=1" } },
     { KIND("flood", "squares, order 2", "cell", FLOOD, 2, FULL), MAP_SIZES, .reals = 19,
       .sets = { "grid.kind=square", "solver.order=2", "time.interval=0.5" } },
-    { KIND("flood", "97 % dry, all blocks", "cell", FLOOD_DRY, 2, FULL), MAP_SIZES, .reals = 10,
-      .sets = { "solver.order=1", "time.interval=1", "solver.blocks=all" } },
-    { KIND("flood", "97 % dry, active blocks", "cell", FLOOD_DRY, 2, FULL), MAP_SIZES, .no_floor = true,
-      .sets = { "solver.order=1", "time.interval=1", "solver.blocks=active" } },
+    { KIND("flood", "97 % dry", "cell", FLOOD_DRY, 2, FULL), MAP_SIZES, .no_floor = true,
+      .sets = { "solver.order=1", "time.interval=1" } },
 
     { KIND("bpm", "step along z, one beam", "point", BPM, 1, QUICK), BEAM_SIZES, .operations = 30,
       .sets = { "solver.method=direct" } },

@@ -108,7 +108,6 @@ levels = [-6, -100]
 interval = 2
 [solver]
 edges = "twice"
-sums = "plain"
 [[gauge]]
 at = [4, 150]
 [output]

@@ -34,7 +34,7 @@ check 'by one line' test "$(diff "$root/src/sim/solvers.def" "$tree/src/sim/solv
 cd "$tree" || exit 1
 check 'builds' make --no-print-directory DEPS=skip OPT=-O1 all build/tests/conformance/test_conformance \
     build/tests/conformance/test_resume
-check 'its kernels pass the lint' sh host/build/lint-kernels.sh
+check 'its kernels pass the lint' env BINNACLE=build/binnacle sh host/build/lint-kernels.sh
 check 'passes the conformance suite' env BN_TEST_SOLVER=heat build/tests/conformance/test_conformance
 check 'is resumed from checkpoints' env BN_TEST_SOLVER=heat build/tests/conformance/test_resume
 check 'check' build/binnacle check data/cases/heat/selftest.toml

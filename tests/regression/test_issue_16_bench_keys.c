@@ -40,7 +40,7 @@ START_TEST(a_key_that_is_none_is_a_failure)
     while (strcmp(flood->solver, "flood") != 0)
         flood++;
     bn_bench_case of = *flood;
-    of.sets[0] = "solver.layout=aos"; /* which the solver calls solver.state */
+    of.sets[0] = "solver.layout=aos"; /* which no solver of users has */
     of.sets[1] = NULL;
     bn_bench_prepare(&of, 32, false, false, &job);
     ck_assert_int_eq(bn_bench_check(&d, &job), BN_CASE);
