@@ -271,6 +271,9 @@ bn_status bn_reduce(bn_field *f, int component, bn_reduce_op op, double *result)
     bn_domain *d = f->domain;
     if (f->desc.type != BN_T_REAL || component < 0 || component >= f->desc.components)
         return bn_fail(d->ctx, BN_USAGE, "field %s has no real component %d to reduce", f->desc.name, component);
+    if (f->desc.role & BN_INTERLEAVED)
+        return bn_fail(d->ctx, BN_USAGE, "the components of field %s are interleaved, which sums can't read",
+                       f->desc.name);
     if (d->device)
         return reduce_on_device(f, component, op, result);
     const size_t points = bn_domain_points(d);

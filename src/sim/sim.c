@@ -32,6 +32,7 @@ bn_status bn_sim_build_kernels(bn_sim *sim)
 
 /* Where the first value that is not finite is. */
 typedef struct search {
+    int components; /* of a point, if they are interleaved; else 1 */
     bool found;
     size_t at[3];
 } search;
@@ -41,10 +42,10 @@ static bn_status find_bad_value(void *user, int component, const bn_region *r, c
     const double *values = read;
     search *s = user;
     (void)component;
-    for (size_t i = 0; i < bn_region_points(r) && !s->found; i++)
+    for (size_t i = 0; i < bn_region_points(r) * (size_t)s->components && !s->found; i++)
         if (!isfinite(values[i])) {
             s->found = true;
-            bn_region_place(r, i, s->at);
+            bn_region_place(r, i / (size_t)s->components, s->at);
         }
     return BN_OK;
 }
@@ -56,8 +57,9 @@ static void note_bad_value(bn_sim *sim)
     search s = { .found = false };
     for (size_t f = 0; f < p->field_count && !s.found; f++) {
         const bn_field_desc *d = &p->fields[f];
-        if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL || (d->role & BN_INTERLEAVED))
+        if (!(d->role & (BN_STATE | BN_COMPARE)) || d->type != BN_T_REAL)
             continue;
+        s.components = d->role & BN_INTERLEAVED ? sim->infos[f].components : 1;
         if (bn_field_visit(sim->fields[f], BN_AS_DOUBLES, find_bad_value, &s) == BN_OK && s.found)
             bn_note(sim->ctx, "first value that is not finite: %s at (%zu, %zu, %zu), x = %g m, y = %g m", d->name,
                     s.at[0], s.at[1], s.at[2], p->grid.origin[0] + (double)s.at[0] * p->grid.h[0],
@@ -69,15 +71,21 @@ static void note_bad_value(bn_sim *sim)
 static bn_status check_finite(bn_sim *sim)
 {
     const bn_plan *p = sim->plan;
-    for (size_t f = 0; f < p->field_count; f++)
-        for (int c = 0;
-             (p->fields[f].role & BN_STATE) && p->fields[f].type == BN_T_REAL && c < sim->infos[f].components; c++) {
+    for (size_t f = 0; f < p->field_count; f++) {
+        const bn_field_desc *d = &p->fields[f];
+        search s = { .components = sim->infos[f].components };
+        if (!(d->role & BN_STATE) || d->type != BN_T_REAL)
+            continue;
+        if (d->role & BN_INTERLEAVED)
+            BN_TRY(bn_field_visit(sim->fields[f], BN_AS_DOUBLES, find_bad_value, &s));
+        for (int c = 0; !(d->role & BN_INTERLEAVED) && c < s.components && !s.found; c++) {
             double largest;
             BN_TRY(bn_reduce(sim->fields[f], c, BN_MAX_ABS, &largest));
-            if (!isfinite(largest))
-                return bn_fail(sim->ctx, BN_DIVERGED, "%s is not finite any more; try a smaller time step",
-                               p->fields[f].name);
+            s.found = !isfinite(largest);
         }
+        if (s.found)
+            return bn_fail(sim->ctx, BN_DIVERGED, "%s is not finite any more; try a smaller time step", d->name);
+    }
     return BN_OK;
 }
 
