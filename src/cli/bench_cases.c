@@ -150,7 +150,9 @@ static void prepare_bpm(bn_bench_job *j, unsigned times, bool gpu, const bn_devi
     const bn_bench_case *c = j->of;
     const double side = j->n, records = 2000, width = 10e-6, pi = 3.14159265358979323846;
     const double beams = c->beams ? c->beams : 1, steps = (gpu ? 3e7 : 1.5e6) / side;
-    double in_record = c->dims == 2 ? 16 : steps / beams < 20 ? 20 : trunc(gpu ? steps / 8 : steps / beams);
+    double in_record = c->dims == 2         ? 16
+                       : steps / beams < 20 ? 20
+                                            : trunc(gpu ? fmax(steps / 8, 20000) : steps / beams);
     j->per_step = c->dims == 2 ? (side - 1) * (side * times - 1) : (side - 1) * beams; /* the border has no unknowns */
     if (limits)
         in_record = fmax(in_record, steps_of_record(c, j->per_step, j->twice, limits));

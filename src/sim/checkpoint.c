@@ -132,7 +132,11 @@ bn_status bn_checkpoint_writer_begin(bn_sim *sim, const char *folder, size_t par
     bn_device *device = bn_domain_device(bn_sim_domain(sim));
     uint64_t kernels;
     bn_status st = BN_OK;
-    bn_checkpoint_writer *s = calloc(1, sizeof *s);
+    bn_checkpoint_writer *s = NULL;
+    for (const char *const *study = bn_study_names(); *study; study++)
+        if (strcmp(*study, p->solver->name) == 0)
+            return bn_fail(ctx, BN_USAGE, "%s is a study of a benchmark suite, which has no checkpoints", *study);
+    s = calloc(1, sizeof *s);
     if (!s || !(s->folder = strdup(folder))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for a checkpoint");
         goto out;

@@ -166,6 +166,14 @@ const char *solver_at(size_t index)
     return NULL;
 }
 
+static bool is_study(const char *solver)
+{
+    const char *const *name = bn_study_names();
+    while (*name && strcmp(*name, solver) != 0)
+        name++;
+    return *name != NULL;
+}
+
 static const char *program_of; /* NULL: of those without a program of their own */
 
 /* A study belongs to the program of the solver whose name it begins with. */
@@ -210,6 +218,8 @@ START_TEST(bits_do_not_depend_on_how_it_runs)
         way other = ways[which].way;
         outcome *first = run_cases(ctx, &(way){ .device = device, .boxes = 1 }, solver, precision, all);
         other.device = ways[which].reference ? NULL : device;
+        if (other.boxes > 3 && is_study(solver)) /* a single row, which is cut between sums of 256 cells */
+            other.boxes = 3;
         snprintf(what, sizeof what, "%d boxes, work-groups of %zu x %zu", other.boxes, other.group[0], other.group[1]);
         if (ways[which].reference)
             agree(first, run_cases(ctx, &other, solver, precision, all), precision);

@@ -1,4 +1,4 @@
-/* test_resume.c: what every registered solver and study must pass, on its own self-test cases, in both precisions, on
+/* test_resume.c: what every registered solver must pass, on its own self-test cases, in both precisions, on
  * device and reference: a run that is resumed from a checkpoint ends with the bits of one that was never stopped, cut
  * into another number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
 #include "conformance/conformance.h"
@@ -162,7 +162,7 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
 START_TEST(resumed_runs_have_the_same_bits)
 {
     static const char *const precisions[] = { "single", "double" };
-    const char *solver = solver_at((size_t)_i / 2), *only = getenv("BN_TEST_SOLVER"), *file = getenv("BN_TEST_FILE");
+    const char *solver = bn_solver_names()[_i / 2], *only = getenv("BN_TEST_SOLVER"), *file = getenv("BN_TEST_FILE");
     bn_context *ctx;
     bn_device *device;
     if (only && strcmp(only, solver) != 0)
@@ -194,7 +194,7 @@ END_TEST
 static void add_tests(TCase *tests)
 {
     size_t count = 0;
-    while (solver_at(count))
+    while (bn_solver_names()[count])
         count++;
     tcase_add_loop_test(tests, resumed_runs_have_the_same_bits, 0, 2 * (int)count);
 }

@@ -44,7 +44,7 @@ START_TEST(the_message_names_key_kind_and_choice)
             "(line 4)");
     refused(BPM "[launch]\ntilt = 0.1\n", NULL,
             "belongs to kind = \"gaussian\" or \"plane\", and the case has kind = \"mode\" (the default)");
-    refused(BPM "[solver]\nmethod = \"iteration\"\n", "solver.chunk=7",
+    refused(BPM "[solver]\nmethod = \"fft\"\n", "solver.chunk=7",
             "--set solver.chunk=7: [solver] chunk: belongs to method = \"direct\"");
     /* In a list the item's own kind decides. */
     refused(BPM "[[structure]]\nkind = \"taper\"\nwidth_end = 1e-6\n[[structure]]\nwidth_end = 1e-6\n", NULL,
