@@ -178,7 +178,8 @@ static int sync_folder(const char *folder)
     return error;
 }
 
-/* Writes and syncs the stream's bytes; 0 or the error. */
+/* Writes and syncs the stream's bytes; 0 or the error. Once only: after a failed fsync Linux drops the bytes and
+ * answers the next one with success. */
 static int stream_flush(FILE *stream)
 {
     const int before = ferror(stream);
@@ -193,7 +194,9 @@ static int stream_flush(FILE *stream)
     return sync_descriptor(fileno(stream));
 }
 
-bn_status bn_file_commit(bn_file **file)
+bn_status bn_file_commit(bn_file **file) { return bn_file_commit_keeping(file, NULL); }
+
+bn_status bn_file_commit_keeping(bn_file **file, const char *before)
 {
     bn_file *f = *file;
     const off_t end = ftello(f->stream);
@@ -201,6 +204,8 @@ bn_status bn_file_commit(bn_file **file)
     if (fclose(f->stream) != 0 && !error)
         error = errno;
     f->stream = NULL;
+    if (!error && before && rename(f->path, before) != 0)
+        error = errno;
     if (!error && rename(f->temporary, f->path) != 0)
         error = errno;
     if (!error) {

@@ -16,6 +16,9 @@ const char *bn_file_name(const bn_file *);
 /* Flushes, syncs, renames onto `path`; on any failure removes the temporary file and reports path, bytes and reason.
  * NULLs *file. */
 BN_CHECKED bn_status bn_file_commit(bn_file **file);
+/* The same; when the bytes are on the disk, and not before, the file that has the name is renamed to `before` (NULL:
+ * it is replaced). */
+BN_CHECKED bn_status bn_file_commit_keeping(bn_file **file, const char *before);
 /* Removes the temporary file. Accepts NULL. */
 void bn_file_abort(bn_file **file);
 

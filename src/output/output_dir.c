@@ -8,20 +8,23 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const char mark[] = "# binnacle: the case of this run with every default resolved\n";
 static const char lock_name[] = ".binnacle-lock";
 
+enum { LOCK_TRIES = 100 };
+
 struct bn_output_dir {
     bn_context *ctx;
     char *path, *lock;
+    int locked; /* where there is a lock: its open file; -1: not taken */
 };
 
 const char *bn_output_dir_path(const bn_output_dir *f) { return f->path; }
@@ -37,6 +40,13 @@ bn_status bn_output_dir_name(bn_output_dir *f, char **out, const char *format, .
     return *out ? BN_OK : bn_fail(f->ctx, BN_MEMORY, "no memory for a file's name in %s", f->path);
 }
 
+/* A temporary file: of the run that has the lock, or of one that was killed. */
+static bool temporary(const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(name, ".binnacle-", 10) == 0 && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
+}
+
 /* Whether the directory is empty, whether its case.toml is ours, whether a run has finished there. */
 static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours, bool *finished)
 {
@@ -47,7 +57,7 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
         return errno == ENOENT ? BN_OK : bn_fail(ctx, BN_IO, "output folder %s: %s", path, strerror(errno));
     for (struct dirent *e; (e = readdir(dir)) != NULL;)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && strcmp(e->d_name, "STOP") != 0) {
-            *empty = *empty && strcmp(e->d_name, lock_name) == 0;
+            *empty = *empty && (strcmp(e->d_name, lock_name) == 0 || temporary(e->d_name));
             *finished = *finished || strcmp(e->d_name, "summary.json") == 0;
         }
     closedir(dir);
@@ -61,44 +71,83 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
     return BN_OK;
 }
 
-/* The process that wrote the lock; 0: unknown, or on another host. */
-static long lock_holder(const char *lock, char *host, size_t room)
+/* The process that wrote the lock; 0: unknown. */
+static long lock_holder(int fd, char host[256])
 {
+    char text[300] = "";
     long pid = 0;
-    FILE *f = fopen(lock, "r");
-    if (!f)
+    if (pread(fd, text, sizeof text - 1, 0) < 0 || sscanf(text, "%ld %255s", &pid, host) < 1)
         return 0;
-    if (fscanf(f, "%ld ", &pid) != 1 || !fgets(host, (int)room, f))
-        pid = 0;
-    host[strcspn(host, "\n")] = '\0';
-    fclose(f);
     return pid;
+}
+
+/* Whether the lock's name still stands for the open file. */
+static bool lock_in_place(const bn_output_dir *f)
+{
+    struct stat mine, named;
+    return fstat(f->locked, &mine) == 0 && lstat(f->lock, &named) == 0 && mine.st_dev == named.st_dev &&
+           mine.st_ino == named.st_ino;
+}
+
+/* Only who has the lock removes its file. */
+static void release_lock(bn_output_dir *f)
+{
+    if (!f->lock || f->locked < 0)
+        return;
+    if (lock_in_place(f))
+        (void)unlink(f->lock);
+    close(f->locked); /* holds nothing that could be lost */
+    f->locked = -1;
+}
+
+/* The kernel's lock on the open file: it ends with the process, so that a killed run leaves none. The text in the file
+ * is for messages only. 0 or the error. */
+static int lock_file(bn_output_dir *f)
+{
+    if (flock(f->locked, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno != ENOLCK && errno != ENOSYS && errno != EOPNOTSUPP)
+        return errno;
+    bn_log(f->ctx, BN_LOG_WARNING, "the file system of %s has no locks (%s): let no other run write there", f->path,
+           strerror(errno));
+    return 0;
+}
+
+static bn_status sign_lock(bn_output_dir *f, const char *here)
+{
+    char text[300];
+    const int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), here);
+    if (ftruncate(f->locked, 0) == 0 && pwrite(f->locked, text, (size_t)n, 0) == n)
+        return BN_OK;
+    return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock, strerror(errno));
 }
 
 static bn_status take_lock(bn_output_dir *f)
 {
-    char here[256] = "", host[256] = "", text[300];
+    char here[256] = "", host[256] = "an unknown host";
     gethostname(here, sizeof here - 1);
-    for (int attempt = 0; attempt < 2; attempt++) {
-        int fd = open(f->lock, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-        if (fd >= 0) {
-            int n = snprintf(text, sizeof text, "%ld %s\n", (long)getpid(), here);
-            bool ok = write(fd, text, (size_t)n) == n;
-            if (close(fd) == 0 && ok)
-                return BN_OK;
-            (void)unlink(f->lock);
-            return bn_fail(f->ctx, BN_IO, "cannot write %s: %s", f->lock, strerror(errno));
-        }
-        if (errno != EEXIST)
+    for (int attempt = 0; attempt < LOCK_TRIES; attempt++) {
+        f->locked = open(f->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+        if (f->locked < 0)
             return bn_fail(f->ctx, BN_IO, "output folder %s can't be written: %s; choose another with --out", f->path,
                            strerror(errno));
-        long pid = lock_holder(f->lock, host, sizeof host);
-        bool gone = pid > 0 && strcmp(host, here) == 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-        if (!gone)
-            return bn_fail(f->ctx, BN_IO, "another run (process %ld on %s) is writing to %s; if it is not, remove %s",
-                           pid, host[0] ? host : "an unknown host", f->path, f->lock);
-        bn_log(f->ctx, BN_LOG_INFO, "removing the lock of process %ld, which is gone", pid);
-        (void)unlink(f->lock);
+        const int error = lock_file(f);
+        const long pid = lock_holder(f->locked, host);
+        if (!error && lock_in_place(f)) { /* else its owner removed it before this process had the lock: once more */
+            if (pid > 0)
+                bn_log(f->ctx, BN_LOG_INFO, "taking over the lock of process %ld, which is gone", pid);
+            return sign_lock(f, here);
+        }
+        close(f->locked); /* another's: its file stays */
+        f->locked = -1;
+        if (error && error != EWOULDBLOCK && error != EINTR)
+            return bn_fail(f->ctx, BN_IO, "cannot lock %s: %s; choose another folder with --out", f->lock,
+                           strerror(error));
+        if (error == EWOULDBLOCK && pid > 0)
+            return bn_fail(f->ctx, BN_IO,
+                           "another run (process %ld on %s) is writing to %s; stop it, or choose another folder with "
+                           "--out",
+                           pid, host, f->path);
     }
     return bn_fail(f->ctx, BN_IO, "another run has just begun in %s", f->path);
 }
@@ -159,13 +208,6 @@ static bool listed(unsigned long long step, const unsigned long long *steps, siz
         if (steps[i] == step)
             return true;
     return false;
-}
-
-/* A temporary file of a run that was killed. This process has the lock, so that it is no other run's. */
-static bool temporary(const char *name)
-{
-    const size_t n = strlen(name);
-    return strncmp(name, ".binnacle-", 10) == 0 && n > 4 && strcmp(name + n - 4, ".tmp") == 0;
 }
 
 /* Removes the files of a subdirectory ("": the directory itself) for which `unwanted` is true. */
@@ -246,13 +288,12 @@ out:
     return st;
 }
 
-bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use,
-                             bn_output_dir **out)
+/* Whether this run may use the directory, and whether it holds a run of ours. */
+static bn_status admit(bn_context *ctx, const char *path, bn_output_dir_use use, bool *ours)
 {
-    *out = NULL;
-    bool empty, ours, finished;
-    BN_TRY(look(ctx, path, &empty, &ours, &finished));
-    if (!empty && !ours)
+    bool empty, finished;
+    BN_TRY(look(ctx, path, &empty, ours, &finished));
+    if (!empty && !*ours)
         return bn_fail(ctx, BN_IO, "%s holds files that binnacle did not write; choose another folder with --out",
                        path);
     if (use == BN_OUTPUT_DIR_NEW && !finished && bn_checkpoint_exists(path))
@@ -265,6 +306,15 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
         return bn_fail(ctx, BN_IO,
                        "%s holds the results of an earlier run; --force overwrites them, --out takes another folder",
                        path);
+    return BN_OK;
+}
+
+bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use,
+                             bn_output_dir **out)
+{
+    *out = NULL;
+    bool ours;
+    BN_TRY(admit(ctx, path, use, &ours));
     BN_TRY(bn_directory_create(ctx, path));
     bn_status st = BN_OK;
     bn_output_dir *f = calloc(1, sizeof *f);
@@ -273,15 +323,11 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
         goto out;
     }
     f->ctx = ctx;
-    st = take_lock(f);
-    if (st != BN_OK) { /* belongs to the user */
-        free(f->lock);
-        f->lock = NULL;
-        goto out;
-    }
+    BN_GO(take_lock(f));
+    BN_GO(admit(ctx, path, use, &ours)); /* a run may have ended there since */
     if (ours && use == BN_OUTPUT_DIR_FORCE)
         remove_old_run(f);
-    else if (ours)
+    else
         remove_temporaries(f);
     if (ours && use == BN_OUTPUT_DIR_GO_ON)
         remove_file(f, "", "summary.json");
@@ -320,8 +366,7 @@ void bn_output_dir_close(bn_output_dir **folder)
 {
     if (!folder || !*folder)
         return;
-    if ((*folder)->lock)
-        (void)unlink((*folder)->lock);
+    release_lock(*folder);
     free((*folder)->lock);
     free((*folder)->path);
     free(*folder);

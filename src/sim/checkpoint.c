@@ -383,19 +383,13 @@ void bn_checkpoint_remove(bn_context *ctx, const char *folder)
     }
 }
 
-/* The new manifest is synced under its temporary name before the last one is renamed. */
+/* BN_OK: it is on the disk. */
 static bn_status put_manifest(bn_context *ctx, const char *text, const char *path, const char *before, bool keep_last)
 {
     bn_file *f = NULL;
     BN_TRY(bn_file_begin(ctx, path, &f));
-    FILE *stream = bn_file_stream(f);
-    if (fwrite(text, 1, strlen(text), stream) == strlen(text) && fflush(stream) == 0 && fsync(fileno(stream)) == 0 &&
-        keep_last && rename(path, before) != 0) {
-        const int error = errno;
-        bn_file_abort(&f);
-        return bn_fail(ctx, BN_IO, "cannot rename %s to %s: %s", path, before, strerror(error));
-    }
-    return bn_file_commit(&f); /* reports a write that failed */
+    (void)!fwrite(text, 1, strlen(text), bn_file_stream(f)); /* a short write is an error of the stream: see commit */
+    return bn_file_commit_keeping(&f, keep_last ? before : NULL);
 }
 
 /* Index of the first value that is not finite; count: none. */

@@ -95,7 +95,6 @@ if [ -n "$long" ] && [ $mpi = yes ]; then
         sleep "$(random 0.2 1.5)"
         pkill -KILL -f "run $cases/$case.toml --out $out"
         wait $pid 2>/dev/null
-        rm -f "$out/.binnacle-lock" # of a process on this machine whose number another one may have by now
         echo "$case: $ranks ranks killed at step $(saved "$out")"
     done
     ok "$case: one process ends what ranks began" "$b" run "$cases/$case.toml" --out "$out" -q --resume
