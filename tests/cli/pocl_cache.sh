@@ -1,6 +1,6 @@
 #!/bin/sh
 # pocl_cache.sh: PoCL loads what lies in its folder of compiled kernels. That folder is private in every environment,
-# and no two processes use one at a time.
+# and no two processes use one at a time; starts with cold caches test the device once.
 . tests/cli_lib.subr
 b=$BINNACLE
 cat >"$work/tells.c" <<'END_OF_C'
@@ -79,4 +79,17 @@ ok 'the first process' wait $first
 ok '... has the folder itself' grep -q "folder $work/cache/binnacle/pocl mode 40700" "$work/first"
 expect 0 "folder $work/cache/binnacle/pocl mode 40700" 'the next process' \
     bare XDG_CACHE_HOME="$work/cache" "$b" devices
+
+# Four starts at once test once.
+unset POCL_CACHE_DIR BINNACLE_SELFTEST
+export XDG_CACHE_HOME="$work/cold"
+for i in 1 2 3 4; do
+    "$b" run data/cases/xray/selftest.toml --out "$work/run-$i" >"$work/cold-$i" 2>&1 &
+    eval "start_$i=$!"
+done
+for i in 1 2 3 4; do
+    eval "ok 'start $i' wait \$start_$i"
+done
+ok 'one of them tests the device' test "$(cat "$work"/run-*/summary.json | grep -c 'passed now')" = 1
+ok 'the others know that it passed' test "$(cat "$work"/run-*/summary.json | grep -c 'passed earlier')" = 3
 finish
