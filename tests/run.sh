@@ -79,6 +79,7 @@ run_one()
     home=$work/lane-$lane
     rm -rf "$home"
     mkdir -p "$home/tmp" "$home/.cache" "$home/.local/share" "$home/.config" "$build/test-cache/lane-$lane"
+    chmod go-w "$build/test-cache/lane-$lane" # whatever the umask: caches that others can write to are refused
     case $program in *.sh) shell='sh' ;; *) shell='' ;; esac
     begin=$(date +%s)
     HOME=$home TMPDIR=$home/tmp XDG_CACHE_HOME=$home/.cache XDG_DATA_HOME=$home/.local/share \

@@ -26,6 +26,10 @@ struct bn_context {
     bn_comm comm;            /* the only rank, unless it has joined others */
 };
 
+/* diagnostics.c: makes the folder and its parents, private, where they are missing. NULL, or why nothing that lies
+ * there is to be run: it is no folder (nor is a link), belongs to somebody else, or others can write to it. */
+const char *bn_private_folder(const char *path);
+
 /* Seconds of the monotonic clock. */
 double bn_host_seconds(void);
 

@@ -6,27 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { BN_PLATFORMS_MAX = 64 };
-
-/* PoCL keeps compiled kernels under a folder that it derives from HOME, and offers no device where HOME is of no use.
- * Ours is private. Processes that fill one at the same time crash each other: ranks have one each. */
-static void choose_pocl_cache(bn_context *ctx)
-{
-    const char *given = getenv("POCL_CACHE_DIR"), *dir = given ? given : bn_context_cache_dir(ctx);
-    const bool many = ctx->comm.local_ranks > 1;
-    char path[4096], own[64] = "";
-    if (!dir || (given && !many))
-        return;
-    if (many)
-        snprintf(own, sizeof own, "%s%d", given ? "/rank-" : "-rank-", ctx->comm.local_rank);
-    if (snprintf(path, sizeof path, "%s%s%s", dir, given ? "" : "/pocl", own) >= (int)sizeof path)
-        return;
-    (void)mkdir(dir, 0700); /* PoCL makes them too; an error shows there */
-    (void)mkdir(path, 0700);
-    (void)setenv("POCL_CACHE_DIR", path, 1);
-}
 
 /* A text property in fresh memory, white space folded; "" when it can't be read. */
 static char *text_of(cl_device_id device, cl_platform_id platform, cl_uint what)
@@ -243,7 +224,7 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
     *lent = bn_attached(ctx->attached, destroy_list);
     if (*lent)
         return BN_OK;
-    choose_pocl_cache(ctx);
+    BN_TRY(bn_pocl_cache_choose(ctx));
     cl_platform_id platforms[BN_PLATFORMS_MAX];
     cl_uint count = 0;
     cl_int status = clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count);

@@ -22,6 +22,9 @@ bool bn_devices_alike(const bn_device_info *, const bn_device_info *);
 /* Finds the devices once per context. */
 BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **lent);
 
+/* pocl_cache.c: gives PoCL a folder of this process's own, before PoCL is loaded. */
+BN_CHECKED bn_status bn_pocl_cache_choose(bn_context *);
+
 /* icd_loader.c: the message for "no OpenCL device": which loader searched where, what it found, what to install. */
 bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
 

@@ -123,22 +123,25 @@ static int make_folders(const char *path)
     return 0;
 }
 
+const char *bn_private_folder(const char *path)
+{
+    struct stat s;
+    const int error = make_folders(path);
+    if (error != 0 || lstat(path, &s) != 0)
+        return strerror(error != 0 ? error : errno);
+    if (!S_ISDIR(s.st_mode))
+        return "it is no folder";
+    if (s.st_uid != geteuid())
+        return "it belongs to somebody else";
+    if (s.st_mode & (S_IWGRP | S_IWOTH))
+        return "others can write to it";
+    return access(path, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
 const char *bn_context_cache_dir(bn_context *ctx)
 {
     if (ctx->cache_state == BN_CACHE_UNKNOWN && ctx->cache_dir) {
-        struct stat s;
-        int error = make_folders(ctx->cache_dir);
-        const char *why = NULL;
-        if (error != 0 || lstat(ctx->cache_dir, &s) != 0)
-            why = strerror(error != 0 ? error : errno);
-        else if (!S_ISDIR(s.st_mode))
-            why = "it is no folder";
-        else if (s.st_uid != geteuid())
-            why = "it belongs to somebody else";
-        else if (s.st_mode & (S_IWGRP | S_IWOTH))
-            why = "others can write to it";
-        else if (access(ctx->cache_dir, W_OK | X_OK) != 0)
-            why = strerror(errno);
+        const char *why = bn_private_folder(ctx->cache_dir);
         if (why)
             bn_log(ctx, BN_LOG_WARNING, "no cache: %s can't be used (%s); kernels are compiled anew each time",
                    ctx->cache_dir, why);

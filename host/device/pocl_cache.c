@@ -1,0 +1,111 @@
+/* pocl_cache.c: the folder in which PoCL keeps the kernels that it has compiled, and from which it loads them as shared
+ * objects. What others can write there runs as this user, so it is private; processes that fill one at the same time
+ * crash each other, or compute wrong numbers, so each has its own as long as it lives. */
+#define _XOPEN_SOURCE 700 /* nftw */
+#include "device/context.h"
+#include "device/device_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { BN_POCL_FOLDERS = 256 };
+
+/* PoCL asks for its folder once in a process, whatever the number of contexts. */
+static struct {
+    pthread_mutex_t lock;
+    bool chosen;
+    char temporary[PATH_MAX]; /* removed by the process that made it, not by one forked off */
+    pid_t maker;
+} here = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *walk)
+{
+    (void)s, (void)kind, (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+static void remove_temporary(void)
+{
+    if (getpid() == here.maker)
+        (void)nftw(here.temporary, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* False if another process has the folder. The lock ends with this process; where files can't be locked, none is. */
+static bool take(const char *folder)
+{
+    char name[PATH_MAX + 16];
+    snprintf(name, sizeof name, "%s/binnacle.lock", folder);
+    int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true;
+    close(fd);
+    return false;
+}
+
+/* Takes `dir` or, where other processes have that, the first free process-N in it: the same again, hence with compiled
+ * kernels, when one process follows another. Ranks begin with their number. NULL, or why there is none. */
+static const char *take_one(bn_context *ctx, const char *dir, char path[PATH_MAX])
+{
+    const char *why = bn_private_folder(dir);
+    for (int i = 0; !why && i < BN_POCL_FOLDERS; i++) {
+        const int number = ctx->comm.local_rank + i;
+        if (snprintf(path, PATH_MAX, number > 0 ? "%s/process-%d" : "%s", dir, number) >= PATH_MAX)
+            return "its path is too long";
+        why = bn_private_folder(path);
+        if (!why && take(path))
+            return NULL;
+    }
+    return why ? why : "too many processes use it";
+}
+
+/* A fresh folder, removed at exit. NULL, or why there is none. */
+static const char *make_temporary(char path[PATH_MAX])
+{
+    const char *place = getenv("TMPDIR");
+    if (snprintf(path, PATH_MAX, "%s/binnacle-pocl-XXXXXX", place && place[0] ? place : "/tmp") >= PATH_MAX)
+        return "the path is too long";
+    if (!mkdtemp(path))
+        return strerror(errno);
+    memcpy(here.temporary, path, PATH_MAX);
+    here.maker = getpid();
+    return atexit(remove_temporary) == 0 && take(path) ? NULL : "no memory to remove it at the end";
+}
+
+static bn_status choose(bn_context *ctx)
+{
+    char path[PATH_MAX] = "", dir[PATH_MAX] = "";
+    const char *given = getenv("POCL_CACHE_DIR"), *own = NULL, *why = "POCL_CACHE_DIR is not set", *folder = path;
+    if (given && given[0]) { /* links are followed once, so that none is turned elsewhere later */
+        why = take_one(ctx, realpath(given, dir) ? dir : given, path);
+        if (why)
+            bn_log(ctx, BN_LOG_WARNING, "POCL_CACHE_DIR: %s is not used (%s), but a private folder", given, why);
+    }
+    if (why && (own = bn_context_cache_dir(ctx)) != NULL)
+        why = snprintf(dir, sizeof dir, "%s/pocl", own) < PATH_MAX ? take_one(ctx, dir, path) : "its path is too long";
+    if (why) {
+        why = make_temporary(path);
+        bn_log(ctx, why ? BN_LOG_WARNING : BN_LOG_INFO, "PoCL has no lasting folder for kernels: %s is %s%s", path,
+               why ? "no substitute, so PoCL is not used: " : "its folder until the end of this process",
+               why ? why : "");
+        if (why) /* where PoCL offers no device; its own choice could be a folder of others */
+            folder = "/dev/null/binnacle";
+    }
+    return setenv("POCL_CACHE_DIR", folder, 1) == 0 ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for the environment");
+}
+
+bn_status bn_pocl_cache_choose(bn_context *ctx)
+{
+    pthread_mutex_lock(&here.lock);
+    const bn_status st = here.chosen ? BN_OK : choose(ctx);
+    here.chosen = st == BN_OK;
+    pthread_mutex_unlock(&here.lock);
+    return st;
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# pocl_cache.sh: PoCL loads what lies in its folder of compiled kernels. That folder is private in every environment,
+# and no two processes use one at a time; starts with cold caches test the device once.
+. tests/cli_lib.subr
+b=$BINNACLE
+cat >"$work/tells.c" <<'END_OF_C'
+#define _GNU_SOURCE
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* Tells the folder and its mode when OpenCL is entered; waits then while the file $HELD is there. */
+cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *list, cl_uint *count)
+{
+    __typeof__(&clGetPlatformIDs) real = (__typeof__(real))dlsym(RTLD_NEXT, "clGetPlatformIDs");
+    const char *dir = getenv("POCL_CACHE_DIR"), *held = getenv("HELD");
+    struct stat s = { 0 };
+    if (dir)
+        lstat(dir, &s);
+    fprintf(stderr, "folder %s mode %o\n", dir ? dir : "of PoCL's choice", (unsigned)s.st_mode);
+    for (int i = 0; held && access(held, F_OK) == 0 && i < 200; i++)
+        usleep(100000);
+    return real(n, list, count);
+}
+END_OF_C
+ok 'a library that tells the folder' "${CC:-cc}" -shared -fPIC -o "$work/tells.so" "$work/tells.c" -ldl
+mkdir "$work/tmp"
+chmod 700 "$work/tmp"
+bare()
+{
+    env -u HOME -u XDG_CACHE_HOME -u POCL_CACHE_DIR TMPDIR="$work/tmp" LD_PRELOAD="$work/tells.so" "$@"
+}
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
+
+# Without HOME: a fresh folder, gone afterwards.
+expect 0 "folder $work/tmp/binnacle-pocl-.* mode 40700" 'without HOME' bare "$b" devices
+ok '... removed at the end' rmdir "$work/tmp"
+bare "$b" devices 2>"$work/err" >/dev/null # exit 3, where there is only PoCL
+ok 'without HOME and TMPDIR: no folder of others' grep -q 'folder /dev/null/binnacle mode 0' "$work/err"
+ok '... says why' grep -q "PoCL has no lasting folder.*$work/tmp" "$work/err"
+mkdir -m 700 "$work/tmp"
+
+# Folders that others could have filled.
+mkdir "$work/open" "$work/cache" "$work/cache/binnacle"
+chmod 700 "$work/cache/binnacle"
+chmod 777 "$work/open"
+touch "$work/open/planted"
+expect 0 "folder $work/tmp/binnacle-pocl-.* mode 40700" 'POCL_CACHE_DIR that all can write to' \
+    bare POCL_CACHE_DIR="$work/open" "$b" devices
+ok '... is told' grep -q "POCL_CACHE_DIR: $work/open is not used (others can write to it)" "$work/err"
+ok '... and left alone' test "$(ls -A "$work/open")" = planted
+expect 0 "folder $work/cache/binnacle/pocl mode 40700" '... with a cache of ours' \
+    bare POCL_CACHE_DIR="$work/open" XDG_CACHE_HOME="$work/cache" "$b" devices
+rm -rf "$work/cache/binnacle/pocl"
+ln -s "$work/open" "$work/cache/binnacle/pocl"
+expect 0 "folder $work/tmp/binnacle-pocl-.* mode 40700" 'a link in our cache' \
+    bare XDG_CACHE_HOME="$work/cache" "$b" devices
+rm "$work/cache/binnacle/pocl"
+mkdir -m 700 "$work/mine"
+ln -s mine "$work/link"
+expect 0 "folder $work/mine mode 40700" 'a folder of the user is taken' bare POCL_CACHE_DIR="$work/link" "$b" devices
+
+# Two processes at a time have a folder each; the next has the first's.
+touch "$work/held"
+bare XDG_CACHE_HOME="$work/cache" HELD="$work/held" "$b" devices >"$work/first" 2>&1 &
+first=$!
+tries=0
+until grep -q folder "$work/first" || [ $tries = 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+expect 0 "folder $work/cache/binnacle/pocl/process-1 mode 40700" 'the second process' \
+    bare XDG_CACHE_HOME="$work/cache" "$b" devices
+rm "$work/held"
+ok 'the first process' wait $first
+ok '... has the folder itself' grep -q "folder $work/cache/binnacle/pocl mode 40700" "$work/first"
+expect 0 "folder $work/cache/binnacle/pocl mode 40700" 'the next process' \
+    bare XDG_CACHE_HOME="$work/cache" "$b" devices
+
+# Four starts at once test once.
+unset POCL_CACHE_DIR BINNACLE_SELFTEST
+export XDG_CACHE_HOME="$work/cold"
+for i in 1 2 3 4; do
+    "$b" run data/cases/xray/selftest.toml --out "$work/run-$i" >"$work/cold-$i" 2>&1 &
+    eval "start_$i=$!"
+done
+for i in 1 2 3 4; do
+    eval "ok 'start $i' wait \$start_$i"
+done
+ok 'one of them tests the device' test "$(cat "$work"/run-*/summary.json | grep -c 'passed now')" = 1
+ok 'the others know that it passed' test "$(cat "$work"/run-*/summary.json | grep -c 'passed earlier')" = 3
+finish
