@@ -24,6 +24,22 @@ width = "3 um"\nto = "50 um"\n' $length >"$work/short.toml"
     ends '0 4' . "bpm: run of $length m" soon 60 "$b" run "$work/short.toml" --out "$work/short" --force
 done
 
+# --- geometries in each other: the time of GEOS grew with the square of the depth, and its stack with the depth
+nested() { # DEPTH FILE
+    python3 -c "
+import sys
+n = int(sys.argv[1])
+print('# plan\n' + ' GEOMETRYCOLLECTION (' * n + 'POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0))' + ')' * n)" $1 >"$2"
+}
+printf '[case]\nsolver = "flood"\n[grid]\nspacing = 1\n[[storey]]\nplan = "plan.wkt"\nheight = 0\n' >"$work/plan.toml"
+nested 14 "$work/plan.wkt"
+expect 0 'steps' 'collections in each other' soon 20 "$b" check "$work/plan.toml"
+for depth in 15 1000 200000; do
+    nested $depth "$work/plan.wkt"
+    ends '2 6' 'plan.wkt, line 2, column [0-9]+, shape 1: more than 16 brackets' "$depth collections" \
+        soon 20 "$b" check "$work/plan.toml"
+done
+
 # --- counted, not looked at
 cells() { # CASE KEY=VALUE WHAT: ends, with either verdict on this device
     ends '0 3' 'GiB' "$3" soon 10 "$b" check "$root/data/cases/$1.toml" --set "$2"
