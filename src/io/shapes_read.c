@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TEXT_BYTES = 1 << 28, COLUMNS = 64, WORD = 40 };
+enum { TEXT_BYTES = 1 << 28, COLUMNS = 64, WORD = 40, DEPTH_MAX = 16 };
 
 /* The message of GEOS, without the name of its exception. */
 static const char *said(const bn_shapes *s)
@@ -101,14 +101,36 @@ static shape_part *extend(bn_shapes *s, const char *name, size_t line)
     return p;
 }
 
-/* Adds the geometry of a text that begins in a line of the file. */
+/* GEOS calls itself for each bracket, and its queries take the square of the depth. */
+static bn_status check_depth(bn_context *ctx, const bn_shapes *s, const shape_part *p, const char *text, size_t column)
+{
+    size_t line = p->shape.line;
+    int depth = 0;
+    for (const char *at = text; *at; at++, column++) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth > DEPTH_MAX)
+            return bn_fail(ctx, BN_CASE,
+                           "%s, line %zu, column %zu, shape %zu%s%s%s: more than %d brackets in each other; take the "
+                           "geometries out of their collections",
+                           s->path, line, column, p->shape.number, p->name[0] ? " (" : "", p->name,
+                           p->name[0] ? ")" : "", (int)DEPTH_MAX);
+        if (*at == '\n') {
+            line++;
+            column = 0;
+        }
+    }
+    return BN_OK;
+}
+
+/* Adds the geometry of a text that begins in a line and a column of the file. */
 static bn_status add(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, const char *text, const char *name,
-                     size_t line)
+                     size_t line, size_t column)
 {
     bn_status st = BN_OK;
     shape_part *p = extend(s, name, line);
     if (!p)
         return bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", s->path);
+    BN_TRY(check_depth(ctx, s, p, text, column));
     if (strncasecmp(text, "SRID=", 5) == 0 && strchr(text, ';')) /* as PostGIS writes it */
         text = strchr(text, ';') + 1;
     s->last_message[0] = '\0';
@@ -158,19 +180,24 @@ static bn_status read_wkt(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader, 
 {
     size_t line = 1;
     bool begins = true; /* nothing but blanks before in this line */
+    const char *row = text;
     for (char *at = text; *at;) {
         if (*at == '#' && begins) {
             at += strcspn(at, "\n");
         } else if (isspace((unsigned char)*at)) {
             begins = begins || *at == '\n';
-            line += *at++ == '\n';
+            line += *at == '\n';
+            row = *at++ == '\n' ? at : row;
         } else {
             char *end = end_of(at), kept = *end;
             *end = '\0';
-            BN_TRY(add(ctx, s, reader, at, "", line));
+            BN_TRY(add(ctx, s, reader, at, "", line, (size_t)(at - row) + 1));
             *end = kept;
             for (; at < end; at++)
-                line += *at == '\n';
+                if (*at == '\n') {
+                    line++;
+                    row = at + 1;
+                }
             begins = false;
         }
     }
@@ -244,7 +271,7 @@ static bn_status read_table(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader
                        "%s, line 1: no column `%s`; the first line names the columns, `meaning` and `wkt` among them",
                        s->path, wkt < 0 ? "wkt" : "meaning");
     while (next_row(&t)) {
-        const char *geometry = NULL, *name = NULL;
+        const char *row = t.at, *geometry = NULL, *name = NULL;
         const size_t line = t.line;
         int column = 0;
         for (char *place; (place = next_place(&t)) != NULL; column++) {
@@ -258,7 +285,7 @@ static bn_status read_table(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader
                            geometry && name
                                ? "the column `meaning` is empty"
                                : "fewer places than columns; a geometry with commas needs quotes around it");
-        BN_TRY(add(ctx, s, reader, geometry, name, line));
+        BN_TRY(add(ctx, s, reader, geometry, name, line, (size_t)(geometry - row) + 1));
     }
     return BN_OK;
 }

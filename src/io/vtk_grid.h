@@ -39,8 +39,8 @@ void bn_vtk_array_free(bn_vtk_array *);
 void bn_vtk_grid_free(bn_vtk_grid *);
 
 /* Puts the values of a piece at their place in the whole, whose sizes are known; they may move. NULL or why it can't be
- * done. */
-const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece);
+ * done. seen: a byte a cell of an image, 1 where a piece was; NULL where there is but one. */
+const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece, unsigned char *seen);
 
 /* A mesh whose cells (or points) fill a lattice: makes it one, with the order of its data; NULL or why it can't be
  * done. Data of the other kind go. */

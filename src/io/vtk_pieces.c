@@ -72,11 +72,31 @@ static void move_piece(bn_vtk_grid *whole, bn_vtk_grid *piece)
     *piece = (bn_vtk_grid){ 0 };
 }
 
-const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece)
+/* Marks the cells of a piece; false: all of them were. Writers of ghost cells let pieces overlap. */
+static bool mark(const bn_vtk_grid *whole, const bn_vtk_grid *piece, unsigned char *seen)
+{
+    size_t n[3], m[3], first[3];
+    bool fresh = false;
+    for (int d = 0; d < 3; d++) {
+        n[d] = whole->extent[d] ? whole->extent[d] : 1;
+        m[d] = piece->extent[d] ? piece->extent[d] : 1;
+        first[d] = (size_t)(piece->first[d] - whole->first[d]);
+    }
+    for (size_t row = 0; row < m[1] * m[2]; row++) {
+        unsigned char *at = seen + ((first[2] + row / m[1]) * n[1] + first[1] + row % m[1]) * n[0] + first[0];
+        fresh = fresh || memchr(at, 0, m[0]);
+        memset(at, 1, m[0]);
+    }
+    return fresh;
+}
+
+const char *bn_vtk_add_piece(bn_vtk_grid *whole, bn_vtk_grid *piece, unsigned char *seen)
 {
     const bool first = whole->data[0].count + whole->data[1].count == 0;
     if (!whole->mesh && !is_part(whole, piece))
         return "a piece is no part of the whole image";
+    if (seen && !mark(whole, piece, seen))
+        return "a piece is there twice, or lies within the others";
     if (!whole->title) {
         whole->title = piece->title;
         piece->title = NULL;

@@ -41,6 +41,11 @@ static bn_status make_image(bn_context *ctx, const char *path, bn_vtk_grid *g, i
         image->first[d] = g->first[d] > 0 ? (uint32_t)g->first[d] : 0;
         image->origin[d] = g->origin[d] + (g->first[d] < 0 ? (double)g->first[d] * g->h[d] : 0);
         image->h[d] = g->h[d];
+        if (!flat && !(image->origin[d] + image->n[d] * image->h[d] > image->origin[d]))
+            return bn_fail(
+                ctx, BN_IO,
+                "cannot read %s: at %g cells of %g cannot be told apart; give Origin and Spacing of one scale", path,
+                image->origin[d], image->h[d]);
     }
     for (size_t i = 0; i < g->data[kind].count; i++) {
         bn_vtk_array *a = &g->data[kind].items[i];

@@ -496,17 +496,26 @@ static bn_status join_pieces(vtk_reader *r)
     if (g->mesh ? r->piece_count != 1 : r->covered < (double)g->tuples[BN_VTK_CELLS])
         return bn_fail(r->ctx, BN_IO, "cannot read %s: its pieces are %s", r->path,
                        g->mesh ? "none, or several meshes" : "not the whole");
-    for (size_t i = 0; i < r->piece_count; i++) {
+    /* Their cells together say nothing of a piece that is listed twice in place of another. */
+    const bool several = !g->mesh && r->piece_count > 1;
+    unsigned char *seen = several ? calloc(g->tuples[BN_VTK_CELLS], 1) : NULL;
+    bn_status st = BN_OK;
+    if (several && !seen)
+        return bn_fail(r->ctx, BN_MEMORY, "cannot read %s: out of memory", r->path);
+    for (size_t i = 0; i < r->piece_count && st == BN_OK; i++) {
         struct piece *p = &r->pieces[i];
         bn_vtk_grid part = { 0 };
-        const bn_status st = p->file ? read_piece(r, p, &part) : BN_OK;
-        const char *why = st == BN_OK ? bn_vtk_add_piece(g, p->file ? &part : &p->grid) : NULL;
+        st = p->file ? read_piece(r, p, &part) : BN_OK;
+        const char *why = st == BN_OK ? bn_vtk_add_piece(g, p->file ? &part : &p->grid, seen) : NULL;
         bn_vtk_grid_free(&part);
-        BN_TRY(st);
         if (why)
-            return bn_fail(r->ctx, why == bn_vtk_no_memory ? BN_MEMORY : BN_IO, "cannot read %s: %s", r->path, why);
+            st = bn_fail(r->ctx, why == bn_vtk_no_memory ? BN_MEMORY : BN_IO, "cannot read %s, piece %zu%s%s: %s",
+                         r->path, i + 1, p->file ? ", " : "", p->file ? p->file : "", why);
     }
-    return BN_OK;
+    if (st == BN_OK && seen && memchr(seen, 0, g->tuples[BN_VTK_CELLS]))
+        st = bn_fail(r->ctx, BN_IO, "cannot read %s: its pieces are not the whole", r->path);
+    free(seen);
+    return st;
 }
 
 static bn_status read_file(bn_context *ctx, const char *path, bool list, bn_vtk_grid *out)

@@ -162,6 +162,19 @@ static void refused(const char *from, const char *to, const char *why)
     free(changed);
 }
 
+/* Issue 22: a list that names itself was read without end; one that has a piece in place of another got zeros. */
+START_TEST(lists_that_make_no_whole_are_refused)
+{
+    bn_volume volume;
+    refused("p0.vti", "all.pvti", "a list of pieces among the pieces");
+    ck_assert_int_eq(bn_volume_read(ctx, in_folder("all.pvti"), "a", &volume), BN_IO); /* density.file */
+    bn_error_clear(ctx);
+    refused("Extent=\"6 12 0 4 0 3\" Source=\"p1.vti\"", "Extent=\"0 6 0 4 0 3\" Source=\"p0.vti\"", "there twice");
+    refused("Extent=\"0 6 4 8 0 3\" Source=\"p2.vti\"", "Extent=\"6 12 4 8 0 3\" Source=\"p3.vti\"", "there twice");
+    refused("Origin=\"0.5 ", "Origin=\"1e300 ", "cannot be told apart");
+}
+END_TEST
+
 START_TEST(damaged_lists_are_refused)
 {
     bn_vtk_image image;
@@ -258,6 +271,7 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, vtk_pieces_are_read_as_one);
     tcase_add_test(tests, damaged_lists_are_refused);
+    tcase_add_test(tests, lists_that_make_no_whole_are_refused);
     tcase_add_test(tests, pieces_of_hexagons_fit_together);
     tcase_add_test(tests, hdf5_finds_the_values_of_pieces);
 }

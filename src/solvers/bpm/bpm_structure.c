@@ -270,8 +270,9 @@ size_t bpm_constant_steps(const bpm *s, size_t k)
         const double ends[2] = { t->from, t->to };
         for (int e = 0; e < 2; e++)
             if (ends[e] > z) {
-                size_t at = (size_t)fmax(0, floor(ends[e] / s->c.dz - 0.5));
-                while (((double)at + 0.5) * s->c.dz < ends[e])
+                /* Far behind the last step it is no integer; nor is 0 / 0, of steps too short for any. */
+                size_t at = (size_t)fmin(fmax(0, floor(ends[e] / s->c.dz - 0.5)), (double)end);
+                while (at < end && ((double)at + 0.5) * s->c.dz < ends[e])
                     at++;
                 end = at > k && at < end ? at : end;
             }
