@@ -60,6 +60,11 @@ void bn_kernel_layers(bn_kernel *, size_t layers);
  * beam that stays in a work-group, photons one after the other. */
 void bn_kernel_repeats(bn_kernel *, double times);
 
+/* How many of `wish` rounds one launch may do if a work-item goes through at most `each` iterations of loops a round
+ * and `once` beside them, on the devices of this process: `wish` but for those that end loops early. BN_DEVICE: not
+ * one. */
+BN_CHECKED bn_status bn_kernel_rounds(const bn_kernel *, double once, double each, size_t wish, size_t *rounds);
+
 /* One row per kernel that ran: for the summary and `run --profile`. */
 typedef struct bn_profile_row {
     const char *kernel;

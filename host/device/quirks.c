@@ -7,6 +7,7 @@
 /* What a row may look at. */
 typedef struct bn_quirk_facts {
     const char *extensions; /* words with a space between them */
+    const char *name;
     size_t least_sub_group; /* 0: the device does not say */
 } bn_quirk_facts;
 
@@ -23,6 +24,7 @@ static void one_thread(bn_quirks *q) { q->single_threaded = true; }
 static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
 static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
+static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
 
 static void exclude_old(bn_quirks *q)
 {
@@ -34,6 +36,8 @@ static bool has_compiler_options(const bn_quirk_facts *f)
 {
     return strstr(f->extensions, "cl_nv_compiler_options") != NULL;
 }
+
+static bool is_llvmpipe(const bn_quirk_facts *f) { return strncmp(f->name, "llvmpipe", strlen("llvmpipe")) == 0; }
 
 /* Where 8 can be had the compiler chooses by itself, and well. */
 static bool has_wide_sub_groups(const bn_quirk_facts *f)
@@ -56,6 +60,9 @@ static const bn_quirk rows[] = {
       "2026-11" },
     { "Oclgrind", NULL, NULL, gpu_kernels, "it watches for races: those that work-groups of many work-items could have",
       "Oclgrind's documentation: a simulator of devices", "2026-11" },
+    { "rusticl", NULL, is_llvmpipe, loops_of_65535,
+      "all loops of a work-item end, without an error, after so many iterations together",
+      "Mesa 22.3, lp_bld_limits.h: LP_MAX_TGSI_LOOP_ITERATIONS; seen there, not in 25.0", "2026-11" },
     { "Clover", NULL, NULL, exclude_old, "superseded by rusticl", "Mesa's documentation", "2025-11" },
     { "", "OpenCL 1.0", NULL, exclude_old, "clEnqueueFillBuffer and more need 1.2", "OpenCL 1.2 specification",
       "2026-11" },
@@ -65,7 +72,8 @@ static const bn_quirk rows[] = {
 
 bn_quirks bn_quirks_find(const bn_device_info *info, size_t least_sub_group)
 {
-    const bn_quirk_facts facts = { info->extensions ? info->extensions : "", least_sub_group };
+    const bn_quirk_facts facts = { info->extensions ? info->extensions : "", info->name ? info->name : "",
+                                   least_sub_group };
     /* Measured on an H200: 128 work-items are as good as 256 where all do the same, and a quarter faster where some end
      * sooner than others (photons). */
     bn_quirks q = { .cache = BN_CACHE_OURS, .preferred_work_group = info->cpu ? 256 : 128 };

@@ -15,6 +15,7 @@ typedef struct bn_quirks {
     int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
+    double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
 } bn_quirks;
 

@@ -333,3 +333,23 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
 void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
+
+bn_status bn_kernel_rounds(const bn_kernel *k, double once, double each, size_t wish, size_t *rounds)
+{
+    const bn_domain *d = k->program->domain;
+    *rounds = wish;
+    for (size_t b = 0; b < d->box_count; b++) {
+        const bn_device *device = d->boxes[b].device;
+        const double limit = device ? device->quirks.loop_limit : 0;
+        if (!(limit > 0) || once + each * (double)*rounds <= limit)
+            continue;
+        if (once + each > limit)
+            return bn_fail(
+                d->ctx, BN_DEVICE,
+                "kernel %s would take %.0f iterations of loops, %s ends them after %.0f; take fewer cells or "
+                "another device",
+                k->desc->name, once + each, device->info.name, limit);
+        *rounds = (size_t)((limit - once) / each);
+    }
+    return BN_OK;
+}

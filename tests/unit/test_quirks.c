@@ -43,8 +43,19 @@ START_TEST(what_is_too_old_is_not_offered)
 }
 END_TEST
 
+START_TEST(launches_are_short_where_loops_end_early)
+{
+    bn_device_info mesa = device("rusticl", "OpenCL 3.0", "");
+    mesa.name = "llvmpipe (LLVM 15.0.6, 256 bits)";
+    ck_assert_double_eq(bn_quirks_find(&mesa, 0).loop_limit, 65535);
+    mesa.name = "AMD Radeon RX 6800";
+    ck_assert_double_eq(bn_quirks_find(&mesa, 0).loop_limit, 0);
+}
+END_TEST
+
 static void add(TCase *t)
 {
+    tcase_add_test(t, launches_are_short_where_loops_end_early);
     tcase_add_test(t, gpus_with_sub_groups_of_16_at_least_are_told_to_take_16);
     tcase_add_test(t, caches_are_ours_where_the_driver_has_none);
     tcase_add_test(t, what_is_too_old_is_not_offered);

@@ -267,6 +267,9 @@ void bpm_plane_prepare(bpm *, size_t k);
 BN_CHECKED bn_status bpm_plane_section(bn_sim *, bpm *, bool entered);
 extern const bpm_method bpm_plane_method;
 
+/* bpm_step.c: how many of `wish` steps a launch of the axis' kernel takes. */
+BN_CHECKED bn_status bpm_launch_steps(const bpm_axis *, size_t wish, size_t *steps);
+
 /* bpm_space.c: a beam in space by alternating directions. */
 /* Every second step takes the two directions in the other order, whatever sections and records it lies in. */
 static inline bool bpm_begins_along_y(size_t step) { return step % 2 == 1; }

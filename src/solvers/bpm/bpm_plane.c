@@ -385,9 +385,15 @@ static void teardown(bpm *s) { bn_device_array_destroy(&s->plane.factors); }
 static bn_status propagate(bpm *s, const bpm_steps *steps)
 {
     const bpm_axis *a = &s->axis[0];
-    bn_kernel_repeats(a->kernel, (double)steps->count);
-    return BN_RUN(a->kernel, BN_UPDATE(s->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(s->work),
-                  BN_ARRAY(s->plane.factors), BN_I32V(a->reach), BN_I32V((int32_t)steps->count));
+    size_t most;
+    BN_TRY(bpm_launch_steps(a, steps->count, &most));
+    for (size_t left = steps->count, now; left > 0; left -= now) {
+        now = left < most ? left : most;
+        bn_kernel_repeats(a->kernel, (double)now);
+        BN_TRY(BN_RUN(a->kernel, BN_UPDATE(s->psi), BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(s->work),
+                      BN_ARRAY(s->plane.factors), BN_I32V(a->reach), BN_I32V((int32_t)now)));
+    }
+    return BN_OK;
 }
 
 const bpm_method bpm_plane_method = { .setup = setup,

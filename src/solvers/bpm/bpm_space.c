@@ -320,14 +320,23 @@ static void teardown(bpm *s)
 
 typedef enum bpm_store { IN_PLACE, TRANSPOSED, BOTH } bpm_store; /* where a result is stored; see kernels/bpm.cl */
 
+static bn_status run_half_steps(const bpm *s, const bpm_axis *a, bn_arg to, bpm_store store, int count)
+{
+    const bn_arg psi = BN_UPDATE(a->psi);
+    return BN_RUN(a->kernel, psi, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work), to,
+                  BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]), BN_I32V(a->reach), BN_I32V(count));
+}
+
 /* `count` half steps along the lines of direction d. */
 static bn_status half_steps(const bpm *s, int d, int count, bpm_store store)
 {
     const bpm_axis *a = &s->axis[d];
     const bn_arg here = BN_UPDATE(a->psi), there = BN_WRITE_TRANSPOSED(s->axis[!d].psi);
-    return BN_RUN(a->kernel, here, BN_READ(a->r_field, 0), BN_READ(a->v_field, 0), BN_UPDATE(a->work),
-                  store == IN_PLACE ? here : there, BN_I32V(store), BN_REALV(s->factor[0]), BN_REALV(s->factor[1]),
-                  BN_I32V(a->reach), BN_I32V(count));
+    size_t most;
+    BN_TRY(bpm_launch_steps(a, (size_t)count, &most));
+    for (; count > (int)most; count -= (int)most)
+        BN_TRY(run_half_steps(s, a, here, IN_PLACE, (int)most));
+    return run_half_steps(s, a, store == IN_PLACE ? here : there, store, count);
 }
 
 /* x, y y, x x, ..., and the last one alone. psi stays with the lines that the next step begins with; when it is

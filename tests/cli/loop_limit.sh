@@ -1,0 +1,21 @@
+#!/bin/sh
+# loop_limit.sh: a device that ends the loops of a work-item after so many iterations (Mesa's llvmpipe 22.3) gets launches of fewer
+# steps, with the same bits. The self-test's long case, a run's 100 steps of 1,000 cells, and beams in space of long lines.
+. tests/cli_lib.subr
+. tests/cli_vendors.subr
+library=$(library_of_rusticl)
+[ -n "$library" ] || { echo 'SKIPPED: rusticl is not installed'; exit 0; }
+mkdir "$work/vendors"
+echo "$library" >"$work/vendors/rusticl.icd"
+export OCL_ICD_VENDORS="$work/vendors" RUSTICL_ENABLE=llvmpipe
+if ! "$BINNACLE" devices 2>/dev/null | grep -q llvmpipe; then echo 'SKIPPED: rusticl offers no llvmpipe'; exit 0; fi
+cases=data/cases/bpm
+agrees() { expect 0 'psi .* ok$' "$1" timeout 120 "$BINNACLE" verify "$@" --device llvmpipe --precision single; }
+agrees "$cases/selftest-long.toml"
+agrees "$cases/mmi.toml" --steps 1
+agrees "$cases/selftest-space.toml" --steps 1 --set grid.cells=4500 --set grid.width=1100e-6 \
+    --set grid.cells_x=8 --set walls.thickness=7e-7 --set solver.chunk=18 --set march.dz=2e-8 --set march.length=8e-7 \
+    --set march.records=1 --set launch.kind=plane
+expect 3 'iterations of loops' 'a step that is too long' timeout 120 "$BINNACLE" verify "$cases/mmi.toml" --steps 1 \
+    --set grid.cells=16384 --set solver.chunk=32 --device llvmpipe --precision single
+finish
