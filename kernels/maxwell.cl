@@ -221,10 +221,10 @@ static inline void step_cell_H(global const real2 *E, global const real2 *coeffi
     STORE_PARTS(part, at, parts, depths(OF_H, x, y, z))
 }
 
-/* The new E of a cell; *old: the one before. */
-static inline vector step_cell_E(global const real2 *H, global const uchar *edge, global const real2 *coefficients,
-                                 global real2 *E, global real2 *part, int i, int j, int k,
-                                 vector *old SOURCE_E_PARAMETERS)
+/* The next E of a cell; *old: the one before. */
+static inline void step_cell_E(global const real2 *H, global const uchar *edge, global const real2 *coefficients,
+                               global real2 *E, global real2 *part, int i, int j, int k, vector *old,
+                               vector *next SOURCE_E_PARAMETERS)
 {
     const int x = X0 + i, y = Y0 + j, z = Z0 + k;
     const index_t at = AT3(i, j, k), west_at = WEST(i, at), south_at = SOUTH(j, at);
@@ -238,10 +238,9 @@ static inline vector step_cell_E(global const real2 *H, global const uchar *edge
     below.x = z == 0 ? NOTHING : H[at - SLICE];
     below.y = z == 0 ? NOTHING : H[at - SLICE + PLANE];
     *old = load_vector(E, at);
-    const vector new = update_E(*old, edge, part, coefficients, at, x, y, z, h, west, south, below, &parts SOURCE_E);
-    STORE_VECTOR(E, at, new)
+    *next = update_E(*old, edge, part, coefficients, at, x, y, z, h, west, south, below, &parts SOURCE_E);
+    STORE_VECTOR(E, at, (*next))
     STORE_PARTS(part, at, parts, depths(OF_E, x, y, z))
-    return new;
 }
 
 kernel void maxwell_H(global const real2 *restrict E, global const real2 *restrict coefficients, global real2 *H,
@@ -256,8 +255,8 @@ kernel void maxwell_E(global const real2 *restrict H, global const uchar *restri
                       global real2 *part SOURCE_E_PARAMETERS)
 {
     CELL3(i, j, k);
-    vector old;
-    step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
+    vector old, next;
+    step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);
 }
 
 /* The same with the largest |change|^2 and |E|^2 of every block. */
@@ -269,8 +268,8 @@ kernel void maxwell_E_watched(global const real2 *restrict H, global const uchar
     CLEAR_LANES(changes);
     CLEAR_LANES(sizes);
     FOR_CELLS(1, i, j, lane) {
-        vector old;
-        const vector new = step_cell_E(H, edge, coefficients, E, part, i, j, block_k(), &old SOURCE_E);
+        vector old, new;
+        step_cell_E(H, edge, coefficients, E, part, i, j, block_k(), &old, &new SOURCE_E);
         changes[lane] = larger(changes[lane], largest(new.x - old.x, new.y - old.y, new.z - old.z));
         sizes[lane] = larger(sizes[lane], largest(new.x, new.y, new.z));
     }
@@ -407,14 +406,14 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
 {
     const int k = block_k(), z = Z0 + k, dz = DEPTH_Z(OF_E, z), end = min(block_first() + BLOCK_NX, NX);
     const int rows = get_local_id(0) == 0 ? min(block_top() + BLOCK_NY, NY) : 0;
-    vector old;
+    vector old, next;
     for (int j = block_top(); j < rows; j++) {
         const int dy = DEPTH_Y(OF_E, Y0 + j);
         const int special = z == 0 || z == SOURCE_PLANE || dy > 0 || j == 0 || ROW_RADIATES(AT3(0, j, k));
         const int loops_from = special ? end : min(LOOPS_FROM, end);
         const int loops_to = special ? end : max(LOOPS_TO, loops_from);
         for (int i = block_first(); i < loops_from; i++)
-            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
+            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);
         if (loops_from < loops_to) {
             global const real *restrict hx = READ(H, 0), *restrict hy = READ(H, 1), *restrict hz = READ(H, 2);
             global real *restrict ex = ROW(E, 0), *restrict ey = ROW(E, 1), *restrict ez = ROW(E, 2);
@@ -424,7 +423,7 @@ kernel void maxwell_E_rows(global const real2 *restrict H, global const uchar *r
             E_COMPONENT(2, ez, px, 0, 0, hy[r] - hy[r - 2], hx[r - 2 * PITCH] - hx[r])
         }
         for (int i = loops_to; i < end; i++)
-            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old SOURCE_E);
+            step_cell_E(H, edge, coefficients, E, part, i, j, k, &old, &next SOURCE_E);
     }
 }
 
