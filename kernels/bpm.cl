@@ -11,8 +11,8 @@
  * A line is cut into CHUNKS chunks of CHUNK nodes. Both recurrences first run through every chunk as if nothing entered
  * it; the value at its other end is the chunk's carry. What enters chunk c is then
  *     y_in(c) = sum over b < c of carry(b) factor(b+1) ... factor(c-1)      (5)
- * factor(b), the product of all -r that chunk b multiplies by, is the share of what enters b that leaves it; chunk c is then
- * done once more, from y_in. |r| < 1: behind `reach` chunks less than the rounding is left of a carry, so (5) has
+ * factor(b), the product of all -r that chunk b multiplies by, is the share of what enters b that leaves it; then chunk
+ * c is done once more, from y_in. |r| < 1: behind `reach` chunks less than the rounding is left of a carry, so (5) has
  * `reach` terms. A step has three barriers, and its bits depend on CHUNK and reach alone.
  *
  *     chunk     0          1          2               forward:  forward_carry[c] leaves chunk c at its end

@@ -149,7 +149,7 @@ static const bn_key schema[] = {
       .help = "on a device: compute the flux of an edge once, for both of its cells by local memory (of 48 KiB at "
               "least, else twice), or in each of the two; the bits are the same" },
     { .name = "solver.registers", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 255,
-      .help = "registers that NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more work-items "
+      .help = "registers that NVIDIA's compiler may give a work-item, 0: as many as it likes; fewer let more of them "
               "run at once; the bits are the same" },
     { .name = "solver.sums", .type = BN_KEY_CHOICE,
       .gone = "sums of depths are always compensated at first order" },
