@@ -12,7 +12,7 @@ typedef struct bn_device_array bn_device_array;
 BN_CHECKED bn_status bn_device_array_reals(bn_domain *, const char *name, const double *values, size_t count,
                                            bn_device_array **out);
 /* Reals in planes of `each`, of which every device has some that follow one another; cut at multiples of `unit` planes,
- * so that no device has more than one unit more than another. Kernels are told which ones they see by BN_FIRST_PLANE
+ * so that no device has more than one unit more than another. Kernels know which ones they see by BN_FIRST_PLANE
  * and BN_END_PLANE (launch.h): none, where there are fewer units than devices. */
 BN_CHECKED bn_status bn_device_array_slabs(bn_domain *, const char *name, const double *values, size_t planes,
                                            size_t each, size_t unit, bn_device_array **out);

@@ -402,7 +402,7 @@ bn_status bn_cli_tune(const bn_cli *cli)
     size_t found = 0, index = 0, count = 0;
     bn_case *c = NULL;
     bn_status st = BN_OK;
-    BN_GO(bn_tune_case(cli, NULL, 0, &c)); /* its errors are told before anything else happens */
+    BN_GO(bn_tune_case(cli, NULL, 0, &c)); /* its errors are reported before anything else happens */
     BN_GO(bn_devices(cli->ctx, &devices, &found));
     BN_GO(bn_device_select(cli->ctx, o->run.device, &index, 1, &count, NULL));
     if (count > 1) {

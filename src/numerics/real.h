@@ -11,10 +11,12 @@
 #if BN_REFERENCE_BYTES == 8
 typedef double real;
 #define REAL(x) x
+#define FMA fma /* one rounding, as fma() of the kernels */
 #define BN_PRECISE(name) bn_##name##_double
 #elif BN_REFERENCE_BYTES == 4
 typedef float real;
 #define REAL(x) x##f
+#define FMA fmaf
 #define BN_PRECISE(name) bn_##name##_single
 #else
 #error "BN_REFERENCE_BYTES must be 4 or 8: this header is for NAME_reference.c files"

@@ -6,12 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#if BN_REFERENCE_BYTES == 8
-#define FMA fma
-#else
-#define FMA fmaf
-#endif
-
 typedef struct pair {
     real x, y;
 } pair;

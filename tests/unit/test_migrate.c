@@ -24,7 +24,7 @@ typedef struct walkers {
     bn_kernel *walk, *take;
     bn_device_array *table, *tally;
     bn_field *out;
-    bn_migrating_particles *travellers;
+    bn_migrating_particles *particles;
 } walkers;
 
 static double value(int plane, int at) { return 1 + 10 * plane + at; }
@@ -67,19 +67,19 @@ static walkers begin(const char *parts, size_t capacity, size_t words, bool crow
     OK(bn_device_array_slabs(w.domain, "planes", values, PLANES, EACH, UNIT, &w.table));
     OK(bn_device_array_counters(w.domain, "tally", NX * NY, &w.tally));
     OK(bn_field_create(w.domain, &(bn_field_desc){ "out", "", BN_T_I64, 1, 0 }, &w.out));
-    OK(bn_migrating_particles_create(w.domain, "walkers", words, capacity, &w.travellers));
+    OK(bn_migrating_particles_create(w.domain, "walkers", words, capacity, &w.particles));
     return w;
 }
 
 static bn_status go(walkers *w)
 {
-    return BN_MIGRATION(w->walk, BN_ARRAY(w->table), BN_ARRAY(w->tally), BN_MIGRATING(w->travellers),
+    return BN_MIGRATION(w->walk, BN_ARRAY(w->table), BN_ARRAY(w->tally), BN_MIGRATING(w->particles),
                         BN_FIRST_PLANE(w->table), BN_END_PLANE(w->table));
 }
 
 static void end(walkers *w)
 {
-    bn_migrating_particles_destroy(&w->travellers);
+    bn_migrating_particles_destroy(&w->particles);
     bn_field_destroy(&w->out);
     bn_device_array_destroy(&w->tally);
     bn_device_array_destroy(&w->table);
@@ -116,7 +116,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
 {
     bn_context *ctx = w->ctx;
     int64_t expected[10], found[NX * NY];
-    const unsigned long long before = bn_migrating_particles_counts(w->travellers).particles,
+    const unsigned long long before = bn_migrating_particles_counts(w->particles).particles,
                              journeys = expect(expected, crowd, cut, factor);
     OK(go(w));
     OK(BN_RUN(w->take, BN_COUNTERS(w->tally), BN_WRITE(w->out)));
@@ -124,7 +124,7 @@ static void check(walkers *w, bool crowd, bool cut, int factor)
     for (int i = 0; i < 10; i++)
         ck_assert_msg(found[i] == expected[i], "sum %d is %lld, not %lld", i, (long long)found[i],
                       (long long)expected[i]);
-    ck_assert_uint_eq(bn_migrating_particles_counts(w->travellers).particles - before, journeys);
+    ck_assert_uint_eq(bn_migrating_particles_counts(w->particles).particles - before, journeys);
     OK(bn_domain_check_canaries(w->domain));
 }
 
@@ -132,7 +132,7 @@ START_TEST(nobody_travels_on_one_device)
 {
     walkers w = begin(NULL, 64, 7, false, false);
     check(&w, false, false, 1);
-    ck_assert_uint_eq(bn_migrating_particles_counts(w.travellers).launches, 1);
+    ck_assert_uint_eq(bn_migrating_particles_counts(w.particles).launches, 1);
     end(&w);
 }
 END_TEST

@@ -10,14 +10,12 @@
 #include <string.h>
 
 #if BN_REFERENCE_BYTES == 8
-#define FMA fma
 #define SQRT sqrt
 #define FLOOR floor
 #define RINT llrint
 enum { MANTISSA = 52, BIAS = 1023 };
 typedef uint64_t real_bits;
 #else
-#define FMA fmaf
 #define SQRT sqrtf
 #define FLOOR floorf
 #define RINT llrintf
