@@ -69,8 +69,8 @@ BN_CHECKED bn_status bn_sim_read(bn_sim *, const char *field, void *values, size
 const char *const *bn_solver_names(void);
 const char *bn_solver_summary(const char *name);
 
-/* A commented starter case with every key, its unit, default and range (`binnacle new`); free() it. */
-BN_CHECKED bn_status bn_solver_starter(bn_context *, const char *solver, char **text);
+/* A commented case with every key, its unit, default and range (`binnacle new SOLVER --all`); free() it. */
+BN_CHECKED bn_status bn_solver_every_key(bn_context *, const char *solver, char **text);
 
 BN_INTERFACE_END
 #endif

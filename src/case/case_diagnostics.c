@@ -152,7 +152,7 @@ char *bn_diagnostics_text(bn_diagnostics *p, const bn_source *s)
     }
     if (p->total > listed)
         bn_string_add(&b, "... and %zu more\n", p->total - listed);
-    bn_string_add(&b, "%zu error%s; nothing was run. Every key with unit and range: binnacle new %s", p->total,
+    bn_string_add(&b, "%zu error%s; nothing was run. Every key with unit and range: binnacle new %s --all", p->total,
                   p->total == 1 ? "" : "s", s->solver ? s->solver : "SOLVER");
     if (p->failed)
         b.failed = true;

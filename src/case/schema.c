@@ -1,4 +1,4 @@
-/* schema.c: keys as a list in the order of the starter case, and what they allow in words. */
+/* schema.c: keys as a list in the order of `binnacle new --all`, and what they allow in words. */
 #include "case_parts.h"
 #include "suggest.h"
 

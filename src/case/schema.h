@@ -1,4 +1,4 @@
-/* schema.h: a key of a case file, declared once; parser, messages, starter case, manual, resolved case all read it. */
+/* schema.h: a key of a case file, declared once; parser, messages, `binnacle new --all`, manual, resolved case all read it. */
 #ifndef BN_SCHEMA_H
 #define BN_SCHEMA_H
 
@@ -20,7 +20,7 @@ typedef struct bn_key {
     const char *unit; /* SI unit for reals in UDUNITS notation ("m s-1"), "" or NULL: dimensionless */
     double def;       /* default of numbers and bools, in SI */
     double min, max;
-    const char *def_text; /* default of texts and choices; where required, `def` and this are the starter's example */
+    const char *def_text; /* default of texts and choices; where required, `def` and this are the example of `new --all` */
     const char *choices;  /* BN_KEY_CHOICE: "thom|woods" */
     bool required, above, list;
     bool inferred; /* left out, a file or another key may decide: the resolved case has it only where the case has */
@@ -31,7 +31,7 @@ typedef struct bn_key {
     /* A removed key: the message for a case that has it, such as which suite repeats the study it was for. Nothing else
      * of the key counts. NULL: the key is in use. */
     const char *gone;
-    const char *help; /* one line; stands in the starter case and the manual */
+    const char *help; /* one line; stands in `binnacle new --all` and the manual */
 } bn_key;
 
 /* A choice declared once: LIST(X) with X(FLOW_THOM, "thom") gives the enum and the key's texts in the same order:
@@ -55,8 +55,8 @@ typedef struct bn_schema_source {
 BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *text, const char *const *overrides,
                                   size_t count, const bn_schema_source *, bn_case **out);
 
-/* A commented starter case for a solver: every key with unit, default and range, made from the schema; free() it. */
-BN_CHECKED bn_status bn_case_starter(bn_context *, const char *solver, const bn_schema_source *, char **text);
+/* A commented case for a solver with every key, its unit, default and range, made from the schema; free() it. */
+BN_CHECKED bn_status bn_case_every_key(bn_context *, const char *solver, const bn_schema_source *, char **text);
 
 /* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming
  * it or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved

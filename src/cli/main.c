@@ -32,8 +32,14 @@ static const bn_command commands[] = {
       BN_CMD_CHECK, 1, 1, false, false, bn_cli_check },
     { "devices", "[SEL]", "what can run here", "With a selector: all about these devices.", BN_CMD_DEVICES, 0, 1, false,
       false, bn_cli_devices },
-    { "new", "[SOLVER]", "starter case, every key explained", "Without a solver: the list of solvers.", BN_CMD_NEW, 0,
-      1, false, false, bn_cli_new },
+    { "new", "[SOLVER]", "a short case to start from; --all: every key explained",
+      "Prints the case; with --out DIR it goes to DIR. Without a solver: the list of solvers.", BN_CMD_NEW, 0, 1, false,
+      false, bn_cli_new },
+    { "cases", "[NAME|WORD]", "the cases that travel with the program",
+      "Lists those whose name or first sentence has the word. The name of one, such as flood/house, prints it and "
+      "copies\n"
+      "the files that it names to the current folder; with --out DIR all go to DIR.",
+      BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
     { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "bench", "[SOLVER...]", "how fast, and how far from the limit",
@@ -50,6 +56,7 @@ static const bn_command commands[] = {
       "its\n"
       "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
       BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
+    { "help", "[COMMAND]", "what a command does, and its options", NULL, BN_CMD_HELP, 0, 1, false, false, bn_cli_help },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER [PART]", "", NULL, BN_CMD_SELFTEST, 1, 2, true, false, bn_cli_selftest },

@@ -33,8 +33,8 @@ static const option_row rows[] = {
     { "device", 'd', TEXT, "SEL", AT(run.device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
       "together" },
-    { "out", 'o', TEXT, "DIR", AT(run.out), BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH, false,
-      "folder for output" },
+    { "out", 'o', TEXT, "DIR", AT(run.out),
+      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW, false, "folder for output" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
@@ -58,6 +58,7 @@ static const option_row rows[] = {
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
     { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH, false,
       "tune: every shape; bench: every kind of work in all sizes and both precisions; without a limit of time" },
+    { "all", 0, FLAG, NULL, AT(all), BN_CMD_NEW, false, "every key of the solver with its unit, range and meaning" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_CHECK, false,
       "measure the copy bandwidth of each device; bench: all limits again; check: some steps, for the time" },
@@ -352,6 +353,16 @@ void bn_options_help(const bn_options *o, const bn_command *c, bool to_stderr)
         to,
         "\nExit: 0 ok; 1 usage; 2 case file; 3 device or build; 4 diverged or not converged; 5 verification failed; "
         "6 input or output;\n      130 interrupted (SIGINT); 143 terminated (SIGTERM)\n");
+}
+
+bn_status bn_cli_help(const bn_cli *cli)
+{
+    bn_options of = *cli->options;
+    const bn_command *command = NULL;
+    if (of.arg_count > 0)
+        BN_TRY(find_command(cli->ctx, &of, &command));
+    bn_options_help(&of, command, false);
+    return BN_OK;
 }
 
 bn_status bn_cli_completion(const bn_cli *cli)

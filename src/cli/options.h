@@ -18,7 +18,9 @@ enum {
     BN_CMD_SELFTEST = 128,
     BN_CMD_TUNE = 256,
     BN_CMD_BENCH = 512,
-    BN_CMD_ALL = 1023
+    BN_CMD_CASES = 1024,
+    BN_CMD_HELP = 2048,
+    BN_CMD_ALL = 4095
 };
 
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
@@ -33,7 +35,7 @@ typedef struct bn_options {
     const char **set;            /* key=value texts, in the order given */
     size_t set_count;
     bn_precision_wish precision;
-    bool verbose, help, version, check, measure, child, quick, full, shapes_only, defines;
+    bool verbose, help, version, check, measure, child, quick, full, all, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
     const struct bn_command *commands; /* the table, for help and completion */
@@ -66,7 +68,9 @@ void bn_options_release(bn_options *);
 /* Help of the program (NULL) or of a command, to stdout or stderr. */
 void bn_options_help(const bn_options *, const bn_command *, bool to_stderr);
 
-/* A completion script for bash on stdout. */
-bn_status bn_cli_completion(const bn_cli *);
+/* `binnacle help [COMMAND]`. */
+BN_CHECKED bn_status bn_cli_help(const bn_cli *);
+/* A completion script for a shell on stdout. */
+BN_CHECKED bn_status bn_cli_completion(const bn_cli *);
 
 #endif

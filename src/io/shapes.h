@@ -18,9 +18,10 @@ typedef struct bn_shapes bn_shapes;
 /* A file that ends in .csv is a table: its first line names the columns, among them `wkt` and `meaning`; commas or
  * semicolons between the places, quotes around those that hold some. Any other file is WKT: one geometry after the
  * other, lines that begin with # are left out. Polygons, lines and collections of either. Vertices move to a lattice of
- * `snap` metres, so that neighbours that were meant to touch do. BN_IO: the file can't be read. BN_CASE: what stands in
- * it makes no sense; names path, line and shape. */
-BN_CHECKED bn_status bn_shapes_read(bn_context *, const char *path, double snap, bn_shapes **out);
+ * `snap` metres, so that neighbours that were meant to touch do. `wkt`: what a file of WKT would hold, and `path` says
+ * where that stands; NULL: the file is read. BN_IO: the file can't be read. BN_CASE: what stands in it makes no sense;
+ * names path, line and shape. */
+BN_CHECKED bn_status bn_shapes_read(bn_context *, const char *path, const char *wkt, double snap, bn_shapes **out);
 void bn_shapes_destroy(bn_shapes **);
 size_t bn_shapes_count(const bn_shapes *);
 const bn_shape *bn_shapes_at(const bn_shapes *, size_t index);

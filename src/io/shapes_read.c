@@ -290,16 +290,23 @@ static bn_status read_table(bn_context *ctx, bn_shapes *s, GEOSWKTReader *reader
     return BN_OK;
 }
 
-bn_status bn_shapes_read(bn_context *ctx, const char *path, double snap, bn_shapes **out)
+bn_status bn_shapes_read(bn_context *ctx, const char *path, const char *wkt, double snap, bn_shapes **out)
 {
     const size_t length = strlen(path);
     char *text = NULL;
-    size_t bytes;
+    size_t bytes = 0;
     GEOSWKTReader *reader = NULL;
     bn_status st = BN_OK;
     BN_TRY(bn_shapes_begin(ctx, path, snap, out));
     bn_shapes *s = *out;
-    BN_GO(bn_file_read(ctx, path, TEXT_BYTES, &text, &bytes));
+    if (!wkt)
+        BN_GO(bn_file_read(ctx, path, TEXT_BYTES, &text, &bytes));
+    else if (!(text = strdup(wkt)))
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", path);
+    else
+        bytes = strlen(text);
+    if (st != BN_OK)
+        goto out;
     if (memchr(text, '\0', bytes)) {
         st = bn_fail(ctx, BN_CASE, "%s is no text", path);
         goto out;
@@ -308,8 +315,8 @@ bn_status bn_shapes_read(bn_context *ctx, const char *path, double snap, bn_shap
         st = bn_fail(ctx, BN_MEMORY, "no memory for the shapes of %s", path);
         goto out;
     }
-    BN_GO(length > 4 && strcasecmp(path + length - 4, ".csv") == 0 ? read_table(ctx, s, reader, text)
-                                                                   : read_wkt(ctx, s, reader, text));
+    BN_GO(!wkt && length > 4 && strcasecmp(path + length - 4, ".csv") == 0 ? read_table(ctx, s, reader, text)
+                                                                           : read_wkt(ctx, s, reader, text));
     if (s->count == 0)
         st = bn_fail(ctx, BN_CASE, "%s has no shape in it", path);
 out:

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096, TABLE_BYTES = 1 << 26 /* of a file */ };
@@ -134,10 +135,15 @@ static void release_shapes(void *data)
     bn_shapes_destroy(&shapes);
 }
 
-static bn_status read_shapes(bn_plan *p, const char *path, double snap, bn_input *in)
+bool bn_input_is_wkt(const char *name)
+{
+    return strncasecmp(name, "POLYGON", 7) == 0 || strncasecmp(name, "MULTIPOLYGON", 12) == 0;
+}
+
+static bn_status read_shapes(bn_plan *p, const char *name, const char *path, double snap, bn_input *in)
 {
     bn_shapes *shapes;
-    BN_TRY(bn_shapes_read(p->ctx, path, snap, &shapes));
+    BN_TRY(bn_shapes_read(p->ctx, path, bn_input_is_wkt(name) ? name : NULL, snap, &shapes));
     BN_TRY(bn_plan_adopt(p, shapes, release_shapes));
     *in = (bn_input){ .kind = in->kind,
                       .count = bn_shapes_count(shapes),
@@ -193,11 +199,13 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
     *out = NULL;
     BN_TRY(bn_plan_allocate(p, sizeof *in, (void **)&in));
     in->kind = d->kind;
-    if (!bn_plan_path(c, name, path, sizeof path))
+    if (d->kind == BN_INPUT_SHAPES && bn_input_is_wkt(name))
+        snprintf(path, sizeof path, "the text of %s", d->key);
+    else if (!bn_plan_path(c, name, path, sizeof path))
         return bn_fail(p->ctx, BN_CASE, "%s: the path %s is too long", bn_case_path(c), name);
     const bn_status st = d->kind == BN_INPUT_TABLE     ? read_table(p, name, path, in)
                          : d->kind == BN_INPUT_VOLUME  ? read_volume(p, name, path, d->array, in)
-                         : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, path, d->snap, in)
+                         : d->kind == BN_INPUT_SHAPES  ? read_shapes(p, name, path, d->snap, in)
                          : d->kind == BN_INPUT_TERRAIN ? read_terrain(p, path, in)
                                                        : read_picture(p, name, path, in);
     if (st == BN_OK) {

@@ -14,7 +14,7 @@ typedef enum bn_input_kind {
                         embedded in the program ("materials/Ag-Johnson1972"). A missing file is no failure */
     BN_INPUT_VOLUME, /* numbers on a grid in three dimensions: VTK (.vti, .pvti, .vtu, .vtk), a stack of pictures
                         (.tif), HDF5 after openPMD or plain (.h5) */
-    BN_INPUT_SHAPES, /* polygons and lines with a meaning: WKT or a table (.csv) */
+    BN_INPUT_SHAPES, /* polygons and lines with a meaning: a file of WKT, a table (.csv), or a key that is WKT itself */
     BN_INPUT_TERRAIN /* heights on a georeferenced grid: GeoTIFF, ESRI ASCII grid */
 } bn_input_kind;
 
@@ -57,6 +57,9 @@ typedef struct bn_input {
 /* Reads the file and keeps it as long as the plan lives. A file that can't be read or used fails with BN_IO or BN_CASE.
  * NULL in *out: a table that does not exist. */
 BN_CHECKED bn_status bn_plan_input(bn_plan *, const bn_case *, const bn_input_desc *, const bn_input **out);
+
+/* Whether a key's text is WKT itself and not the name of a file. */
+bool bn_input_is_wkt(const char *text);
 
 /* Names of the embedded tables that begin so ("materials/"), without that beginning, separated by commas; kept by the
  * plan. */

@@ -69,9 +69,9 @@ bn_status bn_case_parse(bn_context *ctx, const char *name, const char *text, con
     return bn_case_load(ctx, name, text, overrides, count, &schemas, out);
 }
 
-bn_status bn_solver_starter(bn_context *ctx, const char *solver, char **text)
+bn_status bn_solver_every_key(bn_context *ctx, const char *solver, char **text)
 {
-    return bn_case_starter(ctx, solver, &schemas, text);
+    return bn_case_every_key(ctx, solver, &schemas, text);
 }
 
 bn_coordinate bn_solver_coordinate(const bn_solver *s)

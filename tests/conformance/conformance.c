@@ -232,15 +232,15 @@ START_TEST(bits_do_not_depend_on_how_it_runs)
 }
 END_TEST
 
-START_TEST(every_solver_has_a_starter_case_that_passes)
+START_TEST(every_key_of_a_solver_makes_a_case)
 {
     bn_context *ctx;
     ck_assert_int_eq(bn_context_create(NULL, &ctx), BN_OK);
     for (const char *const *solver = bn_solver_names(); *solver; solver++) {
         char *text;
         bn_case *c;
-        OK(bn_solver_starter(ctx, *solver, &text));
-        OK(bn_case_parse(ctx, "starter.toml", text, NULL, 0, &c));
+        OK(bn_solver_every_key(ctx, *solver, &text));
+        OK(bn_case_parse(ctx, "every-key.toml", text, NULL, 0, &c));
         bn_case_destroy(&c);
         free(text);
     }
@@ -254,7 +254,7 @@ static void add_tests(TCase *tests)
     while (solver_at((size_t)count))
         count++;
     tcase_add_loop_test(tests, bits_do_not_depend_on_how_it_runs, 0, way_count() * 2 * count);
-    tcase_add_test(tests, every_solver_has_a_starter_case_that_passes);
+    tcase_add_test(tests, every_key_of_a_solver_makes_a_case);
 }
 
 int conformance_main(const char *solver)

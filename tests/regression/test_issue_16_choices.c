@@ -97,7 +97,7 @@ START_TEST(starter_and_resolved_cases_are_cases)
     for (const char *const *name = bn_solver_names(); *name; name++) {
         char *starter = NULL;
         bn_case *c = NULL;
-        OK(bn_case_starter(ctx, *name, &source, &starter));
+        OK(bn_case_every_key(ctx, *name, &source, &starter));
         OK(parse(starter, NULL, &c));
         reads_back(c, *name);
         bn_case_destroy(&c);
@@ -124,7 +124,7 @@ START_TEST(keys_that_the_starter_case_hides_are_refused)
     size_t hidden = 0;
     for (const char *const *name = bn_solver_names(); *name; name++) {
         char *starter = NULL;
-        OK(bn_case_starter(ctx, *name, &source, &starter));
+        OK(bn_case_every_key(ctx, *name, &source, &starter));
         for (const bn_key *k = find_in(*name); k->name; k++) {
             bn_case *c = NULL;
             char set[128];

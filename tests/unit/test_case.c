@@ -206,7 +206,7 @@ START_TEST(all_mistakes_are_listed_by_line)
         "0\n[source]\n",
         NULL,
         LIST("w.toml:2:9:", "w.toml:5:8:", "w.toml:7:9:", "w.toml:8:1:", "w.toml:10:7:", "w.toml:11:2: missing key",
-             "\n6 errors; nothing was run. Every key with unit and range: binnacle new bpm"));
+             "\n6 errors; nothing was run. Every key with unit and range: binnacle new bpm --all"));
     const char *text = bn_error_text(sample_ctx);
     ck_assert_int_ne(text[strlen(text) - 1], '\n');
     sample_refuse(GOOD "[grid]\nx = 1\n", NULL, LIST("\n1 error; nothing was run."));
@@ -218,7 +218,7 @@ START_TEST(a_solver_must_be_known)
     sample_refuse("[case]\nsolver = \"bmp\"\n[grid]\nwhatever = 1\n[output]\nvtk = 3\n", NULL,
                   LIST("w.toml:2:10: unknown solver `bmp`; did you mean `bpm`? Solvers: bpm, flow\n",
                        "w.toml:6:7: [output] vtk",
-                       "2 errors; nothing was run. Every key with unit and range: binnacle new SOLVER"));
+                       "2 errors; nothing was run. Every key with unit and range: binnacle new SOLVER --all"));
     sample_refuse("[case]\nsolver = \"navier\"\n", NULL, LIST("unknown solver `navier`. Solvers: bpm, flow\n"));
     sample_refuse("[case]\nslover = \"bpm\"\n[grid]\nnodes = 1\n[otuput]\n", NULL,
                   LIST("w.toml:1:2: missing key `solver` in [case]",
@@ -332,7 +332,7 @@ START_TEST(a_solver_rejects)
                                    "        |         ^^^^^^\n"
                                    "w.toml: [grid] size = [1.0, 1.0] (the default): not square\n"
                                    "--set source.share=0.25: [source] share: too much by 3\n"
-                                   "3 errors; nothing was run. Every key with unit and range: binnacle new bpm";
+                                   "3 errors; nothing was run. Every key with unit and range: binnacle new bpm --all";
     ck_assert_str_eq(bn_case_diagnostics(sample), expected);
     ck_assert_str_eq(bn_case_diagnostics(sample), expected);
 }

@@ -1,4 +1,4 @@
-/* test_case_text.c: case files written back (resolved, starter), files that can't be read, and texts made to hurt. */
+/* test_case_text.c: case files written back (resolved, every key), files that can't be read, and texts made to hurt. */
 #include "case_sample.h"
 #include "support.h"
 
@@ -89,15 +89,15 @@ START_TEST(every_number_reads_back_the_same)
 }
 END_TEST
 
-START_TEST(the_starter_case_is_a_case)
+START_TEST(the_case_with_every_key_is_a_case)
 {
     char *text = NULL;
-    ck_assert_int_eq(bn_case_starter(sample_ctx, "bpm", &sample_source, &text), BN_OK);
+    ck_assert_int_eq(bn_case_every_key(sample_ctx, "bpm", &sample_source, &text), BN_OK);
     sample_accept(text, NULL);
     for (const bn_key *k = sample_keys; k->name; k++)
-        ck_assert_msg(bn_case_given(sample, k->name), "%s is not in the starter case", k->name);
+        ck_assert_msg(bn_case_given(sample, k->name), "%s is not in it", k->name);
     for (const bn_key *k = bn_common_keys; k->name; k++)
-        ck_assert_msg(bn_case_given(sample, k->name), "%s is not in the starter case", k->name);
+        ck_assert_msg(bn_case_given(sample, k->name), "%s is not in it", k->name);
     ck_assert(bn_case_real(sample, "source.wavelength") == 532e-9);
     ck_assert_ptr_nonnull(strstr(text, "\n[case]\nsolver    = \"bpm\"                   # required, text: "));
     ck_assert_ptr_nonnull(
@@ -106,7 +106,7 @@ START_TEST(the_starter_case_is_a_case)
     for (const char *line = text, *end = NULL; (end = strchr(line, '\n')) != NULL; line = end + 1)
         ck_assert_msg(end - line <= 120, "a long line: %.*s", (int)(end - line), line);
     free(text);
-    ck_assert_int_eq(bn_case_starter(sample_ctx, "bmp", &sample_source, &text), BN_USAGE);
+    ck_assert_int_eq(bn_case_every_key(sample_ctx, "bmp", &sample_source, &text), BN_USAGE);
     sample_says("unknown solver `bmp`; did you mean `bpm`? Solvers: bpm, flow");
     ck_assert_ptr_null(text);
 }
@@ -216,12 +216,12 @@ START_TEST(damaged_texts_do_no_harm)
 {
     static const char pieces[] = "[]{}=.,\"'#\n\\ 0-+_eE\xc3\x00\x1b\xff"
                                  "a";
-    char *starter = NULL;
-    ck_assert_int_eq(bn_case_starter(sample_ctx, "bpm", &sample_source, &starter), BN_OK);
-    size_t bytes = strlen(starter);
+    char *every_key = NULL;
+    ck_assert_int_eq(bn_case_every_key(sample_ctx, "bpm", &sample_source, &every_key), BN_OK);
+    size_t bytes = strlen(every_key);
     uint64_t state = 42;
     for (int i = 0; i < 300; i++) {
-        char *text = repeat(starter, "", 0, "");
+        char *text = repeat(every_key, "", 0, "");
         for (uint64_t n = next_random(&state) % 4; n-- > 0;)
             text[next_random(&state) % bytes] = pieces[next_random(&state) % (sizeof pieces - 1)];
         for (uint64_t n = next_random(&state) % 3; n-- > 0;)
@@ -237,10 +237,10 @@ START_TEST(damaged_texts_do_no_harm)
         for (size_t at = strlen(set); at < sizeof set - 1; at++)
             set[at] = next_random(&state) % 3 ? "0123456789.e- nmskg%^*/()"[next_random(&state) % 25]
                                               : (char)(next_random(&state) % 256);
-        bn_status st = sample_load(starter, LIST(set));
+        bn_status st = sample_load(every_key, LIST(set));
         ck_assert(st == BN_OK || st == BN_CASE);
     }
-    free(starter);
+    free(every_key);
 }
 END_TEST
 
@@ -278,7 +278,7 @@ static void add(TCase *t)
     tcase_add_checked_fixture(t, sample_setup, sample_teardown);
     tcase_add_test(t, the_resolved_case_reads_back_the_same);
     tcase_add_test(t, every_number_reads_back_the_same);
-    tcase_add_test(t, the_starter_case_is_a_case);
+    tcase_add_test(t, the_case_with_every_key_is_a_case);
     tcase_add_test(t, files_are_read_or_refused);
     tcase_add_test(t, without_the_unit_database);
     tcase_add_loop_test(t, heavy_texts_are_refused, 0, (int)(sizeof heavy / sizeof *heavy));

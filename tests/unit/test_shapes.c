@@ -40,11 +40,24 @@ static const char *file(const char *ending, const char *text)
 static bn_shapes *read_shapes(const char *ending, const char *text)
 {
     bn_shapes *s;
-    OK(bn_shapes_read(ctx, file(ending, text), 1e-3, &s));
+    OK(bn_shapes_read(ctx, file(ending, text), NULL, 1e-3, &s));
     return s;
 }
 
 #define AT(x, y) ((const double[]){ (x), (y) })
+
+START_TEST(a_text_needs_no_file)
+{
+    bn_shapes *s;
+    OK(bn_shapes_read(ctx, "the text of storey.plan", "POLYGON ((0 0, 4 0, 4 3, 0 3, 0 0), (1 1, 2 1, 2 2, 1 2, 1 1))",
+                      1e-3, &s));
+    ck_assert_uint_eq(bn_shapes_count(s), 1);
+    ck_assert(bn_shape_covers(s, 0, AT(3, 1)) && !bn_shape_covers(s, 0, AT(1.5, 1.5)));
+    bn_shapes_destroy(&s);
+    ck_assert(bn_shapes_read(ctx, "the text of storey.plan", "POLYGON ((0 0, 4 0", 1e-3, &s) == BN_CASE);
+    ck_assert_ptr_nonnull(strstr(bn_error_text(ctx), "the text of storey.plan"));
+}
+END_TEST
 
 START_TEST(walkable_areas_have_holes)
 {
@@ -113,7 +126,7 @@ END_TEST
 static void rejected(const char *ending, const char *text, bn_status expected, const char *why)
 {
     bn_shapes *s = NULL;
-    ck_assert_msg(bn_shapes_read(ctx, file(ending, text), 1e-3, &s) == expected, "%s", text);
+    ck_assert_msg(bn_shapes_read(ctx, file(ending, text), NULL, 1e-3, &s) == expected, "%s", text);
     ck_assert_ptr_null(s);
     ck_assert_msg(strstr(bn_error_text(ctx), why) != NULL, "%s\nlacks: %s", bn_error_text(ctx), why);
     bn_error_clear(ctx);
@@ -142,13 +155,14 @@ START_TEST(bad_files_are_rejected)
              "line 6, shape 2 (wall)");
     (void)remove(path);
     bn_shapes *s;
-    ck_assert_int_eq(bn_shapes_read(ctx, path, 1e-3, &s), BN_IO);
+    ck_assert_int_eq(bn_shapes_read(ctx, path, NULL, 1e-3, &s), BN_IO);
 }
 END_TEST
 
 static void add(TCase *c)
 {
     tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, a_text_needs_no_file);
     tcase_add_test(c, walkable_areas_have_holes);
     tcase_add_test(c, later_shapes_lie_over_earlier_ones);
     tcase_add_test(c, neighbours_that_nearly_touch_are_one);

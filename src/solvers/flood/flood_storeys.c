@@ -169,7 +169,7 @@ bn_status flood_read_plans(const bn_case *c, bn_plan *p, flood *s)
     read_legend(c, plans);
     for (size_t k = 0; k < storeys && !bn_case_diagnostics(c)[0]; k++) {
         const char *name = bn_case_item_text(c, "storey.plan", k);
-        if (ends(name, ".wkt") || ends(name, ".csv"))
+        if (ends(name, ".wkt") || ends(name, ".csv") || bn_input_is_wkt(name))
             BN_TRY(flood_read_shapes(c, p, s, k));
         else if (name[0])
             BN_TRY(read_picture(c, p, plans, k));

@@ -13,7 +13,7 @@
 
 /* A key is read in one piece. */
 /* clang-format off */
-/* The defaults describe a lid-driven cavity, so that the starter case shows something. */
+/* The defaults describe a lid-driven cavity, so that the shortest case shows something. */
 #define BORDER(at, list_)                                                                                          \
     { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_KINDS), .def_text = "wall",            \
       .list = list_, .help = "what the border is here; outflow in one place at most" },                            \

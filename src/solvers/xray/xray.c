@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* clang-format off */
-/* The defaults are the double slit, so that the starter case shows something. */
+/* The defaults are the double slit, so that the shortest case shows something. */
 static const bn_key schema[] = {
     { .name = "density.kind", .type = BN_KEY_CHOICE,
       .choices = BN_CHOICES(XRAY_DENSITIES),

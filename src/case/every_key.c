@@ -1,4 +1,4 @@
-/* starter.c: a commented starter case, made from a solver's schema. */
+/* every_key.c: a commented case with every key, made from a solver's schema. */
 #include "case_parts.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static void add_table(bn_string *out, const bn_case *c, const bn_value *values, 
     }
 }
 
-bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_source *source, char **text)
+bn_status bn_case_every_key(bn_context *ctx, const char *solver, const bn_schema_source *source, char **text)
 {
     bn_string b = { 0 };
     *text = NULL;
@@ -116,10 +116,10 @@ bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_s
             bn_values_destroy(&values, count);
     }
     if (!values)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the starter case of %s", solver);
+        return bn_fail(ctx, BN_MEMORY, "no memory for the keys of %s", solver);
     bn_string_add(
         &b,
-        "# made by: binnacle new %s\n"
+        "# made by: binnacle new %s --all\n"
         "# A bare number is in SI; a text carries its unit: \"532 nm\".\n"
         "# A key that is left out has the value that stands here, unless it is required. Keys behind a # belong to\n"
         "# what is not chosen here.\n",
@@ -132,5 +132,5 @@ bn_status bn_case_starter(bn_context *ctx, const char *solver, const bn_schema_s
     }
     bn_values_destroy(&values, count);
     *text = bn_string_take(&b);
-    return *text ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for the starter case of %s", solver);
+    return *text ? BN_OK : bn_fail(ctx, BN_MEMORY, "no memory for the keys of %s", solver);
 }
