@@ -31,11 +31,18 @@ static bn_status too_large(bn_context *ctx, const char *path)
                    CASE_BYTES_MAX);
 }
 
-/* Reads the whole file, whatever length the system reports. */
+/* Reads the whole file, whatever length the system reports; "-" is standard input, called so from then on. */
 static bn_status read_file(bn_context *ctx, bn_case *c)
 {
     bn_status st = BN_OK;
-    FILE *file = fopen(c->path, "rb");
+    const bool standard = strcmp(c->path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(c->path, "rb");
+    if (standard) {
+        free(c->path);
+        c->path = copy_bytes("stdin", strlen("stdin"));
+    }
+    if (!c->path)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a case");
     if (!file)
         return bn_fail(ctx, BN_IO, "can't open the case file %s: %s%s", c->path, strerror(errno),
                        errno == ENOENT ? "\n  For a starter case: binnacle new SOLVER > FILE.toml" : "");
@@ -57,7 +64,7 @@ static bn_status read_file(bn_context *ctx, bn_case *c)
     if (!fitted)
         st = bn_fail(ctx, BN_MEMORY, "no memory for the case file %s", c->path);
 out:
-    if (fclose(file) != 0 && st == BN_OK)
+    if (!standard && fclose(file) != 0 && st == BN_OK)
         st = bn_fail(ctx, BN_IO, "can't read the case file %s: %s", c->path, strerror(errno));
     return st;
 }

@@ -27,8 +27,9 @@ static const bn_command commands[] = {
       "own.",
       BN_CMD_VERIFY, 1, 1, false, true, bn_cli_verify },
     { "check", "CASE", "validate; grid, memory, steps; with --measure time",
-      "Runs nothing. With --measure: some steps for three seconds on the device that run would take (--device), in a\n"
-      "process of their own, and what they say of all steps.",
+      "Runs nothing. CASE may be - for standard input. With --measure: some steps for three seconds on the device "
+      "that\n"
+      "run would take (--device), in a process of their own, and what they say of all steps.",
       BN_CMD_CHECK, 1, 1, false, false, bn_cli_check },
     { "devices", "[SEL]", "what can run here", "With a selector: all about these devices.", BN_CMD_DEVICES, 0, 1, false,
       false, bn_cli_devices },
@@ -42,6 +43,13 @@ static const bn_command commands[] = {
       BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
     { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "compare", "RUN RUN", "what differs between two runs",
+      "RUN is the folder of a run, or both are files of fields. Keys of the case, results, tables row by row, fields "
+      "by\n"
+      "mean (L1), root mean square (L2) and largest difference with its place, over the first run's values. With "
+      "--out\n"
+      "DIR pictures of the differences.",
+      BN_CMD_COMPARE, 2, 2, false, false, bn_cli_compare },
     { "bench", "[SOLVER...]", "how fast, and how far from the limit",
       "Measures the device once (kept with the date), then each solver's standard sizes: time of a step, rates,\n"
       "share of the floor, the larger of bytes over bandwidth and operations over arithmetic. --full adds linear\n"

@@ -34,7 +34,8 @@ static const option_row rows[] = {
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
       "together" },
     { "out", 'o', TEXT, "DIR", AT(run.out),
-      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW, false, "folder for output" },
+      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE, false,
+      "folder for output; compare: for pictures of the differences" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
@@ -53,7 +54,9 @@ static const option_row rows[] = {
     { "profile", 0, FLAG, NULL, AT(run.profile), BN_CMD_RUN, false, "time every kernel and print a table" },
     { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN, false,
       "overwrite results; run although the self-test differs" },
-    { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT, false, "only this array or column" },
+    { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },
+    { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
+      "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
     { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH, false,
@@ -72,8 +75,9 @@ static const option_row rows[] = {
       "a published study beside ours: seed-000, seed-001, seed-002, seed-003 or seed-004; or overhead (small cases, "
       "starts), default-vs-tuned (work-groups), scaling (several devices against one)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
-    { "json", 0, FLAG, NULL, AT(run.json), ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST,
-      false, "output for scripts" },
+    { "json", 0, FLAG, NULL, AT(run.json),
+      ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE, false,
+      "output for scripts" },
     { "defines", 0, FLAG, NULL, AT(defines), BN_CMD_CHECK, false,
       "print the constants that the solver's kernels get, as options of a compiler" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE | BN_CMD_CHECK, true, "" },
@@ -245,6 +249,11 @@ static bn_status check_use(bn_context *ctx, const bn_options *o, const bn_comman
         if (given[i] && !(rows[i].commands & c->bit))
             return bn_fail(ctx, BN_USAGE, "binnacle %s takes no --%s; see binnacle %s --help", c->name, rows[i].name,
                            c->name);
+    const bool standard = o->arg_count == 1 && strcmp(o->args[0], "-") == 0;
+    if (standard && (!(c->bit & (BN_CMD_RUN | BN_CMD_CHECK)) || o->measure))
+        return bn_fail(ctx, BN_USAGE,
+                       "binnacle %s%s reads the case in processes of their own: give it a file, not standard input",
+                       c->name, o->measure ? " --measure" : "");
     if (o->help || o->version || (o->arg_count >= c->least && o->arg_count <= c->most))
         return BN_OK;
     return bn_fail(ctx, BN_USAGE, "binnacle %s: %s; usage: binnacle %s %s", c->name,

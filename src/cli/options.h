@@ -20,7 +20,8 @@ enum {
     BN_CMD_BENCH = 512,
     BN_CMD_CASES = 1024,
     BN_CMD_HELP = 2048,
-    BN_CMD_ALL = 4095
+    BN_CMD_COMPARE = 4096,
+    BN_CMD_ALL = 8191
 };
 
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
@@ -29,6 +30,7 @@ typedef struct bn_options {
     bn_run_desc run;             /* what a run reads; other commands take some of it */
     const char *field;           /* of plot; NULL: not given, as in the next ones */
     const char *suite, *compare; /* of bench */
+    const char *tolerance;       /* of compare: a number */
     const char *sizes;           /* of bench: numbers separated by commas */
     const char *kernel;          /* of tune */
     const char *report;          /* of devices: the file */

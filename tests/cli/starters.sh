@@ -25,4 +25,7 @@ ok '... and can be run' "$b" check "$work/copy/house.toml"
 echo other >"$work/copy/house-1.png"
 expect 6 'house-1.png is another file' 'a file that is there is not replaced' "$b" cases flood/house --out "$work/copy"
 expect 0 '^Options:' 'help of a command' "$b" help cases
+expect 0 '399 x 1 = 399 nodes' 'a case from standard input' sh -c '"$0" new bpm | "$0" check -' "$b"
+expect 2 'stdin:1:1' '... that is wrong' sh -c 'echo x = 1 | "$0" check -' "$b"
+expect 1 'give it a file' '... where processes would have to read it again' "$b" verify -
 finish

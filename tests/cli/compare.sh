@@ -1,0 +1,40 @@
+#!/bin/sh
+# compare.sh: `compare` tells apart what differs between two runs, by how much and where, and fails by the tolerance.
+. tests/cli_lib.subr
+b=$BINNACLE
+"$b" new bpm >"$work/case.toml"
+for run in one two; do
+    ok "run $run" "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/$run" --set output.pictures=false
+done
+ok 'another wavelength' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/other" \
+    --set output.pictures=false --set light.wavelength=1.56e-6
+ok 'other cells' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/cells" \
+    --set output.pictures=false --set grid.cells=300
+ok 'equal runs, no tolerance at all' "$b" compare "$work/one" "$work/two" --tolerance 0
+expect 0 'no key differs' 'equal runs' "$b" compare "$work/one" "$work/two"
+expect 0 'light.wavelength +1.55e-6 # m +1.56e-6 # m' 'the key that differs' \
+    "$b" compare "$work/one" "$work/other" --out "$work/pictures"
+ok 'the largest difference of a field has its place' grep -Eq 'envelope 1 +largest at \([0-9.e-]+\) m +L1 ' "$work/out"
+ok '... and a picture' test -s "$work/pictures/intensity.vti-intensity-difference.png"
+expect 5 'things differ by more than the tolerance of 1e-06' 'beyond the tolerance' \
+    "$b" compare "$work/one" "$work/other" --tolerance 1e-6
+expect 5 '299 x 1 x 1|beyond' 'another grid' "$b" compare "$work/one" "$work/cells" --tolerance 1
+expect 0 '"beyond_tolerance": false' 'for scripts' "$b" compare "$work/one" "$work/other" --json
+ok 'a difference that is known: a value moved by 1' python3 - "$work" <<'PY'
+import json, os, re, subprocess, sys
+work = sys.argv[1]
+path = os.path.join(work, "two", "powers.csv")
+lines = open(path).read().splitlines()
+row = lines[3].split(",")
+row[1] = repr(float(row[1]) + 1)
+lines[3] = ",".join(row)
+open(path, "w").write("\n".join(lines) + "\n")
+out = subprocess.run([os.environ["BINNACLE"], "compare", work + "/one", work + "/two", "--json"], capture_output=True, text=True)
+found = json.loads(out.stdout)["tables"]
+assert [t["name"] for t in found] == ["powers.csv: power"], found
+assert abs(found[0]["largest"] - 1) < 1e-12, found
+PY
+expect 6 'not the folder of a run' 'no run' "$b" compare "$work" "$work/one"
+expect 1 'expected a number' 'no tolerance' "$b" compare "$work/one" "$work/two" --tolerance much
+expect 0 'all equal' 'two files' "$b" compare "$work/one/intensity.vti" "$work/two/intensity.vti"
+finish
