@@ -220,6 +220,12 @@ static bn_status read_values(loader *l, const bn_key *schema)
         bn_validate(r, l->file, schema != NULL);
         bn_validate_missing(r, l->file);
     }
+    for (size_t i = 0; i < c->override_count; i++) {
+        r->override = i + 1;
+        if (l->overrides[i])
+            bn_validate_items(r, l->overrides[i]);
+    }
+    r->override = 0;
     for (size_t i = 0; i < c->count && r->status == BN_OK; i++)
         if (!c->values[i].given && bn_value_default(&c->values[i], c->values[i].key->def_text) != BN_OK)
             r->status = bn_fail(c->ctx, BN_MEMORY, "no memory for the values of %s", c->path);

@@ -209,9 +209,9 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
     bool tables = node->type == BN_TOML_ARRAY;
     for (const bn_toml *item = node->child; tables && item; item = item->next)
         tables = item->type == BN_TOML_TABLE;
-    if (r->override)
-        bn_string_add(&b, "`%s` is a list: its items can only be given in the file", list);
-    else if (!tables)
+    if (r->override) /* bn_validate_items, when the file's items are known */
+        return;
+    if (!tables)
         bn_string_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
                       list);
     else if (node->count > BN_LIST_MAX)
@@ -245,6 +245,69 @@ static void validate_table(bn_reader *r, const bn_toml *table, const char *path,
 }
 
 void bn_validate(bn_reader *r, const bn_toml *root, bool complete) { validate_table(r, root, "", complete); }
+
+/* The number that a name is, from 1; 0: it is none. */
+static size_t item_number(const char *name)
+{
+    const size_t bytes = strspn(name, "0123456789");
+    return bytes > 0 && bytes < 4 && !name[bytes] ? (size_t)strtoul(name, NULL, 10) : 0;
+}
+
+static void override_item(bn_reader *r, const bn_toml *table, const char *list, size_t number)
+{
+    for (const bn_toml *node = table->child; node && r->status == BN_OK; node = node->next) {
+        bn_value *v = NULL;
+        for (size_t i = 0; i < r->c->item_count && !v; i++) {
+            bn_value *of = &r->c->items[i];
+            if (of->item == number && bn_key_table(of->key->name) == strlen(list) &&
+                bn_key_within(of->key->name, list) && strcmp(bn_key_leaf(of->key->name), node->name) == 0)
+                v = of;
+        }
+        if (!v) {
+            report_unknown(r, node, list);
+            continue;
+        }
+        free(v->text);
+        v->text = NULL;
+        bn_value_read(r, v, node);
+    }
+}
+
+static void override_list(bn_reader *r, const bn_toml *node, const char *list)
+{
+    size_t items = 0;
+    for (size_t i = 0; i < r->c->item_count; i++)
+        if (bn_key_table(r->c->items[i].key->name) == strlen(list) && bn_key_within(r->c->items[i].key->name, list))
+            items = r->c->items[i].item > items ? r->c->items[i].item : items;
+    for (const bn_toml *item = node->type == BN_TOML_TABLE ? node->child : NULL; item; item = item->next) {
+        const size_t number = item_number(item->name);
+        if (item->type != BN_TOML_TABLE || number == 0 || number > items)
+            break;
+        override_item(r, item, list, number);
+        if (!item->next)
+            return;
+    }
+    bn_string b = { 0 };
+    bn_string_add(&b, "`%s` is a list, of which the file has %zu item%s: %s.1.KEY=VALUE changes a key of the first",
+                  list, items, items == 1 ? "" : "s", list);
+    bn_diagnostics_add(&r->c->reports->list, node->key, r->override, list, bn_string_take(&b));
+}
+
+static void override_items(bn_reader *r, const bn_toml *table, const char *path)
+{
+    for (const bn_toml *node = table->child; node && r->status == BN_OK; node = node->next) {
+        char name[PATH_BYTES];
+        const int bytes = snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", node->name);
+        if (bytes < 0 || (size_t)bytes >= sizeof name || !node->bare)
+            continue;
+        if (is_list(r->c, name))
+            override_list(r, node, name);
+        else if (node->type == BN_TOML_TABLE && is_table(r->c, name))
+            override_items(r, node, name); /* no deeper than the names of keys */
+    }
+}
+
+void bn_validate_items(bn_reader *r, const bn_toml *root) { override_items(r, root, ""); }
 
 const bn_toml *bn_toml_find(const bn_toml *root, const char *name, size_t bytes)
 {

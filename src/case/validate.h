@@ -8,6 +8,9 @@
  * known too. */
 void bn_validate(bn_reader *, const bn_toml *root, bool complete);
 
+/* Gives what an override says of items of lists that the file has, "layer.1.thickness". */
+void bn_validate_items(bn_reader *, const bn_toml *root);
+
 /* Reports required keys that nothing gives, at their table in the file's tree. */
 void bn_validate_missing(bn_reader *, const bn_toml *root);
 

@@ -8,6 +8,11 @@ for run in one two; do
 done
 ok 'another wavelength' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/other" \
     --set output.pictures=false --set light.wavelength=1.56e-6
+ok 'a key of an item of a list' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/guide" \
+    --set output.pictures=false --set 'structure.2.width=2 um' --set structure.2.width=2.5e-6
+expect 0 'structure.2.width +3e-6 # m +2.5e-6 # m' '... the last --set counts' "$b" compare "$work/one" "$work/guide"
+expect 2 'of which the file has 2 items' 'an item that is not there' "$b" check "$work/case.toml" --set structure.3.width=1
+expect 2 'unknown key `widht`.*`width`' 'a key that is not there' "$b" check "$work/case.toml" --set structure.1.widht=1
 ok 'other cells' "$b" run "$work/case.toml" --reference --quiet --steps 5 --out "$work/cells" \
     --set output.pictures=false --set grid.cells=300
 ok 'equal runs, no tolerance at all' "$b" compare "$work/one" "$work/two" --tolerance 0
