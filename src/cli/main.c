@@ -43,6 +43,14 @@ static const bn_command commands[] = {
       BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
     { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
       "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "sweep", "CASE", "a case over values of its keys: a table and charts",
+      "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
+      "chart\n"
+      "or a map for each result, and points/NNNN to --out, without it to CASE-NAME.sweep. Stopped or killed, the same\n"
+      "command goes on with the points that are missing. A point that fails is a row with its reason.\n"
+      "  binnacle sweep stack.toml --vary \"light.wavelength=400:800:41 nm\" --vary \"layer.1.thickness=200 nm,300 "
+      "nm\"",
+      BN_CMD_SWEEP, 1, 1, false, true, bn_cli_sweep },
     { "compare", "RUN RUN", "what differs between two runs",
       "RUN is the folder of a run, or both are files of fields. Keys of the case, results, tables row by row, fields "
       "by\n"

@@ -14,7 +14,19 @@
 enum { ON_MODEL = BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_CHECK };
 
 /* How the text behind an option becomes a member of bn_options. */
-typedef enum option_kind { FLAG, TEXT, PERHAPS, SET, STEPS, BOXES, WORK_GROUP, PRECISION, EVERY } option_kind;
+typedef enum option_kind {
+    FLAG,
+    TEXT,
+    PERHAPS,
+    SET,
+    VARY,
+    STEPS,
+    JOBS,
+    BOXES,
+    WORK_GROUP,
+    PRECISION,
+    EVERY
+} option_kind;
 
 typedef struct option_row {
     const char *name;
@@ -30,19 +42,27 @@ typedef struct option_row {
 #define AT(member) offsetof(bn_options, member)
 
 static const option_row rows[] = {
-    { "device", 'd', TEXT, "SEL", AT(run.device), ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
+    { "device", 'd', TEXT, "SEL", AT(run.device),
+      ON_MODEL | BN_CMD_TUNE | BN_CMD_SELFTEST | BN_CMD_BENCH | BN_CMD_SWEEP, false,
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
       "together" },
     { "out", 'o', TEXT, "DIR", AT(run.out),
-      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE, false,
-      "folder for output; compare: for pictures of the differences" },
-    { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE, false, "set a key of the case; may be given many times" },
-    { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false, "end after at most so many steps" },
+      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE | BN_CMD_SWEEP,
+      false, "folder for output; compare: for pictures of the differences" },
+    { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE | BN_CMD_SWEEP, false,
+      "set a key of the case, of a list by the number of the item (layer.1.thickness); may be given many times" },
+    { "vary", 0, VARY, "KEY=VALUES", 0, BN_CMD_SWEEP, false,
+      "FROM:TO:COUNT with a unit behind it, or VALUE,VALUE,...; may be given for up to six keys" },
+    { "zip", 0, FLAG, NULL, AT(zip), BN_CMD_SWEEP, false, "all keys advance together, in place of every combination" },
+    { "table", 0, TEXT, "RESULT,...", AT(table), BN_CMD_SWEEP, false, "only these results" },
+    { "jobs", 0, JOBS, "N", 0, BN_CMD_SWEEP, false, "so many points at once; without it one on each device" },
+    { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_SWEEP, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
       "steps, seconds or minutes between checkpoints (10min, 30s, 2h, 5000)" },
     { "resume", 0, PERHAPS, "[=FILE]", AT(run.resume), BN_CMD_RUN, false,
       "go on from the newest checkpoint in the output folder, or from FILE" },
-    { "reference", 0, FLAG, NULL, AT(run.reference), BN_CMD_RUN, false, "compute on the CPU without OpenCL" },
+    { "reference", 0, FLAG, NULL, AT(run.reference), BN_CMD_RUN | BN_CMD_SWEEP, false,
+      "compute on the CPU without OpenCL" },
     { "boxes", 0, BOXES, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY, false,
       "cut the domain into pieces; the bits stay the same" },
     { "weights", 0, TEXT, "W,W,...", AT(run.weights), BN_CMD_RUN, false,
@@ -52,15 +72,16 @@ static const option_row rows[] = {
     { "precision", 0, PRECISION, "P", 0, BN_CMD_VERIFY | BN_CMD_SELFTEST | BN_CMD_BENCH, false,
       "single, double, or both (verify; without it both); bench: that one alone" },
     { "profile", 0, FLAG, NULL, AT(run.profile), BN_CMD_RUN, false, "time every kernel and print a table" },
-    { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN, false,
+    { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN | BN_CMD_SWEEP, false,
       "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },
     { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
       "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
     { "shapes-only", 0, FLAG, NULL, AT(shapes_only), BN_CMD_TUNE, false, "work-groups, and no variants of the case" },
-    { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH, false,
-      "tune: every shape; bench: every kind of work in all sizes and both precisions; without a limit of time" },
+    { "full", 0, FLAG, NULL, AT(full), BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_SWEEP, false,
+      "sweep: fields and pictures of every point, too; tune: every shape; bench: every kind of work in all sizes and "
+      "both precisions; without a limit of time" },
     { "all", 0, FLAG, NULL, AT(all), BN_CMD_NEW, false, "every key of the solver with its unit, range and meaning" },
     { "check", 0, FLAG, NULL, AT(check), BN_CMD_DEVICES, false, "what the OpenCL loader found, and what went wrong" },
     { "measure", 0, FLAG, NULL, AT(measure), BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_CHECK, false,
@@ -76,7 +97,7 @@ static const option_row rows[] = {
       "starts), default-vs-tuned (work-groups), scaling (several devices against one)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(run.json),
-      ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE, false,
+      ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE | BN_CMD_SWEEP, false,
       "output for scripts" },
     { "defines", 0, FLAG, NULL, AT(defines), BN_CMD_CHECK, false,
       "print the constants that the solver's kernels get, as options of a compiler" },
@@ -183,6 +204,8 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case TEXT:
     case PERHAPS: memcpy(member, &text, sizeof text); return BN_OK;
     case SET: return set_override(ctx, o, text);
+    case VARY: o->vary[o->vary_count++] = text; return BN_OK;
+    case JOBS: return set_number(ctx, row, text, 1, 64, &o->jobs);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
@@ -283,7 +306,8 @@ bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc
         }
     }
     o->set = calloc((size_t)argc + 1, sizeof *o->set);
-    if (!o->set)
+    o->vary = calloc((size_t)argc + 1, sizeof *o->vary);
+    if (!o->set || !o->vary)
         return bn_fail(ctx, BN_MEMORY, "no memory for %d arguments", argc);
     opterr = 0;
     for (int code; (code = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
@@ -310,6 +334,7 @@ bn_status bn_options_parse(bn_context *ctx, const bn_command *commands, int argc
 void bn_options_release(bn_options *o)
 {
     free(o->set);
+    free(o->vary);
     *o = (bn_options){ 0 };
 }
 

@@ -21,7 +21,8 @@ enum {
     BN_CMD_CASES = 1024,
     BN_CMD_HELP = 2048,
     BN_CMD_COMPARE = 4096,
-    BN_CMD_ALL = 8191
+    BN_CMD_SWEEP = 8192,
+    BN_CMD_ALL = 16383
 };
 
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
@@ -36,8 +37,12 @@ typedef struct bn_options {
     const char *report;          /* of devices: the file */
     const char **set;            /* key=value texts, in the order given */
     size_t set_count;
+    const char **vary; /* of sweep: KEY=VALUES texts */
+    size_t vary_count;
+    long long jobs;    /* of sweep: points at once; 0: as many as devices */
+    const char *table; /* of sweep: names of results */
     bn_precision_wish precision;
-    bool verbose, help, version, check, measure, child, quick, full, all, shapes_only, defines;
+    bool verbose, help, version, check, measure, child, quick, full, all, zip, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
     const struct bn_command *commands; /* the table, for help and completion */

@@ -1,0 +1,352 @@
+/* cli_sweep_table.c: the points of a sweep from --vary, and its results as a table and charts. */
+#include "cli/cli_sweep.h"
+
+#include "cli/cli_text.h"
+#include "io/file.h"
+#include "plot/picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESULTS = 64, LINES = 8, NAME_BYTES = 128 };
+
+static bn_status wrong(const bn_sweep *s, const char *given, const char *why)
+{
+    return bn_fail(s->cli->ctx, BN_USAGE,
+                   "--vary %s: %s; expected KEY=FROM:TO:COUNT, KEY=\"FROM:TO:COUNT UNIT\" or KEY=VALUE,VALUE,...",
+                   given, why);
+}
+
+static bn_status add_value(const bn_sweep *s, bn_sweep_axis *a, const char *text, size_t bytes, double number)
+{
+    if ((a->count & (a->count - 1)) == 0) {
+        const size_t room = a->count ? 2 * a->count : 1;
+        void *texts = realloc(a->text, room * sizeof *a->text);
+        a->text = texts ? texts : a->text;
+        void *numbers = realloc(a->number, room * sizeof *a->number);
+        a->number = numbers ? numbers : a->number;
+        if (!texts || !numbers)
+            return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the values of %s", a->key);
+    }
+    if (bytes == 0 || bytes >= BN_SWEEP_TEXT / 2)
+        return bn_fail(s->cli->ctx, BN_USAGE, "--vary %s: value number %zu is %s", a->key, a->count + 1,
+                       bytes ? "too long" : "empty");
+    snprintf(a->text[a->count], sizeof *a->text, "%.*s", (int)bytes, text);
+    a->number[a->count++] = number;
+    return BN_OK;
+}
+
+/* "400:800:50 nm": 50 values from 400 to 800 nm. */
+static bn_status read_range(const bn_sweep *s, bn_sweep_axis *a, const char *given, const char *spec)
+{
+    char *end = NULL;
+    const double from = strtod(spec, &end);
+    if (end == spec || *end != ':')
+        return wrong(s, given, "FROM is no number");
+    const char *at = end + 1;
+    const double to = strtod(at, &end);
+    if (end == at || *end != ':')
+        return wrong(s, given, "TO is no number");
+    at = end + 1;
+    const long count = strtol(at, &end, 10);
+    if (end == at || count < 1 || count > BN_SWEEP_VALUES || !isfinite(from) || !isfinite(to))
+        return wrong(s, given, "COUNT is not from 1 to 100000");
+    snprintf(a->unit, sizeof a->unit, "%s", end + strspn(end, " "));
+    a->even = true;
+    for (long i = 0; i < count; i++) {
+        char text[BN_SWEEP_TEXT];
+        const double value = i == count - 1 ? to : from + (to - from) * (double)i / (double)(count > 1 ? count - 1 : 1);
+        const int bytes = snprintf(text, sizeof text, "%.12g%s%.64s", value, a->unit[0] ? " " : "", a->unit);
+        BN_TRY(add_value(s, a, text, (size_t)bytes, value));
+    }
+    return BN_OK;
+}
+
+/* "a,b,[1,2]": commas within brackets part nothing. Numbers keep their unit if all have the same. */
+static bn_status read_list(const bn_sweep *s, bn_sweep_axis *a, const char *spec)
+{
+    int depth = 0;
+    const char *from = spec;
+    for (const char *at = spec;; at++) {
+        depth += (*at == '[') - (*at == ']');
+        if (*at && (*at != ',' || depth > 0))
+            continue;
+        char *end = NULL, value[BN_SWEEP_TEXT];
+        snprintf(value, sizeof value, "%.*s", (int)(at - from), from);
+        const double number = strtod(value, &end);
+        const char *unit = end + strspn(end, " ");
+        if (a->count == 0)
+            snprintf(a->unit, sizeof a->unit, "%s", unit);
+        a->words = a->words || end == value || strcmp(a->unit, unit) != 0;
+        BN_TRY(add_value(s, a, from, (size_t)(at - from), number));
+        if (!*at)
+            break;
+        from = at + 1;
+    }
+    for (size_t i = 0; a->words && i < a->count; i++)
+        a->number[i] = (double)i;
+    if (a->words)
+        a->unit[0] = '\0';
+    return BN_OK;
+}
+
+bn_status bn_sweep_axes(bn_sweep *s)
+{
+    const bn_options *o = s->cli->options;
+    if (o->vary_count == 0)
+        return bn_fail(s->cli->ctx, BN_USAGE, "a sweep needs --vary KEY=FROM:TO:COUNT or --vary KEY=VALUE,VALUE,...");
+    if (o->vary_count > BN_SWEEP_AXES)
+        return bn_fail(s->cli->ctx, BN_USAGE, "at most %d keys can be varied", BN_SWEEP_AXES);
+    s->points = 1;
+    for (size_t i = 0; i < o->vary_count; i++) {
+        const char *given = o->vary[i], *equals = strchr(given, '='), *spec = equals ? equals + 1 : NULL;
+        bn_sweep_axis *a = &s->axis[s->axis_count++];
+        if (!spec || equals == given || (size_t)(equals - given) >= BN_SWEEP_TEXT / 2)
+            return wrong(s, given, "no key");
+        snprintf(a->key, sizeof a->key, "%.*s", (int)(equals - given), given);
+        BN_TRY(strchr(spec, ':') ? read_range(s, a, given, spec) : read_list(s, a, spec));
+        if (o->zip && a->count != s->axis[0].count)
+            return bn_fail(s->cli->ctx, BN_USAGE, "--zip: %s has %zu values, %s has %zu", s->axis[0].key,
+                           s->axis[0].count, a->key, a->count);
+        s->points = o->zip ? a->count : s->points * a->count;
+        if (s->points > BN_SWEEP_VALUES)
+            return bn_fail(s->cli->ctx, BN_USAGE, "a sweep has at most %d points", BN_SWEEP_VALUES);
+    }
+    return BN_OK;
+}
+
+size_t bn_sweep_index(const bn_sweep *s, size_t point, size_t axis)
+{
+    if (s->cli->options->zip)
+        return point;
+    for (size_t a = s->axis_count - 1; a > axis; a--)
+        point /= s->axis[a].count;
+    return point % s->axis[axis].count;
+}
+
+const char *bn_sweep_first_reason(const bn_sweep *s)
+{
+    for (size_t p = 0; p < s->points; p++)
+        if (s->reason[p])
+            return s->reason[p];
+    return "";
+}
+
+void bn_sweep_release(bn_sweep *s)
+{
+    for (size_t p = 0; p < s->points; p++) {
+        if (s->summary)
+            json_decref(s->summary[p]);
+        if (s->reason)
+            free(s->reason[p]);
+    }
+    free(s->summary);
+    free(s->reason);
+    for (size_t a = 0; a < s->axis_count; a++) {
+        free(s->axis[a].text);
+        free(s->axis[a].number);
+    }
+}
+
+/* The results of the first point that has some; NULL: none has. */
+static json_t *some_results(const bn_sweep *s)
+{
+    json_t *all = NULL;
+    for (size_t p = 0; p < s->points && !all; p++)
+        all = json_object_get(s->summary[p], "results");
+    return all;
+}
+
+/* The results that the table has: those of --table, or all. */
+static bn_status choose_results(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t *count)
+{
+    json_t *all = some_results(s), *value;
+    const char *name, *asked = s->cli->options->table ? s->cli->options->table : "";
+    char known[4 * NAME_BYTES] = "";
+    size_t at = 0;
+    *count = 0;
+    json_object_foreach(all, name, value)
+    {
+        if (at < sizeof known)
+            at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", name);
+        if (!*asked && json_is_number(value) && *count < RESULTS)
+            snprintf(names[(*count)++], NAME_BYTES, "%s", name);
+    }
+    while (*asked && *count < RESULTS) {
+        const size_t bytes = strcspn(asked, ",");
+        snprintf(names[*count], NAME_BYTES, "%.*s", (int)(bytes < NAME_BYTES ? bytes : NAME_BYTES - 1), asked);
+        if (all && !json_object_get(all, names[*count]))
+            return bn_fail(s->cli->ctx, BN_USAGE, "--table: there is no result `%s`; there are %s", names[*count],
+                           known);
+        (*count)++;
+        asked += bytes + (asked[bytes] == ',');
+    }
+    return BN_OK;
+}
+
+static const char *unit_of(const bn_sweep *s, const char *result)
+{
+    for (size_t p = 0; p < s->points; p++)
+        if (s->summary[p]) {
+            const char *unit = json_string_value(json_object_get(json_object_get(s->summary[p], "units"), result));
+            return unit ? unit : "";
+        }
+    return "";
+}
+
+static void label(char out[2 * NAME_BYTES], const char *name, const char *unit)
+{
+    snprintf(out, 2 * NAME_BYTES, unit[0] ? "%.120s [%.100s]" : "%.120s", name, unit);
+}
+
+/* sweep.csv: the keys, the results, and why a point has none. */
+static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count)
+{
+    char *text = NULL, *path = bn_path_join(s->out, "sweep.csv"), head[2 * NAME_BYTES];
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    bn_status st = path && to ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
+    for (size_t a = 0; st == BN_OK && a < s->axis_count; a++) {
+        label(head, s->axis[a].key, s->axis[a].unit);
+        fprintf(to, "%s,", head);
+    }
+    for (size_t i = 0; st == BN_OK && i < count; i++) {
+        label(head, names[i], unit_of(s, names[i]));
+        fprintf(to, "%s,", head);
+    }
+    if (st == BN_OK)
+        fprintf(to, "reason\n");
+    for (size_t p = 0; st == BN_OK && p < s->points; p++) {
+        for (size_t a = 0; a < s->axis_count; a++) {
+            const size_t i = bn_sweep_index(s, p, a);
+            if (s->axis[a].words)
+                fprintf(to, "\"%s\",", s->axis[a].text[i]);
+            else
+                fprintf(to, "%.12g,", s->axis[a].number[i]);
+        }
+        for (size_t i = 0; i < count; i++) {
+            const double value = bn_json_number(json_object_get(s->summary[p], "results"), names[i]);
+            if (isnan(value))
+                fprintf(to, ",");
+            else
+                fprintf(to, "%.17g,", value);
+        }
+        fprintf(to, "%s\n", s->reason[p] ? s->reason[p] : "");
+    }
+    if (to && fclose(to) != 0 && st == BN_OK)
+        st = bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the table of a sweep");
+    if (st == BN_OK)
+        st = bn_file_write(s->cli->ctx, path, text, bytes);
+    if (st == BN_OK && !s->cli->options->run.json)
+        printf("%s\n", path);
+    free(text);
+    free(path);
+    return st;
+}
+
+/* A result over the last key, a line for each value of the key before. */
+static bn_status draw_lines(const bn_sweep *s, const char *path, const char *name, const double *values)
+{
+    const bool zip = s->cli->options->zip;
+    const bn_sweep_axis *along = &s->axis[zip ? 0 : s->axis_count - 1];
+    const size_t lines = zip ? 1 : s->points / along->count;
+    bn_chart_line line[LINES];
+    char text[LINES][2 * NAME_BYTES], x[2 * NAME_BYTES], y[2 * NAME_BYTES];
+    for (size_t l = 0; l < lines; l++) {
+        size_t at = 0;
+        text[l][0] = '\0';
+        for (size_t a = 0; !zip && a + 1 < s->axis_count && at < sizeof text[l]; a++)
+            at += (size_t)snprintf(text[l] + at, sizeof text[l] - at, "%s%s = %s", a ? ", " : "", s->axis[a].key,
+                                   s->axis[a].text[bn_sweep_index(s, l * along->count, a)]);
+        line[l] = (bn_chart_line){ .label = text[l],
+                                   .x = along->number,
+                                   .y = values + l * along->count,
+                                   .count = along->count,
+                                   .markers = along->count <= 60 };
+    }
+    label(x, along->key, along->unit);
+    label(y, name, unit_of(s, name));
+    return bn_chart_write(s->cli->ctx, path,
+                          &(bn_chart){ .title = name, .x_label = x, .y_label = y, .lines = line, .count = lines });
+}
+
+/* A result over two keys at equal distances. */
+static bn_status draw_map(const bn_sweep *s, const char *path, const char *name, const double *values)
+{
+    const bn_sweep_axis *y = &s->axis[0], *x = &s->axis[1];
+    char title[4 * NAME_BYTES];
+    snprintf(title, sizeof title, "%.120s over %.120s (across) and %.120s", name, x->key, y->key);
+    return bn_picture_write(s->cli->ctx, path,
+                            &(bn_picture){ .n = { (uint32_t)x->count, (uint32_t)y->count },
+                                           .origin = { x->number[0], y->number[0] },
+                                           .h = { (x->number[x->count - 1] - x->number[0]) / (double)(x->count - 1),
+                                                  (y->number[y->count - 1] - y->number[0]) / (double)(y->count - 1) },
+                                           .nodes = true,
+                                           .values = values,
+                                           .map = BN_MAP_SEQUENTIAL,
+                                           .title = title,
+                                           .name = name,
+                                           .unit = unit_of(s, name) });
+}
+
+/* One picture a result: a chart, or a map where there would be too many lines. */
+static bn_status draw(const bn_sweep *s, const char *name)
+{
+    char file[2 * NAME_BYTES];
+    const bool zip = s->cli->options->zip;
+    const size_t lines = zip ? 1 : s->points / s->axis[s->axis_count - 1].count;
+    const bool map = !zip && s->axis_count == 2 && s->axis[0].even && s->axis[1].even && lines > 2 &&
+                     s->axis[1].count > 2 && lines > LINES / 2 && s->axis[0].number[0] < s->axis[0].number[1] &&
+                     s->axis[1].number[0] < s->axis[1].number[1];
+    if (s->points < 2 || (!map && lines > LINES))
+        return BN_OK;
+    snprintf(file, sizeof file, "%.120s.png", name);
+    char *path = bn_path_join(s->out, file);
+    double *values = calloc(s->points, sizeof *values);
+    bn_status st = path && values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
+    size_t there = 0;
+    for (size_t p = 0; st == BN_OK && p < s->points; p++) {
+        values[p] = bn_json_number(json_object_get(s->summary[p], "results"), name);
+        there += isfinite(values[p]);
+    }
+    if (st == BN_OK && there >= 2) {
+        st = map ? draw_map(s, path, name, values) : draw_lines(s, path, name, values);
+        if (st == BN_OK && !s->cli->options->run.json)
+            printf("%s\n", path);
+    }
+    free(values);
+    free(path);
+    return st;
+}
+
+/* --json: every point with its keys and results. */
+static bn_status print_json(const bn_sweep *s)
+{
+    json_t *points = json_array();
+    for (size_t p = 0; p < s->points; p++) {
+        json_t *keys = json_object(), *results = json_object_get(s->summary[p], "results");
+        for (size_t a = 0; a < s->axis_count; a++)
+            if (json_object_set_new(keys, s->axis[a].key, bn_json_text(s->axis[a].text[bn_sweep_index(s, p, a)])) != 0)
+                break;
+        json_t *point = json_pack("{s:o, s:O?, s:o}", "keys", keys, "results", results, "reason",
+                                  s->reason[p] ? bn_json_text(s->reason[p]) : json_null());
+        if (!point || json_array_append_new(points, point) != 0) {
+            json_decref(points);
+            return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the document of a sweep");
+        }
+    }
+    return bn_json_print(s->cli, json_pack("{s:o, s:s}", "points", points, "folder", s->out));
+}
+
+bn_status bn_sweep_write(const bn_sweep *s)
+{
+    char names[RESULTS][NAME_BYTES];
+    size_t count = 0;
+    BN_TRY(choose_results(s, names, &count));
+    BN_TRY(write_table(s, names, count));
+    for (size_t i = 0; i < count; i++)
+        BN_TRY(draw(s, names[i]));
+    return s->cli->options->run.json ? print_json(s) : BN_OK;
+}

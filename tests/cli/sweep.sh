@@ -1,0 +1,52 @@
+#!/bin/sh
+# sweep.sh: a case over values of its keys: the table, what resumes after a kill, points that fail, mistakes.
+. tests/cli_lib.subr
+b=$BINNACLE
+"$b" new bpm >"$work/case.toml"
+set -- "$work/case.toml" --reference --steps 20 --quiet --vary 'light.wavelength=1.5:1.6:6 um' \
+    --vary 'structure.2.width=2.5 um,3 um'
+
+ok 'a sweep of 12 points' "$b" sweep "$@" --out "$work/whole" --table port_1,n_eff
+ok 'has 13 lines' test "$(wc -l <"$work/whole/sweep.csv")" = 13
+ok '... with units' grep -qx 'light.wavelength \[um\],structure.2.width \[um\],port_1,n_eff,reason' "$work/whole/sweep.csv"
+ok 'a chart' test -s "$work/whole/port_1.png"
+# The numbers are those of runs by hand.
+"$b" run "$work/case.toml" --reference --steps 20 --quiet --out "$work/one" --set light.wavelength='1.54 um' \
+    --set structure.2.width='3 um'
+ok 'the numbers of a run' sh -c 'grep "^1.54,3," "$1/whole/sweep.csv" |
+    grep -q "$(sed -n "s/.*\"port_1\": \([0-9.]*\).*/\1/p" "$1/one/summary.json" | cut -c 1-15)"' sh "$work"
+# Killed in the middle, twice, and gone on with.
+for after in 0.4 0.7; do
+    timeout -s KILL $after "$b" sweep "$@" --out "$work/killed" --table port_1,n_eff >/dev/null 2>&1
+done
+there=$(ls "$work/killed/points" 2>/dev/null | wc -l)
+ok 'gone on with' "$b" sweep "$@" --out "$work/killed" --table port_1,n_eff
+ok "... from $there points, the same table" cmp "$work/whole/sweep.csv" "$work/killed/sweep.csv"
+expect 6 'holds another sweep' 'another sweep does not go on with it' "$b" sweep "$@" --out "$work/killed" \
+    --set grid.cells=300
+ok '--force begins anew' "$b" sweep "$@" --out "$work/killed" --set grid.cells=300 --force
+ok 'all keys together' "$b" sweep "$work/case.toml" --reference --steps 5 --quiet --zip --out "$work/zip" \
+    --vary 'light.wavelength=1.5:1.6:3 um' --vary structure.1.width=2e-6,3e-6,4e-6
+ok '... are three points' test "$(wc -l <"$work/zip/sweep.csv")" = 4
+# A time step that no scheme survives: a row with its reason, the others as always.
+printf '[case]\nsolver="flow"\n[grid]\nnodes=[17,17]\n' >"$work/flow.toml"
+expect 4 '1 of 2 points failed' 'a point that fails' "$b" sweep "$work/flow.toml" --reference --steps 200 --quiet \
+    --vary time.dt=1e-3,10 --out "$work/fails"
+ok '... has its reason' grep -Eq '^10,,.*[a-z]' "$work/fails/sweep.csv"
+ok '... the other its numbers' grep -Eq '^0.001,-[0-9.]+,' "$work/fails/sweep.csv"
+
+expect 1 'needs --vary' 'nothing varied' "$b" sweep "$work/case.toml"
+expect 1 'TO is no number' 'half a range' "$b" sweep "$work/case.toml" --vary grid.cells=1:
+expect 1 'COUNT is not' 'no count' "$b" sweep "$work/case.toml" --vary grid.cells=1:2:0
+expect 1 'no key' 'no key' "$b" sweep "$work/case.toml" --vary 1:2:3
+expect 1 'at most 100000 points' 'too many points' "$b" sweep "$work/case.toml" --vary grid.cells=1:2:1000 --vary \
+    march.records=1:2:1000
+expect 1 'grid.cells has 2 values, march.records has 3' 'lists of two lengths' "$b" sweep "$work/case.toml" --zip --vary grid.cells=100,200 --vary \
+    march.records=1,2,3
+expect 2 'did you mean .wavelength.' 'a key that is not there' "$b" sweep "$work/case.toml" --vary light.wavelenth=1,2
+expect 2 'must be' 'a value out of range, before anything runs' "$b" sweep "$work/case.toml" --vary grid.cells=100,-1 \
+    --out "$work/never"
+ok '... leaves nothing' test ! -e "$work/never"
+expect 1 'there is no result .prot_1.; there are power' 'a result that is not there' "$b" sweep "$@" --out "$work/whole" \
+    --table prot_1
+finish
