@@ -297,6 +297,39 @@ START_TEST(residual_in_single_precision_is_the_true_one)
 }
 END_TEST
 
+/* Without cg_forcing every solve ends just below cg_tolerance; with it at the share of the step's change e = residual
+ * dt speed / length that docs/flow.md gives, over 2 sqrt(length / h) nu dt / h^2. An iteration takes less than half of
+ * the residual away. */
+START_TEST(solves_are_as_exact_as_they_are_asked_for)
+{
+    static const char *const forcing[] = { "solver.cg_forcing=0", "solver.cg_forcing=0.1", "solver.cg_forcing=0.01" };
+    static const double share[] = { 0, 0.1, 0.01 };
+    for (int f = 0; f < 3; f++) {
+        const char *overrides[] = { forcing[f],
+                                    f ? "solver.cg_tolerance=1e-14" : "solver.cg_tolerance=3e-6",
+                                    "solver.poisson=cg",
+                                    "grid.nodes=[33, 33]",
+                                    "time.dt=0.018",
+                                    "fluid.viscosity=0.01",
+                                    "stop.steps=600",
+                                    "solver.steady_tolerance=0",
+                                    NULL };
+        run r = run_case(cavity_case, NULL, overrides);
+        double closest = 0;
+        for (int step = 0; step < 20; step++) {
+            const double e = bn_sim_now(r.sim).residual * 0.018, noise = 2 * sqrt(32) * 0.01 * 0.018 * 32 * 32;
+            OK(bn_sim_step(r.sim));
+            OK(bn_sim_measure(r.sim));
+            const double asked = f ? share[f] * e / noise : 3e-6, ratio = result(&r, "cg_residual") / asked;
+            ck_assert_msg(asked < 1e-5 && ratio <= 1, "%s: residual %g times what was asked for", forcing[f], ratio);
+            closest = fmax(closest, ratio);
+        }
+        ck_assert_msg(closest > 0.5, "%s: residuals at most %g times what was asked for", forcing[f], closest);
+        end_run(&r);
+    }
+}
+END_TEST
+
 /* Too few iterations are a failure with advice, not a result. */
 START_TEST(unsolved_systems_end_the_run)
 {
@@ -343,7 +376,10 @@ START_TEST(contradictions_are_rejected)
                   "belongs to kind = \"wall\" or \"inflow\"");
     REJECTED("inflow on the whole left side", "boundary.left.kind=wall", "boundary.left.speed=0");
     REJECTED("at most 0.08889 s", "time.dt=0.09"); /* 2 nu / (1.5 m/s)^2 */
-    REJECTED("must be below", "time.dt=0.08", "solver.wall_relaxation=1");
+    /* 2 / sqrt(1 + 2 s), s = nu dt / h^2 = 2.048; Woods with g = (sqrt(1 + 2 s) - 1) / 2: 2 / (1 + 3 g + g / (2 + 2 g))
+     */
+    REJECTED("must be below 0.886", "time.dt=0.08", "solver.wall_relaxation=0.887");
+    REJECTED("must be below 0.65;", "time.dt=0.08", "solver.wall_relaxation=0.66", "solver.wall_vorticity=woods");
 }
 END_TEST
 
@@ -417,6 +453,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, half_of_the_step_halves_the_error_in_time);
     tcase_add_test(tests, lid_reversal_mirrors_the_flow);
     tcase_add_test(tests, residual_in_single_precision_is_the_true_one);
+    tcase_add_test(tests, solves_are_as_exact_as_they_are_asked_for);
     tcase_add_test(tests, unsolved_systems_end_the_run);
     tcase_add_test(tests, contradictions_are_rejected);
     tcase_add_test(tests, balanced_inflows_need_no_outflow);

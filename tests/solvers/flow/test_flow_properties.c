@@ -183,8 +183,8 @@ END_TEST
 START_TEST(streams_turn_with_the_box)
 {
     turnable stream = { .nodes = { 25, 17 },
-                        .size = { 1.5, 1 },
-                        .centre = { 0.75, 0.4375 },
+                        .size = { 1.8, 1 },
+                        .centre = { 0.9, 0.4375 },
                         .body = { 0.25, 0.25 },
                         .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
                                    { RIGHT, "outflow", 0, 0, false, 0, 0 },
@@ -288,8 +288,8 @@ static double stream_mode(int i, int n, double p, double m, bool upwind)
     return f;
 }
 
-/* Temperature in a uniform stream between slip sides of given temperatures, from the values at the inflow: sine modes of
- * the difference to the linear profile. */
+/* Temperature in a uniform stream between slip sides of given temperatures, from the values at the inflow: sine modes
+ * of the difference to the linear profile. */
 static void stream_temperature(double *T, int nx, int ny, double cell, bool upwind, const double *inflow, double bottom)
 {
     const double pi = 3.14159265358979323846, n = ny - 1;
@@ -336,8 +336,8 @@ static fields uniform_fields(const turnable *c)
     return exact;
 }
 
-/* Cold fluid between hot slip sides, up to the outflow and through it; the Nusselt number and the mean temperature at the
- * end are those of the exact values, with the gradient at a wall by three nodes. */
+/* Cold fluid between hot slip sides, up to the outflow and through it; the Nusselt number and the mean temperature at
+ * the end are those of the exact values, with the gradient at a wall by three nodes. */
 START_TEST(heat_from_walls_leaves_with_the_stream_exactly)
 {
     static const double cold[STREAM_NY] = { 0 };
@@ -390,9 +390,9 @@ START_TEST(two_streams_mix_exactly)
 END_TEST
 
 /* Far from the inflow of a vertical channel between walls of temperatures 1 and 0 T is linear, omega_xx = -C T_x / nu,
- * and psi, of the fourth degree in s = x - 1/2, follows from the wall formula with coefficient k / h^2 and share q of
- * the next node's vorticity: an even part from buoyancy, omega = w (s^2) + e, and an odd one, omega = b s, from the flux
- * 1 upwards. */
+ * and psi, of the fourth degree in z = x - 1/2, follows from the wall formula with coefficient k / h^2 and share q of
+ * the next node's vorticity: an even part from buoyancy, omega = w z^2 + e, and an odd one, omega = b z, from the flux
+ * upwards. */
 START_TEST(warm_wall_lifts_the_stream_beside_it)
 {
     enum { N = 8, NY = 65 };
