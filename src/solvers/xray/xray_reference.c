@@ -256,7 +256,7 @@ static bool meets_box(const reference *r, ray *a)
     for (int i = 0; i < 3; i++) {
         const real size = (real)r->volume->box[i];
         if (a->d[i] == 0) {
-            if (a->p[i] < 0 || a->p[i] >= size)
+            if (a->p[i] < 0 || a->p[i] > size)
                 return false;
             continue;
         }
