@@ -12,26 +12,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Direction of a detector cell: half the cells are the middle, which looks along x. */
-static void direction(const int n[2], double cell_angle, bool equal_angles, double i, double j, double u[3])
-{
-    const double a = (i - n[0] / 2) * cell_angle, b = (j - n[1] / 2) * cell_angle;
-    const double ty = equal_angles ? tan(a) : a, tz = equal_angles ? tan(b) : b, norm = sqrt(1 + ty * ty + tz * tz);
-    u[0] = 1 / norm;
-    u[1] = ty / norm;
-    u[2] = tz / norm;
-}
-
-static void beam(double tilt_y, double tilt_z, double u[3])
-{
-    const double ty = tan(tilt_y), tz = tan(tilt_z), norm = sqrt(1 + ty * ty + tz * tz);
-    u[0] = 1 / norm;
-    u[1] = ty / norm;
-    u[2] = tz / norm;
-}
-
-static double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static const char slab[] =
     "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"slab\"\n"
     "cells = [64, 64, 64]\ncell = [4e-9, 4e-9, 4e-9]\nvalue = 0.02\n[source]\nphotons = 20000\n"
@@ -71,11 +51,11 @@ START_TEST(one_scattering_has_its_amplitude_in_every_direction)
         double *amplitude = field(&r, "amplitude", NULL), *hits = field(&r, "photons", NULL), worst = 0;
         double u0[3];
         const double k = 2 * pi / 1e-10, *p0 = rows[row].places;
-        beam(rows[row].tilts[0], rows[row].tilts[1], u0);
+        beam_direction(rows[row].tilts, u0);
         const double way = 64 * 4e-9 / u0[0], t = -64 * log(0.98) / u0[0];
         for (int c = 0; c < n[0] * n[1]; c++) {
             double u[3];
-            direction(n, 2e-3, rows[row].equal_angles, c % n[0], c / n[0], u);
+            detector_direction(n, 2e-3, rows[row].equal_angles, c % n[0], c / n[0], u);
             const double a = k * (1 - dot(u, u0)) * way, turn = -k * ((u[1] - u0[1]) * p0[0] + (u[2] - u0[2]) * p0[1]);
             const double complex form = born(t, a) * cexp(CMPLX(0, turn));
             worst = fmax(worst, cabs(CMPLX(amplitude[c], amplitude[n[0] * n[1] + c]) / hits[c] - form));
@@ -292,7 +272,8 @@ START_TEST(polarised_light_avoids_its_electric_field)
         double share = 0;
         for (int p = 0; p < FINE * FINE; p++) {
             double u[3];
-            direction(n, 0.05, true, c % 24 - 0.5 + (p % FINE + 0.5) / FINE, c / 24 - 0.5 + (p / FINE + 0.5) / FINE, u);
+            detector_direction(n, 0.05, true, c % 24 - 0.5 + (p % FINE + 0.5) / FINE,
+                               c / 24 - 0.5 + (p / FINE + 0.5) / FINE, u);
             const double ty = u[1] / u[0], tz = u[2] / u[0], along = u[1] * cos(0.4) + u[2] * sin(0.4);
             share += 3 / (8 * pi) * (1 - along * along) * (1 + ty * ty) * (1 + tz * tz) * pow(u[0], 3) * 0.0025 /
                      (FINE * FINE);
