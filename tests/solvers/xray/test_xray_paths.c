@@ -326,6 +326,51 @@ START_TEST(a_beam_stop_hides_the_direct_beam)
 }
 END_TEST
 
+/* --- the Fourier picture --- */
+
+/* The transform of the projection added up column by column, around tilted light, with and without that of a cell. */
+START_TEST(fourier_picture_of_uneven_cells_is_the_direct_sum)
+{
+    static const char *const positions[] = { "source.positions=random", "source.positions=fixed" };
+    static const double h[2] = { 4e-9, 6e-9 };
+    static const int n[2] = { 16, 12 };
+    double u0[3], chance[14][20], first = 0;
+    beam_direction((const double[]){ 0.02, -0.03 }, u0);
+    for (int k = 0; k < 14; k++)
+        for (int j = 0; j < 20; j++) {
+            int cells = 0;
+            for (int i = 0; i < 18; i++)
+                cells += in_ball((const double[]){ (i + 0.5) * 5e-9, (j - 9.5) * h[0], (k - 6.5) * h[1] });
+            chance[k][j] = 1 - pow(0.92, cells);
+            first += chance[k][j];
+        }
+    for (int fixed = 0; fixed < 2; fixed++) {
+        run r = RUN(ball_case, NULL, "source.profile=uniform", "source.photons=100", "source.tilt=[0.02,-0.03]",
+                    "detector.cell_angle=3e-3", "solver.compare=fft", positions[fixed]);
+        double *f = field(&r, "fourier", NULL), *shown = field(&r, "log_fourier", NULL), most = 0;
+        for (int c = 0; c < n[0] * n[1]; c++) {
+            double u[3], q[2], shape = 1;
+            double complex sum = 0;
+            detector_direction(n, 3e-3, true, c % n[0], c / n[0], u);
+            for (int d = 0; d < 2; d++) {
+                q[d] = (u[d + 1] - u0[d + 1]) * h[d] / 1e-10;
+                shape *= fixed || q[d] == 0 ? 1 : pow(sin(pi * q[d]) / (pi * q[d]), 2);
+            }
+            for (int k = 0; k < 14; k++)
+                for (int j = 0; j < 20; j++)
+                    sum += chance[k][j] * cexp(CMPLX(0, 2 * pi * (q[0] * j + q[1] * k)));
+            near(f[c] / (first * first), pow(cabs(sum) / first, 2) * shape, 1e-4, "direct sum");
+            most = fmax(most, f[c]);
+        }
+        for (int c = 0; c < n[0] * n[1]; c++)
+            near(shown[c], log10(fmax(f[c] / most, 1e-12)), 1e-12, "share of the largest");
+        free(f);
+        free(shown);
+        end_run(&r);
+    }
+}
+END_TEST
+
 /* --- the light's places --- */
 
 static const char light_case[] =
@@ -502,6 +547,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_cell_takes_what_comes_half_a_cell_around_its_middle);
     tcase_add_test(tests, the_last_place_counts_on_a_near_detector);
     tcase_add_test(tests, a_beam_stop_hides_the_direct_beam);
+    tcase_add_test(tests, fourier_picture_of_uneven_cells_is_the_direct_sum);
     tcase_add_test(tests, even_light_fills_what_it_says);
     tcase_add_test(tests, fixed_positions_are_the_middles_of_cells);
     tcase_add_test(tests, light_at_the_end_of_the_face_is_in_it);
