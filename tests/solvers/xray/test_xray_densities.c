@@ -191,6 +191,28 @@ START_TEST(every_face_sees_the_file_turned)
 }
 END_TEST
 
+/* A pencil through a column of unlike cells, whose blocks refuse some collisions and take others: all (1 - p). */
+START_TEST(unlike_cells_refuse_their_share_of_collisions)
+{
+    static const char *const blocks[] = { "flight.method=exact", "flight.block=1", "flight.block=2", "flight.block=4" };
+    write_seen_from(0, 8);
+    for (int b = 0; b < 4; b++)
+        for (int k = 3; k < NZ; k += 3) {
+            const int j = 2 * k;
+            char centre[100];
+            double left = 1;
+            for (int i = 0; i < NX; i++)
+                left *= 1 - 8 * (double)lump(i, j, k);
+            snprintf(centre, sizeof centre, "source.centre=[%g,%g]", (j + 0.5 - 0.5 * NY) * h[1],
+                     (k + 0.5 - 0.5 * NZ) * h[2]);
+            run r = RUN(shape_case, NULL, "density.kind=file", set_file("density.file", "seen.tif"), blocks[b], centre,
+                        "density.value=1", "source.tilt=[0,0]", "source.profile=pencil", "source.photons=100000");
+            near(result(&r, "unscattered"), left, 5 * sqrt(left * (1 - left) / 1e5), "Beer's law, 5 sigma");
+            end_run(&r);
+        }
+}
+END_TEST
+
 START_TEST(an_array_is_found_by_its_name)
 {
     static float full[CELLS], empty[CELLS];
@@ -266,6 +288,7 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_folder, close_folder);
     tcase_add_test(tests, a_shape_is_the_file_of_its_cells);
     tcase_add_test(tests, every_face_sees_the_file_turned);
+    tcase_add_test(tests, unlike_cells_refuse_their_share_of_collisions);
     tcase_add_test(tests, an_array_is_found_by_its_name);
     tcase_add_test(tests, photons_meet_the_density_of_their_time);
 }

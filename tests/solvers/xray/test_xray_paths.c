@@ -177,36 +177,40 @@ END_TEST
 /* In a deep medium of mu scatterings a metre the free paths are exponential, and the mean phase factor of photons that
  * go on in direction u after the second is <1 / (1 - i k (1 - u u1) / mu)> / (1 - i k (1 - u u0) / mu), the mean over
  * the directions u1 between them: for a law uniform up to theta_max, those within theta_max of both u0 and u. Their
- * solid angle is the law of u. */
-START_TEST(two_scatterings_have_their_amplitude_and_their_law)
+ * solid angle is the law of u. At `wavelength` the phases are of the order of 1. */
+static void check_two_scatterings(double theta_max, double wavelength, double cell_angle)
 {
     static const char text[] =
         "[case]\nsolver = \"xray\"\nprecision = \"double\"\n[density]\nkind = \"slab\"\ncells = [128, 2, 2]\n"
-        "cell = [1e-7, 1e-6, 1e-6]\nvalue = 0.2\n[source]\nprofile = \"pencil\"\nphotons = 400000\n"
-        "tilt = [0.004, -0.003]\ncentre = [2e-7, -1e-7]\n[scattering]\ntheta_max = 0.012\norder = \"multiple\"\n"
-        "most = 2\n[detector]\ncells = [24, 20]\ncell_angle = 2e-3\nbeam_stop = 0\n";
+        "cell = [1e-7, 4e-5, 4e-5]\nvalue = 0.2\n[source]\nprofile = \"pencil\"\nphotons = 400000\n"
+        "tilt = [0.004, -0.003]\ncentre = [2e-7, -1e-7]\n[scattering]\norder = \"multiple\"\nmost = 2\n"
+        "[detector]\ncells = [24, 20]\nbeam_stop = 0\n";
     enum { N0 = 24, N1 = 20, FINE = 160 };
     static const int n[2] = { N0, N1 };
     static const double tilts[2] = { 0.004, -0.003 }, p0[2] = { 2e-7, -1e-7 };
     static double u1[FINE * FINE][3];
-    const double k = 2 * pi / 1e-10, free_path = -1e-7 / log(0.8), cap = 1 - cos(0.012);
+    const double k = 2 * pi / wavelength, free_path = -1e-7 / log(0.8), cap = 1 - cos(theta_max);
     double u0[3];
+    char keys[3][64];
+    snprintf(keys[0], sizeof keys[0], "scattering.theta_max=%g", theta_max);
+    snprintf(keys[1], sizeof keys[1], "source.wavelength=%g", wavelength);
+    snprintf(keys[2], sizeof keys[2], "detector.cell_angle=%g", cell_angle);
     beam_direction(tilts, u0);
+    const double norm = hypot(u0[0], u0[1]), b[3] = { -u0[1] / norm, u0[0] / norm, 0 };
+    const double g[3] = { -u0[2] * b[1], u0[2] * b[0], norm }; /* u0 x b */
     for (int i = 0; i < FINE; i++)
-        for (int j = 0; j < FINE; j++) { /* at small angles the cap is a disc */
-            const double theta = acos(1 - cap * (i + 0.5) / FINE), phi = 2 * pi * (j + 0.5) / FINE;
-            double *u = u1[i * FINE + j];
-            u[1] = u0[1] + sin(theta) * cos(phi);
-            u[2] = u0[2] + sin(theta) * sin(phi);
-            u[0] = sqrt(1 - u[1] * u[1] - u[2] * u[2]);
+        for (int j = 0; j < FINE; j++) {
+            const double c = 1 - cap * (i + 0.5) / FINE, across = sqrt(1 - c * c), phi = 2 * pi * (j + 0.5) / FINE;
+            for (int d = 0; d < 3; d++)
+                u1[i * FINE + j][d] = c * u0[d] + across * (cos(phi) * b[d] + sin(phi) * g[d]);
         }
-    run r = RUN(text, NULL, NULL);
+    run r = RUN(text, NULL, keys[0], keys[1], keys[2]);
     double *amplitude = field(&r, "amplitude", NULL), *hits = field(&r, "photons", NULL), phases = 0, counts = 0;
     size_t cells = 0;
     for (int c = 0; c < N0 * N1; c++) {
         double u[3], common = 0;
         double complex sum = 0;
-        detector_direction(n, 2e-3, true, c % N0, c / N0, u);
+        detector_direction(n, cell_angle, true, c % N0, c / N0, u);
         for (int i = 0; i < FINE * FINE; i++) {
             const double deficit = 1 - dot(u, u1[i]);
             if (deficit < cap) {
@@ -214,7 +218,8 @@ START_TEST(two_scatterings_have_their_amplitude_and_their_law)
                 sum += 1 / CMPLX(1, -k * deficit * free_path);
             }
         }
-        const double expected = 400000 * common / (FINE * FINE) * 4e-6 / (2 * pi * cap);
+        const double solid = pow(cell_angle, 2) * (u[0] * u[0] + u[1] * u[1]) * (u[0] * u[0] + u[2] * u[2]) / u[0];
+        const double expected = 400000 * common / (FINE * FINE) * solid / (2 * pi * cap);
         if (expected < 100)
             continue;
         const double turn = -k * ((u[1] - u0[1]) * p0[0] + (u[2] - u0[2]) * p0[1]);
@@ -226,11 +231,19 @@ START_TEST(two_scatterings_have_their_amplitude_and_their_law)
     }
     /* Each |mean - form|^2 N / (1 - |form|^2) has the mean 1 and a variance of 2 at most; 3.7 sigma. */
     const double spread = 3.7 * sqrt(2.0 * (double)cells);
-    ck_assert_msg(cells > 250 && fabs(phases - (double)cells) < spread, "amplitudes: %g for %zu cells", phases, cells);
-    ck_assert_msg(fabs(counts - (double)cells) < spread, "counts: chi^2 = %g for %zu cells", counts, cells);
+    ck_assert_msg(cells > 250 && fabs(phases - (double)cells) < spread, "%s: amplitudes: %g for %zu cells", keys[0],
+                  phases, cells);
+    ck_assert_msg(fabs(counts - (double)cells) < spread, "%s: counts: chi^2 = %g for %zu cells", keys[0], counts,
+                  cells);
     free(amplitude);
     free(hits);
     end_run(&r);
+}
+
+START_TEST(two_scatterings_have_their_amplitude_and_their_law)
+{
+    check_two_scatterings(0.012, 1e-10, 2e-3);
+    check_two_scatterings(1, 1e-6, 0.07); /* 1 - u of a direction is no longer small */
 }
 END_TEST
 

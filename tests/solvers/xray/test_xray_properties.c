@@ -252,7 +252,7 @@ static void check_expectation(const char *law, const char *spacing, const char *
 START_TEST(expected_values_are_what_is_counted)
 {
     check_expectation("scattering.angle=uniform", "detector.spacing=angles", "source.tilt=[0,0]");
-    check_expectation("scattering.angle=thomson", "detector.spacing=angles", "source.tilt=[0.2,-0.1]");
+    check_expectation("scattering.angle=thomson", "detector.spacing=angles", "source.tilt=[0.5,-0.45]");
     check_expectation("scattering.angle=thomson", "detector.spacing=lengths", "source.tilt=[0,0]");
 }
 END_TEST
@@ -550,6 +550,19 @@ START_TEST(the_picture_does_not_depend_on_batches_layers_or_output)
 }
 END_TEST
 
+/* A step is a batch, and takes a second. */
+START_TEST(a_run_ends_where_it_is_told)
+{
+    static const char *const stops[] = { "stop.steps=3", "stop.time=3" };
+    for (int k = 0; k < 2; k++) {
+        run r = RUN(slab, NULL, "source.batch=2", stops[k]);
+        near(result(&r, "photons"), 3 * 2 * 768, 0, stops[k]);
+        near(result(&r, "detected") + result(&r, "missed"), 3 * 2 * 768, 0, stops[k]);
+        end_run(&r);
+    }
+}
+END_TEST
+
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
@@ -567,6 +580,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, intensities_of_coherence_times_add_up);
     tcase_add_test(tests, every_photon_is_detected_absorbed_stopped_or_missed);
     tcase_add_test(tests, the_picture_does_not_depend_on_batches_layers_or_output);
+    tcase_add_test(tests, a_run_ends_where_it_is_told);
 }
 
 int main(void) { return bn_test_main("xray_properties", add); }
