@@ -335,6 +335,33 @@ START_TEST(an_inflow_begins_at_its_critical_depth)
 }
 END_TEST
 
+/* Of second order slopes make no new extrema: a step in what a uniform flow carries stays between its two values. */
+START_TEST(steps_are_carried_without_overshoot)
+{
+    for (int way = 0; way < 2; way++) {
+        state s = PREPARE(HEAD
+                          "[grid]\nkind='square'\nspacing=1\nperiodic_x=true\nperiodic_y=true\n[initial]\nkind='dry'\n"
+                          "[time]\ndt_max=0.05\ninterval=1\n[stop]\nsteps=4\n",
+                          orders[1], way ? "grid.cells=[4,24]" : "grid.cells=[24,4]");
+        double *along = s.c + (way ? s.points : 0), *across = s.c + (way ? 0 : s.points);
+        for (size_t at = 0; at < s.points; at++) {
+            s.h[at] = 1;
+            along[at] = 1;
+            across[at] = (way ? at / s.nx : at % s.nx) < 12 ? 0.7 : -0.4;
+        }
+        go(&s);
+        across = s.c + (way ? 0 : s.points);
+        double sum = 0;
+        for (size_t at = 0; at < s.points; at++) {
+            near(across[at], 0.15, 0.55 + 1e-13, "between -0.4 and 0.7");
+            sum += across[at] / (double)s.points;
+        }
+        near(sum, 0.15, 1e-13, "momentum");
+        end(&s);
+    }
+}
+END_TEST
+
 /* Uniform flow with friction alone: 1 / c' = 1 / c + dt g n^2 h^(-4/3) c' / c in each of the steps, and the direction
  * stays. */
 START_TEST(friction_slows_uniform_flow)
@@ -361,6 +388,135 @@ START_TEST(friction_slows_uniform_flow)
             near(s.c[5 + s.points] / (0.8 * speed), 1, 1e-11, "velocity along y");
             end(&s);
         }
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------- rain, drains, links in one step
+ */
+
+/* Rain on all of a uniform flow: it falls at rest, so the momentum stays. */
+START_TEST(rain_slows_uniform_flow)
+{
+    for (int k = 0; k < 4; k++) {
+        state s = PREPARE(HEAD
+                          "[grid]\ncells=[6,6]\nspacing=0.5\nperiodic_x=true\nperiodic_y=true\n[initial]\nkind='dry'\n"
+                          "[[source]]\nat=[1.5,1.4]\nradius=9\nrate=2\n[time]\ndt_max=0.01\ninterval=0.1\n[stop]\n"
+                          "steps=2\n",
+                          kinds[k % 2], orders[k / 2]);
+        for (size_t at = 0; at < s.points; at++) {
+            s.h[at] = 0.5;
+            s.c[at] = 0.8;
+            s.c[at + s.points] = -0.5;
+        }
+        go(&s);
+        const double h = 0.5 + 2 * 0.2 / (36 * s.d * s.row);
+        for (size_t at = 0; at < s.points; at++) {
+            near(s.h[at], h, 1e-14, "depth after the rain");
+            near(s.c[at], 0.8 * 0.5 / h, 1e-13, "velocity along x");
+            near(s.c[at + s.points], -0.5 * 0.5 / h, 1e-13, "velocity along y");
+        }
+        near(result(&s.r, "volume_fed"), 0.4, 1e-15, "rate times time");
+        end(&s);
+    }
+}
+END_TEST
+
+/* Storeys of 2 m x 2 m, 3 m apart, periodic, on each of which all is `meaning` (the lowest first); one step of `dt`. */
+static state tower(const char *const *meaning, const char *legend, double dt, const char *order)
+{
+    char text[2048];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   HEAD
+                                   "[grid]\nkind='square'\nspacing=0.25\nperiodic_x=true\nperiodic_y=true\n[initial]\n"
+                                   "kind='dry'\n[time]\ndt_max=%.17g\ninterval=%.17g\n[stop]\nsteps=1\n%s",
+                                   dt, dt, legend);
+    for (int k = 0; meaning[k]; k++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%d.csv", folder, k);
+        FILE *f = fopen(path, "w");
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_gt(fprintf(f, "meaning,wkt\n%s,\"POLYGON ((0 0, 2 0, 2 2, 0 2, 0 0))\"\n", meaning[k]), 0);
+        ck_assert_int_eq(fclose(f), 0);
+        used += (size_t)snprintf(text + used, sizeof text - used, "[[storey]]\nplan='%s'\nheight=%d\n", path, 3 * k);
+    }
+    return PREPARE(text, order);
+}
+#define TOWER(legend, dt, order, ...) tower((const char *const[]){ __VA_ARGS__, NULL }, (legend), (dt), (order))
+
+/* Depths of each storey, and velocities along x of all. */
+static void fill_tower(state *s, const double *depth, const double *velocity)
+{
+    for (size_t at = 0; at < s->points; at++) {
+        s->h[at] = depth[at / 64];
+        s->c[at] = velocity[at / 64];
+    }
+}
+
+static void check_tower(state *s, const double *depth, const double *velocity)
+{
+    go(s);
+    for (size_t at = 0; at < s->points; at++) {
+        near(s->h[at], depth[at / 64], 1e-14, "depth after a step");
+        near(s->c[at], velocity[at / 64], 1e-13, "velocity after a step");
+    }
+    end(s);
+}
+
+START_TEST(links_move_what_their_formulas_say)
+{
+    static const char hole[] = "[[legend]]\nname='hole'\nkind='opening'\ncoefficient=0.3\n";
+    static const char steps[] = "[[legend]]\nname='steps'\nkind='stair'\nwidth=0.5\n";
+    const double dt = 0.01, C = pow(2.0 / 3, 1.5) * sqrt(g), share = 0.5 / 4;
+    for (int k = 0; k < 2; k++) {
+        /* Through two holes at once: the middle storey gets from above and gives to below. */
+        const double a = 0.3 * sqrt(2 * g * 0.4) * dt, b = 0.3 * sqrt(2 * g * 0.9) * dt;
+        state s = TOWER(hole, dt, orders[k], "floor", "hole", "hole");
+        fill_tower(&s, (const double[]){ 0, 0.4, 0.9 }, (const double[]){ 0, 0.6, -1.1 });
+        check_tower(&s, (const double[]){ a, 0.4 + b - a, 0.9 - b },
+                    (const double[]){ 0, 0.6 * (b > a ? 0.4 / (0.4 + b - a) : 1), -1.1 });
+        /* The level below presses through the hole: 3.5 m against 3 + 0.2 m. */
+        const double up = 0.3 * sqrt(2 * g * 0.3) * dt;
+        s = TOWER(hole, dt, orders[k], "floor", "hole");
+        fill_tower(&s, (const double[]){ 3.5, 0.2 }, (const double[]){ 0.5, 0.4 });
+        check_tower(&s, (const double[]){ 3.5 - up, 0.2 + up }, (const double[]){ 0.5, 0.4 * 0.2 / (0.2 + up) });
+        /* A stair under moving water, whose head counts; what falls is at rest. */
+        const double fall = share * C * pow(0.4 + 1.5 * 1.5 / (2 * g), 1.5) * dt;
+        s = TOWER(steps, dt, orders[k], "floor", "steps");
+        fill_tower(&s, (const double[]){ 0.1, 0.4 }, (const double[]){ 0.7, 1.5 });
+        check_tower(&s, (const double[]){ 0.1 + fall, 0.4 - fall }, (const double[]){ 0.7 * 0.1 / (0.1 + fall), 1.5 });
+        /* Drowned: 0.35 m over the upper floor, more than 2/3 of 0.5 m; and from below, where it is more than all. */
+        const double slow = share * 0.35 * sqrt(2 * g * 0.15) * dt;
+        s = TOWER(steps, dt, orders[k], "floor", "steps");
+        fill_tower(&s, (const double[]){ 3.35, 0.5 }, (const double[]){ 0, 0 });
+        check_tower(&s, (const double[]){ 3.35 + slow, 0.5 - slow }, (const double[]){ 0, 0 });
+        s = TOWER(steps, dt, orders[k], "floor", "steps");
+        fill_tower(&s, (const double[]){ 3.5, 0.35 }, (const double[]){ 0, 0 });
+        check_tower(&s, (const double[]){ 3.5 - slow, 0.35 + slow }, (const double[]){ 0, 0 });
+        /* At most half of the water. */
+        s = TOWER(hole, 2, orders[k], "floor", "hole");
+        fill_tower(&s, (const double[]){ 0, 0.4 }, (const double[]){ 0, 0.9 });
+        check_tower(&s, (const double[]){ 0.2, 0.2 }, (const double[]){ 0, 0.9 });
+    }
+}
+END_TEST
+
+START_TEST(sources_and_drains_of_a_plan)
+{
+    static const char pipes[] =
+        "[[legend]]\nname='tap'\nkind='source'\nrate=0.6\n[[legend]]\nname='sink'\nkind='drain'\nrate=0.8\n";
+    for (int k = 0; k < 2; k++) {
+        state s = TOWER(pipes, 0.1, orders[k], "sink", "tap");
+        fill_tower(&s, (const double[]){ 0.5, 0.2 }, (const double[]){ 0.9, -0.3 });
+        check_tower(&s, (const double[]){ 0.5 - 0.02, 0.2 + 0.015 }, (const double[]){ 0.9, -0.3 * 0.2 / 0.215 });
+        /* A drain takes at most half of the water; what is left moves on. */
+        s = TOWER(pipes, 2, orders[k], "sink");
+        fill_tower(&s, (const double[]){ 0.5 }, (const double[]){ 0.9 });
+        go(&s);
+        near(s.h[9], 0.25, 1e-15, "half of the water");
+        near(s.c[9], 0.9, 1e-14, "what is left");
+        near(result(&s.r, "volume_left"), 0.25 * 4, 1e-14, "what the drain took");
+        end(&s);
+    }
 }
 END_TEST
 
@@ -605,7 +761,11 @@ static void add(TCase *tests)
     tcase_add_test(tests, a_column_of_water_spreads);
     tcase_add_test(tests, uniform_flow_passes_through_the_sides);
     tcase_add_test(tests, an_inflow_begins_at_its_critical_depth);
+    tcase_add_test(tests, steps_are_carried_without_overshoot);
     tcase_add_test(tests, friction_slows_uniform_flow);
+    tcase_add_test(tests, rain_slows_uniform_flow);
+    tcase_add_test(tests, links_move_what_their_formulas_say);
+    tcase_add_test(tests, sources_and_drains_of_a_plan);
     tcase_add_test(tests, hexagons_turned_by_a_sixth);
     tcase_add_test(tests, simple_waves_converge);
     tcase_add_test(tests, shear_waves_converge);
