@@ -336,7 +336,8 @@ static real link_flow(const before *b, int kind, real share, real dt, cell_state
                       real z_below)
 {
     const real g = b->k.g, dry = b->k.dry, level = below.h + z_below - z;
-    const real head = up.h > dry ? up.h + (up.u * up.u + up.v * up.v) / (2 * g) : 0;
+    const real kinetic = kind == FLOOD_STAIR ? (up.u * up.u + up.v * up.v) / (2 * g) : 0;
+    const real head = up.h > dry ? up.h + kinetic : 0;
     const real tail = below.h > dry && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
     const real weir = 3 * least > 2 * most ? least * SQRT(2 * g * fall) : b->k.weir * (most * SQRT(most));
