@@ -226,11 +226,13 @@ test-long: all $(TEST_BIN) ## the same with finer grids and more cases, and all 
 mutants: all $(TEST_BIN) ## mistakes that stand in kernel and reference alike: which tests see them; ONLY=flow, ONLY=flow/lid
 	+@$(DRY_RUN) python3 tests/mutants/mutants.py --built $(if $(ONLY),--only $(ONLY))
 
-lint: lint-kernels lint-tree ## both of the next two
+lint: lint-kernels lint-tree lint-physics ## all of the next three
 lint-kernels: all ## compiles the kernels without a device, in both precisions
 	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-kernels.sh
 lint-tree: all ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh && sh host/build/lint-floors.sh $(OBJ)
+lint-physics: all ## every key and choice of a case that changes results has a test
+	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-physics.sh
 
 vendors: all ## compiles all kernels for GPUs of AMD and Intel, without the hardware: registers, spills, local memory
 	+@$(DRY_RUN) env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' sh tests/vendors/run.sh
@@ -277,6 +279,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree demo bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree lint-physics demo bench install uninstall bundle deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)

@@ -43,7 +43,7 @@ BUILT = ["obj", "rooms", "tests", "libbinnacle.a", "embedded.c", "embedded.list"
          "deps.mk"]
 PROGRAM_SECONDS = 900
 # Of the user's environment, what is no setting of ours; nothing is installed.
-CLEAN = {k: v for k, v in os.environ.items() if not re.match("BINNACLE|MAKE|MFLAGS|POCL_|CK_", k)}
+CLEAN = {k: v for k, v in os.environ.items() if not re.match("BINNACLE|BN_TEST_LONG|MAKE|MFLAGS|POCL_|CK_", k)}
 CLEAN.update(LC_ALL="C", DEPS="skip")
 # Ends of a test that show nothing about physics.
 ACCIDENT = re.compile(r"does not compile|there is no \S+ in this build|\bcl[A-Z]\w+: |no OpenCL device|no memory|"
