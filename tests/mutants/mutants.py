@@ -55,6 +55,7 @@ class Mutant:
         self.solver, self.tests, self.cases, self.name, self.what = solver, tests, cases, name, what
         self.changes = []  # (path, old, new)
         self.equivalent = ""
+        self.unchanged = False  # the tree as it is, whose tests must pass
 
     def __str__(self):
         return f"{self.solver}/{self.name}"
@@ -113,7 +114,7 @@ def changed_texts(mutant):
         if count != 1:
             return {}, f"{where} has {count} places like: {old.splitlines()[0].strip()}"
         texts[where] = texts[where].replace(old, new)
-    return texts, None if texts and mutant.tests else "no change, or no line tests:"
+    return texts, None if mutant.tests and (texts or mutant.unchanged) else "no change, or no line tests:"
 
 
 def restore(mutant, tree):
@@ -226,7 +227,9 @@ def judge(mutant, tree, env, quick):
         for program in mutant.tests:
             failure = first_failure(program, tree, env)
             if failure:
-                return failure
+                return ("broken",) + failure[1:] if mutant.unchanged else failure
+        if mutant.unchanged:
+            return "passed", "", ""
         return ("equivalent", "", mutant.equivalent) if mutant.equivalent else ("survived", "", "")
     finally:
         restore(mutant, tree)
@@ -270,6 +273,10 @@ def main():
         print("\n".join(wrong + [f"{len(mutants)} mutants, {len(wrong)} do not apply"]))
         return 1 if wrong else 0
 
+    for solver in [] if options.quick else sorted({m.solver for m in mutants}):
+        first = next(m for m in mutants if m.solver == solver)
+        mutants.insert(0, Mutant(solver, first.tests, first.cases, "unchanged", "no mistake: its tests pass"))
+        mutants[0].unchanged = True
     jobs = max(1, min(options.jobs, len(mutants)))
     if not options.built:
         made = ROOT / "build" / "deps.mk"  # where the packages were found once, for tests

@@ -236,6 +236,9 @@ START_TEST(the_matrix_is_that_of_finite_volumes)
             ck_assert_msg(residual <= tolerance && residual > 0.01 * tolerance, "matrix %d, method %d: residual %.3g",
                           i, method, residual);
             near(report.residual, residual, 1e-8 * tolerance, "b - A x written out");
+            /* From so far away the recurrence is off by more than the tolerance, which restarts mend. */
+            for (int at = 0; at < m->nx * m->ny; at++)
+                x[at] *= 1e7;
             solve(m, method, 1e-14, 1000, b, x);
             double off = 0;
             for (int at = 0; at < m->nx * m->ny; at++)
@@ -318,7 +321,7 @@ START_TEST(multigrid_contracts_as_the_two_grid_analysis_says)
 {
     static double exact[MOST], b[MOST], x[MOST], image[MOST];
     static const matrix grids[] = {
-        /* the even and mirrored one last */
+        /* the even and mirrored ones last */
         { .nx = 65, .ny = 65, .kx = 1, .ky = 1 },
         { .nx = 129, .ny = 65, .kx = 1, .ky = 1, .mirrored = { true, false, true } },
         { .nx = 66, .ny = 64, .kx = 1, .ky = 1 },
@@ -329,7 +332,7 @@ START_TEST(multigrid_contracts_as_the_two_grid_analysis_says)
     for (int i = 0; i < GRIDS; i++)
         for (unsigned k = 1; k <= 4; k++) {
             const matrix *m = &grids[i];
-            const double rho = pow(0.6, i + 1 < GRIDS ? 4 : 3), root = sqrt(1 - rho), c = (1 - root) / (1 + root);
+            const double rho = pow(0.6, i + 2 < GRIDS ? 4 : 3), root = sqrt(1 - rho), c = (1 - root) / (1 + root);
             const double bound = 2 / (pow(c, k) + pow(c, -(double)k));
             noise(m, 11, exact);
             /* Smooth and rough errors alike: a smooth one added. */
@@ -352,9 +355,9 @@ END_TEST
 static void add(TCase *tests)
 {
     tcase_add_checked_fixture(tests, open_context, close_context);
-    tcase_add_test(tests, eigenvalues_are_those_of_the_differences);
     tcase_add_test(tests, the_matrix_is_that_of_finite_volumes);
     tcase_add_test(tests, residuals_are_orthogonal_to_what_was_searched);
+    tcase_add_test(tests, eigenvalues_are_those_of_the_differences);
     tcase_add_test(tests, the_cycle_is_linear_and_symmetric);
     tcase_add_test(tests, multigrid_contracts_as_the_two_grid_analysis_says);
 }
