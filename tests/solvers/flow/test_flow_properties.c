@@ -203,6 +203,38 @@ START_TEST(streams_turn_with_the_box)
 }
 END_TEST
 
+/* Segments that cover their sides are the sides: inflow, outflow, slip and a moving wall of given temperature, on every
+ * side. */
+START_TEST(segments_over_whole_sides_are_the_sides)
+{
+    turnable whole = { .nodes = { 17, 12 },
+                       .size = { 1.2, 1 },
+                       .more = STILL,
+                       .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                  { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                  { TOP, "wall", 0.5, 1, true, 0, 0 },
+                                  { LEFT, "inflow", 1, 0.5, true, 0, 0 } } };
+    for (int turns = 0; turns < 4; turns++) {
+        fields f[2];
+        for (int k = 0; k < 2; k++) {
+            turnable c = whole;
+            char text[4096];
+            for (int p = 0; p < 4; p++)
+                c.piece[p].to = k ? c.size[c.piece[p].side == LEFT || c.piece[p].side == RIGHT] : 0;
+            write_case(&c, turns, text, sizeof text);
+            if (k)
+                strcat(text, "[boundary.top]\nspeed = 0\n");
+            run r = RUN(text, NULL, "stop.steps=5", "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
+            f[k] = read_fields(&r, c.nodes[turns % 2], c.nodes[(turns + 1) % 2], true);
+            end_run(&r);
+        }
+        compare(&f[1], &f[0], 1e-14, "segments in place of sides");
+        free_fields(&f[0]);
+        free_fields(&f[1]);
+    }
+}
+END_TEST
+
 /* --- exact solutions in every direction --- */
 
 static fields make_fields(const turnable *c)
@@ -550,6 +582,7 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, moving_walls_turn_with_the_box);
     tcase_add_test(tests, streams_turn_with_the_box);
+    tcase_add_test(tests, segments_over_whole_sides_are_the_sides);
     tcase_add_test(tests, poiseuille_flow_is_exact_from_every_side);
     tcase_add_test(tests, heat_in_a_uniform_stream_is_exact_from_every_side);
     tcase_add_test(tests, heat_from_walls_leaves_with_the_stream_exactly);
