@@ -176,25 +176,29 @@ static void propagate_plane(const scene *s, number *f)
     }
 }
 
-/* Half of the index along each direction; x first in even steps, y in odd ones. */
-static void propagate_space(const scene *s, number *f)
+/* P along line number `line` of a direction, with half of the index. */
+static void space_rows(const scene *s, bool along_y, int line, double z, rows *P)
+{
+    const double hx = s->width_x / s->cells_x, hy = s->width / s->cells;
+    const int cells = along_y ? s->cells : s->cells_x;
+    number ones[MOST], own[MOST];
+    for (int i = 0; i < cells; i++) {
+        const number n2 = mean_space(s, ((along_y ? line : i) + 1) * hx, ((along_y ? i : line) + 1) * hy, z);
+        own[i] = 0.5 * (n2 / (s->reference * s->reference) - 1);
+        ones[i] = 1;
+    }
+    make_rows(s, along_y ? s->width : s->width_x, cells, ones, ones, own, P);
+}
+
+/* x first in even steps, y in odd ones. */
+static void propagate_space(const scene *s, number p, number q, int steps, number *f)
 {
     const int nx = s->cells_x - 1, ny = s->cells - 1;
-    const double hx = s->width_x / s->cells_x, hy = s->width / s->cells;
     rows P;
-    number p, q, ones[MOST], own[MOST];
-    weights(s, &p, &q);
-    for (int i = 0; i < MOST; i++)
-        ones[i] = 1;
-    for (int k = 0; k < 2 * s->steps; k++) {
-        const double z = (k / 2 + 0.5) * s->length / s->steps;
+    for (int k = 0; k < 2 * steps; k++) {
         const bool along_y = (k + 1) / 2 % 2;
         for (int line = 0; line < (along_y ? nx : ny); line++) {
-            for (int i = 0; i < (along_y ? ny : nx); i++)
-                own[i] = 0.5 * (mean_space(s, ((along_y ? line : i) + 1) * hx, ((along_y ? i : line) + 1) * hy, z) /
-                                    (s->reference * s->reference) -
-                                1);
-            make_rows(s, along_y ? s->width : s->width_x, along_y ? s->cells : s->cells_x, ones, ones, own, &P);
+            space_rows(s, along_y, line, (k / 2 + 0.5) * s->length / s->steps, &P);
             step(&P, p, q, along_y ? f + line : f + line * nx, along_y ? nx : 1);
         }
     }
@@ -332,7 +336,7 @@ START_TEST(space_follows_the_scheme)
     enum { NX = 27, NY = 44 };
     for (int k = 0; k < 4; k++) {
         scene s = space_scene;
-        number f[NX * NY];
+        number f[NX * NY], p, q;
         s.theta = k & 1 ? 0.7 : 0.5;
         s.layer = k & 2 ? 1.6 : 0;
         const char *theta = k & 1 ? "march.theta=0.7" : "march.theta=0.5";
@@ -343,7 +347,8 @@ START_TEST(space_follows_the_scheme)
             const double x = (i % NX + 1) * 0.25 - 3.2;
             f[i] = exp(-x * x / 2.56) * gaussian(&s, (i / NX + 1) * 0.2 - 4.1, 1.6, 0.15);
         }
-        propagate_space(&s, f);
+        weights(&s, &p, &q);
+        propagate_space(&s, p, q, s.steps, f);
         near(distance(found, f, NX * NY), 0, 2 * rounding, k & 2 ? "absorbing layers" : "metal walls");
         free(found);
         end_run(&r);
@@ -523,6 +528,53 @@ START_TEST(a_mode_in_space_is_that_of_the_plane_times_a_sine)
         free(f);
         end_run(&plane);
     }
+}
+END_TEST
+
+/* The search step by step: real steps along imaginary z, (1 + p P) new = old with p = -k tau / 2 against the highest
+ * index, from a spot on the first guide. It ends a stage, and takes a quarter of tau, when the index changes by less
+ * than the tolerance, which the first step cannot tell. */
+START_TEST(the_search_for_a_mode_follows_its_keys)
+{
+    enum { NX = 27, NY = 44, COUNT = 3 };
+    static const int stages[] = { 0, 0, 1, 2, 3, 4 };
+    scene s = space_scene;
+    number f[NX * NY];
+    s.reference = 1.6;
+    s.steps = 44;
+    s.guides[0] = (guide){ 1.6, 0, 9, 3.05, 4.95, 3.05, 4.95, false, 2.45, 4.55 };
+    s.guides[1] = (guide){ 1.5, 0, 9, 5.95, 6.65, 5.95, 6.65, false, 2.05, 4.95 };
+    run r = RUN("[case]\nsolver = \"bpm\"\nprecision = \"double\"\n[grid]\ncells = 45\nwidth = 9e-6\ncells_x = 28\n"
+                "width_x = 7e-6\n[light]\nwavelength = 1.55e-6\n[material]\nindex = 1.45\n[march]\nlength = 4.3e-6\n"
+                "dz = 0.1e-6\n[output]\nmap = false\n[launch]\nrelax_dz = 1e-6\nrelax_steps = 3\nrelax_tolerance = "
+                "0.1\n[[structure]]\nindex = 1.6\ncentre = 4e-6\nwidth = 1.9e-6\ncentre_x = 3.5e-6\nwidth_x = 2.1e-6\n"
+                "[[structure]]\nindex = 1.5\ncentre = 6.3e-6\nwidth = 0.7e-6\ncentre_x = 3.5e-6\nwidth_x = 2.9e-6\n",
+                NULL, "case.title=search");
+    number *start = (number *)(void *)field(&r, "start", NULL), sum = 0;
+    double size = 0, largest = 0;
+    for (int i = 0; i < NX * NY; i++)
+        f[i] = exp(-(pow((i % NX + 1) * 0.25 - 3.5, 2) + pow((i / NX + 1) * 0.2 - 4, 2)) / (1.9 * 1.9));
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        propagate_space(&s, -0.5 * 2 * pi / 1.55 * s.reference * pow(4, -stages[i]), 0, COUNT, f);
+    for (int i = 0; i < NX * NY; i++)
+        largest = fmax(largest, cabs(f[i]));
+    for (int i = 0; i < NX * NY; i++)
+        f[i] /= largest;
+    near(distance(start, f, NX * NY), 0, rounding, "18 steps");
+    for (int d = 0; d < 2; d++)
+        for (int line = 0; line < (d ? NX : NY); line++) {
+            rows P;
+            space_rows(&s, d, line, 0, &P);
+            for (int i = 0; i < P.n; i++) {
+                const number *here = d ? f + line : f + line * NX;
+                sum += conj(here[d ? i * NX : i]) * applied(&P, here, d ? NX : 1, i);
+                size += d ? 0 : creal(here[i] * conj(here[i]));
+            }
+        }
+    near(result(&r, "n_eff"), 1.6 * sqrt(1 + creal(sum) / size), rounding,
+         "Rayleigh's quotient of the unsplit operator");
+    free(start);
+    end_run(&r);
 }
 END_TEST
 
@@ -886,6 +938,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, round_guides_have_their_area_and_place);
     tcase_add_test(tests, modes_solve_the_scheme);
     tcase_add_test(tests, a_mode_in_space_is_that_of_the_plane_times_a_sine);
+    tcase_add_test(tests, the_search_for_a_mode_follows_its_keys);
     tcase_add_test(tests, transforms_are_exact_for_plane_waves);
     tcase_add_test(tests, transforms_of_exchanged_axes_are_exchanged);
     tcase_add_test(tests, transforms_are_of_second_order_in_guides);
