@@ -39,7 +39,7 @@ keys()
 }
 
 # "T FILE test" for every test there is.
-grep -HoE '^START_TEST\([A-Za-z0-9_]+\)' $(find tests -name 'test_*.c') |
+find tests -name 'test_*.c' -exec grep -HoE '^START_TEST\([A-Za-z0-9_]+\)' {} + |
     sed 's|^.*/\([^/]*\)\.c:START_TEST(\(.*\))$|T \1 \2|' >"$work/tests"
 
 for solver in $("$binnacle" new | awk '{ print $1 }'); do

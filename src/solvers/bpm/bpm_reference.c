@@ -192,10 +192,11 @@ static bn_status section_space(bn_sim *sim, bpm *s, bool entered)
 {
     const reference *m = s->reference_memory;
     const size_t longest = s->c.n > s->c.rows ? s->c.n : s->c.rows, v_size = s->c.lossy ? 2 : 1;
-    double *r = calloc(4 * longest, sizeof *r), *v = r + 2 * longest;
+    double *r = calloc(4 * longest, sizeof *r);
     (void)entered;
     if (!r)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a line of the reference");
+    double *v = r + 2 * longest;
     bpm_space_prepare(s, s->section_begin);
     for (int d = 0; d < 2; d++) {
         const size_t n = s->axis[d].n;
