@@ -263,8 +263,7 @@ static bn_status draw_lines(const bn_sweep *s, const char *path, const char *nam
         line[l] = (bn_chart_line){ .label = text[l],
                                    .x = along->number,
                                    .y = values + l * along->count,
-                                   .count = along->count,
-                                   .markers = along->count <= 60 };
+                                   .count = along->count };
     }
     label(x, along->key, along->unit);
     label(y, name, unit_of(s, name));
