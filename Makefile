@@ -46,7 +46,7 @@ endif
 # The probe runs for every goal that compiles or runs something, never for `make -n`.
 QUIET_GOALS := clean help format uninstall
 GOALS := $(or $(MAKECMDGOALS),all)
-LEVEL := $(if $(filter test test-long lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
+LEVEL := $(if $(filter test test-long mutants lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
          $(filter bundle,$(GOALS)),bundle,$(if $(filter vendors,$(GOALS)),vendors,build))))
 ifdef DRY_RUN
 override DEPS := skip
@@ -221,14 +221,18 @@ RUN_TESTS = env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' SAN='$(SAN)' 
             sh tests/run.sh $(TEST_SH) $(TEST_BIN)
 test: all $(TEST_BIN) ## all tests, about a quarter of an hour on two cores; ONLY=flow takes those with `flow` in their name
 	+@$(DRY_RUN) $(RUN_TESTS)
-test-long: all $(TEST_BIN) ## the same with finer grids and more cases
+test-long: all $(TEST_BIN) ## the same with finer grids and more cases, and all mutants
 	+@$(DRY_RUN) env BN_TEST_LONG=1 $(RUN_TESTS) $(LONG_SH)
+mutants: all $(TEST_BIN) ## mistakes that stand in kernel and reference alike: which tests see them; ONLY=flow, ONLY=flow/lid
+	+@$(DRY_RUN) python3 tests/mutants/mutants.py --built $(if $(ONLY),--only $(ONLY))
 
-lint: lint-kernels lint-tree ## both of the next two
+lint: lint-kernels lint-tree lint-physics ## all of the next three
 lint-kernels: all ## compiles the kernels without a device, in both precisions
 	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-kernels.sh
 lint-tree: all ## includes, names, style, static analysis
 	@sh host/build/lint-tree.sh && sh host/build/lint-floors.sh $(OBJ)
+lint-physics: all ## every key and choice of a case that changes results has a test
+	@BINNACLE='$(abspath $(BINNACLE))' sh host/build/lint-physics.sh
 
 vendors: all ## compiles all kernels for GPUs of AMD and Intel, without the hardware: registers, spills, local memory
 	+@$(DRY_RUN) env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' sh tests/vendors/run.sh
@@ -275,6 +279,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long vendors lint lint-kernels lint-tree demo bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree lint-physics demo bench install uninstall bundle deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)

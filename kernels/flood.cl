@@ -410,7 +410,8 @@ static inline real link_flow(int kind, real share, real dt, const cell_state *up
                              real z_below)
 {
     const real level = below->h + z_below - z;
-    const real head = up->h > DRY ? up->h + (up->u * up->u + up->v * up->v) / (2 * G) : 0;
+    const real kinetic = kind == STAIR ? (up->u * up->u + up->v * up->v) / (2 * G) : 0;
+    const real head = up->h > DRY ? up->h + kinetic : 0;
     const real tail = below->h > DRY && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
     const real weir = 3 * least > 2 * most ? least * SQRT(2 * G * fall) : WEIR * (most * SQRT(most));

@@ -352,11 +352,12 @@ static inline void detect(const photon *p, global const int *directions, volatil
     count->squares += convert_long_rte(p->d.u * p->d.u * TALLY_UNITS);
     int cell_y = -1, cell_z = -1;
     if (p->d.u > 0) {
-        /* Angle of the direction, and that of the last place's distance from the axis as seen from the detector. */
-        const real py = (real)((long)p->k.y0 + to_path_units(p->k.y)) * FAR_Y;
-        const real pz = (real)((long)p->k.z0 + to_path_units(p->k.z)) * FAR_Z;
-        cell_y = detector_cell(p->d.v / p->d.u + py, PER_CELL_Y, GNX);
-        cell_z = detector_cell(p->d.w / p->d.u + pz, PER_CELL_Z, GNY);
+        /* Tangent of the direction, and of where its line meets the entrance, as seen from the detector. */
+        const real ty = p->d.v / p->d.u, tz = p->d.w / p->d.u, x = (real)to_path_units(p->k.x);
+        const real py = ((real)((long)p->k.y0 + to_path_units(p->k.y)) - x * ty) * FAR_Y;
+        const real pz = ((real)((long)p->k.z0 + to_path_units(p->k.z)) - x * tz) * FAR_Z;
+        cell_y = detector_cell(ty + py, PER_CELL_Y, GNX);
+        cell_z = detector_cell(tz + pz, PER_CELL_Z, GNY);
     }
     if (cell_y < 0 || cell_z < 0) {
         count->missed++;

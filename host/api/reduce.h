@@ -41,7 +41,7 @@ typedef struct bn_scalars_request {
     double *values;
     size_t count;
 } bn_scalars_request;
-BN_CHECKED bn_status bn_scalars_read_all(const bn_scalars_request *, size_t requests);
+BN_CHECKED bn_status bn_scalars_read_all(const bn_scalars_request *, size_t count);
 
 typedef enum bn_reduce_op { BN_SUM, BN_SUM_SQUARES, BN_MAX_ABS } bn_reduce_op;
 

@@ -16,6 +16,7 @@ report()
 
 sources=$(find host src include tests -name '*.[ch]' -o -name '*.cpp' | LC_ALL=C sort)
 kernels=$(find kernels tests -name '*.cl' | LC_ALL=C sort)
+program=$(printf '%s\n' "$sources" | grep -v '^tests/')
 c_files=$(printf '%s\n' "$sources" | grep '\.c$')
 scripts=$(find host tests .ci -name '*.sh' -o -path .ci/run | LC_ALL=C sort)
 
@@ -24,7 +25,7 @@ $(printf '%s\n' "$c_files" | sed 's|.*/||' | sort | uniq -d)
 EOF
 
 report 'types of one name in two places' <<EOF
-$(for file in $(printf '%s\n' "$sources" | grep -v '^tests/'); do
+$(for file in $program; do
     grep -oE '^(typedef (struct|enum|union) bn_[a-z0-9_]+ \{|struct bn_[a-z0-9_]+ \{|\} bn_[a-z0-9_]+;)' \
         "$file" | grep -oE 'bn_[a-z0-9_]+' | sort -u | sed "s|$| $file|"
 done | awk '{ at[$1] = at[$1] " " $2; count[$1]++ } END { for (n in count) if (count[n] > 1) print n ":" at[n] }' | sort)
@@ -49,7 +50,7 @@ $(find src/numerics src/solvers src/studies -name '*.[ch]' ! -name parallel_rows
 EOF
 
 report 'functions that the house does without' <<EOF
-$(grep -nE '(^|[^A-Za-z0-9_])(gets|strcpy|sprintf|vsprintf|strtok|setlocale) *\(' $(printf '%s\n' $sources | grep -v '^tests/'))
+$(grep -nE '(^|[^A-Za-z0-9_])(gets|strcpy|sprintf|vsprintf|strtok|setlocale) *\(' $program)
 EOF
 
 report 'marks of unfinished work' <<EOF

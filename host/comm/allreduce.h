@@ -27,8 +27,8 @@ typedef struct bn_scalars {
 /* Gives every device all partial sums, and all devices the same scalars. At most BN_ALLREDUCE_MOST of each in one
  * round, the only one in which the host waits. */
 enum { BN_ALLREDUCE_MOST = 8 };
-BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *, size_t partials, bn_scalars *const *,
-                                  size_t scalars);
+BN_CHECKED bn_status bn_allreduce(bn_domain *, bn_partials *const *partials, size_t partial_count,
+                                  bn_scalars *const *scalars, size_t scalar_count);
 /* Gives every device the sum of all devices' counters; sets them to zero. */
 BN_CHECKED bn_status bn_counters_merge(bn_device_array *);
 BN_CHECKED bn_status bn_counters_clear(bn_device_array *);

@@ -33,7 +33,8 @@ bn_status bn_channel_mark(const bn_device *device, cl_event *mark, cl_event *kep
     return BN_OK;
 }
 
-cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2])
+/* The events that there are among two. */
+static cl_uint events_of(cl_event a, cl_event b, cl_event out[2])
 {
     cl_uint n = 0;
     if (a)
@@ -125,7 +126,7 @@ static bn_status read_out(bn_channel *l, bool one_context)
 {
     const bn_device *device = l->source->device;
     cl_event waits[2], read;
-    const cl_uint n = bn_events_of(l->packed, one_context ? l->written : NULL, waits);
+    const cl_uint n = events_of(l->packed, one_context ? l->written : NULL, waits);
     if (l->piece_count > 0)
         BN_TRY(move_pieces(l, true, n, waits, &read));
     else
@@ -139,7 +140,7 @@ static bn_status write_in(bn_channel *l, cl_event after)
 {
     const bn_device *device = l->target->device;
     cl_event waits[2], written;
-    const cl_uint n = bn_events_of(after, l->unpacked, waits);
+    const cl_uint n = events_of(after, l->unpacked, waits);
     if (l->piece_count > 0)
         BN_TRY(move_pieces(l, false, n, waits, &written));
     else

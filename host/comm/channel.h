@@ -37,8 +37,6 @@ void bn_channel_event(cl_event *kept, cl_event fresh);
 /* One of the events above becomes what was launched on the device so far; `mark`: NULL at first, so that several have
  * one in common. */
 BN_CHECKED bn_status bn_channel_mark(const bn_device *, cl_event *mark, cl_event *kept);
-/* The events that there are among two. */
-cl_uint bn_events_of(cl_event a, cl_event b, cl_event out[2]);
 /* A message of no pieces from now on, or one piece more, at its end. */
 void bn_channel_empty(bn_channel *);
 BN_CHECKED bn_status bn_channel_add(bn_context *, bn_channel *, const bn_channel_piece *);

@@ -83,7 +83,7 @@ static void take_share(const bn_context *ctx, const bn_device_list *list, const 
                 indices[(*count)++] = i;
     }
     const size_t each = *count / ranks > 0 ? *count / ranks : 1;
-    size_t mine[BN_DEVICES_MAX];
+    size_t mine[BN_DEVICES_MAX] = { 0 };
     for (size_t i = 0; i < each; i++)
         mine[i] = indices[(local * each + i) % *count];
     memcpy(indices, mine, each * sizeof *mine);

@@ -296,7 +296,7 @@ static bn_status check_grid(bn_context *ctx, const bn_domain_desc *desc)
         if (__builtin_mul_overflow(points, (uint64_t)g->n[k], &points))
             return bn_fail(ctx, BN_MEMORY, "a grid of %u x %u x %u points is too large to address", g->n[0], g->n[1],
                            g->n[2]);
-        if (g->periodic[k] && k < g->dims && g->n[k] < (uint32_t)desc->halo)
+        if (k < g->dims && g->periodic[k] && g->n[k] < (uint32_t)desc->halo)
             return bn_fail(ctx, BN_USAGE, "%u periodic points along dimension %d are fewer than the halo of %d",
                            g->n[k], k, desc->halo);
     }

@@ -204,9 +204,10 @@ static bn_status exchange_with_ranks(bn_migrating_particles *t, bool *under_way,
     *pause = overfull;
     if (ranks == 1)
         return BN_OK;
-    cl_uint *all = calloc((ranks + 1) * row, sizeof *all), *mine = all + ranks * row;
+    cl_uint *all = calloc((ranks + 1) * row, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory to exchange particles among %zu ranks", ranks);
+    cl_uint *mine = all + ranks * row;
     for (size_t r = 0; r < ranks; r++)
         mine[r] = (cl_uint)t->leaving[r].count;
     mine[ranks] = waits > 0;

@@ -91,7 +91,9 @@ static size_t skip(const char *text, size_t bytes, size_t characters)
     return at;
 }
 
-const char *bn_source_slice(const bn_source *s, bn_toml_place place, size_t *bytes)
+/* The bytes of the text from column `place.column`, `place.width` characters of them, in line `place.line`: sets
+ * `*bytes`; NULL when the place is nowhere or covers several lines. */
+static const char *slice_at(const bn_source *s, bn_toml_place place, size_t *bytes)
 {
     size_t length = 0;
     const char *line = place.line && place.width ? find_line(s, place.line, &length) : NULL;
@@ -197,7 +199,7 @@ void bn_value_add_subject(const bn_case *c, const bn_value *v, bn_toml_place sho
         bn_string_add(out, ", element %zu", element);
     bn_source source = bn_case_source(c);
     size_t bytes = 0;
-    const char *slice = v->given && !v->override ? bn_source_slice(&source, shown, &bytes) : NULL;
+    const char *slice = v->given && !v->override ? slice_at(&source, shown, &bytes) : NULL;
     if (slice && bytes > 0 && bytes <= VALUE_SHOWN) {
         bn_string_add(out, " = ");
         bn_string_add_shown(out, slice, bytes, VALUE_SHOWN);

@@ -52,8 +52,4 @@ void bn_diagnostics_clear(bn_diagnostics *);
 /* Fails with that text as BN_CASE, and adds each problem that it lists to those of the failure. */
 bn_status bn_diagnostics_fail(bn_context *, bn_diagnostics *, const bn_source *);
 
-/* The bytes of the text from column `place.column`, `place.width` characters of them, in line `place.line`: sets
- * `*bytes`; NULL when the place is nowhere or covers several lines. */
-const char *bn_source_slice(const bn_source *, bn_toml_place place, size_t *bytes);
-
 #endif

@@ -84,7 +84,8 @@ size_t bn_utf8_bytes(const char *text, size_t bytes)
     return count;
 }
 
-bool bn_utf8_printable(const char *character, size_t bytes)
+/* A printable character, for a line on a terminal: no control characters, no change of writing direction. */
+static bool printable(const char *character, size_t bytes)
 {
     const unsigned char *u = (const unsigned char *)character;
     if (bytes == 1)
@@ -106,7 +107,7 @@ void bn_string_add_shown(bn_string *b, const char *text, size_t bytes, size_t mo
             return;
         }
         size_t count = bn_utf8_bytes(text + at, bytes - at);
-        if (bn_utf8_printable(text + at, count))
+        if (printable(text + at, count))
             bn_string_add_bytes(b, text + at, count);
         else
             bn_string_add_bytes(b, "?", 1);

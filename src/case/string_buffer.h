@@ -39,7 +39,4 @@ void bn_string_clear(bn_string *);
 /* Bytes of the UTF-8 character at `text`, of which `bytes` > 0 remain: 1 to 4, or 0 when it is none. */
 size_t bn_utf8_bytes(const char *text, size_t bytes);
 
-/* A printable character, for a line on a terminal: no control characters, no change of writing direction. */
-bool bn_utf8_printable(const char *character, size_t bytes);
-
 #endif

@@ -123,7 +123,7 @@ void copy_value(bn_toml &to, const toml::node &from, int level)
     }
 }
 
-void set_error(bn_toml_error &error, bn_toml_place place, std::string_view message)
+void set_error(bn_toml_error &error, const bn_toml_place &place, std::string_view message)
 {
     const size_t bytes = std::min(message.size(), sizeof error.message - 1);
     std::memcpy(error.message, message.data(), bytes);

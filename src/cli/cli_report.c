@@ -160,7 +160,7 @@ static bn_status report_device(const bn_cli *cli, const bn_device_info *info, co
     if (!entry || json_array_append_new(devices, entry) != 0)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory for the report");
     for (const char *const *solver = bn_solver_names(); *solver; solver++)
-        for (int twice = 0; twice <= info->fp64; twice++)
+        for (int twice = 0; twice < (info->fp64 ? 2 : 1); twice++)
             BN_TRY(test_solver(cli, info, *solver, twice, json_object_get(entry, "self_tests")));
     BN_TRY(take_logs(cli->ctx, folder, json_object_get(entry, "compiler_logs")));
     for (const char *const *solver = bn_solver_names(); *solver; solver++)

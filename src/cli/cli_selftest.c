@@ -40,6 +40,7 @@ bn_status bn_cli_selftest(const bn_cli *cli)
     bn_selftest_part part = { .index = 0, .count = 1 };
     if (o->arg_count > 1)
         BN_TRY(read_part(cli->ctx, o->args[1], &part));
+    const bn_selftest_watch watch = { .result = print_case };
     return bn_selftest_here(cli->ctx, o->args[0], o->run.device, o->precision == BN_WISH_DOUBLE, part,
-                            o->run.json ? &(bn_selftest_watch){ .result = print_case } : NULL);
+                            o->run.json ? &watch : NULL);
 }

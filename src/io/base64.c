@@ -33,6 +33,7 @@ void bn_base64_put(bn_base64 *b, FILE *stream, const void *data, size_t bytes)
             used = 0;
         }
     }
+    /* cppcheck-suppress uninitvar ; `used` characters of it are written */
     fwrite(text, 1, used, stream);
 }
 

@@ -131,7 +131,6 @@ out:
 }
 
 FILE *bn_file_stream(bn_file *f) { return f->stream; }
-const char *bn_file_name(const bn_file *f) { return f->temporary; }
 
 /* Frees the names and the handle itself; the stream is closed already. */
 static void file_free(bn_file **file)

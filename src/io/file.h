@@ -11,8 +11,6 @@ typedef struct bn_file bn_file;
 /* Opens a temporary file beside `path`. BN_IO names the path and the reason. */
 BN_CHECKED bn_status bn_file_begin(bn_context *, const char *path, bn_file **out);
 FILE *bn_file_stream(bn_file *);
-/* Its temporary name, for libraries that open files by name; they may replace the file. */
-const char *bn_file_name(const bn_file *);
 /* Flushes, syncs, renames onto `path`; on any failure removes the temporary file and reports path, bytes and reason.
  * NULLs *file. */
 BN_CHECKED bn_status bn_file_commit(bn_file **file);

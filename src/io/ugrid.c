@@ -219,9 +219,11 @@ bn_status bn_ugrid_create(bn_context *ctx, const char *path, const bn_ugrid_desc
     const size_t cells = (size_t)d->cells.n[0] * d->cells.n[1];
     bn_status st = BN_OK;
     bn_ugrid *u = *out = calloc(1, sizeof *u);
+    if (!u)
+        return bn_fail(ctx, BN_MEMORY, "no memory for the mesh of %s", path);
     if (d->count > FIELDS || bn_cells_corners(&d->cells) > INT32_MAX)
         st = bn_fail(ctx, BN_USAGE, "cannot write %s: %zu fields or %zu cells are too many", path, d->count, cells);
-    else if (!u || !(u->path = strdup(path)) || !(u->cell_of = malloc(cells * sizeof *u->cell_of)) ||
+    else if (!(u->path = strdup(path)) || !(u->cell_of = malloc(cells * sizeof *u->cell_of)) ||
              !(u->piece = malloc(PIECE * sizeof *u->piece)))
         st = bn_fail(ctx, BN_MEMORY, "no memory for the mesh of %s", path);
     if (st == BN_OK) {

@@ -159,7 +159,7 @@ const char *bn_vtk_lattice(bn_vtk_grid *g, int kind)
     if (!g->places.data || (kind == BN_VTK_CELLS && (!g->corners.data || !g->ends.data)))
         return "it has no points or no cells";
     double *x = malloc(3 * points * sizeof *x), *middles = NULL, low[3], high[3];
-    size_t *order = malloc(count * sizeof *order), n[3];
+    size_t *order = malloc(count * sizeof *order), n[3] = { 0 };
     if (kind == BN_VTK_CELLS)
         middles = calloc(3 * cells, sizeof *middles);
     const char *why = x && order && (middles || kind == BN_VTK_POINTS) ? NULL : bn_vtk_no_memory;

@@ -21,8 +21,9 @@ const char *bn_vtk_byte_order(void)
     X(Float64, double, real)                                                                                        \
     X(Int8, int8_t, integer)                                                                                        \
     X(UInt8, uint8_t, natural)                                                                                      \
-    X(Int16, int16_t, integer) X(UInt16, uint16_t, natural) X(Int32, int32_t, integer) X(UInt32, uint32_t, natural) \
-        X(Int64, int64_t, integer) X(UInt64, uint64_t, natural)
+    X(Int16, int16_t, integer)                                                                                      \
+    X(UInt16, uint16_t, natural) X(Int32, int32_t, integer) X(UInt32, uint32_t, natural) X(Int64, int64_t, integer) \
+        X(UInt64, uint64_t, natural)
 
 static bool parse_real(const char *word, double *out) { return bn_decimal_parse(word, out); }
 
@@ -99,7 +100,8 @@ static bool multiply(size_t a, size_t b, size_t *product)
     return true;
 }
 
-bool bn_vtk_tuples(const bn_vtk_image *image, size_t *tuples)
+/* Tuples of an array of the image; false when the product does not fit. */
+static bool tuples_of(const bn_vtk_image *image, size_t *tuples)
 {
     *tuples = 1;
     for (int d = 0; d < image->dims; d++)
@@ -110,7 +112,7 @@ bool bn_vtk_tuples(const bn_vtk_image *image, size_t *tuples)
 
 bool bn_vtk_array_bytes(const bn_vtk_image *image, const bn_vtk_array *array, size_t *bytes)
 {
-    return bn_vtk_tuples(image, bytes) && multiply(*bytes, (size_t)array->components, bytes) &&
+    return tuples_of(image, bytes) && multiply(*bytes, (size_t)array->components, bytes) &&
            multiply(*bytes, bn_vtk_type_bytes(array->type), bytes) && *bytes <= SIZE_MAX / 8;
 }
 

@@ -29,8 +29,7 @@ bool bn_vtk_parse(const char *type, const char *word, void *values, size_t i);
 /* The extent along an axis is 0 ... this; axes beyond `dims` are flat (0). */
 uint32_t bn_vtk_extent(const bn_vtk_image *, int axis);
 
-/* Tuples of an array of the image, and its bytes; false when a product does not fit. */
-bool bn_vtk_tuples(const bn_vtk_image *, size_t *tuples);
+/* Bytes of an array of the image; false when a product does not fit. */
 bool bn_vtk_array_bytes(const bn_vtk_image *, const bn_vtk_array *, size_t *bytes);
 
 /* Copies `count` elements between planes (component slowest: C order) and tuples (component fastest: VTK's order);

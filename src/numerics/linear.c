@@ -124,7 +124,7 @@ bn_status bn_linear_reports(bn_linear *const *linear, bn_cg_report *report, size
                             double *values, size_t value_count)
 {
     enum { MOST = 7 };
-    double read[MOST][BN_CG_SCALARS];
+    double read[MOST][BN_CG_SCALARS] = { { 0 } };
     bn_scalars_request requests[MOST + 1];
     size_t waiting = 0;
     bn_linear *of[MOST];

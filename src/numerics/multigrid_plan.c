@@ -153,7 +153,7 @@ static double last_weight(const bn_stencil *s, const double diagonal[BN_DIAGONAL
 }
 
 int bn_grid_step(uint32_t n) { return n > 3 ? 2 : 1; }
-uint32_t bn_grid_coarse(uint32_t n) { return n > 3 ? (n - 1) / 2 + 1 : n; }
+static uint32_t coarser(uint32_t n) { return n > 3 ? (n - 1) / 2 + 1 : n; }
 
 /* coarse: its size is there. */
 static bool coarsen(const bn_stencil *s, bn_grid_level *fine, bn_grid_level *coarse)
@@ -225,8 +225,8 @@ bool bn_grid_next(uint32_t *nx, uint32_t *ny)
 {
     if ((size_t)*nx * *ny <= BN_DENSE_NODES)
         return false;
-    *nx = bn_grid_coarse(*nx);
-    *ny = bn_grid_coarse(*ny);
+    *nx = coarser(*nx);
+    *ny = coarser(*ny);
     return true;
 }
 

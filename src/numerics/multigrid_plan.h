@@ -22,9 +22,8 @@ typedef struct bn_multigrid_plan {
     double *inverse; /* of the coarsest matrix, (nx ny)^2 */
 } bn_multigrid_plan;
 
-/* Nodes along a dimension of the next coarser grid, and the step between them. */
+/* Step between the nodes of the next coarser grid along a dimension. */
 int bn_grid_step(uint32_t n);
-uint32_t bn_grid_coarse(uint32_t n);
 
 /* Fields of reals that a coarser grid takes: its matrix, and three vectors. */
 enum { BN_GRID_FIELDS = BN_STORED + 3 };

@@ -27,7 +27,8 @@ static void set_lengths(bn_spectral_axis *a)
     a->count = a->intervals - 1 + a->low_free + a->high_free;
 }
 
-size_t bn_spectral_local_bytes(int intervals, bool low_free, bool high_free, size_t real_bytes)
+/* Local memory that lines of so many intervals need. */
+static size_t local_bytes(int intervals, bool low_free, bool high_free, size_t real_bytes)
 {
     bn_spectral_axis a = { .intervals = intervals, .low_free = low_free, .high_free = high_free };
     set_lengths(&a);
@@ -67,7 +68,7 @@ bool bn_spectral_suits(const bn_stencil *s, size_t real_bytes, const char **why)
         if (bits[at] != s->bits[at])
             reason = "it needs a rectangle without obstacles, each side of one kind";
     for (int d = 0; d < 2 && !reason; d++)
-        if (bn_spectral_local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
+        if (local_bytes((int)(d ? ny : nx) - 1, free_end[2 * d], free_end[2 * d + 1], real_bytes) >
             BN_SPECTRAL_LOCAL_BYTES)
             reason =
                 "its lines need more than the 32 KiB of local memory that every device has; fewer nodes, nodes of a "

@@ -31,9 +31,6 @@ bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
 
-/* Local memory that lines of so many intervals need. */
-size_t bn_spectral_local_bytes(int intervals, bool low_free, bool high_free, size_t real_bytes);
-
 /* False: no memory. */
 bool bn_spectral_plan_create(const bn_stencil *, bn_spectral_plan *out);
 void bn_spectral_plan_destroy(bn_spectral_plan *);

@@ -44,7 +44,8 @@ void bn_tuning_release(bn_tuning *t)
     *t = (bn_tuning){ 0 };
 }
 
-char *bn_tuning_path(void)
+/* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; NULL when there is neither; free() it. */
+static char *tuning_path(void)
 {
     const char *xdg = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     bool own = xdg && xdg[0] == '/'; /* XDG asks to ignore relative paths */
@@ -232,7 +233,7 @@ static size_t open_shipped(bn_context *ctx, json_t *roots[SHIPPED_MOST])
 void bn_tuning_load(bn_context *ctx, const bn_tuning_key *key, bn_tuning *out)
 {
     char why[256] = "";
-    char *path = bn_tuning_path();
+    char *path = tuning_path();
     json_t *roots[SHIPPED_MOST + 1];
     const size_t shipped = open_shipped(ctx, roots);
     size_t room = 1;
@@ -301,7 +302,7 @@ static int keep_old(const json_t *old, const bn_tuning_key *key, bn_tuning_list 
 
 bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tuning_entry *entries, size_t count)
 {
-    char why[256], folder[4096], *text = NULL, *path = bn_tuning_path();
+    char why[256], folder[4096], *text = NULL, *path = tuning_path();
     bn_status st = BN_OK;
     if (!path)
         return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");

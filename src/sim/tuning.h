@@ -40,9 +40,6 @@ int bn_tuning_size_class(double points);
 BN_CHECKED bn_status bn_tuning_copy(bn_context *, const bn_kernel_group *, size_t count, bn_tuning *out);
 void bn_tuning_release(bn_tuning *);
 
-/* $XDG_DATA_HOME/binnacle/tuning.json, or below ~/.local/share; NULL when there is neither; free() it. */
-char *bn_tuning_path(void);
-
 /* The entries for the key: those that ship with the program (data/tuning), which hold for any driver of their device,
  * and the user's, which go before them. Never fails: a file or entry that can't be used is ignored with a warning. */
 void bn_tuning_load(bn_context *, const bn_tuning_key *, bn_tuning *out);

@@ -1,14 +1,10 @@
 /* bpm_iteration_reference.c: the study's steps in plain C, with the expressions of kernels/studies/bpm_iteration.cl in
  * the same association. */
 #include "bpm_iteration.h"
+#include "numerics/pair.h"
 #include "sim/reference.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-typedef struct pair {
-    real x, y;
-} pair;
 
 typedef struct reference {
     struct {
@@ -17,13 +13,7 @@ typedef struct reference {
     real *squares, *partials; /* to be summed, and sums of parts */
 } reference;
 
-static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
 static real square(pair a) { return a.x * a.x + a.y * a.y; }
-static pair cmul(pair a, pair b) { return (pair){ FMA(a.x, b.x, -(a.y * b.y)), FMA(a.x, b.y, a.y * b.x) }; }
-static pair cfma(pair a, pair b, pair c)
-{
-    return (pair){ FMA(-a.y, b.y, FMA(a.x, b.x, c.x)), FMA(a.y, b.x, FMA(a.x, b.y, c.y)) };
-}
 
 static pair second_difference(const pair *f, size_t n, size_t i)
 {

@@ -9,11 +9,11 @@
 /* In the order in which each was found to be faster than the one before; kernels/studies/cg_products.cl explains them.
  */
 #define CG_PRODUCTS_SPMV(X) X(SPMV_NAIVE, "naive") X(SPMV_LOCAL, "local") X(SPMV_IMAGE, "image")
-#define CG_PRODUCTS_DOT(X)                                                                            \
-    X(DOT_NAIVE, "naive")                                                                             \
-    X(DOT_COALESCED, "coalesced")                                                                     \
-    X(DOT_CONVERGENT, "convergent") X(DOT_CONFLICT_FREE, "conflict-free") X(DOT_UNROLLED, "unrolled") \
-        X(DOT_NORM, "norm")
+#define CG_PRODUCTS_DOT(X)          \
+    X(DOT_NAIVE, "naive")           \
+    X(DOT_COALESCED, "coalesced")   \
+    X(DOT_CONVERGENT, "convergent") \
+    X(DOT_CONFLICT_FREE, "conflict-free") X(DOT_UNROLLED, "unrolled") X(DOT_NORM, "norm")
 enum { CG_PRODUCTS_SPMV(BN_CHOICE_ENUM) };
 enum { CG_PRODUCTS_DOT(BN_CHOICE_ENUM) };
 

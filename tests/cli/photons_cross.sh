@@ -5,6 +5,7 @@
 . tests/cli_lib.subr
 export BINNACLE_SELFTEST=off # conformance has it; here it would only take its time
 . tests/cli_devices.subr
+# shellcheck disable=SC2034 # same() reads it
 first=whole
 
 # cut NAME: whether that run's density was cut
@@ -59,6 +60,7 @@ common='--set density.cells=[40000,8,8] --set density.cell=[1e-11,4e-9,5e-9] --s
 bytes=$("$BINNACLE" check $case $common --json 2>/dev/null | tr -d '\n' | sed 's/.*"device_bytes": *\([0-9]*\).*/\1/')
 ok 'check tells the bytes, the density among them' test "$bytes" -gt $((4 * 40000 * 4 * 8))
 limit=$((bytes * 9 / 10))
+# shellcheck disable=SC2034 # run_as reads it
 more="$common"
 ok 'a large density: with all memory it runs' run_as whole "$BINNACLE"
 ok 'a large density: then it is not cut' test "$(cut whole; echo $?)" = 1

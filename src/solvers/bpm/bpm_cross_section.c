@@ -241,9 +241,9 @@ bn_status bpm_rayleigh(bn_sim *sim, bpm *s, double *index, double *power)
 {
     const size_t row = 2 * (size_t)s->c.n;
     double *rows = calloc(3 * row, sizeof *rows);
-    quotient q = { .s = s, .south = rows, .here = rows + row, .north = rows + 2 * row };
     if (!rows)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for three rows of the field");
+    quotient q = { .s = s, .south = rows, .here = rows + row, .north = rows + 2 * row };
     const bn_status st = bn_field_row_bands(&(const bn_row_band){ s->psi, true, false }, 1, true, quotient_rows, &q);
     memset(q.north, 0, row * sizeof *q.north); /* the wall */
     add_row(&q, s->c.rows - 1);

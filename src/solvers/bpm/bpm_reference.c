@@ -1,14 +1,10 @@
 /* bpm_reference.c: the steps along z in plain C, with the expressions of kernels/bpm.cl in the same association, so
  * that both give the same bits: it proves the port. The tests against closed forms prove the scheme. */
 #include "bpm.h"
+#include "numerics/pair.h"
 #include "sim/reference.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-typedef struct pair {
-    real x, y;
-} pair;
 
 /* A line: unknowns, how they are cut into chunks, how many chunks back a carried value counts. */
 typedef struct line_form {
@@ -24,14 +20,7 @@ typedef struct reference {
     pair *forward_carry, *backward_carry, *forward_factor, *backward_factor;
 } reference;
 
-static pair minus(pair a, pair b) { return (pair){ a.x - b.x, a.y - b.y }; }
-static pair cmul(pair a, pair b) { return (pair){ FMA(a.x, b.x, -(a.y * b.y)), FMA(a.x, b.y, a.y * b.x) }; }
-/* c + a b and c - a b */
-static pair cfma(pair a, pair b, pair c)
-{
-    return (pair){ FMA(-a.y, b.y, FMA(a.x, b.x, c.x)), FMA(a.y, b.x, FMA(a.x, b.y, c.y)) };
-}
-static pair cfnma(pair a, pair b, pair c)
+static pair cfnma(pair a, pair b, pair c) /* c - a b */
 {
     return (pair){ FMA(a.y, b.y, FMA(-a.x, b.x, c.x)), FMA(-a.y, b.x, FMA(-a.x, b.y, c.y)) };
 }
@@ -203,10 +192,11 @@ static bn_status section_space(bn_sim *sim, bpm *s, bool entered)
 {
     const reference *m = s->reference_memory;
     const size_t longest = s->c.n > s->c.rows ? s->c.n : s->c.rows, v_size = s->c.lossy ? 2 : 1;
-    double *r = calloc(4 * longest, sizeof *r), *v = r + 2 * longest;
+    double *r = calloc(4 * longest, sizeof *r);
     (void)entered;
     if (!r)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for a line of the reference");
+    double *v = r + 2 * longest;
     bpm_space_prepare(s, s->section_begin);
     for (int d = 0; d < 2; d++) {
         const size_t n = s->axis[d].n;

@@ -151,104 +151,146 @@ static size_t intervals(const bpm_structure *g, double z, double low[2], double 
     return 2;
 }
 
-/* The share of the cell [at - h/2, at + h/2] that lies between low and high. */
-static double covered(double low, double high, double at, double h)
+/* What lies over the background at one z: an interval of y, in space a rectangle or a round guide. */
+typedef struct overlay {
+    double low, high, left, right;
+    double _Complex value;      /* n^2, or its inverse */
+    const bpm_structure *round; /* NULL: straight borders */
+} overlay;
+
+typedef struct overlays {
+    const bpm *s;
+    double z;
+    bool inverse;
+    size_t pieces; /* later ones over earlier ones */
+    overlay piece[2 * BPM_STRUCTURES];
+} overlays;
+
+typedef struct rectangle {
+    double low, high, left, right; /* along y and along x; left and right of a plane are 0 and 1 */
+} rectangle;
+
+static void lay_out(const bpm *s, double _Complex more, double z, bool inverse, overlays *l)
 {
-    const double share = (fmin(high, at + 0.5 * h) - fmax(low, at - 0.5 * h)) / h;
-    return share > 1 - 1e-9 ? 1 : share < 1e-9 ? 0 : share;
+    l->s = s;
+    l->z = z;
+    l->inverse = inverse;
+    l->pieces = 0;
+    for (size_t k = 0; k < s->profile.structures; k++) {
+        const bpm_structure *g = &s->profile.structure[k];
+        const bool space = s->c.axes == 2, round = space && (g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE);
+        const double half_x = space && g->width_x > 0 ? 0.5 * g->width_x : HUGE_VAL;
+        const double _Complex n = g->index + more;
+        double low[2], high[2];
+        const size_t count = intervals(g, z, low, high);
+        for (size_t i = 0; i < count; i++)
+            l->piece[l->pieces++] = (overlay){
+                .low = low[i],
+                .high = high[i],
+                .left = g->centre_x - half_x,
+                .right = g->centre_x + half_x,
+                .value = inverse ? 1 / (n * n) : n * n,
+                .round = round ? g : NULL,
+            };
+    }
 }
 
-/* n^2 of a round guide in the cell at (x, y) from its axis, on what was there: the mean over a fine grid where the
- * border runs through the cell. */
-static double _Complex round_guide(const bpm_structure *g, double _Complex n2, double _Complex there,
-                                   double background2, double x, double y, double hx, double hy)
+static double area(const rectangle *c) { return (c->high - c->low) * (c->right - c->left); }
+
+/* The mean over the picture, or what there is without one. */
+static double _Complex mean_background(const overlays *l, const rectangle *c)
+{
+    const bpm *s = l->s;
+    const double background = s->c.background * s->c.background, low = fmax(0, c->low),
+                 high = fmin(s->c.width, c->high);
+    if (!s->profile.picture)
+        return l->inverse ? 1 / background : background;
+    if (s->c.axes == 1)
+        return column_mean(s, column_at(s, l->z, s->c.length), low, high, l->inverse);
+    const double width = s->axis[0].width, pixel = width / s->profile.picture_width;
+    const uint32_t last = column_at(s, c->right, width);
+    double _Complex sum = 0;
+    double covered = 0;
+    for (uint32_t k = column_at(s, c->left, width); k <= last; k++) {
+        const double part = fmin(c->right, (k + 1) * pixel) - fmax(c->left, k * pixel);
+        if (part > 0) {
+            sum += part * column_mean(s, k, low, high, l->inverse);
+            covered += part;
+        }
+    }
+    return sum / covered;
+}
+
+/* The mean over a cell of the first `count` pieces and what is under them. A piece with straight borders leaves up to
+ * four rectangles of the cell to those below it: exact, however many borders meet in the cell. Over one with a round
+ * border the mean is that over a fine grid. */
+static double _Complex mean(const overlays *l, size_t count, const rectangle *c)
 {
     enum { FINE = 16 };
-    const double radius = 0.5 * g->width, away = hypot(x, y), half = 0.5 * hypot(hx, hy);
-    if (away >= radius + half)
-        return there;
-    if (away <= radius - half && g->shape == BPM_FIBRE)
-        return n2;
-    double _Complex sum = 0;
-    for (int b = 0; b < FINE; b++)
-        for (int a = 0; a < FINE; a++) {
-            const double u = x + ((a + 0.5) / FINE - 0.5) * hx, v = y + ((b + 0.5) / FINE - 0.5) * hy;
-            const double r2 = (u * u + v * v) / (radius * radius);
-            sum += r2 >= 1 ? there : g->shape == BPM_FIBRE ? n2 : n2 + r2 * (background2 - n2);
+    const double same_y = 1e-9 * l->s->c.h, same_x = 1e-9 * l->s->axis[0].h; /* borders that only rounding separates */
+    while (count-- > 0) {
+        const overlay *p = &l->piece[count];
+        if (p->round) {
+            const double radius = 0.5 * p->round->width, hx = c->right - c->left, hy = c->high - c->low;
+            const double x = 0.5 * (c->left + c->right) - p->round->centre_x,
+                         y = 0.5 * (c->low + c->high) - p->round->centre;
+            const double away = hypot(x, y), half = 0.5 * hypot(hx, hy);
+            const bool step = p->round->shape == BPM_FIBRE;
+            if (away >= radius + half)
+                continue;
+            if (step && away <= radius - half)
+                return p->value;
+            const double _Complex there = mean(l, count, c);
+            const double background = l->s->c.background * l->s->c.background;
+            double _Complex sum = 0;
+            for (int b = 0; b < FINE; b++)
+                for (int a = 0; a < FINE; a++) {
+                    const double u = x + ((a + 0.5) / FINE - 0.5) * hx, v = y + ((b + 0.5) / FINE - 0.5) * hy;
+                    const double r2 = (u * u + v * v) / (radius * radius);
+                    sum += r2 >= 1 ? there : step ? p->value : p->value + r2 * (background - p->value);
+                }
+            return sum / (FINE * FINE);
         }
-    return sum / (FINE * FINE);
+        const rectangle in = { p->low > c->low + same_y ? p->low : c->low,
+                               p->high < c->high - same_y ? p->high : c->high,
+                               p->left > c->left + same_x ? p->left : c->left,
+                               p->right < c->right - same_x ? p->right : c->right };
+        if (in.high - in.low <= same_y || in.right - in.left <= same_x)
+            continue;
+        const rectangle rest[4] = { { c->low, in.low, c->left, c->right },
+                                    { in.high, c->high, c->left, c->right },
+                                    { in.low, in.high, c->left, in.left },
+                                    { in.low, in.high, in.right, c->right } };
+        double _Complex sum = 0;
+        for (int k = 0; k < 4; k++)
+            if (area(&rest[k]) > 0)
+                sum += area(&rest[k]) * (mean(l, count, &rest[k]) - p->value);
+        return p->value + sum / area(c);
+    }
+    return mean_background(l, c);
 }
 
 void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count, double _Complex *out)
 {
-    const bpm_axis *axis = &s->axis[0];
-    const double background2 = s->c.background * s->c.background, hx = axis->h, hy = s->axis[1].h;
+    const double hx = s->axis[0].h, hy = s->axis[1].h;
+    overlays l;
+    lay_out(s, 0, z, false, &l);
     for (size_t i = 0; i < count; i++) {
-        out[i] = background2;
-        if (s->profile.picture) { /* the mean along y of every column in the cell */
-            const double pixel = axis->width / s->profile.picture_width, x = (double)(first + i + 1) * hx;
-            const uint32_t last = column_at(s, x + 0.5 * hx, axis->width);
-            double covered_x = 0;
-            out[i] = 0;
-            for (uint32_t k = column_at(s, x - 0.5 * hx, axis->width); k <= last; k++) {
-                const double part = fmin(x + 0.5 * hx, (k + 1) * pixel) - fmax(x - 0.5 * hx, k * pixel);
-                if (part > 0) {
-                    out[i] += part * column_mean(s, k, y - 0.5 * hy, y + 0.5 * hy, false);
-                    covered_x += part;
-                }
-            }
-            out[i] /= covered_x;
-        }
-    }
-    for (size_t k = 0; k < s->profile.structures; k++) {
-        const bpm_structure *g = &s->profile.structure[k];
-        const double _Complex n2 = g->index * g->index;
-        double low[2], high[2];
-        const size_t pieces = intervals(g, z, low, high);
-        const bool round = g->shape == BPM_FIBRE || g->shape == BPM_GRADED_FIBRE;
-        for (size_t piece = 0; piece < pieces; piece++)
-            for (size_t i = 0; i < count; i++) {
-                const double x = (double)(first + i + 1) * hx - g->centre_x;
-                if (round) {
-                    out[i] = round_guide(g, n2, out[i], background2, x, y - g->centre, hx, hy);
-                    continue;
-                }
-                const double share_x = g->width_x > 0 ? covered(-0.5 * g->width_x, 0.5 * g->width_x, x, hx) : 1;
-                const double share = share_x * covered(low[piece], high[piece], y, hy);
-                out[i] = share >= 1 ? n2 : share > 0 ? out[i] + share * (n2 - out[i]) : out[i];
-            }
+        const double x = (double)(first + i + 1) * hx;
+        out[i] = mean(&l, l.pieces, &(rectangle){ y - 0.5 * hy, y + 0.5 * hy, x - 0.5 * hx, x + 0.5 * hx });
     }
 }
 
 void bpm_index(const bpm *s, size_t beam, double z, double y0, size_t count, bool inverse, double _Complex *out)
 {
-    const double h = s->c.h, background = s->c.background * s->c.background;
+    const double h = s->c.h;
+    overlays l;
+    lay_out(s, s->beam[beam].index, z, inverse, &l);
     for (size_t i = 0; i < count; i++) {
         const double y = y0 + (double)i * h;
-        out[i] = inverse ? 1 / background : background;
-        if (s->profile.picture)
-            out[i] = column_mean(s, column_at(s, z, s->c.length), fmax(0, y - 0.5 * h), fmin(s->c.width, y + 0.5 * h),
-                                 inverse);
+        out[i] = mean(&l, l.pieces, &(rectangle){ y - 0.5 * h, y + 0.5 * h, 0, 1 });
+        out[i] = inverse ? 1 / out[i] : out[i];
     }
-    for (size_t g = 0; g < s->profile.structures; g++) {
-        double low[2], high[2];
-        const size_t pieces = intervals(&s->profile.structure[g], z, low, high);
-        const double _Complex n = s->profile.structure[g].index + s->beam[beam].index;
-        const double _Complex value = inverse ? 1 / (n * n) : n * n;
-        for (size_t k = 0; k < pieces; k++) {
-            /* Only the cells that it touches; places beside the grid are cut off before they become integers. */
-            const double first = floor((low[k] - y0) / h - 0.5), last = ceil((high[k] - y0) / h + 0.5);
-            const size_t begin = first > 0 ? (size_t)fmin(first, (double)count) : 0;
-            const size_t end = last > 0 ? (size_t)fmin(last + 1, (double)count) : 0;
-            for (size_t i = begin; i < end; i++) {
-                const double y = y0 + (double)i * h;
-                const double share = covered(low[k], high[k], y, h);
-                out[i] = share >= 1 ? value : share > 0 ? out[i] + share * (value - out[i]) : out[i];
-            }
-        }
-    }
-    for (size_t i = 0; inverse && i < count; i++)
-        out[i] = 1 / out[i];
 }
 
 size_t bpm_constant_steps(const bpm *s, size_t k)

@@ -238,7 +238,7 @@ static flux edge_flux(const before *b, size_t at, int e)
 static void sum_edges(const before *b, size_t at, real *mass, real *mx, real *my)
 {
     const real half = REAL(0.5), slant = REAL(0.86602540378443864676);
-    flux f[6];
+    flux f[6] = { { 0 } };
     for (int e = 0; e < b->s->grid.edges; e++)
         f[e] = edge_flux(b, at, e);
     if (b->s->grid.edges == 4) {
@@ -276,8 +276,8 @@ static void predict(const before *b, size_t points)
                        b->k.edge_per_area; /* of half slopes: dt / 2 by the gradient, for hexagons and squares */
     for (size_t at = 0; at < points; at++) {
         const real h = b->depth[at], u = b->u[at], v = b->v[at];
-        cell_slopes slope[3];
-        real normal[3], grows[3], unused;
+        cell_slopes slope[3] = { { 0 } };
+        real normal[3] = { 0 }, grows[3] = { 0 }, unused;
         for (int axis = 0; axis < s->grid.edges / 2; axis++) {
             slope[axis] = limited_slopes(b, at, axis);
             rotate_to_edge(s, axis, u, v, &normal[axis], &unused);
@@ -336,7 +336,8 @@ static real link_flow(const before *b, int kind, real share, real dt, cell_state
                       real z_below)
 {
     const real g = b->k.g, dry = b->k.dry, level = below.h + z_below - z;
-    const real head = up.h > dry ? up.h + (up.u * up.u + up.v * up.v) / (2 * g) : 0;
+    const real kinetic = kind == FLOOD_STAIR ? (up.u * up.u + up.v * up.v) / (2 * g) : 0;
+    const real head = up.h > dry ? up.h + kinetic : 0;
     const real tail = below.h > dry && level > 0 ? level : 0;
     const real most = head > tail ? head : tail, least = head > tail ? tail : head, fall = most - least;
     const real weir = 3 * least > 2 * most ? least * SQRT(2 * g * fall) : b->k.weir * (most * SQRT(most));

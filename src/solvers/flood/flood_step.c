@@ -56,7 +56,7 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
 
 static bn_status read_clock(flood *s, unsigned slot, double out[FLOOD_SLOT])
 {
-    double all[FLOOD_SLOTS * FLOOD_SLOT];
+    double all[FLOOD_SLOTS * FLOOD_SLOT] = { 0 };
     bn_scalars *water;
     /* The interval is nearly always over, and then the sum of the depths is needed: one wait for both. */
     BN_TRY(bn_reduce_launch(s->f.depth, 0, BN_SUM, &water));
@@ -107,7 +107,7 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
 bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_read_clock *read, bn_step *out)
 {
     const double begin = bn_sim_time(sim), end = begin + s->scheme.interval;
-    double clock[FLOOD_SLOT] = { 0 }, refill = s->scheme.interval, left = s->scheme.interval;
+    double clock[FLOOD_SLOT] = { 0 }, refill = s->scheme.interval, left = refill;
     if (s->scheme.special && find_values(bn_sim_case(sim), s, begin, end) && s->device.values)
         BN_TRY(bn_device_array_rewrite(s->device.values, s->now.values, FLOOD_VALUES));
     if (s->now.dt_allowed == 0)

@@ -122,8 +122,8 @@ bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
     return *x >= 0 && *y >= 0 && *x < (long)s->grid.nx && *y < (long)s->grid.ny;
 }
 
-/* Closes what leads out of the domain; what leads out through an open side is marked. A cell in a corner belongs to the
- * side along x, unless only the other one is open. */
+/* Closes what leads out of the domain; what leads out through an open side is marked. In a corner a cell belongs to the
+ * side across x, unless only the other one is open; so does an edge of a hexagon that leads out past both. */
 static void code_sides(flood *s)
 {
     for (size_t k = 0; k < s->grid.storeys; k++)
@@ -136,10 +136,9 @@ static void code_sides(flood *s)
                     if (flood_beside(s, i, j, e, &x, &y))
                         continue;
                     *code |= FLOOD_CLOSED << e;
-                    const int side = y < 0                   ? FLOOD_BOTTOM
-                                     : y >= (long)s->grid.ny ? FLOOD_TOP
-                                     : x < 0                 ? FLOOD_LEFT
-                                                             : FLOOD_RIGHT;
+                    const int across_x = x < 0 ? FLOOD_LEFT : FLOOD_RIGHT, across_y = y < 0 ? FLOOD_BOTTOM : FLOOD_TOP;
+                    const bool out_x = x < 0 || x >= (long)s->grid.nx, out_y = y < 0 || y >= (long)s->grid.ny;
+                    const int side = out_x && (!out_y || s->side[across_x].kind != FLOOD_WALL) ? across_x : across_y;
                     if (s->side[side].kind != FLOOD_WALL)
                         outer[side] |= FLOOD_OUTER << e;
                 }

@@ -290,6 +290,23 @@ static bn_status add_cross_sections(const maxwell *s, const powers *w, bn_result
     return BN_OK;
 }
 
+/* What the incident H adds to the flux through the source plane: E there is the total field, H above it the scattered
+ * one. */
+static double flux_of_source(const window *v)
+{
+    const maxwell_tables *t = &v->m->t;
+    const cplx *ex = v->E, *ey = ex + v->cells;
+    double sum = 0;
+    for (size_t j = 0; j < v->ny; j++)
+        for (size_t i = 0; i < v->nx; i++) {
+            const double *x = t->of[MAXWELL_LATERAL] + 4 + 2 * i, *y = t->of[MAXWELL_LATERAL] + 4 + 2 * (v->nx + j);
+            const cplx phase = cplx_times((cplx){ x[0], x[1] }, (cplx){ y[0], y[1] });
+            const size_t p = at(v, i, j, v->m->light.source);
+            sum -= 0.5 * (dot(ex[p], cplx_times(t->h_inc[1], phase)) - dot(ey[p], cplx_times(t->h_inc[0], phase)));
+        }
+    return sum;
+}
+
 /* profile.csv: the flux downwards over the incident one and the root mean square of |E|, plane by plane. */
 static bn_status add_profile(bn_sim *sim, window *v, const powers *w, bn_results *results)
 {
@@ -309,7 +326,7 @@ static bn_status add_profile(bn_sim *sim, window *v, const powers *w, bn_results
                 sum += dot(e, e);
             }
         z[k] = (double)k * m->h;
-        flux[k] = flux_down(v, k) / w->incident;
+        flux[k] = (flux_down(v, k) + (k == m->light.source ? flux_of_source(v) : 0)) / w->incident;
         rms[k] = sqrt(sum / (double)plane) / m->light.amplitude;
     }
     st = bn_result_table(results, "profile",

@@ -38,8 +38,8 @@ static void round_tables(const maxwell *s, reference *r)
 static bn_status setup(bn_sim *sim, void *state)
 {
     maxwell *s = state;
-    reference *r = calloc(1, sizeof *r);
-    if (!(s->reference = r))
+    reference *r = s->reference = calloc(1, sizeof *r);
+    if (!r)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the reference");
     const size_t cells = maxwell_cells(&s->model);
     bool complete = true;

@@ -115,7 +115,7 @@ static const bn_key schema[] = {
     { .name = "detector.spacing", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_SPACINGS), .def_text = "angles",
       .help = "whether the cells have equal angles or equal sides" },
     { .name = "detector.distance", .type = BN_KEY_REAL, .unit = "m", .def = 5, .max = 1e6, .above = true,
-      .help = "from the density" },
+      .help = "from the entrance" },
     { .name = "detector.beam_stop", .type = BN_KEY_REAL, .def = 2, .min = 0, .max = 16384,
       .help = "radius of what the direct beam can't reach, in cells; 0: nothing" },
     { .name = "flight.method", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(XRAY_TRACKINGS), .def_text = "delta",

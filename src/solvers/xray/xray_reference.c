@@ -256,7 +256,7 @@ static bool meets_box(const reference *r, ray *a)
     for (int i = 0; i < 3; i++) {
         const real size = (real)r->volume->box[i];
         if (a->d[i] == 0) {
-            if (a->p[i] < 0 || a->p[i] >= size)
+            if (a->p[i] < 0 || a->p[i] > size)
                 return false;
             continue;
         }
@@ -477,10 +477,11 @@ static void detect(const reference *r, uint64_t photon, int64_t *tallies, size_t
     tallies[XRAY_SQUARES * plane] += RINT(a.d[0] * a.d[0] * REAL(1073741824.0));
     int y = -1, z = -1;
     if (a.d[0] > 0) {
-        const real py = (real)(k.y0 + to_path_units(k.y)) * r->k.far_y,
-                   pz = (real)(k.z0 + to_path_units(k.z)) * r->k.far_z;
-        y = detector_cell(r, a.d[1] / a.d[0] + py, r->k.per_cell_y, (int)cells[0]);
-        z = detector_cell(r, a.d[2] / a.d[0] + pz, r->k.per_cell_z, (int)cells[1]);
+        const real ty = a.d[1] / a.d[0], tz = a.d[2] / a.d[0], x = (real)to_path_units(k.x);
+        y = detector_cell(r, ty + ((real)(k.y0 + to_path_units(k.y)) - x * ty) * r->k.far_y, r->k.per_cell_y,
+                          (int)cells[0]);
+        z = detector_cell(r, tz + ((real)(k.z0 + to_path_units(k.z)) - x * tz) * r->k.far_z, r->k.per_cell_z,
+                          (int)cells[1]);
     }
     if (y < 0 || z < 0) {
         tallies[XRAY_MISSED * plane]++;

@@ -183,8 +183,8 @@ END_TEST
 START_TEST(streams_turn_with_the_box)
 {
     turnable stream = { .nodes = { 25, 17 },
-                        .size = { 1.5, 1 },
-                        .centre = { 0.75, 0.4375 },
+                        .size = { 1.8, 1 },
+                        .centre = { 0.9, 0.4375 },
                         .body = { 0.25, 0.25 },
                         .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
                                    { RIGHT, "outflow", 0, 0, false, 0, 0 },
@@ -200,6 +200,38 @@ START_TEST(streams_turn_with_the_box)
     more.piece[4] = (piece){ 0 };
     more.more = STILL "[solver]\nconvection = \"upwind\"\nwall_vorticity = \"woods\"\n";
     check_turns(&more, "an inflow through a whole side, upwind", NULL, 1e-10);
+}
+END_TEST
+
+/* Segments that cover their sides are the sides: inflow, outflow, slip and a moving wall of given temperature, on every
+ * side. */
+START_TEST(segments_over_whole_sides_are_the_sides)
+{
+    turnable whole = { .nodes = { 17, 12 },
+                       .size = { 1.2, 1 },
+                       .more = STILL,
+                       .piece = { { BOTTOM, "slip", 0, 0, false, 0, 0 },
+                                  { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                  { TOP, "wall", 0.5, 1, true, 0, 0 },
+                                  { LEFT, "inflow", 1, 0.5, true, 0, 0 } } };
+    for (int turns = 0; turns < 4; turns++) {
+        fields f[2];
+        for (int k = 0; k < 2; k++) {
+            turnable c = whole;
+            char text[4096];
+            for (int p = 0; p < 4; p++)
+                c.piece[p].to = k ? c.size[c.piece[p].side == LEFT || c.piece[p].side == RIGHT] : 0;
+            write_case(&c, turns, text, sizeof text);
+            if (k)
+                strcat(text, "[boundary.top]\nspeed = 0\n");
+            run r = RUN(text, NULL, "stop.steps=5", "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
+            f[k] = read_fields(&r, c.nodes[turns % 2], c.nodes[(turns + 1) % 2], true);
+            end_run(&r);
+        }
+        compare(&f[1], &f[0], 1e-14, "segments in place of sides");
+        free_fields(&f[0]);
+        free_fields(&f[1]);
+    }
 }
 END_TEST
 
@@ -270,6 +302,159 @@ START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
             }
         check_turns(&stream, upwind ? "heat in a stream, upwind" : "heat in a stream, central", &exact, 1e-10);
         free_fields(&exact);
+    }
+}
+END_TEST
+
+/* Column i of 0 ... n of a mode in a uniform stream, 1 at the inflow: a sum of two powers that meets the row of the
+ * outflow, (2 + p + m) f_n = (2 + p) f_n-1. p: U h / a; m: h^2 times the mode's eigenvalue across the stream. */
+static double stream_mode(int i, int n, double p, double m, bool upwind)
+{
+    const double square = upwind ? 1 : 1 - 0.5 * p, half = 0.5 * (2 + m + (upwind ? p : 0)),
+                 constant = upwind ? 1 + p : 1 + 0.5 * p, root = sqrt(half * half - square * constant);
+    double f = 0, left[2], r[2] = { (half - root) / square, (half + root) / square };
+    for (int k = 0; k < 2; k++)
+        left[k] = pow(r[k], n - 1) * ((2 + p + m) * r[k] - (2 + p));
+    for (int k = 0; k < 2; k++)
+        f += left[!k] / (left[!k] - left[k]) * pow(r[k], i);
+    return f;
+}
+
+/* Temperature in a uniform stream between slip sides of given temperatures, from the values at the inflow: sine modes
+ * of the difference to the linear profile. */
+static void stream_temperature(double *T, int nx, int ny, double cell, bool upwind, const double *inflow, double bottom)
+{
+    const double pi = 3.14159265358979323846, n = ny - 1;
+    for (int at = 0; at < nx * ny; at++)
+        T[at] = bottom + (1 - bottom) * (at / nx) / n;
+    for (int k = 1; k < ny - 1; k++) {
+        const double wave = k * pi / n, s = sin(0.5 * wave);
+        double c = 0;
+        for (int j = 1; j < ny - 1; j++)
+            c += 2 / n * sin(wave * j) * (inflow[j] - bottom - (1 - bottom) * j / n);
+        for (int i = 0; i < nx; i++)
+            for (int j = 1; j < ny - 1; j++)
+                T[j * nx + i] += c * stream_mode(i, nx - 1, cell, 4 * s * s, upwind) * sin(wave * j);
+    }
+}
+
+enum { STREAM_NX = 17, STREAM_NY = 9 };
+static const double stream_h = 0.125, stream_a = 0.25; /* U h / a = 1/2 */
+
+/* A uniform stream from left to right, steady to the last digits after 400 steps. */
+static turnable uniform_stream(bool upwind, double bottom, char more[512])
+{
+    snprintf(more, 512,
+             "[fluid]\nviscosity = 0.5\ndiffusivity = 0.25\n[time]\ndt = 0.08\n[solver]\nconvection = \"%s\"\n"
+             "[stop]\nsteps = 400\n",
+             upwind ? "upwind" : "central");
+    return (turnable){ .nodes = { STREAM_NX, STREAM_NY },
+                       .size = { 2, 1 },
+                       .more = more,
+                       .piece = { { BOTTOM, "slip", 0, bottom, true, 0, 0 },
+                                  { RIGHT, "outflow", 0, 0, false, 0, 0 },
+                                  { TOP, "slip", 0, 1, true, 0, 0 },
+                                  { LEFT, "inflow\"\nprofile = \"uniform", 1, 0, true, 0, 0 } } };
+}
+
+static fields uniform_fields(const turnable *c)
+{
+    fields exact = make_fields(c);
+    for (int j = 0; j < STREAM_NY; j++)
+        for (int i = 0; i < STREAM_NX; i++) {
+            exact.f[PSI][j * STREAM_NX + i] = stream_h * j;
+            exact.f[U][j * STREAM_NX + i] = i < STREAM_NX - 1 || j % (STREAM_NY - 1) != 0; /* not in its corners */
+        }
+    return exact;
+}
+
+/* Cold fluid between hot slip sides, up to the outflow and through it; the Nusselt number and the mean temperature at
+ * the end are those of the exact values, with the gradient at a wall by three nodes. */
+START_TEST(heat_from_walls_leaves_with_the_stream_exactly)
+{
+    static const double cold[STREAM_NY] = { 0 };
+    char more[512], text[2048];
+    for (int upwind = 0; upwind < 2; upwind++) {
+        const turnable stream = uniform_stream(upwind, 1, more);
+        fields exact = uniform_fields(&stream);
+        double *const T = exact.f[HEAT], *const out = T + STREAM_NX - 1, mean = 0, bulk = 1.0 / 8;
+        stream_temperature(T, STREAM_NX, STREAM_NY, stream_h / stream_a, upwind, cold, 1);
+        T[0] = T[(STREAM_NY - 1) * STREAM_NX] = 0.5; /* in corners the mean of both sides */
+        for (int j = 1; j < STREAM_NY - 1; j++) {
+            mean += out[j * STREAM_NX] / 7;
+            bulk += out[j * STREAM_NX - 1] / 8;
+        }
+        const double wall = (3 - 4 * out[STREAM_NX - 1] + out[2 * STREAM_NX - 1]) / (2 * stream_h);
+        write_case(&stream, 0, text, sizeof text);
+        run r = RUN(text, NULL, "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
+        near(result(&r, "nusselt_channel"), 2 * wall / (1 - bulk), 1e-10, "at nine tenths of the length");
+        near(result(&r, "temperature_bulk_out"), mean, 1e-12, "over the nodes in the stream");
+        near(result(&r, "temperature_min"), 0, 0, "of the inflow");
+        near(result(&r, "temperature_max"), 1, 1e-14, "of the walls");
+        end_run(&r);
+        check_turns(&stream, upwind ? "hot walls, upwind" : "hot walls, central", &exact, 1e-12);
+        free_fields(&exact);
+    }
+}
+END_TEST
+
+/* Two streams side by side; the node where their inflows meet belongs to the second. */
+START_TEST(two_streams_mix_exactly)
+{
+    static const double inflow[STREAM_NY] = { 0, 0, 0, 0, 1, 1, 1, 1, 1 };
+    char more[512];
+    for (int upwind = 0; upwind < 2; upwind++) {
+        turnable stream = uniform_stream(upwind, 0, more);
+        stream.piece[3] = (piece){ LEFT, "inflow\"\nprofile = \"uniform", 1, 0, true, 0.5, 1 }; /* counterclockwise */
+        stream.piece[4] = (piece){ LEFT, "inflow\"\nprofile = \"uniform", 1, 1, true, 0, 0.5 };
+        fields exact = uniform_fields(&stream);
+        stream_temperature(exact.f[HEAT], STREAM_NX, STREAM_NY, stream_h / stream_a, upwind, inflow, 0);
+        char text[2048];
+        write_case(&stream, 0, text, sizeof text);
+        run r = RUN(text, NULL, "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
+        fields here = read_fields(&r, STREAM_NX, STREAM_NY, true);
+        compare(&here, &exact, 1e-12, upwind ? "two streams, upwind" : "two streams, central");
+        free_fields(&here);
+        free_fields(&exact);
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* Far from the inflow of a vertical channel between walls of temperatures 1 and 0 T is linear, omega_xx = -C T_x / nu,
+ * and psi, of the fourth degree in z = x - 1/2, follows from the wall formula with coefficient k / h^2 and share q of
+ * the next node's vorticity: an even part from buoyancy, omega = w z^2 + e, and an odd one, omega = b z, from the flux
+ * upwards. */
+START_TEST(warm_wall_lifts_the_stream_beside_it)
+{
+    enum { N = 8, NY = 65 };
+    static const char text[] =
+        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [9, 65]\nsize = [1, 8]\n[fluid]\n"
+        "viscosity = 0.5\ndiffusivity = 0.4\nbuoyancy = 25\n[boundary.left]\nheat = \"given\"\ntemperature = 1\n"
+        "[boundary.right]\nheat = \"given\"\n[boundary.bottom]\nkind = \"inflow\"\nspeed = 1\ntemperature = 0.5\n"
+        "[boundary.top]\nkind = \"outflow\"\n[solver]\nsteady_tolerance = 1e-10\n[stop]\nsteps = 4000\n";
+    for (int woods = 0; woods < 2; woods++) {
+        const double h = 1.0 / N, k = woods ? 3 : 2, q = woods ? 0.5 : 0, s = 0.5 - h, w = 25 / (2 * 0.5);
+        const double fourth = (s * s * s * s - 1.0 / 16) / 12, second = (s * s - 0.25) / 2;
+        const double e = (-w / 4 - q * w * s * s + k / (h * h) * w * (fourth - h * h / 6 * second)) /
+                         (1 + q - k / (h * h) * second);
+        /* -b/2 = -k/h^2 (psi_1 - 1/2) + q b s, psi_odd = -b z^3 / 6 + (b / 24 - 1) z at z = -s */
+        const double b = k / (h * h) * (s - 0.5) / (0.5 + q * s - k / (h * h) * (s * s * s / 6 - s / 24));
+        run r = RUN(text, NULL, woods ? "solver.wall_vorticity=woods" : "solver.wall_vorticity=thom");
+        ck_assert(bn_sim_now(r.sim).converged);
+        double *psi = field(&r, "psi", NULL), *omega = field(&r, "omega", NULL), *T = field(&r, "temperature", NULL);
+        for (int i = 0; i <= N; i++) {
+            const double z = i * h - 0.5, z2 = z * z;
+            const int row = (NY - (i == 0 || i == N ? 2 : 1)) * (N + 1) + i; /* corners have no vorticity */
+            const double even = -w * (z2 * z2 - 1.0 / 16) / 12 - (e - w * h * h / 6) * (z2 - 0.25) / 2;
+            near(T[row], 1 - i * h, 1e-7, "linear between the walls");
+            near(omega[row], w * z2 + e + b * z, 1e-6, "omega of mixed convection");
+            near(psi[row], even - b * z * z2 / 6 + (b / 24 - 1) * z - 0.5, 1e-7, "psi of mixed convection");
+        }
+        free(psi);
+        free(omega);
+        free(T);
+        end_run(&r);
     }
 }
 END_TEST
@@ -397,8 +582,12 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, moving_walls_turn_with_the_box);
     tcase_add_test(tests, streams_turn_with_the_box);
+    tcase_add_test(tests, segments_over_whole_sides_are_the_sides);
     tcase_add_test(tests, poiseuille_flow_is_exact_from_every_side);
     tcase_add_test(tests, heat_in_a_uniform_stream_is_exact_from_every_side);
+    tcase_add_test(tests, heat_from_walls_leaves_with_the_stream_exactly);
+    tcase_add_test(tests, two_streams_mix_exactly);
+    tcase_add_test(tests, warm_wall_lifts_the_stream_beside_it);
     tcase_add_test(tests, cavity_is_the_steady_state_of_the_scheme);
     tcase_add_test(tests, residual_of_heat_is_that_of_its_steady_equation);
     tcase_add_test(tests, the_residual_vanishes_at_every_kind_of_node);

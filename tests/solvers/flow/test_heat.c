@@ -31,6 +31,10 @@ static void check_mode(const char *mode, const char *method, bool given)
             const double x = pi * (double)i * h, y = pi * (double)j * h;
             near(T[j * 33 + i], left * (given ? sin(x) * sin(y) : cos(x) * cos(y)), 1e-10, "discrete decay");
         }
+    /* The trapezoids of a half wave of sines add up to h cot(pi h / 2), of cosines to nothing. */
+    near(result(&r, "temperature_mean"), given ? left * pow(h / tan(0.5 * pi * h), 2) : 0, 1e-10, "the wave's mean");
+    near(result(&r, "temperature_max"), left, 1e-10, "the wave's crest");
+    near(result(&r, "temperature_min"), given ? 0 : -left, 1e-10, "the wave's trough");
     free(T);
     end_run(&r);
 }
@@ -75,38 +79,6 @@ START_TEST(insulated_boxes_keep_their_heat)
 }
 END_TEST
 
-/* --- two streams --- */
-
-START_TEST(two_streams_mix_by_the_error_function)
-{
-    static const char text[] =
-        "[case]\nsolver = \"flow\"\nprecision = \"double\"\n[grid]\nnodes = [65, 129]\nsize = [1, "
-        "1]\n[fluid]\nviscosity = "
-        "0.001\ndiffusivity = 0.001\n[boundary.right]\nkind = \"outflow\"\n[boundary.top]\nkind = \"slip\"\n"
-        "[boundary.bottom]\nkind = \"slip\"\n"
-        "[[boundary.segment]]\nside = \"left\"\nfrom = 0\nto = 0.5\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = "
-        "1\n"
-        "[[boundary.segment]]\nside = \"left\"\nfrom = 0.5\nto = 1\nkind = \"inflow\"\nprofile = \"uniform\"\nspeed = "
-        "1\n"
-        "temperature = 1\n[stop]\ntime = 2.5\n";
-    run r = RUN(text, NULL, "stop.steps=10000");
-    size_t count;
-    double *T = field(&r, "temperature", &count);
-    double worst = 0;
-    for (int j = 0; j < 129; j++)
-        for (int i = 26; i < 58; i++) {                        /* h <= 0.4 sqrt(a x / U); away from the outflow */
-            const double x = i / 64.0, y = (j - 63.5) / 128.0; /* the junction's node belongs to the upper stream */
-            worst = fmax(worst, fabs(T[j * 65 + i] - 0.5 * (1 + erf(y / (2 * sqrt(0.001 * x))))));
-        }
-    ck_assert_msg(worst <= 0.02, "largest error %g", worst);
-    double *psi = field(&r, "psi", &count);
-    near(psi[128 * 65 + 30], 1, 1e-12, "both streams");
-    free(psi);
-    free(T);
-    end_run(&r);
-}
-END_TEST
-
 /* --- natural convection (de Vahl Davis 1983) --- */
 
 static const char warm_case[] =
@@ -131,30 +103,74 @@ static double published(double rayleigh, const char *quantity)
     return found;
 }
 
-static void check_convection(double rayleigh, int nodes, double allowed)
+/* What is measured, and what it is called in the published table. */
+enum { QUANTITIES = 12 };
+static const char *const quantities[QUANTITIES][2] = {
+    { "nusselt_mean", "Numid" },
+    { "nusselt_left", "Nu0" },
+    { "nusselt_right", "Nu0" },
+    { "nusselt_middle", "Numid" },
+    { "u_max", "umax" },
+    { "u_max_y", "yu" },
+    { "v_max", "vmax" },
+    { "v_max_x", "xv" },
+    { "nusselt_left_max", "numax" },
+    { "nusselt_left_max_y", "ynm" },
+    { "nusselt_left_min", "numin" },
+    { "psi_min", "psi_max" },
+};
+
+static run run_convection(double rayleigh, int nodes, const char *more, const char *wall)
 {
     char grid[64], buoyancy[64];
     snprintf(grid, sizeof grid, "grid.nodes=[%d,%d]", nodes, nodes);
     snprintf(buoyancy, sizeof buoyancy, "fluid.buoyancy=%.10g", 0.71 * rayleigh);
-    run r = RUN(warm_case, NULL, grid, buoyancy);
-    const double nusselt = published(rayleigh, "Numid");
-    near(result(&r, "nusselt_mean") / nusselt, 1, allowed, "mean Nusselt number");
-    near(result(&r, "nusselt_left") / result(&r, "nusselt_right"), 1, 1e-2, "in and out");
-    near(result(&r, "nusselt_middle") / result(&r, "nusselt_left"), 1, 1e-2 + allowed, "side and middle");
-    near(result(&r, "u_max") / published(rayleigh, "umax"), 1, 4 * allowed, "largest u");
-    near(result(&r, "v_max") / published(rayleigh, "vmax"), 1, 4 * allowed, "largest v");
-    near(result(&r, "u_max_y"), published(rayleigh, "yu"), 2.0 / nodes, "its place");
-    near(result(&r, "v_max_x"), published(rayleigh, "xv"), 2.0 / nodes, "its place");
-    end_run(&r);
+    return RUN(warm_case, NULL, grid, buoyancy, more, wall);
 }
 
-/* Limits: those of the reference data for 65 nodes, 129 in the long tests. */
+/* The grid's error is of second order: on 65 nodes it is what stands here, on 129 nodes a quarter of it. Limits are
+ * twice that, and the digits of the published values. */
 START_TEST(natural_convection_is_the_published_one)
 {
-    static const double rayleigh[4] = { 1e3, 1e4, 1e5, 1e6 }, coarse[4] = { 5e-4, 2e-3, 1e-2, 4e-2 },
-                        fine[4] = { 2e-4, 5e-4, 3e-3, 1.2e-2 };
-    for (int i = 0; i < (long_tests() ? 4 : 3); i++)
-        check_convection(rayleigh[i], long_tests() ? 129 : 65, long_tests() ? fine[i] : coarse[i]);
+    static const struct {
+        double rayleigh, error[QUANTITIES];
+    } cases[] = {
+        { 1e3, { 4.8e-5, 1e-5, 1e-5, 6.8e-5, 7e-6, 3e-4, 1.5e-4, 1.9e-4, 2.7e-4, 2e-4, 4e-4, 2.7e-3 } },
+        { 1e4, { 1.8e-3, 4e-3, 4e-3, 4.8e-4, 6.4e-3, 2.6e-4, 1.9e-2, 3.5e-4, 1.3e-2, 1.7e-4, 1.2e-3, 1.4e-2 } },
+        { 1e5, { 2.5e-2, 5.3e-2, 5.3e-2, 2.3e-2, 9.3e-2, 2.8e-4, 1.3e-1, 7.2e-4, 2.2e-1, 1.3e-3, 2e-3, 6.3e-2 } },
+        { 1e6, { 2e-1, 6e-1, 6e-1, 2e-1, 8e-1, 4e-4, 2, 1.2e-3, 3, 4e-3, 1e-2, 3.2e-1 } },
+    };
+    for (int i = 0; i < (long_tests() ? 4 : 3); i++) {
+        run r = run_convection(cases[i].rayleigh, long_tests() ? 129 : 65, NULL, NULL);
+        for (int q = 0; q < QUANTITIES; q++) {
+            const double value = result(&r, quantities[q][0]),
+                         expected = published(cases[i].rayleigh, quantities[q][1]);
+            near(q == 11 ? -value : value, expected,
+                 2 * cases[i].error[q] / (long_tests() ? 4 : 1) + 1e-6 * fabs(expected), quantities[q][0]);
+        }
+        near(result(&r, "nusselt_left_min_y"), 1, 0, "in the corner");
+        end_run(&r);
+    }
+}
+END_TEST
+
+/* Orders by three grids: |psi| in the middle, with Thom, central (1.98 and 1.99); with Woods, upwind (0.96 and 1.02).
+ */
+START_TEST(errors_fall_with_the_order_of_the_differences)
+{
+    double error[2][3];
+    for (int k = 0; k < 3; k++)
+        for (int upwind = 0; upwind < 2; upwind++) {
+            run r = run_convection(1e3, (16 << k) + 1,
+                                   upwind ? "solver.convection=upwind" : "solver.steady_tolerance=1e-6",
+                                   upwind ? "solver.wall_vorticity=woods" : NULL);
+            error[upwind][k] = fabs(-result(&r, "psi_min") - published(1e3, "psi_max"));
+            end_run(&r);
+        }
+    for (int k = 0; k < 2; k++) {
+        near(log2(error[0][k] / error[0][k + 1]), 2, 0.04, "central differences");
+        near(log2(error[1][k] / error[1][k + 1]), 1, 0.08, "upwind differences");
+    }
 }
 END_TEST
 
@@ -166,46 +182,22 @@ static const char body_case[] =
     "diffusivity = 0.05\n[boundary.left]\nkind = \"inflow\"\nspeed = 1\n[boundary.right]\nkind = \"outflow\"\n"
     "[boundary.top]\nspeed = 0\n[obstacle]\nshape = \"rectangle\"\ncentre = [1, 0.5]\nsize = [0.25, 0.25]\n";
 
-/* In the middle of a symmetric channel the flow parts in equal halves. */
+/* In the middle of a symmetric channel the flow parts in equal halves; off the middle more passes where the gap is
+ * wider, and mirrored, what passes below passes above. */
 START_TEST(flow_parts_evenly_around_a_body_in_the_middle)
 {
-    run r = RUN(body_case, NULL, "stop.time=4", "stop.steps=100000");
-    near(result(&r, "psi_body"), 0.5, 1e-5, "stream function on the body");
-    end_run(&r);
-    /* Off the middle more passes where the gap is wider; mirrored, what passes below passes above. */
-    run low = RUN(body_case, NULL, "stop.time=4", "stop.steps=100000", "obstacle.centre=[1,0.4375]");
-    run high = RUN(body_case, NULL, "stop.time=4", "stop.steps=100000", "obstacle.centre=[1,0.5625]");
-    const double below = result(&low, "psi_body");
-    ck_assert_msg(below < 0.47 && below > 0.2, "psi on the lower body is %g", below);
-    near(result(&high, "psi_body"), 1 - below, 2e-5, "mirror image");
-    end_run(&low);
-    end_run(&high);
-}
-END_TEST
-
-/* The pressure around a body is single-valued when the vorticity flux out of it vanishes (docs/flow.md). */
-START_TEST(no_vorticity_leaves_a_body_at_rest)
-{
-    run r = RUN(body_case, NULL, "stop.time=6", "stop.steps=100000", "obstacle.centre=[1,0.4375]");
-    size_t count;
-    double *omega = field(&r, "omega", &count), flux = 0, size = 0;
-    for (int j = 10; j <= 18; j++) /* nodes of the body: 28 ... 36 along x, 10 ... 18 along y */
-        for (int side = 0; side < 2; side++) {
-            const int i = side ? 36 : 28, out = side ? 1 : -1;
-            const double drop = omega[j * 97 + i + out] - omega[j * 97 + i];
-            flux += drop;
-            size += fabs(drop);
-        }
-    for (int i = 28; i <= 36; i++)
-        for (int side = 0; side < 2; side++) {
-            const int j = side ? 18 : 10, out = side ? 1 : -1;
-            const double drop = omega[(j + out) * 97 + i] - omega[j * 97 + i];
-            flux += drop;
-            size += fabs(drop);
-        }
-    ck_assert_msg(fabs(flux) < 2e-2 * size, "flux %g of %g", flux, size); /* corners have the mean of two faces */
-    free(omega);
-    end_run(&r);
+    static const char *const centres[] = { "obstacle.centre=[1,0.5]", "obstacle.centre=[1,0.4375]",
+                                           "obstacle.centre=[1,0.5625]" };
+    double psi[3];
+    for (int k = 0; k < 3; k++) {
+        run r = RUN(body_case, NULL, "grid.nodes=[49,17]", "stop.steps=40", centres[k], "solver.cg_forcing=0",
+                    "solver.cg_tolerance=1e-13");
+        psi[k] = result(&r, "psi_body");
+        end_run(&r);
+    }
+    near(psi[0], 0.5, 1e-12, "stream function on the body");
+    ck_assert_msg(psi[1] < 0.47 && psi[1] > 0.2, "psi on the lower body is %g", psi[1]);
+    near(psi[2], 1 - psi[1], 1e-12, "mirror image");
 }
 END_TEST
 
@@ -214,8 +206,8 @@ END_TEST
 START_TEST(device_equals_reference_with_heat_and_obstacles)
 {
     static const char *const variants[][8] = {
-        { "stop.steps=3" },
-        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1", "solver.poisson=cg" },
+        { "stop.steps=3", "fluid.buoyancy=2", "obstacle.heat=given", "obstacle.temperature=1", "solver.poisson=cg",
+          "solver.wall_vorticity=woods" },
         { "stop.steps=3", "fluid.buoyancy=-2", "obstacle.shape=ellipse", "obstacle.centre=[1,0.1]",
           "boundary.bottom.heat=given", "boundary.bottom.temperature=1", "solver.convection=upwind",
           "solver.diffusion=cg" },
@@ -223,7 +215,7 @@ START_TEST(device_equals_reference_with_heat_and_obstacles)
     bn_device *device;
     OK(bn_device_open(ctx, NULL, false, &device));
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
-        for (int p = 0; p < (bn_device_describe(device)->fp64 && v != 1 ? 2 : 1); p++) {
+        for (int p = 0; p < (bn_device_describe(device)->fp64 && v == 1 ? 2 : 1); p++) {
             const char *overrides[12] = { p ? "case.precision=double" : "case.precision=single" };
             for (size_t i = 0; i < 8 && variants[v][i]; i++)
                 overrides[1 + i] = variants[v][i];
@@ -333,10 +325,9 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_context, close_context);
     tcase_add_test(tests, heat_decays_by_its_discrete_factor);
     tcase_add_test(tests, insulated_boxes_keep_their_heat);
-    tcase_add_test(tests, two_streams_mix_by_the_error_function);
     tcase_add_test(tests, natural_convection_is_the_published_one);
+    tcase_add_test(tests, errors_fall_with_the_order_of_the_differences);
     tcase_add_test(tests, flow_parts_evenly_around_a_body_in_the_middle);
-    tcase_add_test(tests, no_vorticity_leaves_a_body_at_rest);
     tcase_add_test(tests, device_equals_reference_with_heat_and_obstacles);
     tcase_add_test(tests, contradictions_are_rejected);
     tcase_add_test(tests, a_resolved_case_runs_the_same);

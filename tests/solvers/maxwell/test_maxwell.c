@@ -10,9 +10,9 @@
 /* --- a plane wave: numerical dispersion --- */
 
 static const char wave_case[] = "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [1, 1, 120]\n"
-                                "[pml]\ncells = 20\n[solver]\nepsilon = 1e-10\n";
+                                "[pml]\ncells = 20\n[solver]\nepsilon = 1e-8\naccelerate = \"anderson\"\n";
 
-static void check_dispersion(int cells, const char *courant, double n, double expected)
+static void check_dispersion(int cells, const char *courant, double n)
 {
     char spacing[64], index[96];
     snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / (cells * n));
@@ -26,20 +26,22 @@ static void check_dispersion(int cells, const char *courant, double n, double ex
     /* The phase over four planes of E_x, far from the layers: it travels downwards. */
     const double *a = e + 2 * 50, *b = e + 2 * 54;
     const double phase = atan2(b[1] * a[0] - b[0] * a[1], b[0] * a[0] + b[1] * a[1]);
-    near(phase / 4 / (2 * 3.14159265358979323846 / cells), expected, 2e-5, "k~/k = (N/pi) asin(pi/N)");
-    near(result(&r, "reflectance"), 0, 1e-9, "nothing is there");
-    near(result(&r, "transmittance"), 1, 1e-4, "nothing is there");
+    const double k = 3.14159265358979323846 / cells, reflected = sqrt(result(&r, "reflectance"));
+    /* The layers reflect 3e-6: two such waves turn the phase at either plane by as much. */
+    near(reflected, 0, 6e-6, "nothing is there but layers of 20 cells");
+    near(phase / 4 / (2 * k), asin(k) / k, 2 * reflected / (4 * 2 * k), "k~/k = (N/pi) asin(pi/N)");
+    near(result(&r, "transmittance"), 1, 5e-8, "nothing is there");
     free(e);
     end_run(&r);
 }
 
 START_TEST(waves_have_the_grids_own_length_whatever_the_time_step)
 {
-    check_dispersion(10, "solver.courant=0.99", 1, 1.017226);
-    check_dispersion(20, "solver.courant=0.99", 1, 1.004159);
-    check_dispersion(20, "solver.courant=0.4", 1, 1.004159);
-    check_dispersion(20, "solver.courant=0.99", 1.5, 1.004159);
-    check_dispersion(40, "solver.courant=0.99", 1, 1.001031);
+    check_dispersion(10, "solver.courant=0.99", 1);
+    check_dispersion(20, "solver.courant=0.99", 1);
+    check_dispersion(20, "solver.courant=0.4", 1);
+    check_dispersion(20, "solver.courant=0.99", 1.5);
+    check_dispersion(40, "solver.courant=0.99", 1);
 }
 END_TEST
 
@@ -69,7 +71,7 @@ START_TEST(slabs_reflect_as_the_transfer_matrix_says)
         near(result(&r, "reflectance"), slabs[i].R, slabs[i].tolerance, "transfer matrix");
         near(result(&r, "transmittance"), slabs[i].T, slabs[i].tolerance, "transfer matrix");
         near(result(&r, "energy_balance"), 0, 1e-5, "R + T + A = 1");
-        near(result(&r, "absorptance_m_poynting"), result(&r, "absorptance_m"), 1e-5, "Poynting's theorem");
+        near(result(&r, "absorptance_m_poynting"), result(&r, "absorptance_m"), 4e-6, "Poynting's theorem");
         end_run(&r);
     }
 }
@@ -81,23 +83,25 @@ START_TEST(slabs_converge_in_second_order)
     double error[3];
     for (int i = 0; i < 3; i++) {
         run r = slab(1.5, 0, 500e-9, 20e-9 / (1 << i), "solver.start=dark");
-        near(result(&r, "reflectance"), expected[i], 5e-5, "the same grid, another program");
+        near(result(&r, "reflectance"), expected[i], 3e-6, "the same grid, another program");
         error[i] = fabs(result(&r, "reflectance") - 0.1479289941);
         end_run(&r);
     }
-    ck_assert_msg(error[0] / error[1] > 3.6 && error[1] / error[2] > 3.6, "errors %g %g %g", error[0], error[1],
-                  error[2]);
+    near(error[0] / error[1], 4, 0.25, "second order");
+    near(error[1] / error[2], 4, 0.1, "second order");
 }
 END_TEST
 
 /* The layers' own solution is the fixed point of the iteration: starting there, nothing moves. */
 START_TEST(layers_as_a_start_are_the_solution)
 {
-    run dark = slab(3.5, 0.1, 300e-9, 10e-9, "solver.start=dark");
-    run lit = slab(3.5, 0.1, 300e-9, 10e-9, "solver.start=layers");
-    ck_assert_uint_eq(bn_sim_now(lit.sim).step, 20);
+    char text[1024];
+    snprintf(text, sizeof text, slab_case, 184, 10e-9, 3.5, 0.1, 300e-9);
+    run dark = RUN(text, NULL, "solver.start=dark", "light.polarisation=0.6", "solver.accelerate=anderson");
+    run lit = RUN(text, NULL, "solver.start=layers", "light.polarisation=0.6", "solver.watch_every=1");
+    ck_assert_uint_eq(bn_sim_now(lit.sim).step, 1);
     near(bn_sim_now(lit.sim).residual, 0, 1e-13, "a fixed point");
-    near(result(&lit, "reflectance"), result(&dark, "reflectance"), 1e-6, "the dark start's result");
+    near(result(&lit, "reflectance"), result(&dark, "reflectance"), 4e-8, "the dark start's result");
     end_run(&dark);
     end_run(&lit);
 }
@@ -108,15 +112,15 @@ START_TEST(oblique_light_reflects_as_fresnel_and_airy_say)
     static const struct {
         const char *angle, *polarisation;
         double R, tolerance;
-    } rows[] = { { "light.incidence=0.5235987755982988", "light.polarisation=1.5707963267948966", 0.1744508794, 2e-3 },
-                 { "light.incidence=0.5235987755982988", "light.polarisation=0", 0.0794052821, 2e-3 },
+    } rows[] = { { "light.incidence=0.5235987755982988", "light.polarisation=1.5707963267948966", 0.1744508794, 3e-4 },
+                 { "light.incidence=0.5235987755982988", "light.polarisation=0", 0.0794052821, 7e-4 },
                  { "light.incidence=0.7853981633974483", "light.polarisation=1.5707963267948966", 0.1384215582, 2e-3 },
-                 { "light.incidence=0.7853981633974483", "light.polarisation=0", 0.0122448428, 2e-3 } };
+                 { "light.incidence=0.7853981633974483", "light.polarisation=0", 0.0122448428, 1e-4 } };
     char text[1024];
     snprintf(text, sizeof text, slab_case, 184, 10e-9, 1.5, 0.0, 500e-9);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        run r = RUN(text, NULL, rows[i].angle, rows[i].polarisation, "light.azimuth=0.3", "solver.epsilon=1e-6",
-                    "solver.accelerate=anderson");
+        run r = RUN(text, NULL, rows[i].angle, rows[i].polarisation, "light.azimuth=0.3", "solver.epsilon=1e-7",
+                    "pml.reflection=1e-8", "solver.accelerate=anderson");
         near(result(&r, "reflectance"), rows[i].R, rows[i].tolerance, "transfer matrix, oblique");
         near(result(&r, "energy_balance"), 0, 1e-3, "R + T = 1");
         end_run(&r);
@@ -162,7 +166,7 @@ START_TEST(a_cell_of_given_constants_absorbs_as_the_transfer_matrix_says)
         near(result(&r, "reflectance"), cells[i].R, 2e-3, "transfer matrix");
         for (int a = 0; a < 4; a++)
             near(result(&r, names[a]), cells[i].A[a], 2e-3, "transfer matrix");
-        near(result(&r, "energy_balance"), 0, 1e-5, "R + A = 1");
+        near(result(&r, "energy_balance"), 0, 6e-6, "R + A = 1");
         end_run(&r);
     }
 }
@@ -218,6 +222,7 @@ END_TEST
 
 /* --- absorbing layers --- */
 
+/* The numbers have four digits. */
 START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
 {
     FILE *f = fopen("data/published/maxwell-pml.csv", "r");
@@ -226,23 +231,24 @@ START_TEST(absorbing_layers_reflect_as_computed_for_the_grid)
     int compared = 0;
     while (fgets(line, sizeof line, f)) {
         double ppw, cells, order, R0, r;
-        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &ppw, &cells, &order, &R0, &r) != 5 || ppw != 20 || order != 3 ||
-            r < 1e-6)
+        if (sscanf(line, "%lf,%lf,%lf,%lf,%lf", &ppw, &cells, &order, &R0, &r) != 5 || r < 1e-7)
             continue;
-        char spacing[64], thick[64], reflection[64], grid[64];
+        char spacing[64], thick[64], reflection[64], grid[64], grade[64];
         snprintf(spacing, sizeof spacing, "grid.spacing=%.17g", 600e-9 / ppw);
         snprintf(thick, sizeof thick, "pml.cells=%d", (int)cells);
         snprintf(reflection, sizeof reflection, "pml.reflection=%g", R0);
+        snprintf(grade, sizeof grade, "pml.order=%g", order);
         snprintf(grid, sizeof grid, "grid.cells=[1,1,%d]", 60 + 2 * (int)cells);
-        run v = RUN(wave_case, NULL, spacing, thick, reflection, grid, "solver.start=layers", "solver.epsilon=1e-9");
+        run v = RUN(wave_case, NULL, spacing, thick, reflection, grid, grade, "solver.start=layers",
+                    "solver.epsilon=1e-9");
         const double found = sqrt(result(&v, "reflectance"));
-        ck_assert_msg(found < 1.5 * r && found > r / 1.5, "%g cells, R0 = %g: |r| = %g, expected %g", cells, R0, found,
-                      r);
+        ck_assert_msg(fabs(found / r - 1) < 6e-4, "%g cells, order %g, R0 = %g: |r| = %g, expected %g", cells, order,
+                      R0, found, r);
         compared++;
         end_run(&v);
     }
     fclose(f);
-    ck_assert_int_ge(compared, 8);
+    ck_assert_int_ge(compared, 150);
 }
 END_TEST
 
@@ -269,13 +275,13 @@ START_TEST(spheres_scatter_as_mie_says)
     bn_device *device;
     OK(bn_device_open(ctx, NULL, false, &device));
     run r = sphere(device, 3, 1.5, 0, 20, 48);
-    near(result(&r, "q_sca") / 3.41805617, 1, 0.03, "Mie");
-    near(result(&r, "q_ext") / 3.41805617, 1, 0.03, "Mie, by the optical theorem");
+    near(result(&r, "q_sca") / 3.41805617, 1, 0.008, "Mie");
+    near(result(&r, "q_ext") / 3.41805617, 1, 0.01, "Mie, by the optical theorem");
     near(result(&r, "energy_balance"), 0, 5e-3, "scattered + absorbed = extinct");
     end_run(&r);
     r = sphere(device, 3, 1.5, 0.1, 20, 48);
-    near(result(&r, "q_sca") / 2.12674871, 1, 0.03, "Mie");
-    near(result(&r, "q_abs") / 0.89524954, 1, 0.03, "Mie");
+    near(result(&r, "q_sca") / 2.12674871, 1, 0.02, "Mie");
+    near(result(&r, "q_abs") / 0.89524954, 1, 0.006, "Mie");
     end_run(&r);
     if (long_tests()) {
         r = sphere(device, 3, 1.5, 0, 40, 70);
@@ -294,19 +300,19 @@ END_TEST
 /* --- symmetry, sweeps, layouts, acceleration --- */
 
 static const char block_case[] =
-    "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [12, 12, 60]\n"
-    "[[box]]\nmaterial = \"absorber\"\nfrom = [80e-9, 80e-9, 360e-9]\nto = [160e-9, 160e-9, 480e-9]\n"
-    "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [80e-9, 80e-9, 300e-9]\nto = [160e-9, 160e-9, 360e-9]\n"
+    "[case]\nsolver = \"maxwell\"\nprecision = \"double\"\n[grid]\ncells = [8, 8, 52]\n"
+    "[[box]]\nmaterial = \"absorber\"\nfrom = [40e-9, 40e-9, 360e-9]\nto = [120e-9, 120e-9, 480e-9]\n"
+    "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [40e-9, 40e-9, 300e-9]\nto = [120e-9, 120e-9, 360e-9]\n"
     "[[material]]\nname = \"absorber\"\nn = 3\nk = 0.2\n[solver]\nepsilon = 1e-6\n";
 
 START_TEST(polarisations_are_equal_on_a_square)
 {
     run x = RUN(block_case, NULL, "light.polarisation=0"),
         y = RUN(block_case, NULL, "light.polarisation=1.5707963267948966");
-    near(result(&x, "reflectance"), result(&y, "reflectance"), 1e-12, "symmetry");
-    near(result(&x, "absorptance_absorber"), result(&y, "absorptance_absorber"), 1e-12, "symmetry");
+    near(result(&x, "reflectance"), result(&y, "reflectance"), 1e-14, "symmetry");
+    near(result(&x, "absorptance_absorber"), result(&y, "absorptance_absorber"), 1e-14, "symmetry");
     ck_assert_double_gt(result(&x, "absorptance_absorber"), 0.02);
-    near(result(&x, "energy_balance"), 0, 5e-4, "R + T + A = 1");
+    near(result(&x, "energy_balance"), 0, 4e-5, "R + T + A = 1");
     end_run(&x);
     end_run(&y);
 }
@@ -316,11 +322,11 @@ START_TEST(two_tiles_are_one_twice)
 {
     char text[2048];
     snprintf(text, sizeof text,
-             "%s[[box]]\nmaterial = \"absorber\"\nfrom = [320e-9, 80e-9, 360e-9]\nto = [400e-9, 160e-9, 480e-9]\n"
-             "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [320e-9, 80e-9, 300e-9]\nto = [400e-9, 160e-9, 360e-9]\n",
+             "%s[[box]]\nmaterial = \"absorber\"\nfrom = [200e-9, 40e-9, 360e-9]\nto = [280e-9, 120e-9, 480e-9]\n"
+             "[[box]]\nmaterial = \"Ag-Johnson1972\"\nfrom = [200e-9, 40e-9, 300e-9]\nto = [280e-9, 120e-9, 360e-9]\n",
              block_case);
-    run one = RUN(block_case, NULL, "stop.steps=800"), two = RUN(text, NULL, "stop.steps=800", "grid.cells=[24,12,60]");
-    near(result(&two, "reflectance"), result(&one, "reflectance"), 1e-12, "a period is a period");
+    run one = RUN(block_case, NULL, "stop.steps=300"), two = RUN(text, NULL, "stop.steps=300", "grid.cells=[16,8,52]");
+    near(result(&two, "reflectance"), result(&one, "reflectance"), 1e-14, "a period is a period");
     end_run(&one);
     end_run(&two);
 }
@@ -333,19 +339,19 @@ START_TEST(layouts_of_the_published_study_give_the_same_fields)
     static const char *const layouts[] = { "solver.layout=soa", "solver.layout=aos" };
     bn_device *device;
     OK(bn_device_open(ctx, NULL, false, &device));
-    run compact = RUN(block_case, NULL, "stop.steps=300");
+    run compact = RUN(block_case, NULL, "stop.steps=150");
     size_t count;
     double *e = field(&compact, "E", &count), largest = 0;
     for (size_t i = 0; i < count; i++)
         largest = fmax(largest, fabs(e[i]));
     ck_assert_double_gt(largest, 0.5);
     for (int f = 0; f < 2; f++) {
-        run reference = RUN(block_case, NULL, "stop.steps=300", "case.solver=maxwell_layouts", layouts[f]);
-        run other = RUN(block_case, device, "stop.steps=300", "case.solver=maxwell_layouts", layouts[f]);
+        run reference = RUN(block_case, NULL, "stop.steps=150", "case.solver=maxwell_layouts", layouts[f]);
+        run other = RUN(block_case, device, "stop.steps=150", "case.solver=maxwell_layouts", layouts[f]);
         double *r = field(&reference, "E", &count), *o = field(&other, "E", &count), difference = 0;
         for (size_t i = 0; i < count; i++)
             difference = fmax(difference, fabs(r[i] - e[i]));
-        near(difference / largest, 0, 1e-12, layouts[f]);
+        near(difference / largest, 0, 1e-14, layouts[f]);
         ck_assert_msg(memcmp(r, o, count * sizeof *r) == 0, "%s: device and reference differ", layouts[f]);
         near(result(&other, "update_norm"), result(&reference, "update_norm"), 0, "the same change");
         free(r);
@@ -385,8 +391,8 @@ START_TEST(acceleration_finds_the_same_field_in_fewer_steps)
     const char *wait = "solver.epsilon=1e-7";
     run plain = RUN(block_case, NULL, wait, "solver.accelerate=none"),
         fast = RUN(block_case, NULL, wait, "solver.accelerate=anderson");
-    near(result(&fast, "reflectance"), result(&plain, "reflectance"), 1e-5, "the plain iteration");
-    near(result(&fast, "absorptance_absorber"), result(&plain, "absorptance_absorber"), 1e-5, "the plain iteration");
+    near(result(&fast, "reflectance"), result(&plain, "reflectance"), 1e-7, "the plain iteration");
+    near(result(&fast, "absorptance_absorber"), result(&plain, "absorptance_absorber"), 1e-7, "the plain iteration");
     ck_assert_msg(bn_sim_now(fast.sim).step * 3 < bn_sim_now(plain.sim).step * 2, "%llu steps instead of %llu",
                   bn_sim_now(fast.sim).step, bn_sim_now(plain.sim).step);
     end_run(&plain);
@@ -424,7 +430,7 @@ START_TEST(contradictions_are_rejected)
     MUST_FAIL(block_case, BN_CASE, "is known from 300 to 1200 nm", "light.wavelength=2e-6");
     MUST_FAIL(block_case, BN_CASE, "cells a wavelength in absorber", "grid.spacing=40e-9");
     MUST_FAIL(block_case, BN_CASE, "reaches into the absorbing layer", "pml.cells=20");
-    MUST_FAIL(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[12,12,20]");
+    MUST_FAIL(block_case, BN_CASE, "no room between the absorbing layers", "grid.cells=[8,8,20]");
     MUST_FAIL(block_case, BN_CASE, "unknown material", "structure.below=unobtainium");
     MUST_FAIL(block_case, BN_CASE, "without loss", "structure.above=absorber");
     MUST_FAIL(block_case, BN_CASE, "plane wave", "boundary.sides=absorbing");

@@ -258,14 +258,19 @@ static double table_mean(const char *name, const char *theta)
 
 START_TEST(angles_follow_a_table)
 {
-    /* Linear in 1 - cos from 2 to 0 at a right angle: mean 1/3; then even up to 60 degrees: mean 1/4. */
+    /* Linear in 1 - cos from 2 to 0 at a right angle: mean 1/3; then even up to 60 degrees: mean 1/4; from 3 to 1 at
+     * 0.2, even up to 0.6: mean 29/120, variance 0.033264. */
     static const char falling[] = "theta,density\n0,2\n1.5707963267948966,0\n", even[] = "theta,density\n0,7\n1.2,7\n";
+    static const char bent[] = "theta,density\n0,3\n0.6435011087932844,1\n1.1592794807274085,1\n";
     static const char wrong[] = "theta,density\n0.1,7\n1.2,7\n";
     OK(bn_file_write(ctx, path("falling.csv"), falling, strlen(falling)));
     OK(bn_file_write(ctx, path("even.csv"), even, strlen(even)));
+    OK(bn_file_write(ctx, path("bent.csv"), bent, strlen(bent)));
     OK(bn_file_write(ctx, path("wrong.csv"), wrong, strlen(wrong)));
     near(table_mean("falling.csv", "scattering.theta_max=1.5707963"), 1.0 / 3, 5 * sqrt(1.0 / 18 / 1e5), "triangle");
     near(table_mean("even.csv", "scattering.theta_max=1.0471975511965976"), 0.25, 5 * sqrt(1.0 / 48 / 1e5), "even");
+    near(table_mean("bent.csv", "scattering.theta_max=1.1592794807274085"), 29.0 / 120, 5 * sqrt(0.033264 / 1e5),
+         "bent");
     ck_assert(isnan(table_mean("wrong.csv", "scattering.theta_max=1")));
     ck_assert_msg(strstr(bn_error_text(ctx), "angles rise from 0"), "%s", bn_error_text(ctx));
 }

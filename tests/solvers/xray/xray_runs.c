@@ -12,6 +12,25 @@ static size_t bytes_of(const bn_sim_field_info *info)
     return (size_t)info->n[0] * info->n[1] * (size_t)info->components * info->element_bytes;
 }
 
+void detector_direction(const int n[2], double cell_angle, bool equal_angles, double i, double j, double u[3])
+{
+    const double a = (i - n[0] / 2) * cell_angle, b = (j - n[1] / 2) * cell_angle;
+    const double ty = equal_angles ? tan(a) : a, tz = equal_angles ? tan(b) : b, norm = sqrt(1 + ty * ty + tz * tz);
+    u[0] = 1 / norm;
+    u[1] = ty / norm;
+    u[2] = tz / norm;
+}
+
+void beam_direction(const double tilt[2], double u[3])
+{
+    const double ty = tan(tilt[0]), tz = tan(tilt[1]), norm = sqrt(1 + ty * ty + tz * tz);
+    u[0] = 1 / norm;
+    u[1] = ty / norm;
+    u[2] = tz / norm;
+}
+
+double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
 double total(const double *values, size_t count)
 {
     double sum = 0;

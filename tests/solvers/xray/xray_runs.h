@@ -6,6 +6,12 @@
 
 #include <stddef.h>
 
+/* Direction of a detector cell: half the cells are the middle, which looks along x. */
+void detector_direction(const int n[2], double cell_angle, bool equal_angles, double i, double j, double u[3]);
+/* Direction of light with this tilt towards y and z. */
+void beam_direction(const double tilt[2], double u[3]);
+double dot(const double a[3], const double b[3]);
+
 double total(const double *values, size_t count);
 
 /* Both runs have the field to the bit. */

@@ -1,0 +1,23 @@
+#!/bin/sh
+# mutants.sh: the physics tests see mistakes that stand in kernel and reference alike (tests/mutants/mutants.py): ten of
+# them, each killed within seconds by the first programs of its solver; in long tests all, asked too whether device and
+# reference agree.
+set -u
+sample='flow/ maxwell/ xray/ flood/ bpm/ numerics/'
+set -- --built --jobs 1 --quick --only $sample
+[ "${BN_TEST_LONG:-}" != 1 ] || set -- --built
+if [ "${BUILD:-build}" != build ] || ! command -v python3 >/dev/null; then
+    echo 'Mutants are built as build/ is, with python3.'
+    echo '0 passed, 0 failed, 1 skipped'
+    exit 0
+fi
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+python3 tests/mutants/mutants.py "$@" | tee "$log"
+awk '{ count[$1]++ }
+     / killed, .* survived, .* equivalent$/ { ended = 1 }
+     END {
+        bad = count["survived"] + count["broken"] + !ended
+        printf "%d passed, %d failed\n", count["killed"] + count["equivalent"], bad
+        exit bad > 0
+     }' "$log"
