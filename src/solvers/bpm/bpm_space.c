@@ -36,7 +36,7 @@ static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
     bpm_space *m = &s->space;
     double *row = (double *)(void *)s->axis[0].op.index2, power = 0;
     m->spot[0] = middle_x >= 0 ? middle_x : 0.5 * s->axis[0].width;
-    m->spot[1] = s->launch.centre;
+    m->spot[1] = s->launch.centre + s->beam[0].offset;
     m->spot_waist = s->launch.waist;
     if (guess && s->profile.structures > 0) { /* a spot on the first guide grows into its mode */
         m->spot[0] = guide->centre_x;
@@ -55,7 +55,7 @@ static bn_status make_start(const bn_case *c, bn_plan *p, bpm *s)
     m->relaxing = guess;
     m->relax_stage = 0;
     if (guess)
-        s->c.reference = fmax(s->c.background, bpm_highest_index(&s->profile));
+        s->c.reference = fmax(s->c.background, bpm_highest_index(&s->profile) + fmax(0, s->beam[0].index));
     else if (s->c.reference == 0)
         s->c.reference = s->c.background;
     return BN_OK;

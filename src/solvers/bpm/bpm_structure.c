@@ -274,7 +274,7 @@ void bpm_index_row(const bpm *s, double z, double y, size_t first, size_t count,
 {
     const double hx = s->axis[0].h, hy = s->axis[1].h;
     overlays l;
-    lay_out(s, 0, z, false, &l);
+    lay_out(s, s->beam[0].index, z, false, &l);
     for (size_t i = 0; i < count; i++) {
         const double x = (double)(first + i + 1) * hx;
         out[i] = mean(&l, l.pieces, &(rectangle){ y - 0.5 * hy, y + 0.5 * hy, x - 0.5 * hx, x + 0.5 * hx });

@@ -87,7 +87,7 @@ static number mean_space(const scene *s, double x, double y, double z)
         if (there(g, z))
             sum += share(g->low_x, g->high_x, x, s->width_x / s->cells_x) *
                    share(border(g, z, false), border(g, z, true), y, s->width / s->cells) *
-                   (g->n * g->n - background * background);
+                   ((g->n + s->more) * (g->n + s->more) - background * background);
     return sum;
 }
 
@@ -334,18 +334,21 @@ static const scene space_scene = { .cells = 45,
 START_TEST(space_follows_the_scheme)
 {
     enum { NX = 27, NY = 44 };
+    static const char offset[] = "batch.offset=[0.3e-6,0.3e-6]", index[] = "batch.index=[0.02,0.02]";
     for (int k = 0; k < 4; k++) {
         scene s = space_scene;
         number f[NX * NY], p, q;
         s.theta = k & 1 ? 0.7 : 0.5;
         s.layer = k & 2 ? 1.6 : 0;
+        s.more = 0.02;
         const char *theta = k & 1 ? "march.theta=0.7" : "march.theta=0.5";
-        run r = k & 2 ? RUN(space, NULL, theta, "walls.kind=pml", "walls.thickness=1.6e-6", "walls.strength=3")
-                      : RUN(space, NULL, theta);
+        run r = k & 2 ? RUN(space, NULL, theta, offset, index, "walls.kind=pml", "walls.thickness=1.6e-6",
+                            "walls.strength=3")
+                      : RUN(space, NULL, theta, offset, index);
         number *found = envelope(&r);
         for (int i = 0; i < NX * NY; i++) {
             const double x = (i % NX + 1) * 0.25 - 3.2;
-            f[i] = exp(-x * x / 2.56) * gaussian(&s, (i / NX + 1) * 0.2 - 4.1, 1.6, 0.15);
+            f[i] = exp(-x * x / 2.56) * gaussian(&s, (i / NX + 1) * 0.2 - 4.4, 1.6, 0.15);
         }
         weights(&s, &p, &q);
         propagate_space(&s, p, q, s.steps, f);
