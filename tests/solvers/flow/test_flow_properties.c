@@ -161,7 +161,7 @@ static void check_turns(const turnable *c, const char *name, fields *expected, d
 #define STILL "[fluid]\nviscosity = 0.05\ndiffusivity = 0.03\n[stop]\nsteps = 25\n"
 
 /* Moving walls on all sides and heat through two, a body beside the middle; h differs between x and y. Differences are
- * rounding and the tolerance of the solves, grown over 25 steps. */
+ * rounding, grown over 25 steps. */
 START_TEST(moving_walls_turn_with_the_box)
 {
     turnable box = { .nodes = { 25, 17 },
@@ -173,9 +173,9 @@ START_TEST(moving_walls_turn_with_the_box)
                                 { TOP, "wall", -1, 0, false, 0, 0 },
                                 { LEFT, "wall", 0.6, 0, true, 0, 0 } } };
     box.more = STILL "[solver]\nwall_vorticity = \"thom\"\n";
-    check_turns(&box, "moving walls, Thom, central", NULL, 1e-10);
+    check_turns(&box, "moving walls, Thom, central", NULL, 2.5e-15);
     box.more = STILL "[solver]\nwall_vorticity = \"woods\"\nconvection = \"upwind\"\n";
-    check_turns(&box, "moving walls, Woods, upwind", NULL, 1e-10);
+    check_turns(&box, "moving walls, Woods, upwind", NULL, 2.5e-15);
 }
 END_TEST
 
@@ -193,13 +193,13 @@ START_TEST(streams_turn_with_the_box)
                                    { LEFT, "inflow", 1, 0.5, true, 0.25, 0.75 },
                                    { 0 } } };
     stream.more = STILL "[solver]\nconvection = \"central\"\n";
-    check_turns(&stream, "a stream, central", NULL, 1e-10);
+    check_turns(&stream, "a stream, central", NULL, 4e-14);
     stream.piece[5] = (piece){ TOP, "wall", 0.5, 1, true, 0.3, 0.9 };
     turnable more = stream;
     more.piece[3] = (piece){ LEFT, "inflow", 1, 0.5, true, 0, 0 };
     more.piece[4] = (piece){ 0 };
     more.more = STILL "[solver]\nconvection = \"upwind\"\nwall_vorticity = \"woods\"\n";
-    check_turns(&more, "an inflow through a whole side, upwind", NULL, 1e-10);
+    check_turns(&more, "an inflow through a whole side, upwind", NULL, 4e-14);
 }
 END_TEST
 
@@ -268,7 +268,7 @@ START_TEST(poiseuille_flow_is_exact_from_every_side)
             if (j % 8 != 0 && i > 0)
                 exact.f[U][at] = 6 * eta * (1 - eta) - 2.0 / 64;
         }
-    check_turns(&channel, "Poiseuille flow", &exact, 1e-8);
+    check_turns(&channel, "Poiseuille flow", &exact, 2e-11);
     free_fields(&exact);
 }
 END_TEST
@@ -300,7 +300,7 @@ START_TEST(heat_in_a_uniform_stream_is_exact_from_every_side)
                 exact.f[U][j * 17 + i] = 1;
                 exact.f[HEAT][j * 17 + i] = (pow(r, i) - 1) / (pow(r, 16) - 1);
             }
-        check_turns(&stream, upwind ? "heat in a stream, upwind" : "heat in a stream, central", &exact, 1e-10);
+        check_turns(&stream, upwind ? "heat in a stream, upwind" : "heat in a stream, central", &exact, 1.5e-13);
         free_fields(&exact);
     }
 }
@@ -387,12 +387,12 @@ START_TEST(heat_from_walls_leaves_with_the_stream_exactly)
         const double wall = (3 - 4 * out[STREAM_NX - 1] + out[2 * STREAM_NX - 1]) / (2 * stream_h);
         write_case(&stream, 0, text, sizeof text);
         run r = RUN(text, NULL, "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
-        near(result(&r, "nusselt_channel"), 2 * wall / (1 - bulk), 1e-10, "at nine tenths of the length");
-        near(result(&r, "temperature_bulk_out"), mean, 1e-12, "over the nodes in the stream");
+        near(result(&r, "nusselt_channel"), 2 * wall / (1 - bulk), 3e-12, "at nine tenths of the length");
+        near(result(&r, "temperature_bulk_out"), mean, 2e-15, "over the nodes in the stream");
         near(result(&r, "temperature_min"), 0, 0, "of the inflow");
         near(result(&r, "temperature_max"), 1, 1e-14, "of the walls");
         end_run(&r);
-        check_turns(&stream, upwind ? "hot walls, upwind" : "hot walls, central", &exact, 1e-12);
+        check_turns(&stream, upwind ? "hot walls, upwind" : "hot walls, central", &exact, 2.5e-14);
         free_fields(&exact);
     }
 }
@@ -413,7 +413,7 @@ START_TEST(two_streams_mix_exactly)
         write_case(&stream, 0, text, sizeof text);
         run r = RUN(text, NULL, "solver.cg_forcing=0", "solver.cg_tolerance=1e-13");
         fields here = read_fields(&r, STREAM_NX, STREAM_NY, true);
-        compare(&here, &exact, 1e-12, upwind ? "two streams, upwind" : "two streams, central");
+        compare(&here, &exact, 2e-14, upwind ? "two streams, upwind" : "two streams, central");
         free_fields(&here);
         free_fields(&exact);
         end_run(&r);
@@ -448,8 +448,8 @@ START_TEST(warm_wall_lifts_the_stream_beside_it)
             const int row = (NY - (i == 0 || i == N ? 2 : 1)) * (N + 1) + i; /* corners have no vorticity */
             const double even = -w * (z2 * z2 - 1.0 / 16) / 12 - (e - w * h * h / 6) * (z2 - 0.25) / 2;
             near(T[row], 1 - i * h, 1e-7, "linear between the walls");
-            near(omega[row], w * z2 + e + b * z, 1e-6, "omega of mixed convection");
-            near(psi[row], even - b * z * z2 / 6 + (b / 24 - 1) * z - 0.5, 1e-7, "psi of mixed convection");
+            near(omega[row], w * z2 + e + b * z, 4e-7, "omega of mixed convection");
+            near(psi[row], even - b * z * z2 / 6 + (b / 24 - 1) * z - 0.5, 6e-9, "psi of mixed convection");
         }
         free(psi);
         free(omega);
@@ -481,12 +481,12 @@ START_TEST(cavity_is_the_steady_state_of_the_scheme)
     for (size_t w = 0; w < sizeof newton / sizeof *newton; w++) {
         run r = RUN(cavity_case, NULL, newton[w].wall);
         ck_assert(bn_sim_now(r.sim).converged);
-        near(result(&r, "psi_min"), newton[w].psi_min, 5e-9, "psi_min by Newton's method");
-        near(result(&r, "psi_min_x"), newton[w].x, 1e-7, "its place");
-        near(result(&r, "psi_min_y"), newton[w].y, 1e-7, "its place");
-        near(result(&r, "u_min"), newton[w].u_min, 1e-8, "u_min");
-        near(result(&r, "v_min"), newton[w].v_min, 1e-8, "v_min");
-        near(result(&r, "v_max"), newton[w].v_max, 1e-8, "v_max");
+        near(result(&r, "psi_min"), newton[w].psi_min, 1.3e-9, "psi_min by Newton's method");
+        near(result(&r, "psi_min_x"), newton[w].x, 4e-9, "its place");
+        near(result(&r, "psi_min_y"), newton[w].y, 4e-9, "its place");
+        near(result(&r, "u_min"), newton[w].u_min, 3e-9, "u_min");
+        near(result(&r, "v_min"), newton[w].v_min, 6e-9, "v_min");
+        near(result(&r, "v_max"), newton[w].v_max, 7e-9, "v_max");
         end_run(&r);
     }
 }
@@ -505,7 +505,7 @@ START_TEST(residual_of_heat_is_that_of_its_steady_equation)
     for (int i = 0; i < 17; i++)
         square += cos(pi * i * h) * cos(pi * i * h) / 17;
     run r = RUN(text, NULL, NULL);
-    near(bn_sim_now(r.sim).residual / (lambda * square * pow(1 + 0.1 * 0.02 * lambda, -4)), 1, 1e-9,
+    near(bn_sim_now(r.sim).residual / (lambda * square * pow(1 + 0.1 * 0.02 * lambda, -4)), 1, 6e-15,
          "a lambda_h size^2 / a");
     end_run(&r);
 }
@@ -569,7 +569,7 @@ START_TEST(pressure_around_a_buoyant_body_is_single_valued)
             size += fabs(part);
         }
     ck_assert_msg(fabs(2000 * heat) > 1e-3 * 0.71 * size, "buoyancy %g has a part in %g", 2000 * heat, 0.71 * size);
-    near((0.71 * turning + 2000 * heat) / (0.71 * size), 0, 1e-9, "nu (integral of omega_n) + C (integral of T t_y)");
+    near((0.71 * turning + 2000 * heat) / (0.71 * size), 0, 7e-15, "nu (integral of omega_n) + C (integral of T t_y)");
     free(psi);
     free(omega);
     free(T);

@@ -29,12 +29,12 @@ static void check_mode(const char *mode, const char *method, bool given)
     for (size_t j = 0; j < 33; j++)
         for (size_t i = 0; i < 33; i++) {
             const double x = pi * (double)i * h, y = pi * (double)j * h;
-            near(T[j * 33 + i], left * (given ? sin(x) * sin(y) : cos(x) * cos(y)), 1e-10, "discrete decay");
+            near(T[j * 33 + i], left * (given ? sin(x) * sin(y) : cos(x) * cos(y)), 7e-14, "discrete decay");
         }
     /* The trapezoids of a half wave of sines add up to h cot(pi h / 2), of cosines to nothing. */
-    near(result(&r, "temperature_mean"), given ? left * pow(h / tan(0.5 * pi * h), 2) : 0, 1e-10, "the wave's mean");
-    near(result(&r, "temperature_max"), left, 1e-10, "the wave's crest");
-    near(result(&r, "temperature_min"), given ? 0 : -left, 1e-10, "the wave's trough");
+    near(result(&r, "temperature_mean"), given ? left * pow(h / tan(0.5 * pi * h), 2) : 0, 5e-15, "the wave's mean");
+    near(result(&r, "temperature_max"), left, 1.2e-14, "the wave's crest");
+    near(result(&r, "temperature_min"), given ? 0 : -left, 1.2e-14, "the wave's trough");
     free(T);
     end_run(&r);
 }
@@ -73,7 +73,7 @@ START_TEST(insulated_boxes_keep_their_heat)
                 start += 3 + cos(pi * x / 32) * cos(pi * y / 32);
             }
         }
-    near(sum / start, 1, 1e-11, "heat");
+    near(sum / start, 1, 7e-15, "heat");
     free(T);
     end_run(&r);
 }
@@ -195,9 +195,9 @@ START_TEST(flow_parts_evenly_around_a_body_in_the_middle)
         psi[k] = result(&r, "psi_body");
         end_run(&r);
     }
-    near(psi[0], 0.5, 1e-12, "stream function on the body");
+    near(psi[0], 0.5, 1e-15, "stream function on the body");
     ck_assert_msg(psi[1] < 0.47 && psi[1] > 0.2, "psi on the lower body is %g", psi[1]);
-    near(psi[2], 1 - psi[1], 1e-12, "mirror image");
+    near(psi[2], 1 - psi[1], 1e-15, "mirror image");
 }
 END_TEST
 

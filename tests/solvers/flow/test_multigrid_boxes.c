@@ -198,11 +198,12 @@ END_TEST
 
 static void add(TCase *tests)
 {
-    tcase_add_test(tests, four_boxes_of_one_device);
     tcase_add_test(tests, two_devices_with_margins_and_without);
     tcase_add_test(tests, four_boxes_of_two_devices);
-    if (long_tests())
+    if (long_tests()) {
+        tcase_add_test(tests, four_boxes_of_one_device);
         tcase_add_test(tests, three_boxes_of_two_devices);
+    }
 }
 
 int main(void) { return bn_test_main("multigrid_boxes", add); }
