@@ -51,18 +51,28 @@ static state prepare(const char *text, const char *const *overrides)
 }
 #define PREPARE(text, ...) prepare((text), (const char *const[]){ __VA_ARGS__, NULL })
 
-/* Sets the fields, runs to the end and reads them. */
-static void go(state *s)
+static void set_fields(state *s)
 {
     OK(bn_field_set(bn_sim_field(s->r.sim, "depth"), s->h, s->points));
     OK(bn_field_set(bn_sim_field(s->r.sim, "velocity"), s->c, 2 * s->points));
     OK(bn_field_set(bn_sim_field(s->r.sim, "bed"), s->z, s->points));
+}
+
+/* Runs to the end and reads the fields. */
+static void run_on(state *s)
+{
     while (!bn_sim_done(s->r.sim))
         OK(bn_sim_step(s->r.sim));
     OK(bn_sim_measure(s->r.sim));
     free(s->h), free(s->c);
     s->h = field(&s->r, "depth", NULL);
     s->c = field(&s->r, "velocity", NULL);
+}
+
+static void go(state *s)
+{
+    set_fields(s);
+    run_on(s);
 }
 
 static void end(state *s)
@@ -77,6 +87,13 @@ static void place_of(const state *s, size_t at, double x[2])
     const size_t i = at % s->nx, j = at / s->nx % s->ny;
     x[0] = ((double)i + (!s->hexagons ? 0.5 : j % 2 ? 0.75 : 0.25)) * s->d;
     x[1] = ((double)j + 0.5) * s->row;
+}
+
+/* Numbers in 0 ... 1 of a cell, the same in every run. */
+static double scatter(size_t n, size_t seed)
+{
+    const double x = sin((double)(n + 1) * 12.9898 + (double)seed * 78.233) * 43758.5453;
+    return x - floor(x);
 }
 
 /* One step of `dt` of 6 x 8 cells between walls, periodic across the axis. */
@@ -411,6 +428,37 @@ START_TEST(steps_are_carried_without_overshoot)
 }
 END_TEST
 
+/* Ripples of 1 mm on a flow at nine times its wave speed do not grow: time steps follow from the speed of the water
+ * too, in each direction. The run goes on from a checkpoint, which finds the speeds of what the test has set. */
+START_TEST(time_steps_follow_fast_flow)
+{
+    for (int k = 0; k < 8; k++) {
+        state s = PREPARE(HEAD
+                          "[grid]\ncells=[12,12]\nspacing=1\nperiodic_x=true\nperiodic_y=true\n[fluid]\ngravity=1\n"
+                          "[initial]\nkind='dry'\n[time]\ndt_max=9\ninterval=3\n[stop]\nsteps=1\n",
+                          kinds[k % 2]);
+        const double angle = k / 2 * pi / 6;
+        double most = 0;
+        for (size_t at = 0; at < s.points; at++) {
+            s.h[at] = 1 + 0.001 * (2 * scatter(at, 5) - 1);
+            s.c[at] = 9 * cos(angle) + 0.001 * (2 * scatter(at, 6) - 1);
+            s.c[at + s.points] = 9 * sin(angle) + 0.001 * (2 * scatter(at, 7) - 1);
+        }
+        set_fields(&s);
+        OK(bn_sim_save(s.r.sim, folder));
+        bn_sim_destroy(&s.r.sim);
+        OK(bn_sim_create(ctx, s.r.config, &(bn_sim_desc){ .resume = folder }, &s.r.sim));
+        run_on(&s);
+        for (size_t at = 0; at < s.points; at++) {
+            most = fmax(most, fabs(s.h[at] - 1));
+            most = fmax(most, hypot(s.c[at] - 9 * cos(angle), s.c[at + s.points] - 9 * sin(angle)));
+        }
+        near(most, 0, 0.001, "ripples");
+        end(&s);
+    }
+}
+END_TEST
+
 /* Uniform flow with friction alone: 1 / c' = 1 / c + dt g n^2 h^(-4/3) c' / c in each of the steps, and the direction
  * stays. */
 START_TEST(friction_slows_uniform_flow)
@@ -571,13 +619,6 @@ END_TEST
 
 /* ---------------------------------------------------------------------------------------- hexagons turned by 60
  * degrees */
-
-/* Numbers in 0 ... 1 of a cell, the same in every run. */
-static double scatter(size_t n, size_t seed)
-{
-    const double x = sin((double)(n + 1) * 12.9898 + (double)seed * 78.233) * 43758.5453;
-    return x - floor(x);
-}
 
 enum { WIDTH = 40, MIDDLE = 20 };
 
@@ -813,6 +854,7 @@ static void add(TCase *tests)
     tcase_add_test(tests, uniform_flow_passes_along_walls);
     tcase_add_test(tests, an_inflow_begins_at_its_critical_depth);
     tcase_add_test(tests, steps_are_carried_without_overshoot);
+    tcase_add_test(tests, time_steps_follow_fast_flow);
     tcase_add_test(tests, friction_slows_uniform_flow);
     tcase_add_test(tests, rain_slows_uniform_flow);
     tcase_add_test(tests, links_move_what_their_formulas_say);
