@@ -16,14 +16,14 @@ const char *bn_vtk_byte_order(void)
 }
 
 /* Every type: its name, C's type, and how text becomes it. */
-#define TYPES(X)                                                                                                    \
-    X(Float32, float, real)                                                                                         \
-    X(Float64, double, real)                                                                                        \
-    X(Int8, int8_t, integer)                                                                                        \
-    X(UInt8, uint8_t, natural)                                                                                      \
-    X(Int16, int16_t, integer)                                                                                      \
-    X(UInt16, uint16_t, natural) X(Int32, int32_t, integer) X(UInt32, uint32_t, natural) X(Int64, int64_t, integer) \
-        X(UInt64, uint64_t, natural)
+#define TYPES(X)                 \
+    X(Float32, float, real)      \
+    X(Float64, double, real)     \
+    X(Int8, int8_t, integer)     \
+    X(UInt8, uint8_t, natural)   \
+    X(Int16, int16_t, integer)   \
+    X(UInt16, uint16_t, natural) \
+    X(Int32, int32_t, integer) X(UInt32, uint32_t, natural) X(Int64, int64_t, integer) X(UInt64, uint64_t, natural)
 
 static bool parse_real(const char *word, double *out) { return bn_decimal_parse(word, out); }
 
