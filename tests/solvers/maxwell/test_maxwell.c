@@ -99,8 +99,8 @@ START_TEST(layers_as_a_start_are_the_solution)
     snprintf(text, sizeof text, slab_case, 184, 10e-9, 3.5, 0.1, 300e-9);
     run dark = RUN(text, NULL, "solver.start=dark", "light.polarisation=0.6", "solver.accelerate=anderson");
     run lit = RUN(text, NULL, "solver.start=layers", "light.polarisation=0.6", "solver.watch_every=1");
+    near(bn_sim_now(lit.sim).residual, 0, 6e-15, "a fixed point");
     ck_assert_uint_eq(bn_sim_now(lit.sim).step, 1);
-    near(bn_sim_now(lit.sim).residual, 0, 1e-13, "a fixed point");
     near(result(&lit, "reflectance"), result(&dark, "reflectance"), 4e-8, "the dark start's result");
     end_run(&dark);
     end_run(&lit);
