@@ -1,6 +1,6 @@
 #!/bin/sh
 # lint-physics.sh: every key of every solver that changes results is held to a number by a test. Keys and choices are what
-# `binnacle new SOLVER` prints of the schemas.
+# `binnacle new SOLVER --all` prints of the schemas.
 #   tests/physics/SOLVER.txt     section.key[=choice] TEST_FILE:test...   such as  boundary.left.kind=slip test_flow:walls
 #   tests/physics/common.txt     the same, of keys that all solvers have
 #   tests/physics/no-result.txt  [SOLVER/]section.key[=choice] why it changes no result
@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 # "K key", or "K key=choice" for each of its choices, of the schema of solver $1.
 keys()
 {
-    "$binnacle" new "$1" | awk '
+    "$binnacle" new "$1" --all | awk '
         function flush()
         {
             sub(/^required, /, "", comment)
@@ -44,7 +44,7 @@ find tests -name 'test_*.c' -exec grep -HoE '^START_TEST\([A-Za-z0-9_]+\)' {} + 
 
 for solver in $("$binnacle" new | awk '{ print $1 }'); do
     keys "$solver" >"$work/keys"
-    [ -s "$work/keys" ] || echo "$solver: no keys in \`$binnacle new $solver\`"
+    [ -s "$work/keys" ] || echo "$solver: no keys in \`$binnacle new $solver --all\`"
     awk -v solver="$solver" '
         FILENAME ~ /\/tests$/ { test[$2 ":" $3] = 1; next }
         FILENAME ~ /\/keys$/ { is[$2] = 1; sub(/=.*/, "", $2); is_key[$2] = 1; next }

@@ -1,4 +1,4 @@
-/* schema.h: a key of a case file, declared once; parser, messages, `binnacle new --all`, manual, resolved case all read it. */
+/* schema.h: a key of a case file, declared once; parser, messages, `new --all`, manual, resolved case all read it. */
 #ifndef BN_SCHEMA_H
 #define BN_SCHEMA_H
 
@@ -20,7 +20,7 @@ typedef struct bn_key {
     const char *unit; /* SI unit for reals in UDUNITS notation ("m s-1"), "" or NULL: dimensionless */
     double def;       /* default of numbers and bools, in SI */
     double min, max;
-    const char *def_text; /* default of texts and choices; where required, `def` and this are the example of `new --all` */
+    const char *def_text; /* default of texts and choices; where required, `def` and this are an example */
     const char *choices;  /* BN_KEY_CHOICE: "thom|woods" */
     bool required, above, list;
     bool inferred; /* left out, a file or another key may decide: the resolved case has it only where the case has */

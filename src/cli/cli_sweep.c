@@ -271,7 +271,7 @@ static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
 /* One point at a time on each device, unless --jobs says otherwise. */
 static bn_status make_lanes(const bn_sweep *s, lane lanes[AT_ONCE], size_t *count)
 {
-    size_t indices[AT_ONCE], devices = 0;
+    size_t indices[AT_ONCE] = { 0 }, devices = 0;
     const bn_options *o = s->cli->options;
     if (o->run.reference)
         devices = 1;

@@ -23,11 +23,13 @@ static bn_status add_value(const bn_sweep *s, bn_sweep_axis *a, const char *text
 {
     if ((a->count & (a->count - 1)) == 0) {
         const size_t room = a->count ? 2 * a->count : 1;
-        void *texts = realloc(a->text, room * sizeof *a->text);
-        a->text = texts ? texts : a->text;
-        void *numbers = realloc(a->number, room * sizeof *a->number);
-        a->number = numbers ? numbers : a->number;
-        if (!texts || !numbers)
+        void *grown = realloc(a->text, room * sizeof *a->text);
+        if (grown)
+            a->text = grown;
+        double *numbers = grown ? realloc(a->number, room * sizeof *a->number) : NULL;
+        if (numbers)
+            a->number = numbers;
+        else
             return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the values of %s", a->key);
     }
     if (bytes == 0 || bytes >= BN_SWEEP_TEXT / 2)
@@ -260,10 +262,9 @@ static bn_status draw_lines(const bn_sweep *s, const char *path, const char *nam
         for (size_t a = 0; !zip && a + 1 < s->axis_count && at < sizeof text[l]; a++)
             at += (size_t)snprintf(text[l] + at, sizeof text[l] - at, "%s%s = %s", a ? ", " : "", s->axis[a].key,
                                    s->axis[a].text[bn_sweep_index(s, l * along->count, a)]);
-        line[l] = (bn_chart_line){ .label = text[l],
-                                   .x = along->number,
-                                   .y = values + l * along->count,
-                                   .count = along->count };
+        line[l] = (bn_chart_line){
+            .label = text[l], .x = along->number, .y = values + l * along->count, .count = along->count
+        };
     }
     label(x, along->key, along->unit);
     label(y, name, unit_of(s, name));

@@ -94,8 +94,8 @@ static const bn_key schema[] = {
       .help = "metres that a pixel of the plans is long" },
     { .name = "storey.plan", .type = BN_KEY_TEXT, .def_text = "", .list = true,
       .help = "the floor: a picture (PNG) or polygons (.wkt: where people can walk; .csv: with columns `meaning` and "
-              "`wkt`), as the legend says; relative to the case file. Or the WKT itself, \"POLYGON ((0 0, 40 0, ...))\", "
-              "holes are walls. Empty: an open floor" },
+              "`wkt`), as the legend says; relative to the case file. Or the WKT itself, "
+              "\"POLYGON ((0 0, 40 0, ...))\", whose holes are walls. Empty: an open floor" },
     { .name = "storey.height", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = -1e4, .max = 1e4, .list = true,
       .help = "of the floor; storeys follow from the lowest to the highest" },
     { .name = "legend.colour", .type = BN_KEY_TEXT, .def_text = "", .list = true,
