@@ -238,10 +238,16 @@ vendors: all ## compiles all kernels for GPUs of AMD and Intel, without the hard
 	+@$(DRY_RUN) env BUILD='$(BUILD)' BINNACLE='$(abspath $(BINNACLE))' sh tests/vendors/run.sh
 
 # ----------------------------------------------------------------------------------------------------------------- use
-DEMO := flow/cavity-re1000 flow/mixing maxwell/solar-cell xray/double-slit-expected flood/house bpm/mmi bpm/splitter
+DEMO := flow/starter maxwell/starter xray/starter flood/starter bpm/starter flood/house bpm/splitter
 demo: all ## a case of every solver, with pictures
-	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$(basename $$c) --force; done'
-	@echo 'Pictures:' && find $(addprefix out/demo/,$(notdir $(DEMO))) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
+	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$c --force; done'
+	@echo 'Pictures:' && find $(addprefix out/demo/,$(DEMO)) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
+
+# The pictures that README.md begins with, each from a starter.
+gallery: all ## draws the pictures of the README anew, in docs/pictures
+	+@$(DRY_RUN) sh -ec 'for p in flow:temperature- flood:depth-000032 maxwell:E xray:detector bpm:intensity; do s=$${p%%:*}; \
+	    $(BINNACLE) run data/cases/$$s/starter.toml --out out/gallery/$$s --force --quiet; mkdir -p docs/pictures; \
+	    cp $$(ls out/gallery/$$s/pictures/$${p#*:}*.png | tail -n 1) docs/pictures/$$s.png; done'
 
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
 	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')
@@ -279,6 +285,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree lint-physics demo bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)
