@@ -435,7 +435,7 @@ START_TEST(time_steps_follow_fast_flow)
     for (int k = 0; k < 8; k++) {
         state s = PREPARE(HEAD
                           "[grid]\ncells=[12,12]\nspacing=1\nperiodic_x=true\nperiodic_y=true\n[fluid]\ngravity=1\n"
-                          "[initial]\nkind='dry'\n[time]\ndt_max=9\ninterval=3\n[stop]\nsteps=1\n",
+                          "[initial]\nkind='dry'\n[time]\ndt_max=9\ninterval=0.9\n[stop]\nsteps=1\n",
                           kinds[k % 2]);
         const double angle = k / 2 * pi / 6;
         double most = 0;
