@@ -172,19 +172,20 @@ static bn_status add_plane(window *v, int c, size_t k, const size_t lo[2], const
 static bn_status add_volume(window *v, powers *out)
 {
     const maxwell_model *m = v->m;
-    const size_t d = (size_t)m->pml.cells + 1;
-    size_t lo[3], hi[3];
+    const size_t d = (size_t)m->pml.cells;
+    size_t lo[3], hi[3], end[3]; /* end: of the edges inside */
     for (int dim = 0; dim < 3; dim++) {
         lo[dim] = is_periodic(m, dim) ? 0 : d;
-        hi[dim] = is_periodic(m, dim) ? m->n[dim] : m->n[dim] - d;
+        hi[dim] = is_periodic(m, dim) ? m->n[dim] : m->n[dim] - d - 1;
+        end[dim] = is_periodic(m, dim) ? m->n[dim] : hi[dim] + 1;
     }
     for (int dim = is_periodic(m, 0) ? 2 : 0; dim < 3; dim++) {
         BN_TRY(add_flux_out(v, dim, hi[dim], lo, hi, 1, &out->scattered));
         BN_TRY(add_flux_out(v, dim, lo[dim], lo, hi, -1, &out->scattered));
     }
     for (int c = 0; c < 3; c++)
-        for (size_t k = d; k < hi[2]; k++)
-            BN_TRY(add_plane(v, c, k, lo, hi, out));
+        for (size_t k = d; k < end[2]; k++)
+            BN_TRY(add_plane(v, c, k, lo, end, out));
     return BN_OK;
 }
 

@@ -236,12 +236,14 @@ static bn_status build_spheres(const bn_case *c, bn_plan *p, maxwell_model *m, c
     return BN_OK;
 }
 
-/* Each absorbing layer must lie in one dielectric, and so must all planes from the source upwards. */
+/* Each absorbing layer must lie in one dielectric, and so must all planes from the source upwards; around what scatters
+ * the light of a volume source, so must a cell for the box through which the flux is taken. */
 static void check_layers(const bn_case *c, const maxwell_model *m)
 {
     const size_t nx = m->n[0], ny = m->n[1], nz = m->n[2], plane = nx * ny;
+    const size_t d = (size_t)m->pml.cells + m->light.volume;
     for (size_t k = 0; k < nz; k++) {
-        const bool low = m->pml.bottom && k < (size_t)m->pml.cells, high = k + (size_t)m->pml.cells >= nz;
+        const bool low = m->pml.bottom && k < d, high = k + d >= nz;
         const bool lit = !m->light.volume && k >= m->light.source;
         if (!low && !high && !lit)
             continue;
@@ -252,21 +254,22 @@ static void check_layers(const bn_case *c, const maxwell_model *m)
                                      "give the grid more cells along z, or the structure a lower place",
                                      "the structure (%s at cell %zu, %zu, %zu) reaches into the %s",
                                      m->structure.material[m->structure.cell[k * plane + i]].name, i % nx, i / nx, k,
-                                     low    ? "absorbing layer at the bottom"
-                                     : high ? "absorbing layer at the top"
+                                     low    ? "absorbing layer at the bottom, or the cell before it"
+                                     : high ? "absorbing layer at the top, or the cell before it"
                                             : "light's source plane or above it");
                 return;
             }
     }
     for (size_t k = 0; m->pml.sides && k < nz; k++)
         for (size_t i = 0; i < plane; i++) {
-            const size_t x = i % nx, y = i / nx, d = (size_t)m->pml.cells;
+            const size_t x = i % nx, y = i / nx;
             if ((x < d || x + d >= nx || y < d || y + d >= ny) &&
                 m->structure.cell[k * plane + i] != m->structure.above) {
-                (void)bn_case_reject(
-                    c, "boundary.sides", "give the grid more cells along x and y",
-                    "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the sides",
-                    m->structure.material[m->structure.cell[k * plane + i]].name, x, y, k);
+                (void)bn_case_reject(c, "boundary.sides", "give the grid more cells along x and y",
+                                     "the structure (%s at cell %zu, %zu, %zu) reaches into the absorbing layer at the "
+                                     "sides, or the cell "
+                                     "before it",
+                                     m->structure.material[m->structure.cell[k * plane + i]].name, x, y, k);
                 return;
             }
         }
