@@ -246,7 +246,7 @@ demo: all ## a case of every solver, with pictures
 # The pictures that README.md begins with, each from a starter.
 gallery: all ## draws the pictures of the README anew, in docs/pictures
 	+@$(DRY_RUN) sh -ec 'for p in flow:temperature- flood:depth-000032 maxwell:E xray:detector bpm:intensity; do s=$${p%%:*}; \
-	    $(BINNACLE) run data/cases/$$s/starter.toml --out out/gallery/$$s --force --quiet; mkdir -p docs/pictures; \
+	    $(BINNACLE) run data/cases/$$s/starter.toml --out out/gallery/$$s --force --quiet --set output.animation=false; mkdir -p docs/pictures; \
 	    cp $$(ls out/gallery/$$s/pictures/$${p#*:}*.png | tail -n 1) docs/pictures/$$s.png; done'
 
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
