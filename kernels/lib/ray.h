@@ -16,8 +16,8 @@ static inline size_t slab_index(int cut, int first, int x, int y, int z, int nx,
     return ((size_t)(z - first) * ny + y) * nx + x;
 }
 
-/* Where the ray lies between 0 and size along an axis: narrows (*in, *out); 0 if nowhere. Both ends belong to it: single
- * precision rounds the last places before `size` to it. */
+/* Where the ray lies between 0 and size along an axis: narrows (*in, *out); 0 if nowhere. Both ends belong to it:
+ * single precision rounds the last places before `size` to it. */
 static inline int clip_ray(real p, real d, real size, real *in, real *out)
 {
     if (d == 0)

@@ -72,16 +72,17 @@ END_TEST
 
 START_TEST(expected_values_give_the_same_slits_with_fewer_photons)
 {
-    /* Every scattering speaks to every cell: 20,000 photons are worth 1.1e4 a cell. */
+    /* Every scattering speaks to every cell: 20,000 photons are worth 1.1e4 a cell, and MQF = 2 <I (1 + J)> / mu; three
+     * times that. */
     run r = RUN(slit_case, NULL, "source.photons=20000", "solver.estimator=expected", "solver.samples=4096",
                 "scattering.theta_max=0.1");
-    ck_assert_msg(result(&r, "mqf") < 3 * 2 * 0.06 / 1e4 + 1e-4, "mqf = %g", result(&r, "mqf"));
+    ck_assert_msg(result(&r, "mqf") < 3 * 2 * 0.06 / 1e4, "mqf = %g", result(&r, "mqf"));
     double *intensity = field(&r, "intensity", NULL);
     const size_t row = 2 * 1024 + 512;
     /* Maxima and a zero beside the middle: 2.9735 mrad, 5.835 mrad, 8.3333 mrad (closed form). */
     const double unit = intensity[row + 42] / 0.629915;
     near(intensity[row + 83] / unit, 0.112731, 0.02, "second maximum");
-    near(intensity[row + 119] / unit, 0, 0.01, "zero of the envelope");
+    near(intensity[row + 119] / unit, 0, 15 / 1e4, "zero of the envelope");
     free(intensity);
     end_run(&r);
 }
@@ -379,7 +380,8 @@ START_TEST(a_tilted_beam_has_its_pattern_around_it)
 {
     run r = RUN(slit_case, NULL, "source.photons=4000", "solver.estimator=expected", "solver.samples=4096",
                 "solver.compare=fft", "scattering.theta_max=0.1", "source.tilt=[0.0105,0]");
-    ck_assert_msg(result(&r, "mqf_fft") < 2e-3, "mqf_fft = %g", result(&r, "mqf_fft"));
+    /* As above, 2,200 a cell. */
+    ck_assert_msg(result(&r, "mqf_fft") < 3 * 2 * 0.06 / 2.2e3, "mqf_fft = %g", result(&r, "mqf_fft"));
     end_run(&r);
 }
 END_TEST
@@ -399,7 +401,7 @@ START_TEST(fourier_picture_is_the_closed_form)
     static const double value[] = { 0.61499051, 0.09006327, 0.04503164 };
     for (int i = 0; i < 3; i++) {
         near(sine[i], at[i] * 1.953125e-4, 3e-6, "sine and tangent");
-        near(row[at[i]] / row[0], value[i], 5e-4, "transform of the mask times sinc^2");
+        near(row[at[i]] / row[0], value[i], 3e-5, "transform of the mask times sinc^2");
     }
     ck_assert(result(&r, "fft_error") < 1e-6);
     free(f);
@@ -434,7 +436,7 @@ START_TEST(fourier_picture_is_the_direct_sum)
         for (int d = 0; d < 2; d++)
             sum *= q[d] == 0 ? 1 : pow(sin(pi * q[d]) / (pi * q[d]), 2);
         first = c == 0 ? sum : first;
-        near(f[iz * 40 + iy] / f[20 * 40 + 20], sum / first, 5e-4, "direct sum");
+        near(f[iz * 40 + iy] / f[20 * 40 + 20], sum / first, 3e-6, "direct sum");
     }
     free(f);
     end_run(&r);
@@ -461,7 +463,8 @@ START_TEST(sphere_has_its_form_factor)
             unit = a / fabs(form);
         worst = fmax(worst, fabs(a / unit - fabs(form)));
     }
-    ck_assert_msg(worst < 0.03, "amplitudes differ by up to %g of the largest", worst);
+    /* 1 / sqrt(2 N), N = 1.7e4 photons scattered in the ball: 3 sigma. */
+    ck_assert_msg(worst < 0.016, "amplitudes differ by up to %g of the largest", worst);
     free(intensity);
     end_run(&r);
 }
