@@ -314,12 +314,14 @@ static void finish(run *r, bn_status *st)
     if (readable)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
+    s->output = bn_output_seconds(r->output);
+    s->total = bn_seconds_now() - r->begin;
+    if (*st != BN_DEVICE) /* a lost device can't be read */
+        then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));
     if (*st == BN_OK)
         *st = verdict(r);
     if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED)
         tell_last_checkpoint(r);
-    s->output = bn_output_seconds(r->output);
-    s->total = bn_seconds_now() - r->begin;
     s->status = *st;
     s->error = *st == BN_OK ? NULL : bn_error_text(r->ctx);
     then(r, st, bn_summary_write(r->ctx, r->sim, r->folder, s));
