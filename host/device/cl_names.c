@@ -1,7 +1,11 @@
 /* cl_names.c: OpenCL's status codes as text, and failures of its calls as the context's story. */
+#include "device/context.h"
 #include "device/opencl.h"
 
 #include <stdio.h>
+#include <time.h>
+
+enum { BN_MOVES_SECONDS = 10 };
 
 #define NAMES(X)                                    \
     X(CL_SUCCESS)                                   \
@@ -67,13 +71,45 @@ const char *bn_cl_name(cl_int status)
     }
 }
 
+cl_event *bn_move_event(bn_device *d)
+{
+    d->second_move = !d->second_move;
+    cl_event *event = &d->moves[d->second_move];
+    if (*event)
+        clReleaseEvent(*event);
+    *event = NULL;
+    return event;
+}
+
+/* Queues are in order: the last call is enough, and the one before it where the last one failed. A device that does not
+ * end them in this time won't. */
+static void outlast_moves(const bn_context *ctx)
+{
+    const double end = bn_host_seconds() + BN_MOVES_SECONDS;
+    for (const bn_device *d = ctx->open; d; d = d->next_open) {
+        (void)clFlush(d->queue);
+        for (size_t i = 0; i < 2; i++)
+            for (cl_int state = CL_QUEUED; d->moves[i] && state > CL_COMPLETE && bn_host_seconds() < end;) {
+                if (clGetEventInfo(d->moves[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) !=
+                    CL_SUCCESS)
+                    break;
+                if (state > CL_COMPLETE)
+                    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+            }
+    }
+}
+
 bn_status bn_cl_fail(const bn_device *device, cl_int status, const char *call, const char *what)
 {
+    const bool first = bn_error_status(device->ctx) == BN_OK;
+    outlast_moves(device->ctx);
     const char *on = device->info.name ? device->info.name : "a device";
     bn_status st = status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY ? BN_MEMORY
                                                                                                  : BN_DEVICE;
     bn_fail(device->ctx, st, "%s failed on %s: %s (%d)%s%s", call, on, bn_cl_name(status), (int)status,
             what ? ", " : "", what ? what : "");
+    if (!first) /* advice belongs to the failure that is told */
+        return st;
     if (st == BN_MEMORY)
         bn_note(device->ctx, "use a smaller grid, single precision, or a device with more memory");
     else if (status == CL_OUT_OF_RESOURCES || status == CL_INVALID_COMMAND_QUEUE || status == -9999)

@@ -23,6 +23,7 @@ struct bn_context {
     enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
     char *kernel_dir;
     bn_attachment *attached; /* by other files: destroyed with the context */
+    struct bn_device *open;  /* the first of the open devices */
     bn_comm comm;            /* the only rank, unless it has joined others */
 };
 

@@ -71,8 +71,9 @@ static size_t least_sub_group(cl_device_id id, const char *extensions)
     return least;
 }
 
+/* *why: why the device can't be used, if it can't tell its memory. */
 static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
-                          struct bn_device_entry *entry)
+                          struct bn_device_entry *entry, cl_int *why)
 {
     char *extensions = text_of(id, NULL, CL_DEVICE_EXTENSIONS);
     cl_device_type type = 0;
@@ -87,8 +88,9 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version)
         return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
     NUMBER(id, CL_DEVICE_TYPE, type);
-    NUMBER(id, CL_DEVICE_GLOBAL_MEM_SIZE, memory);
-    NUMBER(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
+    *why = clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    if (*why == CL_SUCCESS)
+        *why = clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     NUMBER(id, CL_DEVICE_LOCAL_MEM_SIZE, local);
     NUMBER(id, CL_DEVICE_MAX_COMPUTE_UNITS, info->compute_units);
     NUMBER(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, info->clock_mhz);
@@ -175,8 +177,9 @@ static void part_device(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
         ids[i] = ids[0];
 }
 
-/* Adds the devices of one platform; one that fails or has none is skipped. */
-static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index)
+/* Adds the devices of one platform; one that fails or has none is skipped: *why, if nothing was there to tell yet. */
+static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index,
+                              cl_int *why)
 {
     cl_device_id ids[BN_DEVICES_MAX];
     cl_uint count = 0;
@@ -186,6 +189,7 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
         bn_log(ctx, BN_LOG_INFO, "platform %zu (%s): %s", platform_index, name ? name : "",
                status == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(status));
         free(name);
+        *why = *why == CL_DEVICE_NOT_FOUND ? status : *why;
         return BN_OK;
     }
     if (count > BN_DEVICES_MAX)
@@ -193,7 +197,14 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
     part_device(ids, &count);
     for (size_t i = 0; i < count && list->count < BN_DEVICES_MAX; i++) {
         bn_device_info *info = &list->info[list->count];
-        BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count]));
+        BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count], &status));
+        if (status != CL_SUCCESS) {
+            bn_log(ctx, BN_LOG_WARNING, "%s (%s) is left out: it does not tell its memory: %s", info->name,
+                   info->platform, bn_cl_name(status));
+            *why = *why == CL_DEVICE_NOT_FOUND ? status : *why;
+            free_texts(info);
+            continue;
+        }
         if (list->entry[list->count].quirks.excluded) {
             bn_log(ctx, BN_LOG_INFO, "%s (%s) is left out: %s", info->name, info->platform,
                    list->entry[list->count].quirks.why_excluded);
@@ -230,6 +241,8 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
     cl_int status = clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count);
     if (status != CL_SUCCESS)
         count = 0;
+    else
+        status = CL_DEVICE_NOT_FOUND;
     if (count > BN_PLATFORMS_MAX)
         count = BN_PLATFORMS_MAX;
     bn_status st = BN_OK;
@@ -240,7 +253,7 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
         goto out;
     }
     for (size_t p = 0; p < count; p++)
-        BN_GO(add_platform(ctx, list, platforms[p], p));
+        BN_GO(add_platform(ctx, list, platforms[p], p, &status));
     if (list->count == 0) {
         st = bn_fail_no_device(ctx, status, count);
         goto out;

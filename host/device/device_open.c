@@ -58,6 +58,8 @@ static bn_status open_one(bn_context *ctx, const bn_device_list *list, size_t in
             goto out;
         }
     }
+    d->next_open = ctx->open;
+    ctx->open = d;
     *out = d;
     d = NULL;
 out:
@@ -217,8 +219,16 @@ void bn_device_close(bn_device **device)
                 bn_unlimit_queue(d);
             clReleaseCommandQueue(queues[i]);
         }
+    for (size_t i = 0; i < 2; i++)
+        if (d->moves[i])
+            clReleaseEvent(d->moves[i]);
     if (d->cl)
         clReleaseContext(d->cl);
+    for (bn_device **at = &d->ctx->open; *at; at = &(*at)->next_open)
+        if (*at == d) {
+            *at = d->next_open;
+            break;
+        }
     free(d->group);
     free(d->weights);
     free(d);

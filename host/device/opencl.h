@@ -30,6 +30,9 @@ struct bn_device {
     /* In order, for what goes to other devices and comes from them while the first one computes; only where there are
      * others. */
     cl_command_queue outgoing, incoming;
+    cl_event moves[2]; /* of the last two calls that got a bn_move_event; NULL: none */
+    bool second_move;  /* the last one was moves[1] */
+    struct bn_device *next_open;
     /* The group of devices of this process that share a domain, this one first; only the first one knows them. All
      * processes have `global_count`, of which this process has those from `global_first` on. */
     struct bn_device **group;
@@ -44,8 +47,13 @@ struct bn_device {
 /* The name of an OpenCL status, "CL_OUT_OF_RESOURCES"; "CL error -9999" for unknown ones; static storage. */
 const char *bn_cl_name(cl_int status);
 
+/* The event argument of calls on the queue that move data from or to host memory and don't wait. */
+cl_event *bn_move_event(bn_device *);
+
 /* Fails with BN_MEMORY for allocation failures and BN_DEVICE for the rest: "clFinish failed on NVIDIA H200:
- * CL_OUT_OF_RESOURCES (while ...)". `what` says what was being done, may be NULL. A lost device gets advice. */
+ * CL_OUT_OF_RESOURCES (while ...)". `what` says what was being done, may be NULL. A lost device gets advice.
+ * Before, it waits until calls with a bn_move_event have ended, on all devices: a failed clFinish does not mean that
+ * the device won't write any more, and the caller frees what it would write to. */
 bn_status bn_cl_fail(const bn_device *, cl_int status, const char *call, const char *what);
 
 #define BN_CL(device, what, call_, ...)                              \

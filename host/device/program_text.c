@@ -116,10 +116,24 @@ static void print_define(const bn_define *d, bn_precision precision, char *out, 
         snprintf(out, room, "%s=%lld", d->name, d->u.i);
     else if (d->kind == BN_DEF_NAME)
         snprintf(out, room, "%s=%s", d->name, d->u.s);
+    else if (d->kind == BN_DEF_LEFT_OUT)
+        snprintf(out, room, "WITHOUT_%s", d->name);
     else if (precision == BN_DOUBLE)
         snprintf(out, room, "%s=%a", d->name, d->u.r);
     else
         snprintf(out, room, "%s=%af", d->name, (double)(float)d->u.r);
+}
+
+/* Blanks a kernel, from its first word to the brace that ends it at the beginning of a line: compilers take seconds for
+ * large ones. Lines keep their numbers. */
+static void leave_out(char *text, const char *kernel)
+{
+    char head[256];
+    snprintf(head, sizeof head, "\nkernel void %s(", kernel);
+    char *at = strstr(text, head);
+    const char *end = at ? strstr(at, "\n}") : NULL;
+    for (; end && at <= end + 1; at++)
+        *at = *at == '\n' ? '\n' : ' ';
 }
 
 bn_status bn_kernel_text(bn_context *ctx, const char *file, const bn_define *sorted, size_t count,
@@ -149,6 +163,9 @@ bn_status bn_kernel_text(bn_context *ctx, const char *file, const bn_define *sor
         st = bn_fail(ctx, BN_MEMORY, "no memory for the text of %s", name);
         goto out;
     }
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i].kind == BN_DEF_LEFT_OUT)
+            leave_out(t.text, sorted[i].name);
     *text = t.text;
     *options = o.text;
     return BN_OK;

@@ -96,17 +96,13 @@ static bn_status enqueue(bn_field *f, size_t b, int first, int count, size_t eb,
                                     (size_t)c * room->n[2] + part->first[2] - room->first[2] };
         const cl_int status = write ? clEnqueueWriteBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
                                                                in_host, region, r.row, r.slice, host_row, host_slice,
-                                                               values, 0, NULL, NULL)
+                                                               values, 0, NULL, bn_move_event(box->device))
                                     : clEnqueueReadBufferRect(box->device->queue, r.buffer->mem, CL_FALSE, r.at,
                                                               in_host, region, r.row, r.slice, host_row, host_slice,
-                                                              values, 0, NULL, NULL);
-        if (status != CL_SUCCESS) {
-            bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
-                       f->desc.name);
-            for (size_t m = 0; m < d->local_count; m++) /* earlier parts may still use the caller's memory */
-                clFinish(bn_local_device(d, m)->queue);
-            return bn_error_status(d->ctx);
-        }
+                                                              values, 0, NULL, bn_move_event(box->device));
+        if (status != CL_SUCCESS)
+            return bn_cl_fail(box->device, status, write ? "clEnqueueWriteBufferRect" : "clEnqueueReadBufferRect",
+                              f->desc.name);
     }
     return BN_OK;
 }

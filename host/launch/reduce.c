@@ -167,7 +167,7 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
         /* The queue is in order: the last read waits for all. */
         BN_CL(d->device, q->scalars->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, q->scalars->buffer[0]->mem,
               r + 1 == count ? CL_TRUE : CL_FALSE, 0, q->count * bn_domain_real_bytes(d),
-              is_double ? (void *)q->values : single[r], 0, NULL, NULL);
+              is_double ? (void *)q->values : single[r], 0, NULL, bn_move_event(d->device));
     }
     d->device->counts.waits++;
     for (size_t r = 0; r < count; r++)

@@ -214,7 +214,7 @@ static bn_status ensure_tested(const bn_bench_device *d, const bn_bench_job *job
         i++;
     if (i < t->count)
         return t->rows[i].outcome == BN_OK ? BN_OK : bn_fail(ctx, t->rows[i].outcome, "%s", t->rows[i].why);
-    const bn_status st = bn_selftest_ensure(ctx, bn_device_describe(d->plain), job->of->solver, job->twice,
+    const bn_status st = bn_selftest_ensure(ctx, bn_device_describe(d->plain), job->of->solver, job->twice, NULL,
                                             d->cli->program, &outcome);
     if (i < BN_BENCH_TESTED) {
         t->rows[i].solver = job->of->solver;

@@ -209,7 +209,7 @@ static bn_status print_defines(const bn_plan *p)
             printf("-D%s=%lld\n", d->name, d->u.i);
         else if (d->kind == BN_DEF_NAME)
             printf("-D%s=%s\n", d->name, d->u.s);
-        else
+        else if (d->kind == BN_DEF_REAL)
             printf("-D%s=%a%s\n", d->name, p->precision == BN_DOUBLE ? d->u.r : (double)(float)d->u.r,
                    p->precision == BN_DOUBLE ? "" : "f");
     }

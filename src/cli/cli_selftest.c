@@ -38,9 +38,13 @@ bn_status bn_cli_selftest(const bn_cli *cli)
 {
     const bn_options *o = cli->options;
     bn_selftest_part part = { .index = 0, .count = 1 };
+    const char *cases[65] = { NULL };
     if (o->arg_count > 1)
         BN_TRY(read_part(cli->ctx, o->args[1], &part));
     const bn_selftest_watch watch = { .result = print_case };
+    for (size_t i = 2; i < o->arg_count; i++) /* at most 66 (main.c) */
+        cases[i - 2] = o->args[i];
+    part.cases = cases;
     return bn_selftest_here(cli->ctx, o->args[0], o->run.device, o->precision == BN_WISH_DOUBLE, part,
                             o->run.json ? &watch : NULL);
 }

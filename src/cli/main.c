@@ -75,7 +75,7 @@ static const bn_command commands[] = {
     { "help", "[COMMAND]", "what a command does, and its options", NULL, BN_CMD_HELP, 0, 1, false, false, bn_cli_help },
     { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
       1, 1, false, false, bn_cli_completion },
-    { "self-test", "SOLVER [PART]", "", NULL, BN_CMD_SELFTEST, 1, 2, true, false, bn_cli_selftest },
+    { "self-test", "SOLVER [PART [CASE...]]", "", NULL, BN_CMD_SELFTEST, 1, 66, true, false, bn_cli_selftest },
     { 0 },
 };
 

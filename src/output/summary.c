@@ -74,6 +74,13 @@ static bn_status hash_fields(bn_sim *sim, object out)
     return BN_OK;
 }
 
+bn_status bn_summary_hash_fields(bn_context *ctx, bn_sim *sim, bn_summary *s)
+{
+    bool failed = !(s->fields = json_object());
+    BN_TRY(hash_fields(sim, (object){ s->fields, &failed }));
+    return failed ? bn_fail(ctx, BN_MEMORY, "no memory for the hashes of fields") : BN_OK;
+}
+
 static void add_profile(object o, bn_sim *sim, double bandwidth)
 {
     bn_profile_row rows[BN_PROFILE_ROWS];
@@ -221,7 +228,7 @@ static void add_findings(object o, bn_sim *sim)
     }
 }
 
-bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, const bn_summary *s)
+bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, bn_summary *s)
 {
     bool failed = false;
     char *dump = NULL, *path = NULL;
@@ -231,20 +238,17 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
     add_speed(o, sim, s);
     add_balance(o, sim);
     add_findings(o, sim);
-    object fields = put_object(o, "fields");
-    bn_status read = s->status == BN_DEVICE ? BN_OK : hash_fields(sim, fields); /* a lost device can't be read */
+    put(o, "fields", s->fields ? s->fields : json_object());
+    s->fields = NULL;
     bn_status st = BN_OK;
     if (failed || !(dump = json_dumps(o.json, JSON_INDENT(2) | JSON_REAL_PRECISION(17)))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for summary.json");
         goto out;
     }
-    if (!folder) { /* another rank writes; this one has sent its part of the fields */
-        st = read;
+    if (!folder)
         goto out;
-    }
     BN_GO(bn_output_dir_name(folder, &path, "summary.json"));
     BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
-    st = read;
 out:
     json_decref(o.json);
     free(dump);

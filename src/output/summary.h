@@ -19,13 +19,16 @@ typedef struct bn_summary {
     double bandwidth;                   /* of copies on the device [B/s]; 0: unknown */
     unsigned long long resumed_from;    /* step of the checkpoint; 0: the beginning */
     unsigned long long items_before;    /* cells updated up to there */
+    json_t *fields;                     /* bn_summary_hash_fields; owned until the summary is written */
 } bn_summary;
 
 /* Whether the run has converged; null for a case that asks for no convergence. */
 json_t *bn_summary_converged(bn_sim *);
 
-/* Also after a failure. Where fields can't be read any more, the summary is written without their hashes, and the
- * status is that of reading them. */
-BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_output_dir *, const bn_summary *);
+/* Hashes of the fields, the last thing that a run asks of its device: a failure is known before the run is judged. What
+ * could be read stays. */
+BN_CHECKED bn_status bn_summary_hash_fields(bn_context *, bn_sim *, bn_summary *);
+/* Also after a failure. folder NULL: another rank writes. */
+BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_output_dir *folder, bn_summary *);
 
 #endif

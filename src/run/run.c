@@ -67,13 +67,11 @@ static bn_status weigh(run *r, const char *text)
     return bn_device_weigh(r->device, weights, count);
 }
 
-/* The device, after it has passed its self-test. */
 static bn_status open_device(run *r)
 {
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
     size_t indices[BN_DEVICES_MOST], chosen;
-    bn_selftest_outcome outcome = 0;
     BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
     BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
     if (r->desc->weights)
@@ -81,10 +79,20 @@ static bn_status open_device(run *r)
     s->device = bn_device_describe(r->device);
     s->devices = r->device;
     s->ranks = bn_context_ranks(ctx);
+    return BN_OK;
+}
+
+/* Nothing is built on a device that has not passed the self-test of what the plan needs. */
+static bn_status test_device(void *user, const bn_plan *plan)
+{
+    run *r = user;
+    bn_context *ctx = r->ctx;
+    bn_summary *s = &r->summary;
+    bn_selftest_outcome outcome = 0;
     bn_status st = BN_OK;
     for (size_t i = 0; st == BN_OK && i < bn_device_local_count(r->device); i++)
         st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
-                                bn_case_double(r->config), r->desc->program, &outcome);
+                                bn_case_double(r->config), plan, r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
     if (st == BN_MISMATCH && r->desc->force)
         forgive(ctx, "going on all the same, as --force asks");
@@ -306,12 +314,14 @@ static void finish(run *r, bn_status *st)
     if (readable)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
+    s->output = bn_output_seconds(r->output);
+    s->total = bn_seconds_now() - r->begin;
+    if (*st != BN_DEVICE) /* a lost device can't be read */
+        then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));
     if (*st == BN_OK)
         *st = verdict(r);
     if (*st != BN_OK && *st != BN_INTERRUPTED && *st != BN_TERMINATED)
         tell_last_checkpoint(r);
-    s->output = bn_output_seconds(r->output);
-    s->total = bn_seconds_now() - r->begin;
     s->status = *st;
     s->error = *st == BN_OK ? NULL : bn_error_text(r->ctx);
     then(r, st, bn_summary_write(r->ctx, r->sim, r->folder, s));
@@ -335,7 +345,7 @@ static bn_status prepare(run *r)
     sim.tuned = true;
     sim.resume = from;
     memcpy(r->summary.work_group, sim.work_group, sizeof sim.work_group);
-    BN_TRY(bn_sim_create(r->ctx, r->config, &sim, &r->sim));
+    BN_TRY(bn_sim_create_checked(r->ctx, r->config, &sim, r->device ? test_device : NULL, r, &r->sim));
     const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
     bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)
                                                     : BN_OK;

@@ -8,7 +8,7 @@
 #include "io/file.h"
 #include "output/progress.h"
 #include "run/child.h"
-#include "run/verify.h"
+#include "sim/solver_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BN_SELFTEST_SECONDS = 300 };
+enum { BN_SELFTEST_SECONDS = 300, BN_SELFTEST_CASES = 64 };
+
+/* Cases of a solver, as long as the program; with paths where it is kept that they have passed. */
+typedef struct selftest_cases {
+    const bn_embedded *file[BN_SELFTEST_CASES];
+    char *path[BN_SELFTEST_CASES]; /* NULL: there is no such place */
+    size_t count;
+} selftest_cases;
 
 bool bn_selftest_is_of(const char *name, const char *solver)
 {
@@ -28,22 +35,36 @@ bool bn_selftest_is_of(const char *name, const char *solver)
            (name[9 + length] == '/' || strcmp(name + 9 + length, ".toml") == 0);
 }
 
-static size_t case_count(const char *solver)
+static bool is_listed(const char *const *list, const char *name)
 {
-    size_t count = 0;
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        count += bn_selftest_is_of(f->name, solver);
-    return count;
+    while (*list && strcmp(*list, name) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* The self-test cases of a solver, or those that are named. */
+static selftest_cases find_cases(const char *solver, const char *const *names)
+{
+    selftest_cases all = { .count = 0 };
+    for (const bn_embedded *f = bn_embedded_files; f->name && all.count < BN_SELFTEST_CASES; f++)
+        if (bn_selftest_is_of(f->name, solver) && (!names || !*names || is_listed(names, f->name)))
+            all.file[all.count++] = f;
+    return all;
+}
+
+static bn_status read_case(bn_context *ctx, const bn_embedded *file, bool double_precision, bn_case **out)
+{
+    const char *overrides[] = { double_precision ? "case.precision=double" : "case.precision=single" };
+    return bn_case_parse(ctx, file->name, file->text, overrides, 1, out);
 }
 
 static bn_status compare(bn_context *ctx, bn_device *device, const bn_embedded *file, bool double_precision,
                          const bn_selftest_watch *watch)
 {
-    const char *overrides[] = { double_precision ? "case.precision=double" : "case.precision=single" };
     bn_case *c = NULL;
     bn_verify_report report;
     bn_status st = BN_OK;
-    BN_GO(bn_case_parse(ctx, file->name, file->text, overrides, 1, &c));
+    BN_GO(read_case(ctx, file, double_precision, &c));
     BN_GO(bn_verify_run(ctx, c, &(bn_sim_desc){ .device = device }, 1000, &report));
     if (watch)
         watch->result(watch->user, file->name + strlen("selftest/"), &report);
@@ -62,16 +83,14 @@ bn_status bn_selftest_here(bn_context *ctx, const char *solver, const char *sele
                            bn_selftest_part part, const bn_selftest_watch *watch)
 {
     bn_device *device = NULL;
-    size_t number = 0;
+    const selftest_cases cases = find_cases(solver, part.cases);
     bn_status st = BN_OK;
-    if (case_count(solver) == 0)
+    if (cases.count == 0)
         return bn_fail(ctx, BN_USAGE, "solver %s has no self-test", solver);
     bn_context_share_machine(ctx, (int)part.index, (int)part.count);
     BN_GO(bn_device_open(ctx, selector, false, &device));
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++) {
-        if (!bn_selftest_is_of(f->name, solver) || number++ % part.count != part.index)
-            continue;
-        const bn_status now = compare(ctx, device, f, double_precision, watch);
+    for (size_t i = part.index; i < cases.count; i += part.count) {
+        const bn_status now = compare(ctx, device, cases.file[i], double_precision, watch);
         st = st == BN_OK ? now : st;
         if (now != BN_OK && !(watch && now == BN_MISMATCH))
             break;
@@ -81,14 +100,56 @@ out:
     return st;
 }
 
-/* <cache>/selftest/HASH.txt over everything that the outcome depends on; false when there is no cache. */
-static bool passed_path(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
-                        char *path, size_t room)
+/* Whether what makes up the program of one plan is in the other one: the kernels that are left out, and the constants
+ * that the solver names. */
+static bool is_part_of(const bn_plan *one, const bn_plan *other)
+{
+    for (size_t i = 0; i < one->define_count; i++) {
+        const bn_define *d = &one->defines[i];
+        size_t k = 0;
+        if (d->kind != BN_DEF_LEFT_OUT && !is_listed(one->solver->selftest_constants, d->name))
+            continue;
+        while (k < other->define_count && strcmp(other->defines[k].name, d->name) != 0)
+            k++;
+        if (k == other->define_count || other->defines[k].kind != d->kind || other->defines[k].u.i != d->u.i)
+            return false;
+    }
+    return true;
+}
+
+/* Leaves those cases whose program is that of the run; all, if there is none. */
+static bn_status keep_alike(bn_context *ctx, const bn_device_info *info, const bn_plan *run, selftest_cases *cases)
+{
+    selftest_cases alike = { .count = 0 };
+    bn_status st = BN_OK;
+    for (size_t i = 0; st == BN_OK && run->solver->selftest_constants && i < cases->count; i++) {
+        bn_case *c = NULL;
+        bn_plan *plan = NULL;
+        void *state = calloc(1, run->solver->state_size);
+        st = state ? read_case(ctx, cases->file[i], run->precision == BN_DOUBLE, &c)
+                   : bn_fail(ctx, BN_MEMORY, "no memory for a self-test of %s", run->solver->name);
+        if (st == BN_OK)
+            st = bn_plan_create(ctx, c, info, state, &plan);
+        if (st == BN_OK && is_part_of(plan, run) && is_part_of(run, plan))
+            alike.file[alike.count++] = cases->file[i];
+        bn_plan_destroy(&plan);
+        bn_case_destroy(&c);
+        free(state);
+    }
+    if (alike.count > 0)
+        *cases = alike;
+    return st;
+}
+
+/* Fills in <cache>/selftest/HASH.txt, over everything that a case's outcome depends on, if there is a cache. */
+static bn_status find_paths(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
+                            selftest_cases *cases)
 {
     const char *dir = bn_context_cache_dir(ctx);
     uint64_t h;
-    if (!dir || bn_kernels_hash(ctx, &h) != BN_OK)
-        return false;
+    if (!dir)
+        return BN_OK;
+    BN_TRY(bn_kernels_hash(ctx, &h));
     const char *const parts[] = { bn_version(),
                                   info->name,
                                   info->platform,
@@ -98,10 +159,31 @@ static bool passed_path(bn_context *ctx, const bn_device_info *info, const char 
                                   double_precision ? "double" : "single" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         h = bn_hash(h, parts[i], strlen(parts[i]) + 1);
-    for (const bn_embedded *f = bn_embedded_files; f->name; f++)
-        if (bn_selftest_is_of(f->name, solver))
-            h = bn_hash(h, f->text, strlen(f->text) + 1);
-    return snprintf(path, room, "%s/selftest/%016llx.txt", dir, (unsigned long long)h) < (int)room;
+    for (size_t i = 0; i < cases->count; i++) {
+        const bn_embedded *f = cases->file[i];
+        const size_t room = strlen(dir) + 64;
+        const uint64_t of_case = bn_hash(bn_hash(h, f->name, strlen(f->name) + 1), f->text, strlen(f->text) + 1);
+        if (!(cases->path[i] = malloc(room)))
+            return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
+        snprintf(cases->path[i], room, "%s/selftest/%016llx.txt", dir, (unsigned long long)of_case);
+    }
+    return BN_OK;
+}
+
+/* Leaves those that have not passed yet. */
+static void keep_untested(selftest_cases *cases)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < cases->count; i++) {
+        char *path = cases->path[i];
+        if (path && access(path, R_OK) == 0) {
+            free(path);
+            continue;
+        }
+        cases->file[left] = cases->file[i];
+        cases->path[left++] = path;
+    }
+    cases->count = left;
 }
 
 /* Waits until no other process does this test: many that start at once would all do it, and run into its time limit.
@@ -119,11 +201,11 @@ static int wait_for_turn(bn_context *ctx, const char *path)
     return fd;
 }
 
-static void remember(bn_context *ctx, const char *path, const bn_device_info *info, const char *solver)
+static void remember(bn_context *ctx, const char *path, const bn_device_info *info, const char *name)
 {
     char text[1024];
-    int n = snprintf(text, sizeof text, "%s passed its self-test on %s, %s, driver %s\n", solver, info->name,
-                     info->platform, info->driver);
+    int n = snprintf(text, sizeof text, "%s passed on %s, %s, driver %s\n", name, info->name, info->platform,
+                     info->driver);
     /* Not being able to remember is no failure of the run: it is only tested again. */
     bn_context *own;
     if (n < 0 || bn_context_create(&(bn_context_desc){ .cache_dir = "" }, &own) != BN_OK)
@@ -171,11 +253,10 @@ static bn_status tell_failure(bn_context *ctx, const bn_device_info *info, const
 /* Compiling takes most of the time: as many processes as there are processors run a part of the cases each. Caches
  * that processes can't share are kept apart (bn_context_share_machine). */
 static bn_status run_children(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
-                              const char *program)
+                              const char *program, const selftest_cases *cases)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t cases = case_count(solver), most = processors > 1 ? (size_t)processors : 1;
-    const size_t count = cases < most ? cases : most;
+    const size_t most = processors > 1 ? (size_t)processors : 1, count = cases->count < most ? cases->count : most;
     bn_child *children = calloc(count, sizeof *children);
     if (!children)
         return bn_fail(ctx, BN_MEMORY, "no memory for the self-test of %s", solver);
@@ -183,11 +264,11 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
     bn_status st = BN_OK;
     snprintf(index, sizeof index, "%zu", info->index);
     for (size_t i = 0; i < count && st == BN_OK; i++) {
-        const char *const arguments[] = { program,       "self-test",
-                                          solver,        part,
-                                          "--device",    index,
-                                          "--precision", double_precision ? "double" : "single",
-                                          NULL };
+        const char *arguments[8 + BN_SELFTEST_CASES + 1] = {
+            program, "self-test", solver, part, "--device", index, "--precision", double_precision ? "double" : "single"
+        };
+        for (size_t k = 0; k < cases->count; k++)
+            arguments[8 + k] = cases->file[k]->name;
         snprintf(part, sizeof part, "%zu/%zu", i + 1, count);
         st = bn_child_start(ctx, arguments, BN_CHILD_ERRORS, &children[i]);
     }
@@ -201,29 +282,35 @@ static bn_status run_children(bn_context *ctx, const bn_device_info *info, const
 }
 
 bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const char *solver, bool double_precision,
-                             const char *program, bn_selftest_outcome *outcome)
+                             const bn_plan *run, const char *program, bn_selftest_outcome *outcome)
 {
-    char path[4096];
     const char *wish = getenv("BINNACLE_SELFTEST");
-    *outcome = BN_SELFTEST_SKIPPED;
-    if ((wish && strcmp(wish, "off") == 0) || case_count(solver) == 0 || (double_precision && !info->fp64))
-        return BN_OK;
-    bool keeps = passed_path(ctx, info, solver, double_precision, path, sizeof path);
-    if (bn_error_status(ctx) != BN_OK) /* an override folder that can't be read */
-        return bn_error_status(ctx);
-    *outcome = BN_SELFTEST_KNOWN;
-    if (keeps && access(path, R_OK) == 0)
-        return BN_OK;
-    const int turn = keeps ? wait_for_turn(ctx, path) : -1;
+    selftest_cases cases = find_cases(solver, NULL);
+    int turn = -1;
     bn_status st = BN_OK;
-    if (!keeps || access(path, R_OK) != 0) { /* else it passed meanwhile */
-        *outcome = BN_SELFTEST_PASSED;
-        st = run_children(ctx, info, solver, double_precision, program);
-        if (st == BN_OK && keeps)
-            remember(ctx, path, info, solver);
+    *outcome = BN_SELFTEST_SKIPPED;
+    if ((wish && strcmp(wish, "off") == 0) || cases.count == 0 || (double_precision && !info->fp64))
+        return BN_OK;
+    *outcome = BN_SELFTEST_KNOWN;
+    if (run)
+        BN_GO(keep_alike(ctx, info, run, &cases));
+    BN_GO(find_paths(ctx, info, solver, double_precision, &cases));
+    keep_untested(&cases);
+    if (cases.count > 0 && cases.path[0]) {
+        turn = wait_for_turn(ctx, cases.path[0]);
+        keep_untested(&cases); /* some may have passed meanwhile */
     }
+    if (cases.count > 0) {
+        *outcome = BN_SELFTEST_PASSED;
+        BN_GO(run_children(ctx, info, solver, double_precision, program, &cases));
+    }
+    for (size_t i = 0; i < cases.count && cases.path[i]; i++)
+        remember(ctx, cases.path[i], info, cases.file[i]->name);
+out:
     if (turn >= 0)
         close(turn);
+    for (size_t i = 0; i < cases.count; i++)
+        free(cases.path[i]);
     return st;
 }
 

@@ -1,9 +1,11 @@
-/* selftest.h: before a device computes for the user, every kernel of the solver is run on a small case with known
- * answers, in a child process (a driver may crash or hang), once per device, driver, precision and kernel text. */
+/* selftest.h: before a device computes for the user, every kernel that it is about to run is run on a small case with
+ * known answers, in a child process (a driver may crash or hang), once per device, driver, precision and kernel text.
+ */
 #ifndef BN_SELFTEST_H
 #define BN_SELFTEST_H
 
 #include "run/verify.h"
+#include "sim/plan.h"
 
 typedef enum bn_selftest_outcome {
     BN_SELFTEST_PASSED, /* just now */
@@ -17,6 +19,7 @@ bool bn_selftest_is_of(const char *embedded_name, const char *solver);
 /* Every `count`th case of a solver, from the one with number `index` on; { 0, 1 } is all of them. */
 typedef struct bn_selftest_part {
     size_t index, count;
+    const char *const *cases; /* their names, "selftest/flow.toml", ending with NULL; NULL or none: all */
 } bn_selftest_part;
 
 /* Who wants to know the outcome of each case, "flow/selftest.toml". */
@@ -30,11 +33,12 @@ typedef struct bn_selftest_watch {
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision,
                                       bn_selftest_part, const bn_selftest_watch *);
 
-/* Makes sure that the device has passed. `program`: path of the binary; child processes run its hidden command
- * `self-test`, a part of the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed
+/* Makes sure that the device has passed, in the cases whose program is that of the run (bn_solver.selftest_constants);
+ * run NULL: in all cases. `program`: path of the binary; child processes run its hidden command `self-test`, a part of
+ * the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed
  * (over a compiler that aborts, say), hung, or could not compute. */
 BN_CHECKED bn_status bn_selftest_ensure(bn_context *, const bn_device_info *, const char *solver, bool double_precision,
-                                        const char *program, bn_selftest_outcome *outcome);
+                                        const bn_plan *run, const char *program, bn_selftest_outcome *outcome);
 
 const char *bn_selftest_outcome_text(bn_selftest_outcome);
 

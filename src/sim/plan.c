@@ -94,7 +94,10 @@ bn_status bn_plan_choice(bn_plan *p, const char *name, const char *choice)
     ADD(p, notes, note_count, BN_PLAN_NOTES, (bn_plan_number){ name, "", choice, (double)NAN });
 }
 
-bn_status bn_plan_skip_kernel(bn_plan *p, const char *name) { ADD(p, skipped, skipped_count, BN_PLAN_SKIPPED, name); }
+bn_status bn_plan_skip_kernel(bn_plan *p, const char *name)
+{
+    ADD(p, defines, define_count, BN_PLAN_DEFINES, (bn_define){ .name = name, .kind = BN_DEF_LEFT_OUT });
+}
 
 bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
 {

@@ -11,7 +11,6 @@ enum {
     BN_PLAN_RESULTS = 64,
     BN_PLAN_PICTURES = 64,
     BN_PLAN_NOTES = 32,
-    BN_PLAN_SKIPPED = 32,
     BN_PLAN_CHARTS = 8,
     BN_PLAN_ARRAYS = 16
 };
@@ -58,12 +57,10 @@ struct bn_plan {
     bool mapped;                          /* bn_plan_map was called */
     int epsg;                             /* of the map's coordinates; 0: not known */
     bn_plan_mesh_output_desc mesh_output; /* name NULL: none */
-    const char *skipped[BN_PLAN_SKIPPED]; /* kernels */
     bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
     struct bn_plan_memory *memory;        /* of the solver */
     bn_plan_file *files;                  /* in the order in which they were read */
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, skipped_count, chart_count,
-        array_count;
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, chart_count, array_count;
     double known_steps; /* 0: not known before it runs */
     int parts;          /* of a run, each with stop.steps of its own; 0: one */
     double tolerance;   /* > 0: the case asks for convergence to it */

@@ -18,12 +18,14 @@ bn_status bn_sim_build_kernels(bn_sim *sim)
     sim->kernels = calloc(count + 1, sizeof *sim->kernels);
     if (!sim->kernels)
         return bn_fail(sim->ctx, BN_MEMORY, "no memory for the list of kernels");
-    BN_TRY(bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
-                            sim->plan->defines, sim->plan->define_count, &sim->program));
     for (size_t i = 0; i < count; i++) {
         bool skipped = false;
-        for (size_t k = 0; k < sim->plan->skipped_count; k++)
-            skipped = skipped || strcmp(sim->plan->skipped[k], sim->solver->kernels[i].name) == 0;
+        for (size_t k = 0; k < sim->plan->define_count; k++)
+            skipped = skipped || (sim->plan->defines[k].kind == BN_DEF_LEFT_OUT &&
+                                  strcmp(sim->plan->defines[k].name, sim->solver->kernels[i].name) == 0);
+        if (!skipped && !sim->program)
+            BN_TRY(bn_program_build(sim->domain, sim->solver->program ? sim->solver->program : sim->solver->name,
+                                    sim->plan->defines, sim->plan->define_count, &sim->program));
         if (!skipped)
             BN_TRY(bn_kernel_find(sim->program, &sim->solver->kernels[i], &sim->kernels[i]));
     }

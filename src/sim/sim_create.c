@@ -92,6 +92,12 @@ static bn_status resume(bn_sim *sim, const bn_sim_desc *desc)
 
 bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim **out)
 {
+    return bn_sim_create_checked(ctx, config, desc, NULL, NULL, out);
+}
+
+bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_desc *desc, bn_sim_check check,
+                                void *user, bn_sim **out)
+{
     *out = NULL;
     bn_status st = BN_OK;
     bn_sim *sim = calloc(1, sizeof *sim);
@@ -122,6 +128,8 @@ bn_status bn_sim_create(bn_context *ctx, bn_case *config, const bn_sim_desc *des
         BN_GO(bn_plan_create(ctx, config, device, sim->state, &sim->plan));
     }
     BN_GO(bn_plan_check_memory(ctx, sim->plan, device, slots));
+    if (check)
+        BN_GO(check(user, sim->plan));
     sim->stop_steps = bn_plan_most_steps(sim->plan, config);
     /* Pieces of files share the nodes at cuts. */
     const int halo = sim->plan->halo > 0 || !sim->plan->grid.nodes ? sim->plan->halo : 1;

@@ -9,6 +9,10 @@
 
 typedef struct bn_checkpoint bn_checkpoint;
 
+/* bn_sim_create; `check` sees the plan before anything is built or run on the device. */
+typedef bn_status (*bn_sim_check)(void *user, const bn_plan *);
+BN_CHECKED bn_status bn_sim_create_checked(bn_context *, bn_case *, const bn_sim_desc *, bn_sim_check check, void *user,
+                                           bn_sim **out);
 const bn_plan *bn_sim_plan(const bn_sim *);
 /* Everything about the run that is no field: step and time, its last step, the solver's numbers. After a restart the
  * engine's `resume` is called. */

@@ -1,6 +1,7 @@
 #!/bin/sh
 # pocl_cache.sh: PoCL loads what lies in its folder of compiled kernels. That folder is private in every environment,
-# and no two processes use one at a time; starts with cold caches test the device once.
+# and no two processes use one at a time; starts with cold caches test the device once, for
+# what they need.
 . tests/cli_lib.subr
 b=$BINNACLE
 cat >"$work/tells.c" <<'END_OF_C'
@@ -92,4 +93,20 @@ for i in 1 2 3 4; do
 done
 ok 'one of them tests the device' test "$(cat "$work"/run-*/summary.json | grep -c 'passed now')" = 1
 ok 'the others know that it passed' test "$(cat "$work"/run-*/summary.json | grep -c 'passed earlier')" = 3
+
+# A run tests what it needs: the cases whose program is its own, all if there is none; what has passed is not repeated.
+export XDG_CACHE_HOME="$work/needs"
+passed_cases() { cat "$XDG_CACHE_HOME"/binnacle/selftest/*.txt | sort -u | grep -c .; }
+needs() # CASES OUTCOME WHAT OPTION...
+{
+    cases=$1 outcome=$2 what=$3
+    shift 3
+    ok "$what" "$b" run data/cases/maxwell/selftest.toml --steps 1 --out "$work/needs-out" --force "$@"
+    ok "... $cases have passed" test "$(passed_cases)" = "$cases"
+    ok "... $outcome" grep -q "\"$outcome\"" "$work/needs-out/summary.json"
+}
+needs 1 'passed now' 'loops along rows'
+needs 1 'passed earlier' 'the same again'
+needs 2 'passed now' 'one sweep' --set solver.sweep=fused
+needs 4 'passed now' 'loops along rows and light from the side: no case is like that' --set light.incidence=0.3
 finish

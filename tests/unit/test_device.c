@@ -193,6 +193,15 @@ START_TEST(the_kernel_override)
     free(options);
     ck_assert_int_eq(bn_kernel_text(ctx, "reduce", &k, 1, BN_DOUBLE, &text, &options), BN_OK);
     ck_assert_str_eq(options, "-cl-std=CL1.2 -DK=0x1.999999999999ap-4");
+    const size_t whole = strlen(text);
+    free(text);
+    free(options);
+    const bn_define left_out[] = { { "reduce_pack", BN_DEF_LEFT_OUT, { 0 } }, k };
+    ck_assert_int_eq(bn_kernel_text(ctx, "reduce", left_out, 2, BN_DOUBLE, &text, &options), BN_OK);
+    ck_assert_ptr_null(strstr(text, "kernel void reduce_pack"));
+    ck_assert_ptr_nonnull(strstr(text, "kernel void reduce_total_max"));
+    ck_assert_uint_eq(strlen(text), whole + strlen(" WITHOUT_reduce_pack")); /* nothing has moved */
+    ck_assert_ptr_nonnull(strstr(options, " -DWITHOUT_reduce_pack"));
     free(text);
     free(options);
     snprintf(path, sizeof path, "%s/reduce.cl", folder);

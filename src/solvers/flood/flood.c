@@ -498,6 +498,8 @@ static bn_status init(bn_sim *sim, void *state)
     return flood_fill(sim, s);
 }
 
+static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", NULL };
+
 const bn_solver bn_solver_flood = {
     .name = "flood",
     .summary = "shallow water on hexagonal cells, through the storeys of a building",
@@ -510,4 +512,5 @@ const bn_solver bn_solver_flood = {
     .init = init,
     .measure = flood_measure,
     .serialize = flood_serialize,
+    .selftest_constants = selftest_constants,
 };

@@ -313,6 +313,8 @@ static bn_status init(bn_sim *sim, void *state)
     return maxwell_begin_wavelength(sim, s);
 }
 
+static const char *const selftest_constants[] = { "PML_SIDES", "BLOCH", "VOLUME", NULL };
+
 const bn_solver bn_solver_maxwell = {
     .name = "maxwell",
     .summary = "time-harmonic Maxwell equations: light in thin-film solar cells",
@@ -326,4 +328,5 @@ const bn_solver bn_solver_maxwell = {
     .measure = maxwell_measure,
     .serialize = maxwell_serialize,
     .variants = variants,
+    .selftest_constants = selftest_constants,
 };

@@ -9,7 +9,7 @@
 
 START_TEST(variants_equal_the_reference)
 {
-    OK(bn_selftest_here(ctx, "cg_products", "auto", false, (bn_selftest_part){ 0, 1 }, NULL));
+    OK(bn_selftest_here(ctx, "cg_products", "auto", false, (bn_selftest_part){ .count = 1 }, NULL));
 }
 END_TEST
 
