@@ -9,7 +9,6 @@
 #include "io/file.h"
 #include "run/child.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { AT_ONCE = 64, FILE_MOST = 1 << 26, POINTS_MOST = 100000 };
+enum { AT_ONCE = 64, FILE_MOST = 1 << 26 };
 
 /* One running point. */
 typedef struct lane {
@@ -295,10 +294,6 @@ bn_status bn_cli_sweep(const bn_cli *cli)
     snprintf(out, sizeof out, "%.*s.sweep", (int)strcspn(name, "."), name);
     s.out = cli->options->run.out ? cli->options->run.out : out;
     BN_GO(bn_sweep_axes(&s));
-    if (s.points > POINTS_MOST) {
-        st = bn_fail(cli->ctx, BN_USAGE, "%zu points: a sweep has at most %d", s.points, POINTS_MOST);
-        goto out;
-    }
     s.summary = calloc(s.points, sizeof *s.summary);
     s.reason = calloc(s.points, sizeof *s.reason);
     if (!s.summary || !s.reason) {
@@ -308,15 +303,7 @@ bn_status bn_cli_sweep(const bn_cli *cli)
     BN_GO(check_points(&s));
     BN_GO(make_lanes(&s, lanes, &lane_count));
     BN_GO(open_folder(&s));
-    const bn_status ran = run_points(&s, lanes, lane_count);
-    if (ran != BN_OK && ran != BN_INTERRUPTED) {
-        st = ran;
-        goto out;
-    }
-    if (ran == BN_INTERRUPTED) { /* what is there is written; the message stays that of the stop */
-        st = ran;
-        goto out;
-    }
+    BN_GO(run_points(&s, lanes, lane_count));
     BN_GO(bn_sweep_write(&s));
     for (size_t p = 0; p < s.points; p++)
         failed += s.reason[p] != NULL;
