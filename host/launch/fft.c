@@ -1,5 +1,6 @@
 /* fft.c: transforms of complex fields (host/api/fft.h): packs the field into a dense array, transforms it, and unpacks
- * and scales the result. On a device by kernels/fft.cl and clFFT, on the host in double by KISS FFT. */
+ * and scales the result. On a device by kernels/fft.cl and clFFT; on the host in double by KISS FFT, also for a device
+ * whose compiler does not take clFFT's kernels or makes wrong ones of them. */
 #include "api/fft.h"
 
 #include "api/embedded_files.h"
@@ -25,7 +26,7 @@ struct bn_fft {
     bn_program *program;
     bn_kernel *pack, *unpack;
     bn_buffer *from, *to;
-    double *pairs; /* host */
+    double *pairs; /* host, or a device without a plan */
     double error;
 };
 
@@ -170,11 +171,18 @@ bn_status bn_fft_create(bn_domain *d, bn_fft **out)
         goto out;
     }
     if (d->device)
-        BN_GO(create_on_device(f));
-    else if (!(f->pairs = malloc(2 * f->points * sizeof *f->pairs))) {
-        st = bn_fail(d->ctx, BN_MEMORY, "no memory for a Fourier transform of %zu points", f->points);
-        goto out;
+        st = create_on_device(f);
+    if (st == BN_DEVICE || st == BN_MISMATCH) {
+        bn_log(d->ctx, BN_LOG_WARNING, "clFFT does not work here, transforms are done on the host: %s",
+               bn_error_text(d->ctx));
+        bn_error_clear(d->ctx);
+        bn_clfft_destroy(&f->plan);
+        st = BN_OK;
     }
+    if (st == BN_OK && !f->plan && !(f->pairs = malloc(2 * f->points * sizeof *f->pairs)))
+        st = bn_fail(d->ctx, BN_MEMORY, "no memory for a Fourier transform of %zu points", f->points);
+    if (st != BN_OK)
+        goto out;
     *out = f;
     f = NULL;
 out:
@@ -256,7 +264,7 @@ static bn_status transform(bn_fft *f, bn_field *in, bn_field *out, bool inverse)
     BN_TRY(check_field(f, out));
     if (in == out)
         return bn_fail(f->domain->ctx, BN_USAGE, "a Fourier transform of %s into itself", in->desc.name);
-    return f->domain->device ? on_device(f, in, out, inverse) : on_host(f, in, out, inverse);
+    return f->plan ? on_device(f, in, out, inverse) : on_host(f, in, out, inverse);
 }
 
 bn_status bn_fft_forward(bn_fft *f, bn_field *in, bn_field *out) { return transform(f, in, out, false); }

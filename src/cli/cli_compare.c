@@ -191,15 +191,33 @@ static bn_status compare_results(comparison *c, json_t *const summary[2])
     return BN_OK;
 }
 
-static bn_status read_table(const comparison *c, int which, const char *name, bn_csv_table *table)
+/* Tables of both runs. Those that hold texts are compared as such: *texts is true, and *equal says whether they are. */
+static bn_status read_tables(const comparison *c, const char *name, bn_csv_table table[2], bool *texts, bool *equal)
 {
-    char *path = bn_path_join(c->folder[which], name), *text = NULL;
-    size_t bytes;
-    bn_status st = path ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-    if (st == BN_OK && (st = bn_file_read(c->cli->ctx, path, FILE_MOST, &text, &bytes)) == BN_OK)
-        st = bn_csv_parse(c->cli->ctx, path, text, table);
-    free(text);
-    free(path);
+    char *path[2] = { NULL, NULL }, *text[2] = { NULL, NULL };
+    size_t bytes[2];
+    bn_status st = BN_OK;
+    *texts = *equal = false;
+    for (int k = 0; k < 2; k++) {
+        if (!(path[k] = bn_path_join(c->folder[k], name))) {
+            st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
+            goto out;
+        }
+        BN_GO(bn_file_read(c->cli->ctx, path[k], FILE_MOST, &text[k], &bytes[k]));
+    }
+    *equal = strcmp(text[0], text[1]) == 0;
+    for (int k = 0; k < 2 && st == BN_OK; k++)
+        st = bn_csv_parse(c->cli->ctx, path[k], text[k], &table[k]);
+    if (st == BN_IO) {
+        bn_error_clear(c->cli->ctx);
+        *texts = true;
+        st = BN_OK;
+    }
+out:
+    for (int k = 0; k < 2; k++) {
+        free(path[k]);
+        free(text[k]);
+    }
     return st;
 }
 
@@ -207,9 +225,14 @@ static bn_status read_table(const comparison *c, int which, const char *name, bn
 static bn_status compare_table(comparison *c, const char *name)
 {
     bn_csv_table t[2] = { { 0 }, { 0 } };
+    bool texts = false, equal = false;
     bn_status st = BN_OK;
-    for (int k = 0; k < 2; k++)
-        BN_GO(read_table(c, k, name, &t[k]));
+    BN_GO(read_tables(c, name, t, &texts, &equal));
+    if (texts) {
+        if (!equal)
+            st = tell(c, "tables", name, "texts that differ", "", HUGE_VAL, NULL);
+        goto out;
+    }
     size_t rows = 0;
     bool alike = t[0].columns == t[1].columns;
     for (size_t i = 0; alike && i < t[0].columns; i++)

@@ -1,5 +1,4 @@
-/* csv_read.c: tables of numbers from text, such as those embedded in the program: no quotes, no commas within a value.
- */
+/* csv_read.c: tables of numbers from text, such as those embedded in the program; heads may stand in quotes. */
 #include "io/csv_read.h"
 #include "io/decimal.h"
 
@@ -31,10 +30,15 @@ static char *next_line(char **rest)
     return line;
 }
 
-/* The next place of *rest, ended at its comma; *rest is NULL after the last. */
+/* The next place of *rest, ended at its comma and without the quotes around it; *rest is NULL after the last. */
 static char *next_place(char **rest)
 {
-    char *place = *rest, *comma = strchr(place, ',');
+    char *place = *rest, *closing = *place == '"' ? strchr(place + 1, '"') : NULL,
+         *comma = strchr(closing ? closing : place, ',');
+    if (closing) {
+        *closing = 0;
+        place++;
+    }
     *rest = comma ? comma + 1 : NULL;
     if (comma)
         *comma = 0;

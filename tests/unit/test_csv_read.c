@@ -25,6 +25,11 @@ START_TEST(tables_are_read)
     ck_assert(isnan(t.values[2]));
     near(t.values[4], -2e-3, 0, "blanks around");
     bn_csv_table_free(&t);
+    ck_assert_int_eq(bn_csv_parse(ctx, "t.csv", "q,\"photons, counted\",\"open\n1,2,3\n", &t), BN_OK);
+    ck_assert_uint_eq(t.columns, 3);
+    ck_assert_str_eq(t.heads[1], "photons, counted");
+    ck_assert_str_eq(t.heads[2], "\"open");
+    bn_csv_table_free(&t);
 }
 END_TEST
 
