@@ -8,7 +8,12 @@ d=$root/data/cases
 # A program that allocates a byte for each of these cells gets none: 1.5 GB of address space hold it and the OpenCL libraries.
 small() { ( ulimit -v 1500000 && exec "$@" ); }
 
-# counts CASE DEVICES KEY=VALUE...: too large for any device, for so many of these together not
+# On a device with more memory than this the grids here fit, and are counted all the same.
+memory=$("$b" devices --json | sed -n 's/^ *"bytes": \([0-9]*\),*/\1/p' | head -n 1)
+too_large=3 and_says=', but on [0-9]+ such devices'
+[ "${memory:-0}" -lt 20000000000 ] || too_large='[03]' and_says=''
+
+# counts CASE KEY=VALUE...: too large for a device, for so many of these together not
 counts()
 {
     case=$1
@@ -19,7 +24,7 @@ counts()
         shift
     done
     shift
-    expect 3 'does not fit, but on [0-9]+ such devices' "$case: how many devices" small "$b" check "$d/$case.toml" "$@"
+    expect "$too_large" "fits|does not fit$and_says" "$case: how many devices" small "$b" check "$d/$case.toml" "$@"
     ok "$case: and that cells were not looked at" grep -q 'counted, not looked at' "$work/out"
 }
 counts flow/cavity-re1000 'grid.nodes=[32768,32768]'
@@ -37,7 +42,7 @@ ok 'nothing was created' test ! -e "$work/none"
 # The density of a shape is that of the box around it.
 expect 0 'counted, not looked at' 'xray: a ball in 2^30 cells' small "$b" check "$d/xray/sphere.toml" --set 'density.cells=[1024,1024,1024]'
 ok '... of which photons visit the box around it, a cell wider' grep -q 'visit, at most: 140608$' "$work/out"
-expect 3 'does not fit' 'xray: a detector of 2^28 cells' small "$b" check "$d/xray/sphere.toml" \
+expect "$too_large" 'fits|does not fit' 'xray: a detector of 2^28 cells' small "$b" check "$d/xray/sphere.toml" \
     --set 'detector.cells=[16384,16384]' --set detector.cell_angle=1e-6
 # What counting finds for 2^3 times the cells is 8 times what looking at them finds, but for the margins around a grid, which
 # weigh twice as much in the small one: rows of 256 take 288 places, of 512 544; 258 and 514 rows.

@@ -4,11 +4,12 @@
 . tests/cli_lib.subr
 . tests/cli_vendors.subr
 library=$(library_of_rusticl)
-[ -n "$library" ] || { echo 'SKIPPED: rusticl is not installed'; exit 0; }
+skip() { echo "SKIPPED: $1"; echo '0 passed, 0 failed, 1 skipped'; exit 0; }
+[ -n "$library" ] || skip 'rusticl is not installed'
 mkdir "$work/vendors"
 echo "$library" >"$work/vendors/rusticl.icd"
 export OCL_ICD_VENDORS="$work/vendors" RUSTICL_ENABLE=llvmpipe
-if ! "$BINNACLE" devices 2>/dev/null | grep -q llvmpipe; then echo 'SKIPPED: rusticl offers no llvmpipe'; exit 0; fi
+"$BINNACLE" devices 2>/dev/null | grep -q llvmpipe || skip 'rusticl offers no llvmpipe'
 cases=data/cases/bpm
 agrees() { expect 0 'psi .* ok$' "$1" timeout 120 "$BINNACLE" verify "$@" --device llvmpipe --precision single; }
 agrees "$cases/selftest-long.toml"
