@@ -86,25 +86,26 @@ static const bn_key schema[] = {
     { .name = "initial.heat_amplitude", .type = BN_KEY_REAL, .unit = "K", .def = 1, .min = -1e6, .max = 1e6,
       .only = "initial.heat=sine|cosine",
       .help = "of the wave" },
-    { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
+    { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9, .only = "solver.steady=march",
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
     { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS),
       .def_text = "central", .help = "difference for the convective term: second or first order" },
     { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES),
       .def_text = "thom", .help = "formula for the vorticity at walls" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
+      .only = "solver.steady=march",
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
     { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
       .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with "
               "multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
-      .def_text = "auto", .help = "the same for vorticity and temperature" },
+      .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
       .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing "
               "and steady_tolerance need less" },
-    { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1,
+    { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1, .only = "solver.steady=march",
       .help = "residual that is enough, as a share of what a step changes (docs/flow.md); 0: always cg_tolerance" },
     { .name = "solver.cg_iterations", .type = BN_KEY_INT, .def = 20000, .min = 1, .max = 10000000,
       .help = "iterations of one linear solve at most" },
@@ -390,8 +391,10 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
     if (s->config.steady > 0)
         bn_plan_wants_convergence(
             p, s->config.steady,
-            "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
-            "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
+            s->newton.on ? "more solver.krylov_vectors may help, or a start that is nearer (initial); or the flow has "
+                           "no steady state"
+                         : "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
+                           "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
     return BN_OK;
 }
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Residual at which a state of more viscosity is good enough to go on from; steps that it may take; the least share of
- * a Newton step that is tried. */
-#define LEVEL_RESIDUAL 0.1
+/* Residual at which a state of more viscosity is good enough to go on from (a worse one may lie where Newton's method
+ * gets stuck at less viscosity); steps that it may take; the least share of a Newton step that is tried. */
+#define LEVEL_RESIDUAL 0.03
 #define LEAST_STEP (1.0 / 64)
 enum { LEVEL_STEPS = 12 };
 /* Reynolds or Peclet number (of the largest expected speed) that needs no continuation; its factor from level to level.
@@ -15,7 +15,7 @@ enum { LEVEL_STEPS = 12 };
 #define EASY 60.0
 #define LEVEL_FACTOR 1.8
 /* Largest and least share of the residual that a linear solve leaves. */
-#define LOOSEST 0.2
+#define LOOSEST 0.1
 #define TIGHTEST 1e-6
 
 /* The residual of flow_report (flow_step.c) from the last totals. */
@@ -131,20 +131,21 @@ static bn_status next_level(bn_sim *sim, flow *s, const flow_newton_engine *e)
     return evaluate(sim, s, e);
 }
 
-/* Back to the state before, and on in smaller steps. */
+/* Back to the viscosity before, to a better state there, and on in smaller steps. */
 static bn_status last_level(bn_sim *sim, flow *s, const flow_newton_engine *e)
 {
     flow_newton *w = &s->newton;
     if (!(w->scale_before > 0) || w->factor < 1.02)
         return bn_fail(
             bn_sim_context(sim), BN_DIVERGED,
-            "Newton's method does not reduce the residual any further (%.3g of |omega| a length / speed): it "
-            "is at the rounding of the precision (take a larger solver.steady_tolerance or double "
-            "precision), a larger solver.krylov_vectors is needed, or the flow has no steady state near; "
-            "solver.steady = \"march\" tells",
+            "Newton's method does not reduce the residual below %.3g: this is the rounding of the precision "
+            "(double precision or a larger solver.steady_tolerance helps), or more solver.krylov_vectors are "
+            "needed, or no steady state is near, which solver.steady = \"march\" would show",
             residual_of(s));
     w->factor = sqrt(w->factor);
-    w->scale = w->scale_before / w->factor;
+    w->level_residual *= 0.1;
+    w->scale = w->scale_before;
+    w->scale_before = 0;
     w->level_steps = 0;
     w->forcing = LOOSEST;
     BN_TRY(e->predict(s, 0, true));
@@ -174,10 +175,11 @@ bn_status flow_newton_step(bn_sim *sim, flow *s, const flow_newton_engine *e, bn
     choose_forcing(s, norm > 0 ? norm_of(s) / norm : 0, residual);
     *out = (bn_step){ .residual = residual };
     w->level_steps++;
-    if (w->scale > 1 && found && residual <= LEVEL_RESIDUAL)
+    const bool done = w->scale == 1 && residual <= s->config.steady;
+    if (found && w->scale > 1 && residual <= w->level_residual)
         BN_TRY(next_level(sim, s, e));
-    else if (!found ? !(w->scale == 1 && residual <= s->config.steady)
-                    : w->scale_before > 0 && w->level_steps >= LEVEL_STEPS && residual > LEVEL_RESIDUAL)
+    else if (!done &&
+             (!found || (w->scale_before > 0 && w->level_steps >= LEVEL_STEPS && residual > w->level_residual)))
         BN_TRY(last_level(sim, s, e));
     if (w->scale > 1 || w->level_steps == 0) { /* what the equations of the case leave over */
         BN_TRY(e->residual(sim, s, 1));
@@ -186,7 +188,7 @@ bn_status flow_newton_step(bn_sim *sim, flow *s, const flow_newton_engine *e, bn
     if (!isfinite(out->residual))
         return bn_fail(bn_sim_context(sim), BN_DIVERGED, "the vorticity is not finite any more");
     s->steady_residual = out->residual;
-    out->converged = w->scale == 1 && out->residual <= s->config.steady;
+    out->converged = done;
     s->systems.total_iterations += (double)(w->products - products);
     size_t next = 0;
     out->series[next++] = (double)(w->products - products);
@@ -224,8 +226,9 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     const double wall = s->config.woods ? 3 : 2;
     w->basis = (int)bn_case_int(c, "solver.krylov_vectors");
     w->scale = fmax(1, number / EASY);
-    w->factor = LEVEL_FACTOR;
+    w->factor = pow(w->scale, 1 / fmax(1, ceil(log(w->scale) / log(LEVEL_FACTOR))));
     w->forcing = LOOSEST;
+    w->level_residual = LEVEL_RESIDUAL;
     /* psi and the preconditioner, which has to be the same operator throughout a Krylov space. */
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->systems.target[i].tolerance = fmax(fmin(s->config.cg_tolerance, 0.01 * s->config.steady),
@@ -237,9 +240,6 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     if (bn_case_real(c, "stop.time") > 0)
         (void)bn_case_reject(c, "stop.time", "leave it out, or take solver.steady = \"march\"",
                              "solver.steady = \"newton\" has no time: its steps are iterations");
-    if (bn_case_given(c, "time.dt"))
-        (void)bn_case_reject(c, "time.dt", "leave it out, or take solver.steady = \"march\"",
-                             "solver.steady = \"newton\" has no time step");
     BN_TRY(bn_plan_note(p, "Krylov vectors at most", w->basis, ""));
     BN_TRY(bn_plan_note(p, "viscosity of the start over that of the case", w->scale, ""));
     if (bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))
@@ -285,12 +285,13 @@ void flow_newton_init(bn_sim *sim, flow *s)
 bn_status flow_newton_serialize(flow *s, bn_checkpoint_state *k)
 {
     flow_newton *w = &s->newton;
-    double values[] = { w->scale, w->scale_before, w->factor, w->forcing, w->level_steps };
+    double values[] = { w->scale, w->scale_before, w->factor, w->forcing, w->level_residual, w->level_steps };
     BN_TRY(bn_state_reals(k, "newton", values, sizeof values / sizeof *values));
     w->scale = values[0];
     w->scale_before = values[1];
     w->factor = values[2];
     w->forcing = values[3];
-    w->level_steps = (unsigned)values[4];
+    w->level_residual = values[4];
+    w->level_steps = (unsigned)values[5];
     return bn_state_counts(k, "newton products", &w->products, 1);
 }

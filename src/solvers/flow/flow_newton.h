@@ -38,13 +38,14 @@ typedef struct flow_newton_engine {
 
 typedef struct flow_newton {
     bool on;
-    int basis;           /* vectors of a Krylov space at most */
-    double weight;       /* of a residual of T against one of omega [s-1 K-1] */
-    double scale;        /* viscosity and diffusivity over those of the case */
-    double scale_before; /* of the state omega_before; 0: there is none */
-    double factor;       /* from one viscosity to the next */
-    double forcing;      /* share of the residual that the linear solve may leave */
-    unsigned level_steps;
+    int basis;                   /* vectors of a Krylov space at most */
+    double weight;               /* of a residual of T against one of omega [s-1 K-1] */
+    double scale;                /* viscosity and diffusivity over those of the case */
+    double scale_before;         /* of the state omega_before; 0: there is none */
+    double factor;               /* from one viscosity to the next */
+    double forcing;              /* share of the residual that the linear solve may leave */
+    double level_residual;       /* that is enough to go on to less viscosity */
+    unsigned level_steps;        /* at this viscosity */
     unsigned long long products; /* of J with vectors */
     double *table;               /* of kernel flow_newton_walls: 2 ny entries for the sides along y, then 2 nx */
     bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before;

@@ -78,8 +78,9 @@ static bn_status residual(bn_sim *sim, flow *s, double scale)
                   BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale), BN_REALV(w->weight),
                   BN_PARTIALS(s->device.sums), BN_PARTIALS(w->norms)));
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
-    return bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
-                             FLOW_TOTALS);
+    /* The temperature is first solved for by the preconditioner. */
+    return bn_linear_reports(s->systems.solver, s->systems.report, w->products > 0 ? FLOW_SYSTEMS : FLOW_PSI + 1,
+                             s->device.totals, s->totals, FLOW_TOTALS);
 }
 
 static bn_status normalise(flow *s, int k, int column)
