@@ -571,20 +571,23 @@ kernel void flow_newton_jacobian(global const real *restrict omega, global const
 #endif
 }
 
-/* Products of the vectors 0 to k - 1 with vector k. */
+/* Products of the vectors 0 to k - 1 with vector k. At the end some are formed twice. */
 kernel void flow_newton_dots(global const real *restrict basis, int k, global acc *restrict dots)
 {
-    local acc lanes[LANES];
-    for (int c = 0; c < k; c++) {
-        CLEAR_LANES(lanes);
-        FOR_CELLS(1, i, j, lane) {
-            const index_t at = AT(i, j);
-            real sum = basis[at + VECTOR(c)] * basis[at + VECTOR(k)];
-            if (HEAT)
-                sum = sum + basis[at + VECTOR(c) + PLANE] * basis[at + VECTOR(k) + PLANE];
-            lanes[lane] += sum;
+    local acc lanes[SUMS_AT_ONCE * LANES];
+    for (int c = 0; c < k; c += SUMS_AT_ONCE) {
+        for (int q = 0; q < SUMS_AT_ONCE; q++) {
+            const index_t from = VECTOR(min(c + q, k - 1)), to = VECTOR(k);
+            CLEAR_LANES(lanes + q * LANES);
+            FOR_CELLS(1, i, j, lane) {
+                const index_t at = AT(i, j);
+                real sum = basis[at + from] * basis[at + to];
+                if (HEAT)
+                    sum = sum + basis[at + from + PLANE] * basis[at + to + PLANE];
+                lanes[q * LANES + lane] += sum;
+            }
         }
-        put_partial_sum(dots, c, lanes);
+        put_partial_sums(dots, c, k, lanes);
     }
 }
 
@@ -600,38 +603,45 @@ kernel void flow_newton_column(global const acc *restrict dots, int k, global re
     }
 }
 
-/* row -= factor[c] vector c, for the vectors c below k. `row`: the rest of a row in local memory. */
-#define SUBTRACT_VECTORS(row, factor, k, first, width)                                            \
-    for (int part_ = 0; part_ < PARTS; part_++)                                                   \
-        for (int c_ = 0; c_ < (k); c_++) {                                                        \
-            const real times_ = (factor)[c_];                                                     \
-            const index_t from_ = (first) + VECTOR(c_) + (index_t)part_ * PLANE;                  \
-            EACH_LANE(lane, width, (row)[part_ * LANES + lane] =                                  \
-                                       (row)[part_ * LANES + lane] - times_ * basis[from_ + lane]) \
+/* The values of a vector in this block, in local memory: of row r, and of omega (part 0) or T (part 1). */
+#define OWN(r, part) (((r)*PARTS + (part)) * LANES)
+#define EACH_NODE(r, lane, body)             \
+    for (int r = 0; r < BLOCK_NY; r++)       \
+        if (block_top() + r < NY) {          \
+            EACH_LANE(lane, width, body)     \
         }
-#define EACH_ROW_OF_BLOCK(j) \
-    for (int j = block_top(), rows_ = min(block_top() + BLOCK_NY, NY); j < rows_; j++)
+
+/* own -= factors[c] vector c, for the vectors c below k, in this order. */
+static inline void subtract_vectors(local real *own, global const real *basis, global const real *factors, int k,
+                                    index_t first, int width)
+{
+    for (int c = 0; c < k; c++) {
+        const real factor = factors[c];
+        for (int part = 0; part < PARTS; part++) {
+            const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
+            EACH_NODE(r, lane, own[OWN(r, part) + lane] = own[OWN(r, part) + lane] - factor * basis[from + r * PITCH + lane])
+        }
+    }
+}
 
 /* Vector k less its projection on the vectors before, and its squared length (classical Gram and Schmidt). */
 kernel void flow_newton_project(global real *restrict basis, global const real *restrict column, int k,
                                 global acc *restrict norms)
 {
     local acc lanes[LANES];
-    local real row[PARTS * LANES];
+    local real own[BLOCK_NY * PARTS * LANES];
     const int width = min(BLOCK_NX, NX - block_first());
+    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
     CLEAR_LANES(lanes);
-    EACH_ROW_OF_BLOCK(j) {
-        const index_t first = AT(block_first(), j);
-        EACH_LANE(lane, width, row[lane] = basis[first + VECTOR(k) + lane];
-                  if (HEAT) row[(PARTS - 1) * LANES + lane] = basis[first + VECTOR(k) + PLANE + lane])
-        SUBTRACT_VECTORS(row, column, k, first, width)
-        EACH_LANE(lane, width, const real w_ = row[lane]; real sum_ = w_ * w_; basis[first + VECTOR(k) + lane] = w_;
-                  if (HEAT) {
-                      const real t_ = row[(PARTS - 1) * LANES + lane];
-                      basis[first + VECTOR(k) + PLANE + lane] = t_;
-                      sum_ = sum_ + t_ * t_;
-                  } lanes[lane] += sum_)
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, own[OWN(r, part) + lane] = basis[to + part * PLANE + r * PITCH + lane])
     }
+    subtract_vectors(own, basis, column, k, first, width);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
+    }
+    EACH_NODE(r, lane, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
+              if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane]; lanes[lane] += sum)
     put_partial_sum(norms, 0, lanes);
 }
 
@@ -639,20 +649,20 @@ kernel void flow_newton_project(global real *restrict basis, global const real *
 kernel void flow_newton_combine(global real *restrict basis, global const int *restrict node,
                                 global const real *restrict factors, int k, global real *restrict walls)
 {
-    local real row[PARTS * LANES];
+    local real own[BLOCK_NY * PARTS * LANES];
     const int width = min(BLOCK_NX, NX - block_first());
-    EACH_ROW_OF_BLOCK(j) {
-        const index_t first = AT(block_first(), j);
-        EACH_LANE(lane, width, row[lane] = 0; if (HEAT) row[(PARTS - 1) * LANES + lane] = 0)
-        SUBTRACT_VECTORS(row, factors, k, first, width)
-        FOR_LANES(lane, width) {
-            const int i = block_first() + lane, n = node[first + lane];
-            basis[first + VECTOR(k) + lane] = row[lane];
-            if (HEAT)
-                basis[first + VECTOR(k) + PLANE + lane] = row[(PARTS - 1) * LANES + lane];
-            if (n & NODE_WALL)
-                walls[OF_WALL(n / NODE_SIDE & 3)] = row[lane];
-        }
+    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, own[OWN(r, part) + lane] = 0)
+    }
+    subtract_vectors(own, basis, factors, k, first, width);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
+    }
+    FOR_CELLS(1, i, j, lane) {
+        const int n = node[AT(i, j)];
+        if (n & NODE_WALL)
+            walls[OF_WALL(n / NODE_SIDE & 3)] = own[OWN(j - block_top(), 0) + lane];
     }
 }
 
