@@ -49,8 +49,6 @@ typedef struct flow_newton {
     unsigned long long products; /* of J with vectors */
     double *table;               /* of kernel flow_newton_walls: 2 ny entries for the sides along y, then 2 nx */
     bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before;
-    /* Of the reference: the columns in its precision. */
-    double reference_columns[FLOW_NEWTON_BATCH * FLOW_NEWTON_COLUMN];
     /* On a device. */
     bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
         *project, *combine, *update, *predict;

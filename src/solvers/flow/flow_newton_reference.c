@@ -154,7 +154,7 @@ static size_t values_of_vector(const flow *s) { return (s->config.a > 0 ? 2 : 1)
 /* The columns of a batch. */
 static real *column_of(const flow *s, int column)
 {
-    return (real *)s->newton.reference_columns + (size_t)column * FLOW_NEWTON_COLUMN;
+    return ((reference *)s->reference)->columns[column];
 }
 
 static bn_status normalise(flow *s, int k, int column)

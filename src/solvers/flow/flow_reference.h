@@ -14,6 +14,7 @@ typedef struct reference {
     bn_linear_reference *linear[FLOW_SYSTEMS];
     real *addends, *partials; /* values to be summed, partial sums */
     constants k;
+    real columns[FLOW_NEWTON_BATCH][FLOW_NEWTON_COLUMN]; /* of Newton's method */
 } reference;
 
 /* The constants in this precision. */
