@@ -321,7 +321,8 @@ kernel void flow_add_influence(global const real *restrict influence, global con
  * Unknowns: omega wherever it is not given, and T. psi follows from them, psi = A^-1 omega, and so do the velocities. F
  * is the steady residual of flow_wall_vorticity, at `scale` times the viscosity and the diffusivity, J its derivative,
  * P what J is without convection and with walls each for itself. docs/flow.md has the method, src/solvers/flow/
- * flow_newton.c the order of the launches. Vector k of `basis` has PARTS components: of omega, and of T times `weight`. */
+ * flow_newton.c the order of the launches. Vector k of `basis` has PARTS components: of omega, and of T times
+ * `weight`. */
 #if NEWTON
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
@@ -348,17 +349,18 @@ static inline void velocity_of(global const real *psi, index_t at, int n, real *
 
 /* u f_x + v f_y with the differences of the scheme, in whichever dimension there are two neighbours; a, b: the velocity
  * that is multiplied with. */
-static inline real convection(global const real *f, index_t at, int inner_x, int inner_y, real u, real v, real a, real b)
+static inline real convection(global const real *f, index_t at, int inner_x, int inner_y, real u, real v, real a,
+                              real b)
 {
     const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2H_X) : 0;
     const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2H_Y) : 0;
     return a * x + b * y;
 }
 
-/* What omega = w changes by in a step, per part that is linear in w, psi and T: diffusion, convection and buoyancy in the
- * fluid, what the formula asks for at walls and on bodies, what flows out. */
-static inline real vorticity_change(global const real *w, global const real *psi, global const real *T, index_t at, int n,
-                                    real u, real v, real slip_u, real slip_v, real scale)
+/* What omega = w changes by in a step, linear in w, psi, T and the slip of walls: diffusion, convection and buoyancy in
+ * the fluid, what the formula asks for at walls and on bodies, what flows out. */
+static inline real vorticity_change(global const real *w, global const real *psi, global const real *T, index_t at,
+                                    int n, real u, real v, real slip_u, real slip_v, real scale)
 {
     const int side = n / NODE_SIDE & 3;
     const real nu_x = scale * NU_X, nu_y = scale * NU_Y;
@@ -395,8 +397,9 @@ static inline real heat_change(global const real *T, index_t at, int n, int s, i
                                real scale)
 {
     const int side = n / NODE_SIDE & 3;
-    const real conduction = scale * (((FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
-                                      (FLUX(T, A_Y, s, 0, 1, -PITCH) + FLUX(T, A_Y, s, 2, 3, PITCH))) / stencil_area(s));
+    const real flux = (FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
+                      (FLUX(T, A_Y, s, 0, 1, -PITCH) + FLUX(T, A_Y, s, 2, 3, PITCH));
+    const real conduction = scale * (flux / stencil_area(s));
     const real change = conduction - DT * convection(T, at, inner_x, inner_y, u, v, u, v);
     return n & NODE_OUTFLOW ? change - convective_outflow(side, u, v) * (T[at] - T[at + INNER(side)]) : change;
 }
@@ -619,7 +622,8 @@ static inline void subtract_vectors(local real *own, global const real *basis, g
         const real factor = factors[c];
         for (int part = 0; part < PARTS; part++) {
             const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
-            EACH_NODE(r, lane, own[OWN(r, part) + lane] = own[OWN(r, part) + lane] - factor * basis[from + r * PITCH + lane])
+            EACH_NODE(r, lane, const int at = OWN(r, part) + lane;
+                      own[at] = own[at] - factor * basis[from + r * PITCH + lane])
         }
     }
 }

@@ -13,7 +13,7 @@ enum { LEVEL_STEPS = 12 };
 /* Reynolds or Peclet number (of the largest expected speed) that needs no continuation; its factor from level to level.
  */
 #define EASY 60.0
-#define LEVEL_FACTOR 1.8
+#define LEVEL_FACTOR 1.6
 /* Largest and least share of the residual that a linear solve leaves. */
 #define LOOSEST 0.1
 #define TIGHTEST 1e-6

@@ -152,10 +152,7 @@ static real dot(const flow *s, int a, int b)
 static size_t values_of_vector(const flow *s) { return (s->config.a > 0 ? 2 : 1) * points_of(s); }
 
 /* The columns of a batch. */
-static real *column_of(const flow *s, int column)
-{
-    return ((reference *)s->reference)->columns[column];
-}
+static real *column_of(const flow *s, int column) { return ((reference *)s->reference)->columns[column]; }
 
 static bn_status normalise(flow *s, int k, int column)
 {
