@@ -315,3 +315,387 @@ kernel void flow_add_influence(global const real *restrict influence, global con
     psi[at] = value;
 }
 #endif
+
+/* ------------------------------------------------------------------------------------------- steady by Newton's method
+ *
+ * Unknowns: omega wherever it is not given, and T. psi follows from them, psi = A^-1 omega, and so do the velocities. F
+ * is the steady residual of flow_wall_vorticity, at `scale` times the viscosity and the diffusivity, J its derivative,
+ * P what J is without convection and with walls each for itself. docs/flow.md has the method, src/solvers/flow/
+ * flow_newton.c the order of the launches. Vector k of `basis` has PARTS components: of omega, and of T times
+ * `weight`. */
+#if NEWTON
+#define PARTS (1 + HEAT)
+#define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
+/* Values of the nodes of a side, in `walls`. */
+#define LONGER (GNX > GNY ? GNX : GNY)
+#define OF_WALL(side) ((side)*LONGER + ((side) < 2 ? Y0 + j : X0 + i))
+
+/* Velocity from psi, or its change from that of psi; where it does not follow from psi u and v stay. */
+static inline void velocity_of(global const real *psi, index_t at, int n, real *u, real *v)
+{
+    const int side = n / NODE_SIDE & 3;
+    if (n & NODE_SLIP) {
+        const real drop = psi[at + INNER(side)] - psi[at];
+        if (side < 2)
+            *v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
+        else
+            *u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
+    }
+    if ((n & NODE_OMEGA) || ((n & NODE_OUTFLOW) && side < 2))
+        *u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+    if ((n & NODE_OMEGA) || ((n & NODE_OUTFLOW) && side >= 2))
+        *v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+}
+
+/* u f_x + v f_y with the differences of the scheme, in whichever dimension there are two neighbours; a, b: the velocity
+ * that is multiplied with. */
+static inline real convection(global const real *f, index_t at, int inner_x, int inner_y, real u, real v, real a,
+                              real b)
+{
+    const real x = inner_x ? derivative(f[at - 1], f[at], f[at + 1], u, PER_2H_X) : 0;
+    const real y = inner_y ? derivative(f[at - PITCH], f[at], f[at + PITCH], v, PER_2H_Y) : 0;
+    return a * x + b * y;
+}
+
+/* What omega = w changes by in a step, linear in w, psi, T and the slip of walls: diffusion, convection and buoyancy in
+ * the fluid, what the formula asks for at walls and on bodies, what flows out. */
+static inline real vorticity_change(global const real *w, global const real *psi, global const real *T, index_t at,
+                                    int n, real u, real v, real slip_u, real slip_v, real scale)
+{
+    const int side = n / NODE_SIDE & 3;
+    const real nu_x = scale * NU_X, nu_y = scale * NU_Y;
+    global const real *next = w;
+    if (n & NODE_OMEGA) {
+        const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
+                               nu_y * ((w[at - PITCH] - w[at]) + (w[at + PITCH] - w[at]));
+        const real change = diffusion - DT * convection(w, at, 1, 1, u, v, u, v);
+        return HEAT ? change + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1])) : change;
+    }
+    if (n & NODE_WALL) {
+        const real slip = side < 2 ? SLIP_X * slip_v : SLIP_Y * slip_u;
+        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
+        return (side < 2 ? nu_x : nu_y) * ((formula - (side == 0 || side == 3 ? slip : -slip)) - w[at]);
+    }
+    if (n & NODE_BODY) {
+        real sum = 0;
+        int count = 0;
+        if (n & PSI_GIVEN)
+            sum = sum + WALL_FORMULA(WALL_X, -1), count++;
+        if (n & 2 * PSI_GIVEN)
+            sum = sum + WALL_FORMULA(WALL_X, 1), count++;
+        if (n & 4 * PSI_GIVEN)
+            sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
+        if (n & 8 * PSI_GIVEN)
+            sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
+        return (nu_x > nu_y ? nu_x : nu_y) * (sum / (real)count - w[at]);
+    }
+    return n & NODE_OUTFLOW ? -(convective_outflow(side, u, v) * (w[at] - w[at + INNER(side)])) : 0;
+}
+
+/* The same for the temperature, where s says that it is an unknown. */
+static inline real heat_change(global const real *T, index_t at, int n, int s, int inner_x, int inner_y, real u, real v,
+                               real scale)
+{
+    const int side = n / NODE_SIDE & 3;
+    const real flux = (FLUX(T, A_X, s, 0, 2, -1) + FLUX(T, A_X, s, 1, 3, 1)) +
+                      (FLUX(T, A_Y, s, 0, 1, -PITCH) + FLUX(T, A_Y, s, 2, 3, PITCH));
+    const real conduction = scale * (flux / stencil_area(s));
+    const real change = conduction - DT * convection(T, at, inner_x, inner_y, u, v, u, v);
+    return n & NODE_OUTFLOW ? change - convective_outflow(side, u, v) * (T[at] - T[at + INNER(side)]) : change;
+}
+
+/* Velocities from psi, F into vector 0. Partial sums: those of flow_wall_vorticity in `sums`, |F|^2 in `norms`. */
+kernel void flow_newton_residual(global const real *restrict psi, global const real *restrict omega,
+                                 global const real *restrict T, global const uchar *restrict stencil,
+                                 global const int *restrict node, global real *restrict velocity,
+                                 global real *restrict basis, real scale, real weight, global acc *restrict sums,
+                                 global acc *restrict norms)
+{
+    local acc residuals[LANES], sizes[LANES], speeds[LANES], heats[LANES], all[LANES];
+    CLEAR_LANES(residuals);
+    CLEAR_LANES(sizes);
+    CLEAR_LANES(speeds);
+    CLEAR_LANES(heats);
+    CLEAR_LANES(all);
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        const int n = node[at];
+        real u = velocity[at], v = velocity[at + PLANE];
+        velocity_of(psi, at, n, &u, &v);
+        const real f = vorticity_change(omega, psi, T, at, n, u, v, u, v, scale);
+        real sum = f * f;
+        basis[at] = f;
+        velocity[at] = u;
+        velocity[at + PLANE] = v;
+        residuals[lane] += f * f;
+        sizes[lane] += omega[at] * omega[at];
+        speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
+#if HEAT
+        const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+        const real heat = s ? heat_change(T, at, n, s, inner_x, inner_y, u, v, scale) : 0, weighed = weight * heat;
+        basis[at + PLANE] = weighed;
+        heats[lane] += heat * heat;
+        sum = sum + weighed * weighed;
+#endif
+        all[lane] += sum;
+    }
+    fold_sums_2_max(residuals, sizes, speeds, ROW_LANES);
+    put_partials_3(sums, 0, residuals, sizes, speeds);
+    put_partial_sum(sums, 3, heats);
+    put_partial_sum(norms, 0, all);
+}
+
+/* Vector k over its length, which becomes number k of `column`, and its values at walls. */
+kernel void flow_newton_normalise(global real *restrict basis, global const int *restrict node,
+                                  global const acc *restrict norms, int k, global real *restrict column,
+                                  global real *restrict walls)
+{
+    local acc scratch[FINISH_LANES];
+    const acc total = total_sum(norms, 0, scratch);
+    const real length = SQRT(total), factor = length > 0 ? 1 / length : 0;
+    if (first_group() && get_local_id(0) == 0)
+        column[k] = length;
+    FOR_CELLS(1, i, j, lane) {
+        const index_t at = AT(i, j);
+        const real value = factor * basis[at + VECTOR(k)];
+        basis[at + VECTOR(k)] = value;
+        if (HEAT)
+            basis[at + VECTOR(k) + PLANE] = factor * basis[at + VECTOR(k) + PLANE];
+        if (node[at] & NODE_WALL)
+            walls[OF_WALL(node[at] / NODE_SIDE & 3)] = value;
+    }
+}
+
+/* P^-1 at walls: along each side, the inverse of the wall formula's share in J as a product with a matrix whose entries
+ * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start. */
+kernel void flow_newton_walls(global const real *restrict basis, global const int *restrict node,
+                              global const real *restrict walls, global const real *restrict table, int k,
+                              real per_nu_x, real per_nu_y, real share, global real *restrict d_omega)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int n = node[at], side = n / NODE_SIDE & 3;
+    real value = 0;
+    if (n & NODE_WALL) {
+        const int m = side < 2 ? Y0 + j : X0 + i, count = side < 2 ? GNY : GNX;
+        global const real *entry = table + (side < 2 ? 0 : 2 * GNY), *wall = walls + side * LONGER;
+        real sum = 0;
+        for (int p = 1; p < count - 1; p++)
+            sum = sum + (entry[m < p ? p - m : m - p] - entry[m + p]) * wall[p];
+        value = -((side < 2 ? per_nu_x : per_nu_y) * sum);
+    } else if (n & NODE_BODY) {
+        value = -(share * basis[at + VECTOR(k)]);
+    }
+    d_omega[at] = value;
+}
+
+#if HEAT
+/* P^-1 for T: right-hand side and start. per_a: over dt a scale weight. */
+kernel void flow_newton_heat_source(global const real *restrict basis, global const uchar *restrict stencil, int k,
+                                    real per_a, global real *restrict rhs, global real *restrict d_heat)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int s = stencil[at];
+    rhs[at] = s ? stencil_area(s) * -(per_a * basis[at + VECTOR(k) + PLANE]) : 0;
+    d_heat[at] = 0;
+}
+#endif
+
+/* P^-1 for omega: right-hand side. At an outflow omega - omega_inner is given. per_nu: over dt nu scale. */
+kernel void flow_newton_vorticity_source(global const real *restrict basis, global const real *restrict d_omega,
+                                         global const real *restrict d_heat, global const real *restrict velocity,
+                                         global const int *restrict node, global const uchar *restrict stencil, int k,
+                                         real per_nu, global real *restrict rhs)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
+    real sum = 0;
+    if (s) {
+        real value = basis[at + VECTOR(k)];
+        if (n & NODE_OUTFLOW) {
+            const real out = convective_outflow(side, velocity[at], velocity[at + PLANE]);
+            value = (side < 2 ? 2 * PER_H2_X : 2 * PER_H2_Y) * (value / (out > 0 ? out : 1));
+        } else {
+#if HEAT
+            value = value - (DT * BUOYANCY) * (PER_2H_X * (d_heat[at + 1] - d_heat[at - 1]));
+#endif
+            value = per_nu * value;
+        }
+        sum = GIVEN(d_omega, n, PSI_GIVEN, s, PER_H2_X, PER_H2_Y) - stencil_area(s) * value;
+    }
+    rhs[at] = sum;
+}
+
+/* The system for the change of psi: right-hand side and start. */
+kernel void flow_newton_poisson(global const real *restrict d_omega, global const uchar *restrict stencil,
+                                global real *restrict d_psi, global real *restrict rhs)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int s = stencil[at];
+    rhs[at] = s ? stencil_area(s) * d_omega[at] : 0;
+    d_psi[at] = 0;
+}
+
+/* Vector k = J (d_omega, d_psi, d_heat). */
+kernel void flow_newton_jacobian(global const real *restrict omega, global const real *restrict T,
+                                 global const real *restrict velocity, global const real *restrict d_omega,
+                                 global const real *restrict d_psi, global const real *restrict d_heat,
+                                 global const uchar *restrict stencil, global const int *restrict node,
+                                 global real *restrict basis, int k, real scale, real weight)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const int n = node[at], side = n / NODE_SIDE & 3;
+    const real u = velocity[at], v = velocity[at + PLANE], out = convective_outflow(side, u, v);
+    real du = 0, dv = 0;
+    velocity_of(d_psi, at, n, &du, &dv);
+    real change = vorticity_change(d_omega, d_psi, d_heat, at, n, u, v, 0, 0, scale);
+    if (n & NODE_OMEGA)
+        change = change - DT * convection(omega, at, 1, 1, u, v, du, dv);
+    else if ((n & NODE_OUTFLOW) && !(out > 0))
+        change = -d_omega[at]; /* F does not depend on it: it stays */
+    const real d_out = out > 0 && out < 1 ? (side < 2 ? COURANT_X : COURANT_Y) * OUTWARDS(side, du, dv) : 0;
+    if (n & NODE_OUTFLOW)
+        change = change - d_out * (omega[at] - omega[at + INNER(side)]);
+    basis[at + VECTOR(k)] = change;
+#if HEAT
+    const int s = stencil[at], inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
+    real heat = 0;
+    if (s) {
+        heat = heat_change(d_heat, at, n, s, inner_x, inner_y, u, v, scale) -
+               DT * convection(T, at, inner_x, inner_y, u, v, du, dv);
+        if (n & NODE_OUTFLOW)
+            heat = heat - d_out * (T[at] - T[at + INNER(side)]);
+    }
+    basis[at + VECTOR(k) + PLANE] = weight * heat;
+#endif
+}
+
+/* Products of the vectors 0 to k - 1 with vector k. At the end some are formed twice. */
+kernel void flow_newton_dots(global const real *restrict basis, int k, global acc *restrict dots)
+{
+    local acc lanes[SUMS_AT_ONCE * LANES];
+    for (int c = 0; c < k; c += SUMS_AT_ONCE) {
+        for (int q = 0; q < SUMS_AT_ONCE; q++) {
+            const index_t from = VECTOR(min(c + q, k - 1)), to = VECTOR(k);
+            CLEAR_LANES(lanes + q * LANES);
+            FOR_CELLS(1, i, j, lane) {
+                const index_t at = AT(i, j);
+                real sum = basis[at + from] * basis[at + to];
+                if (HEAT)
+                    sum = sum + basis[at + from + PLANE] * basis[at + to + PLANE];
+                lanes[q * LANES + lane] += sum;
+            }
+        }
+        put_partial_sums(dots, c, k, lanes);
+    }
+}
+
+/* Their sums, shared out to the work-groups. */
+kernel void flow_newton_column(global const acc *restrict dots, int k, global real *restrict column)
+{
+    local acc scratch[FINISH_LANES];
+    const int groups = (int)(get_num_groups(0) * get_num_groups(1));
+    for (int c = (int)(get_group_id(0) + get_num_groups(0) * get_group_id(1)); c < k; c += groups) {
+        const acc total = total_sum(dots, c, scratch);
+        if (get_local_id(0) == 0)
+            column[c] = total;
+    }
+}
+
+/* The values of a vector in this block, in local memory: of row r, and of omega (part 0) or T (part 1). */
+#define OWN(r, part) (((r)*PARTS + (part)) * LANES)
+#define EACH_NODE(r, lane, body)             \
+    for (int r = 0; r < BLOCK_NY; r++)       \
+        if (block_top() + r < NY) {          \
+            EACH_LANE(lane, width, body)     \
+        }
+
+/* own -= factors[c] vector c, for the vectors c below k, in this order. */
+static inline void subtract_vectors(local real *own, global const real *basis, global const real *factors, int k,
+                                    index_t first, int width)
+{
+    for (int c = 0; c < k; c++) {
+        const real factor = factors[c];
+        for (int part = 0; part < PARTS; part++) {
+            const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
+            EACH_NODE(r, lane, const int at = OWN(r, part) + lane;
+                      own[at] = own[at] - factor * basis[from + r * PITCH + lane])
+        }
+    }
+}
+
+/* Vector k less its projection on the vectors before, and its squared length (classical Gram and Schmidt). */
+kernel void flow_newton_project(global real *restrict basis, global const real *restrict column, int k,
+                                global acc *restrict norms)
+{
+    local acc lanes[LANES];
+    local real own[BLOCK_NY * PARTS * LANES];
+    const int width = min(BLOCK_NX, NX - block_first());
+    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
+    CLEAR_LANES(lanes);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, own[OWN(r, part) + lane] = basis[to + part * PLANE + r * PITCH + lane])
+    }
+    subtract_vectors(own, basis, column, k, first, width);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
+    }
+    EACH_NODE(r, lane, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
+              if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane]; lanes[lane] += sum)
+    put_partial_sum(norms, 0, lanes);
+}
+
+/* Vector k = -(factors times the vectors before), and its values at walls. */
+kernel void flow_newton_combine(global real *restrict basis, global const int *restrict node,
+                                global const real *restrict factors, int k, global real *restrict walls)
+{
+    local real own[BLOCK_NY * PARTS * LANES];
+    const int width = min(BLOCK_NX, NX - block_first());
+    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, own[OWN(r, part) + lane] = 0)
+    }
+    subtract_vectors(own, basis, factors, k, first, width);
+    for (int part = 0; part < PARTS; part++) {
+        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
+    }
+    FOR_CELLS(1, i, j, lane) {
+        const int n = node[AT(i, j)];
+        if (n & NODE_WALL)
+            walls[OF_WALL(n / NODE_SIDE & 3)] = own[OWN(j - block_top(), 0) + lane];
+    }
+}
+
+/* The state, and so much of a step further. */
+kernel void flow_newton_update(global const real *restrict omega, global const real *restrict d_omega,
+                               global const real *restrict T, global const real *restrict d_heat, real step,
+                               global real *restrict next, global real *restrict T_next)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    next[at] = omega[at] + step * d_omega[at];
+    if (HEAT)
+        T_next[at] = T[at] + step * d_heat[at];
+}
+
+/* A start for the next viscosity, on the line through the states at the last two, of which the older is `before` until
+ * then; back: the state becomes that one. */
+kernel void flow_newton_predict(global real *restrict omega, global real *restrict T, real further, int back,
+                                global real *restrict omega_before, global real *restrict T_before)
+{
+    CELL(i, j);
+    const index_t at = AT(i, j);
+    const real w = omega[at], w_before = omega_before[at];
+    omega[at] = back ? w_before : w + further * (w - w_before);
+    omega_before[at] = back ? w_before : w;
+    if (HEAT) {
+        const real t = T[at], t_before = T_before[at];
+        T[at] = back ? t_before : t + further * (t - t_before);
+        T_before[at] = back ? t_before : t;
+    }
+}
+#endif

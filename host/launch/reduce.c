@@ -124,9 +124,10 @@ bn_status bn_scalars_create(bn_domain *d, const char *name, size_t count, bn_sca
     s->domain = d;
     s->count = count;
     bn_status st = bn_copies_create(d, name, count * bn_domain_real_bytes(d), &s->buffer);
-    double *zero = st == BN_OK ? calloc(count, sizeof *zero) : NULL;
+    double *zero = st == BN_OK ? calloc(count, sizeof *zero) : NULL; /* a zero of either precision */
     if (st == BN_OK)
-        st = zero ? bn_scalars_write(s, zero, count) : bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
+        st = zero ? bn_copies_write(d, s->buffer, zero, count * bn_domain_real_bytes(d), true)
+                  : bn_fail(d->ctx, BN_MEMORY, "no memory for the scalars %s", name);
     free(zero);
     if (st != BN_OK)
         bn_scalars_destroy(&s);

@@ -156,6 +156,28 @@ static inline void put_partial_max(global acc *partials, int component, local ac
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
+/* Components c, c + 1, ... below `end` of the block, as many as are formed at once: on a GPU for the price of one in
+ * barriers; those beyond the last are the last again. */
+#if IS_CPU
+#define SUMS_AT_ONCE 1
+static inline void put_partial_sums(global acc *partials, int c, int end, local acc *lanes)
+{
+    put_partial_sum(partials, min(c, end - 1), lanes);
+}
+#else
+#define SUMS_AT_ONCE 8
+#define FOLD_ONE_OF(lanes, q) FOLD_STEP((lanes) + (q)*LANES, left_, PLUS_)
+static inline void put_partial_sums(global acc *partials, int c, int end, local acc *lanes)
+{
+    FOLD(ROW_LANES, FOLD_ONE_OF(lanes, 0) FOLD_ONE_OF(lanes, 1) FOLD_ONE_OF(lanes, 2) FOLD_ONE_OF(lanes, 3)
+                        FOLD_ONE_OF(lanes, 4) FOLD_ONE_OF(lanes, 5) FOLD_ONE_OF(lanes, 6) FOLD_ONE_OF(lanes, 7))
+    if (get_local_id(0) == 0)
+        for (int q = 0; q < SUMS_AT_ONCE; q++)
+            partials[min(c + q, end - 1) * PARTIALS + partial_index()] = lanes[q * LANES];
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#endif
+
 /* Components c, c + 1 and c + 2 of the block, already folded. */
 static inline void put_partials_3(global acc *partials, int component, local acc *a, local acc *b, local acc *c)
 {

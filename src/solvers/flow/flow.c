@@ -6,6 +6,7 @@
 #include "numerics/multigrid_plan.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PRODUCTS                                                                                                     \
     "products of conjugate gradients in separate kernels repeat a published study; binnacle bench --suite seed-004 " \
@@ -86,30 +87,37 @@ static const bn_key schema[] = {
       .only = "initial.heat=sine|cosine",
       .help = "of the wave" },
     { .name = "time.dt", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
+      .only = "solver.steady=march",
       .help = "time step; 0: nine tenths of the stability limit, at most the time to cross a cell" },
     { .name = "solver.convection", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_CONVECTIONS),
       .def_text = "central", .help = "difference for the convective term: second or first order" },
     { .name = "solver.wall_vorticity", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_WALL_VORTICITIES),
       .def_text = "thom", .help = "formula for the vorticity at walls" },
     { .name = "solver.wall_relaxation", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
+      .only = "solver.steady=march",
       .help = "share of the formula's change that the wall vorticity takes per step; 0: as much as is stable" },
     { .name = "solver.poisson", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_POISSON_METHODS), .def_text = "auto",
       .help = "how psi is solved for: direct by transforms (rectangles), or conjugate gradients, plain or with "
               "multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
-      .def_text = "auto", .help = "the same for vorticity and temperature" },
+      .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
       .help = "true residual of the linear solves, relative to the right-hand side: the tightest, unless cg_forcing "
               "and steady_tolerance need less" },
-    { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1,
+    { .name = "solver.cg_forcing", .type = BN_KEY_REAL, .def = 0.1, .min = 0, .max = 1, .only = "solver.steady=march",
       .help = "residual that is enough, as a share of what a step changes (docs/flow.md); 0: always cg_tolerance" },
     { .name = "solver.cg_iterations", .type = BN_KEY_INT, .def = 20000, .min = 1, .max = 10000000,
       .help = "iterations of one linear solve at most" },
     { .name = "solver.steady_tolerance", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
       .help = "ends when what the steady equations leave over would change the vorticity (and the temperature) by less "
               "than this share per length / speed; 0: runs on" },
+    { .name = "solver.steady", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_STEADY), .def_text = "march",
+      .help = "steps in time, or Newton's method on the steady equations, which ends at steady_tolerance" },
+    { .name = "solver.krylov_vectors", .type = BN_KEY_INT, .def = 250, .min = 8, .max = FLOW_NEWTON_COLUMN - 2,
+      .only = "solver.steady=newton",
+      .help = "most fields, of vorticity and of temperature, that a linear solve keeps: fewer take less memory" },
     { 0 },
 };
 /* clang-format on */
@@ -123,6 +131,19 @@ static const bn_kernel_desc kernels[] = {
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
     { "flow_add_influence", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
+    { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 32 } },
+    { "flow_newton_normalise", BN_PER_BLOCK, { .reads = 1.5, .writes = 1, .flops = 1 } },
+    { "flow_newton_walls", BN_PER_CELL, { .reads = 0.5, .writes = 1, .flops = 0 } },
+    { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
+    { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
+    { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
+    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 40 } },
+    { "flow_newton_dots", BN_PER_BLOCK, { .reads = 50, .writes = 0, .flops = 100 } },
+    { "flow_newton_column", BN_PER_BLOCK, { 0, 0, 0 } },
+    { "flow_newton_project", BN_PER_BLOCK, { .reads = 50, .writes = 1, .flops = 100 } },
+    { "flow_newton_combine", BN_PER_BLOCK, { .reads = 100, .writes = 1, .flops = 200 } },
+    { "flow_newton_update", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
+    { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
     { 0 },
 };
 
@@ -232,12 +253,14 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_codes(p, BN_CODES(FLOW_NODE_CODES)));
     BN_TRY(bn_plan_define_int(p, "UPWIND", s->config.upwind));
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
+    BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
 static bn_status plan_fields(const flow *s, bn_plan *p)
 {
-    const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID;
+    const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID ||
+                           s->systems.desc[FLOW_HEAT].method == BN_LINEAR_MULTIGRID;
     const bool heat = s->config.a > 0, solid = s->border.solid || s->border.bodies > 0;
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
     const struct {
@@ -269,23 +292,32 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         bn_plan_align(p, 256); /* its grids are in the same boxes then, down to those that one device has sooner done */
         bn_plan_ghost_cells(p, BN_MULTIGRID_GHOST_CELLS);
     }
-    const char *const skipped[] = { heat ? NULL : "flow_advect_heat",
+    if (s->newton.on)
+        BN_TRY(flow_newton_plan_fields(s, p));
+    const bool march = !s->newton.on;
+    const char *const skipped[] = { heat && march ? NULL : "flow_advect_heat",
+                                    march ? NULL : "flow_advect_vorticity",
+                                    march ? NULL : "flow_wall_vorticity",
+                                    heat && !march ? NULL : "flow_newton_heat_source",
                                     s->border.bodies > 0 ? NULL : "flow_body_pressure",
                                     s->border.bodies > 0 ? NULL : "flow_body_constants",
                                     s->border.bodies > 0 ? NULL : "flow_add_influence" };
     for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
         if (skipped[i])
             BN_TRY(bn_plan_skip_kernel(p, skipped[i]));
+    for (size_t i = 0; kernels[i].name && march; i++)
+        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 && strcmp(kernels[i].name, "flow_newton_heat_source") != 0)
+            BN_TRY(bn_plan_skip_kernel(p, kernels[i].name));
     return BN_OK;
 }
 
 static bn_status plan_series(const flow *s, bn_plan *p)
 {
-    BN_TRY(bn_plan_series(p, "cg_iterations_omega", ""));
-    BN_TRY(bn_plan_series(p, "cg_iterations_psi", ""));
+    BN_TRY(bn_plan_series(p, s->newton.on ? "krylov_vectors" : "cg_iterations_omega", ""));
+    BN_TRY(bn_plan_series(p, s->newton.on ? "viscosity_factor" : "cg_iterations_psi", ""));
     BN_TRY(bn_plan_series(p, "cg_residual_psi", ""));
     BN_TRY(bn_plan_series(p, "speed_max", "m s-1"));
-    if (s->config.a > 0)
+    if (s->config.a > 0 && !s->newton.on)
         BN_TRY(bn_plan_series(p, "cg_iterations_heat", ""));
     return s->border.bodies > 0 ? bn_plan_series(p, "psi_body", "m2 s-1") : BN_OK;
 }
@@ -355,13 +387,15 @@ static bn_status plan_notes(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_note(p, "viscosity dt / h^2", fmax(s->k.nu_x, s->k.nu_y), ""));
     BN_TRY(bn_plan_note(p, "wall relaxation", s->k.theta, ""));
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        if (s->systems.bits[i])
+        if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
             BN_TRY(bn_plan_choice(p, s->systems.desc[i].name, methods[s->systems.desc[i].method]));
     if (s->config.steady > 0)
         bn_plan_wants_convergence(
             p, s->config.steady,
-            "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
-            "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
+            s->newton.on ? "more solver.krylov_vectors may help, or a start that is nearer (initial); or the flow has "
+                           "no steady state"
+                         : "the linear solves may be too loose (solver.cg_forcing = 0 with a smaller "
+                           "solver.cg_tolerance makes them exact), the precision too coarse, or the flow unsteady");
     return BN_OK;
 }
 
@@ -402,6 +436,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->config.upwind = bn_case_choice(c, "solver.convection") == FLOW_UPWIND;
     s->config.woods = bn_case_choice(c, "solver.wall_vorticity") == FLOW_WOODS;
     s->config.steady = bn_case_real(c, "solver.steady_tolerance");
+    s->newton.on = bn_case_choice(c, "solver.steady") == FLOW_NEWTON;
     s->config.cg_tolerance = bn_case_real(c, "solver.cg_tolerance");
     s->config.cg_forcing = bn_case_real(c, "solver.cg_forcing");
     s->config.roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
@@ -418,6 +453,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     set_constants(s);
     flow_set_tolerance(s, s->config.cg_tolerance);
     BN_TRY(flow_plan_systems(c, p, s));
+    if (s->newton.on)
+        BN_TRY(flow_newton_plan(c, s, p));
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
                                        .n = { s->config.nx, s->config.ny, 1 },
                                        .h = { s->config.h[0], s->config.h[1], 1 },
@@ -457,6 +494,8 @@ static bn_status init(bn_sim *sim, void *state)
                 .q = bn_sim_field(sim, "cg_q"),
                 .z = s->systems.desc[i].method == BN_LINEAR_MULTIGRID ? bn_sim_field(sim, "cg_z") : NULL,
             };
+    if (s->newton.on)
+        flow_newton_init(sim, s);
     return flow_fill(sim, s);
 }
 

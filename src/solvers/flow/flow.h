@@ -2,6 +2,7 @@
 #ifndef BN_FLOW_H
 #define BN_FLOW_H
 
+#include "flow_newton.h"
 #include "numerics/linear.h"
 #include "sim/solver.h"
 
@@ -17,6 +18,8 @@
 #define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
 #define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
+#define FLOW_STEADY(X) X(FLOW_MARCH, "march") X(FLOW_NEWTON, "newton")
+enum { FLOW_STEADY(BN_CHOICE_ENUM) };
 enum { FLOW_SIDE_NAMES(BN_CHOICE_ENUM) FLOW_SIDES };
 typedef enum flow_kind { FLOW_KINDS(BN_CHOICE_ENUM) } flow_kind;
 typedef enum flow_profile { FLOW_PROFILES(BN_CHOICE_ENUM) } flow_profile;
@@ -160,8 +163,10 @@ typedef struct flow {
     double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
                                                  sum of squared changes of T; change of psi on each body */
     double psi_body;                          /* psi on the first body */
+    double steady_residual;                   /* of the last step: docs/flow.md, "When the flow is steady" */
     double influence_inverse[FLOW_BODIES * FLOW_BODIES]; /* inverse of the influence matrix M of docs/flow.md */
     flow_device device;
+    flow_newton newton;
     void *reference;
 } flow;
 
@@ -193,6 +198,9 @@ BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
 BN_CHECKED bn_status flow_serialize(bn_sim *, void *state, bn_checkpoint_state *);
 /* Sets what the linear solves of the next step are asked for: `tolerance` for psi, less for the others. */
 void flow_set_tolerance(flow *, double tolerance);
+/* On a device: corrects psi on the bodies, and with it everywhere, from the vorticity and the temperature beside them;
+ * of changes of all three: the change that follows. */
+BN_CHECKED bn_status flow_step_bodies(flow *, bn_field *psi, bn_field *omega, bn_field *T);
 /* flow_bodies.c: influence functions and influence matrix. `solve` solves the system of psi, from fields.rhs and the
  * start fields.next to fields.next. */
 BN_CHECKED bn_status flow_setup_bodies(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));

@@ -131,9 +131,10 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
     const bool suits = bn_spectral_suits(&s->systems.desc[system].stencil, s->config.roundoff < 1e-10 ? 8 : 4, &why);
     if (choice == FLOW_AUTO) {
         /* Little diffusion in a step: a few iterations are cheaper than transforms. */
-        if (system != FLOW_PSI && fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
+        if (system != FLOW_PSI && !s->newton.on &&
+            fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
             return BN_LINEAR_CG;
-        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
+        return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI || s->newton.on ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
     }
     if (choice == FLOW_FFT && !suits)
         (void)bn_case_reject(c, key, "\"auto\" chooses what is possible", "the direct solver can't be used for %s: %s",
@@ -176,16 +177,19 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
                                   solid_at(s, at + s->config.nx + 1));
         }
     find_unknowns(s, unknown);
-    const double mass[FLOW_SYSTEMS] = { 0, 1, 1 }, kx[FLOW_SYSTEMS] = { k->per_h2_x, k->nu_x, k->a_x },
-                 ky[FLOW_SYSTEMS] = { k->per_h2_y, k->nu_y, k->a_y };
+    /* Newton's method divides by conduction alone. */
+    const double step = s->newton.on ? 0 : 1;
+    const double mass[FLOW_SYSTEMS] = { 0, 1, step },
+                 kx[FLOW_SYSTEMS] = { k->per_h2_x, k->nu_x, step > 0 ? k->a_x : k->per_h2_x },
+                 ky[FLOW_SYSTEMS] = { k->per_h2_y, k->nu_y, step > 0 ? k->a_y : k->per_h2_y };
     for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
         BN_GO(bn_plan_allocate(p, points, (void **)&s->systems.bits[i]));
         bn_stencil_bits(s->config.nx, s->config.ny, unknown[i], cell, s->systems.bits[i]);
         s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
                                                .stencil = { s->config.nx, s->config.ny, mass[i], kx[i], ky[i],
                                                             s->systems.bits[i] } };
-        s->systems.desc[i].method = choose_method(c, s, (flow_system)i,
-                                                  i == FLOW_PSI ? "solver.poisson" : "solver.diffusion");
+        s->systems.desc[i].method = choose_method(
+            c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
     }
 out:
     free(flags);

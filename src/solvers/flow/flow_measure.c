@@ -237,6 +237,7 @@ bn_status flow_measure(bn_sim *sim, void *state, bn_results *results)
     BN_GO(bn_result(results, "cg_residual", s->systems.report[FLOW_PSI].residual));
     BN_GO(bn_result(results, "cg_residual_at_rounding", s->systems.report[FLOW_PSI].state == BN_CG_ROUNDED));
     BN_GO(bn_result(results, "cg_iterations_total", s->systems.total_iterations));
+    BN_GO(bn_result(results, "steady_residual", s->steady_residual));
     if (s->border.bodies > 0)
         BN_GO(bn_result(results, "psi_body", s->psi_body));
 out:
@@ -279,7 +280,8 @@ bn_status flow_plan_results(const flow *s, bn_plan *p)
         { channel, "temperature_bulk_out", "K", "mean temperature of what flows out" },
         { true, "cg_residual", "", "true residual of the last solve for psi, relative to its right-hand side" },
         { true, "cg_residual_at_rounding", "", "1: that is the rounding of the precision, not the tolerance" },
-        { true, "cg_iterations_total", "", "iterations of all solves" },
+        { true, "cg_iterations_total", "", "iterations of all solves; by Newton's method, products with the Jacobian" },
+        { true, "steady_residual", "", "share of the vorticity that changes in length / speed (docs/flow.md)" },
         { s->border.bodies > 0, "psi_body", "m2 s-1", "stream function on the first obstacle" },
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)

@@ -1,72 +1,10 @@
 /* flow_reference.c: one step of flow in plain C, the specification of kernels/flow.cl. Compiled for float and for
  * double. The formulas are those of the kernels in the same association, so that both give the same bits: this proves
  * the port, tests/solvers/flow/ prove the scheme. */
-#include "flow.h"
-#include "numerics/linear_reference.h"
-#include "sim/reference.h"
+#include "flow_reference.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-typedef struct constants {
-    FLOW_CONSTANTS(BN_CONSTANT_REAL)
-} constants;
-
-typedef struct reference {
-    bn_linear_reference *linear[FLOW_SYSTEMS];
-    real *addends, *partials; /* values to be summed, partial sums */
-    constants k;
-} reference;
-
-/* The constants in this precision. */
-static const constants *constants_of(const flow *s) { return &((const reference *)s->reference)->k; }
-
-/* Sum over all nodes of a, or of a b, in the order of the device. */
-static double sum_of(const flow *s, const reference *r, const real *a, const real *b)
-{
-    const size_t n[3] = { s->config.nx, s->config.ny, 1 };
-    return (double)bn_ordered_dot(a, b, n, r->partials);
-}
-
-/* Control volume over h_x h_y. */
-static real area(unsigned bits)
-{
-    return REAL(0.25) * (real)(((bits & BN_CELL_SW) != 0) + ((bits & BN_CELL_SE) != 0) + ((bits & BN_CELL_NW) != 0) +
-                               ((bits & BN_CELL_NE) != 0));
-}
-
-/* Neighbours whose value is given (bits from `first` on), each times its coupling. */
-static real given(const flow *s, const real *f, size_t at, int n, int first, unsigned bits, real kx, real ky)
-{
-    const size_t nx = s->config.nx;
-    const real west = n & first ? kx * (real)bn_stencil_face(bits, 0) * f[at - 1] : 0;
-    const real east = n & 2 * first ? kx * (real)bn_stencil_face(bits, 1) * f[at + 1] : 0;
-    const real south = n & 4 * first ? ky * (real)bn_stencil_face(bits, 2) * f[at - nx] : 0;
-    const real north = n & 8 * first ? ky * (real)bn_stencil_face(bits, 3) * f[at + nx] : 0;
-    return (west + east) + (south + north);
-}
-
-/* Derivative between two nodes, central or upwind against c. */
-static real derivative(const flow *s, real before, real here, real after, real c, real per_2h)
-{
-    return s->config.upwind ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
-}
-
-static size_t inner(const flow *s, size_t at, int side)
-{
-    return side == FLOW_LEFT     ? at + 1
-           : side == FLOW_RIGHT  ? at - 1
-           : side == FLOW_BOTTOM ? at + s->config.nx
-                                 : at - s->config.nx;
-}
-
-/* Courant number of the flow out through a side, cut to 0 ... 1. */
-static real convective_outflow(const flow *s, int side, real u, real v)
-{
-    const real out = side == FLOW_LEFT ? -u : side == FLOW_RIGHT ? u : side == FLOW_BOTTOM ? -v : v;
-    const real c = (side < FLOW_BOTTOM ? constants_of(s)->courant_x : constants_of(s)->courant_y) * out;
-    return c > 1 ? 1 : c > 0 ? c : 0;
-}
 
 static void advect_heat(const flow *s, const real *T, const real *u, const real *v, const int32_t *node, real *rhs,
                         real *next)
@@ -112,8 +50,8 @@ static void advect_vorticity(const flow *s, const real *omega, const real *u, co
     }
 }
 
-static void poisson_source(const flow *s, const real *omega, const real *psi, const int32_t *node, real *before,
-                           real *rhs)
+void BN_PRECISE(flow_poisson_source)(const flow *s, const real *omega, const real *psi, const int32_t *node,
+                                     real *before, real *rhs)
 {
     const constants *k = constants_of(s);
     for (size_t at = 0; at < (size_t)s->config.nx * s->config.ny; at++) {
@@ -126,28 +64,6 @@ static void poisson_source(const flow *s, const real *omega, const real *psi, co
         before[at] = psi[at] + (psi[at] - before[at]);
         rhs[at] = area(bits) * omega[at] + given(s, psi, at, node[at], FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y);
     }
-}
-
-/* Vorticity at the wall node `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 - psi_w)
- * / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
-static real wall_formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, bool along_x)
-{
-    const constants *k = constants_of(s);
-    return -(along_x ? k->wall_x : k->wall_y) * (psi[other] - psi[at]) - k->wall_omega * next[other];
-}
-
-/* At a node of a body: the mean of the wall formula over the fluid neighbours. */
-static real body_vorticity(const flow *s, const real *psi, const real *next, size_t at, int n)
-{
-    const size_t around[4] = { at - 1, at + 1, at - s->config.nx, at + s->config.nx };
-    real sum = 0;
-    int count = 0;
-    for (int d = 0; d < 4; d++)
-        if (n & FLOW_PSI_GIVEN << d) {
-            sum = sum + wall_formula(s, psi, next, at, around[d], d < 2);
-            count++;
-        }
-    return sum / (real)count;
 }
 
 /* Steady residual of the vorticity in the fluid: dt (nu Laplace omega - u omega_x - v omega_y + C T_x), the change that
@@ -234,7 +150,7 @@ static void wall_vorticity(const flow *s, const reference *r, const real *psi, c
 }
 
 /* psi on the bodies around which the fluid flows; see kernels/flow.cl. */
-static void correct_bodies(flow *s, const reference *r, real *psi, const real *next, const real *T)
+void BN_PRECISE(flow_correct_bodies)(flow *s, const reference *r, real *psi, const real *next, const real *T)
 {
     const size_t nx = s->config.nx, points = nx * s->config.ny;
     const constants *k = constants_of(s);
@@ -269,7 +185,7 @@ static void correct_bodies(flow *s, const reference *r, real *psi, const real *n
         s->totals[FLOW_TOTALS + b] = (double)change[b];
 }
 
-static bn_status solve(flow *s, flow_system system, real *x, const real *rhs, const bn_cg_target *target)
+bn_status BN_PRECISE(flow_solve)(flow *s, flow_system system, real *x, const real *rhs, const bn_cg_target *target)
 {
     const reference *r = s->reference;
     return BN_PRECISE(linear_reference_solve)(r->linear[system], x, rhs, target, &s->systems.report[system]);
@@ -277,7 +193,7 @@ static bn_status solve(flow *s, flow_system system, real *x, const real *rhs, co
 
 static bn_status solve_psi(flow *s, const bn_cg_target *target)
 {
-    return solve(s, FLOW_PSI, bn_field_host(s->fields.next), bn_field_host(s->fields.rhs), target);
+    return BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.next), bn_field_host(s->fields.rhs), target);
 }
 
 static bn_status setup(bn_sim *sim, void *state)
@@ -310,28 +226,40 @@ static void teardown(void *state)
     s->reference = NULL;
 }
 
+static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
+{
+    const reference *r = s->reference;
+    BN_TRY(flow_newton_step(sim, s, &BN_PRECISE(flow_newton), out));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->systems.solves[i] = r->linear[i] ? BN_PRECISE(linear_reference_solves)(r->linear[i]) : 0;
+    return BN_OK;
+}
+
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
     const reference *r = s->reference;
+    if (s->newton.on)
+        return newton_step(sim, s, out);
     const size_t points = (size_t)s->config.nx * s->config.ny;
     real *omega = bn_field_host(s->fields.omega), *next = bn_field_host(s->fields.next);
     real *u = bn_field_host(s->fields.velocity), *v = u + points, *rhs = bn_field_host(s->fields.rhs);
     const int32_t *node = bn_field_host(s->fields.node);
     if (s->config.a > 0) {
         advect_heat(s, bn_field_host(s->fields.T), u, v, node, rhs, bn_field_host(s->fields.T_next));
-        BN_TRY(solve(s, FLOW_HEAT, bn_field_host(s->fields.T_next), rhs, &s->systems.target[FLOW_HEAT]));
+        BN_TRY(
+            BN_PRECISE(flow_solve)(s, FLOW_HEAT, bn_field_host(s->fields.T_next), rhs, &s->systems.target[FLOW_HEAT]));
         bn_field_swap(s->fields.T, s->fields.T_next);
     }
     const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
     advect_vorticity(s, omega, u, v, T, node, rhs, next);
-    BN_TRY(solve(s, FLOW_OMEGA, next, rhs, &s->systems.target[FLOW_OMEGA]));
-    poisson_source(s, next, bn_field_host(s->fields.psi), node, bn_field_host(s->fields.before), rhs);
-    BN_TRY(solve(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
+    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_OMEGA, next, rhs, &s->systems.target[FLOW_OMEGA]));
+    BN_PRECISE(flow_poisson_source)(s, next, bn_field_host(s->fields.psi), node, bn_field_host(s->fields.before), rhs);
+    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
     bn_field_swap(s->fields.psi, s->fields.before);
     real *psi = bn_field_host(s->fields.psi);
     if (s->border.bodies > 0)
-        correct_bodies(s, r, psi, next, T);
+        BN_PRECISE(flow_correct_bodies)(s, r, psi, next, T);
     wall_vorticity(s, r, psi, next, T, node, omega, u, v);
 
     s->totals[0] = sum_of(s, r, r->addends, r->addends);

@@ -32,12 +32,14 @@ static bn_status setup(bn_sim *sim, void *state)
     s->device.body_constants = bn_sim_kernel(sim, "flow_body_constants");
     s->device.add_influence = bn_sim_kernel(sim, "flow_add_influence");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
-        if (s->systems.bits[i])
+        if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
             BN_TRY(
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
-    return s->border.bodies > 0 ? setup_bodies(sim, s) : BN_OK;
+    if (s->border.bodies > 0)
+        BN_TRY(setup_bodies(sim, s));
+    return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
 }
 
 static void teardown(void *state)
@@ -49,6 +51,7 @@ static void teardown(void *state)
     bn_partials_destroy(&s->device.body_sums);
     bn_scalars_destroy(&s->device.totals);
     bn_scalars_destroy(&s->device.influence_inverse);
+    flow_newton_teardown(s);
 }
 
 static bn_status step_heat(flow *s)
@@ -62,25 +65,34 @@ static bn_status step_heat(flow *s)
     return BN_OK;
 }
 
-/* psi on the bodies, from the new vorticity beside them. */
-static bn_status step_bodies(flow *s)
+bn_status flow_step_bodies(flow *s, bn_field *psi, bn_field *omega, bn_field *T)
 {
     if (s->config.a > 0)
-        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 0),
-                      BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 1), BN_PARTIALS(s->device.body_sums)));
-    else
-        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 0),
+        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(psi, 1), BN_READ(omega, 0), BN_READ(T, 1),
                       BN_READ(s->fields.node, 1), BN_PARTIALS(s->device.body_sums)));
+    else
+        BN_TRY(BN_RUN(s->device.body_pressure, BN_READ(psi, 1), BN_READ(omega, 0), BN_READ(s->fields.node, 1),
+                      BN_PARTIALS(s->device.body_sums)));
     BN_TRY(BN_RUN(s->device.body_constants, BN_TOTALS(s->device.body_sums), BN_SCALARS(s->device.influence_inverse),
                   BN_SCALARS(s->device.totals)));
     return BN_RUN(s->device.add_influence, BN_READ(s->fields.influence, 0), BN_SCALARS(s->device.totals),
-                  BN_UPDATE(s->fields.psi));
+                  BN_UPDATE(psi));
+}
+
+static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
+{
+    BN_TRY(flow_newton_step(sim, s, &flow_newton_device, out));
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
+    return BN_OK;
 }
 
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
     const bool heat = s->config.a > 0;
+    if (s->newton.on)
+        return newton_step(sim, s, out);
     if (heat) {
         BN_TRY(step_heat(s));
         BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
@@ -99,7 +111,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
     bn_field_swap(s->fields.psi, s->fields.before);
     if (s->border.bodies > 0)
-        BN_TRY(step_bodies(s));
+        BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.next, s->fields.T));
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
@@ -156,7 +168,7 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->systems.total_iterations += s->systems.report[i].iterations;
     *out = (bn_step){ .dt = s->k.dt };
-    out->residual = relative * rate;
+    out->residual = s->steady_residual = relative * rate;
     if (s->config.cg_forcing > 0 && size > 0)
         follow_flow(s, relative, sqrt(size));
     out->converged = s->config.steady > 0 && out->residual <= s->config.steady;
@@ -177,11 +189,14 @@ bn_status flow_report(bn_sim *sim, flow *s, bn_step *out)
 bn_status flow_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flow *s = state;
-    double sums[2] = { s->systems.total_iterations, s->psi_body };
+    double sums[3] = { s->systems.total_iterations, s->psi_body, s->steady_residual };
     (void)sim;
-    BN_TRY(bn_state_reals(k, "sums", sums, 2));
+    BN_TRY(bn_state_reals(k, "sums", sums, 3));
     s->systems.total_iterations = sums[0];
     s->psi_body = sums[1];
+    s->steady_residual = sums[2];
+    if (s->newton.on)
+        BN_TRY(flow_newton_serialize(s, k));
     BN_TRY(bn_state_counts(k, "solves", s->systems.solves, FLOW_SYSTEMS));
     for (int i = 0; i < FLOW_SYSTEMS; i++) {
         static const char *const names[FLOW_SYSTEMS] = { "psi", "omega", "heat" };

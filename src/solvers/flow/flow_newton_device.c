@@ -1,0 +1,177 @@
+/* flow_newton_device.c: what flow_newton.c asks of a device: launches of the kernels flow_newton_... of
+ * kernels/flow.cl. */
+#include "flow.h"
+
+/* Kernels for flow with and without temperature have the same arguments; those of no temperature are not read. */
+static bn_field *heat_or(const flow *s, bn_field *T, bn_field *other) { return s->config.a > 0 ? T : other; }
+
+bn_status flow_newton_setup(bn_sim *sim, flow *s)
+{
+    flow_newton *w = &s->newton;
+    bn_domain *d = bn_sim_domain(sim);
+    const struct {
+        bn_kernel **kernel;
+        const char *name;
+    } kernels[] = {
+        { &w->residual, "flow_newton_residual" },
+        { &w->normalise, "flow_newton_normalise" },
+        { &w->walls, "flow_newton_walls" },
+        { &w->heat_source, "flow_newton_heat_source" },
+        { &w->vorticity_source, "flow_newton_vorticity_source" },
+        { &w->poisson, "flow_newton_poisson" },
+        { &w->jacobian, "flow_newton_jacobian" },
+        { &w->dots, "flow_newton_dots" },
+        { &w->column, "flow_newton_column" },
+        { &w->project, "flow_newton_project" },
+        { &w->combine, "flow_newton_combine" },
+        { &w->update, "flow_newton_update" },
+        { &w->predict, "flow_newton_predict" },
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        *kernels[i].kernel = bn_sim_kernel(sim, kernels[i].name);
+    const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
+    BN_TRY(bn_partials_create(d, "length of a vector", 1, 0, &w->norms));
+    BN_TRY(bn_partials_create(d, "products of vectors", w->basis, 0, &w->products_of));
+    for (int b = 0; b < FLOW_NEWTON_BATCH; b++)
+        BN_TRY(bn_scalars_create(d, "Hessenberg column", (size_t)w->basis + 2, &w->columns[b]));
+    BN_TRY(bn_scalars_create(d, "factors of vectors", (size_t)w->basis + 2, &w->factors));
+    BN_TRY(bn_scalars_create(d, "values at walls", FLOW_SIDES * longer, &w->wall_values));
+    BN_TRY(bn_scalars_share(w->wall_values));
+    return bn_device_array_reals(d, "walls alone", w->table, 2 * ((size_t)s->config.nx + s->config.ny), &w->wall_table);
+}
+
+void flow_newton_teardown(flow *s)
+{
+    flow_newton *w = &s->newton;
+    bn_partials_destroy(&w->norms);
+    bn_partials_destroy(&w->products_of);
+    for (int b = 0; b < FLOW_NEWTON_BATCH; b++)
+        bn_scalars_destroy(&w->columns[b]);
+    bn_scalars_destroy(&w->factors);
+    bn_scalars_destroy(&w->wall_values);
+    bn_device_array_destroy(&w->wall_table);
+}
+
+static bn_status solve_psi(bn_sim *sim, flow *s)
+{
+    (void)sim;
+    BN_TRY(BN_RUN(s->device.poisson_source, BN_READ(s->fields.omega, 0), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(s->fields.before),
+                  BN_WRITE(s->fields.rhs)));
+    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
+    bn_field_swap(s->fields.psi, s->fields.before);
+    if (s->border.bodies == 0)
+        return BN_OK;
+    BN_TRY(flow_step_bodies(s, s->fields.psi, s->fields.omega, s->fields.T));
+    BN_TRY(bn_scalars_read(s->device.totals, s->totals, FLOW_TOTALS + 1));
+    s->psi_body += s->totals[FLOW_TOTALS];
+    return BN_OK;
+}
+
+static bn_status residual(bn_sim *sim, flow *s, double scale)
+{
+    flow_newton *w = &s->newton;
+    (void)sim;
+    BN_TRY(BN_RUN(w->residual, BN_READ(s->fields.psi, 1), BN_READ(s->fields.omega, 1),
+                  BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
+                  BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
+                  BN_UPDATE(s->fields.velocity), BN_UPDATE(w->vectors), BN_REALV(scale), BN_REALV(w->weight),
+                  BN_PARTIALS(s->device.sums), BN_PARTIALS(w->norms)));
+    BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
+    /* The temperature is first solved for by the preconditioner. */
+    return bn_linear_reports(s->systems.solver, s->systems.report, w->products > 0 ? FLOW_SYSTEMS : FLOW_PSI + 1,
+                             s->device.totals, s->totals, FLOW_TOTALS);
+}
+
+static bn_status normalise(flow *s, int k, int column)
+{
+    flow_newton *w = &s->newton;
+    return BN_RUN(w->normalise, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_TOTALS(w->norms), BN_I32V(k),
+                  BN_SCALARS(w->columns[column]), BN_SCALARS(w->wall_values));
+}
+
+static bn_status precondition(flow *s, int k)
+{
+    flow_newton *w = &s->newton;
+    const flow_constants *c = &s->k;
+    bn_field *d_psi = s->fields.before, *rhs = s->fields.rhs;
+    const double nu_x = w->scale * c->nu_x, nu_y = w->scale * c->nu_y;
+    BN_TRY(BN_RUN(w->walls, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0), BN_SCALARS(w->wall_values),
+                  BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
+                  BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega)));
+    if (s->config.a > 0) {
+        BN_TRY(BN_RUN(w->heat_source, BN_READ(w->vectors, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
+                      BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
+        BN_TRY(bn_linear_solve(s->systems.solver[FLOW_HEAT], w->d_heat, rhs, &s->systems.target[FLOW_HEAT]));
+    }
+    BN_TRY(BN_RUN(w->vorticity_source, BN_READ(w->vectors, 0), BN_READ(w->d_omega, 1),
+                  BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
+                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(k),
+                  BN_REALV(c->per_h2_x / nu_x), BN_WRITE(rhs)));
+    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
+    BN_TRY(BN_RUN(w->poisson, BN_READ(w->d_omega, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi),
+                  BN_WRITE(rhs)));
+    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], d_psi, rhs, &s->systems.target[FLOW_PSI]));
+    return s->border.bodies > 0 ? flow_step_bodies(s, d_psi, w->d_omega, w->d_heat) : BN_OK;
+}
+
+static bn_status orthogonalise(flow *s, int k, int column)
+{
+    flow_newton *w = &s->newton;
+    BN_TRY(BN_RUN(w->jacobian, BN_READ(s->fields.omega, 1), BN_READ(heat_or(s, s->fields.T, s->fields.omega), 1),
+                  BN_READ(s->fields.velocity, 0), BN_READ(w->d_omega, 1), BN_READ(s->fields.before, 1),
+                  BN_READ(heat_or(s, w->d_heat, w->d_omega), 1),
+                  BN_READ(s->systems.work[s->config.a > 0 ? FLOW_HEAT : FLOW_PSI].bits, 0), BN_READ(s->fields.node, 0),
+                  BN_UPDATE(w->vectors), BN_I32V(k), BN_REALV(w->scale), BN_REALV(w->weight)));
+    BN_TRY(BN_RUN(w->dots, BN_READ(w->vectors, 0), BN_I32V(k), BN_PARTIALS(w->products_of)));
+    BN_TRY(BN_RUN(w->column, BN_TOTALS(w->products_of), BN_I32V(k), BN_SCALARS(w->columns[column])));
+    return BN_RUN(w->project, BN_UPDATE(w->vectors), BN_SCALARS(w->columns[column]), BN_I32V(k), BN_PARTIALS(w->norms));
+}
+
+static bn_status read_columns(flow *s, double (*columns)[FLOW_NEWTON_COLUMN], int count, int rows)
+{
+    bn_scalars_request requests[FLOW_NEWTON_BATCH];
+    for (int b = 0; b < count; b++)
+        requests[b] = (bn_scalars_request){ s->newton.columns[b], columns[b], (size_t)rows };
+    return bn_scalars_read_all(requests, (size_t)count);
+}
+
+static bn_status combine(flow *s, const double *factors, int k)
+{
+    flow_newton *w = &s->newton;
+    BN_TRY(bn_scalars_write(w->factors, factors, (size_t)k));
+    return BN_RUN(w->combine, BN_UPDATE(w->vectors), BN_READ(s->fields.node, 0), BN_SCALARS(w->factors), BN_I32V(k),
+                  BN_SCALARS(w->wall_values));
+}
+
+static bn_status update(flow *s, double step)
+{
+    flow_newton *w = &s->newton;
+    BN_TRY(BN_RUN(w->update, BN_READ(s->fields.omega, 0), BN_READ(w->d_omega, 0),
+                  BN_READ(heat_or(s, s->fields.T, s->fields.omega), 0), BN_READ(heat_or(s, w->d_heat, w->d_omega), 0),
+                  BN_REALV(step), BN_WRITE(s->fields.next), BN_WRITE(heat_or(s, s->fields.T_next, s->fields.rhs))));
+    bn_field_swap(s->fields.omega, s->fields.next);
+    if (s->config.a > 0)
+        bn_field_swap(s->fields.T, s->fields.T_next);
+    return BN_OK;
+}
+
+static bn_status predict(flow *s, double further, bool back)
+{
+    flow_newton *w = &s->newton;
+    return BN_RUN(w->predict, BN_UPDATE(s->fields.omega), BN_UPDATE(heat_or(s, s->fields.T, s->fields.rhs)),
+                  BN_REALV(further), BN_I32V(back), BN_UPDATE(w->omega_before),
+                  BN_UPDATE(heat_or(s, w->T_before, s->fields.rhs)));
+}
+
+const flow_newton_engine flow_newton_device = {
+    .solve_psi = solve_psi,
+    .residual = residual,
+    .normalise = normalise,
+    .precondition = precondition,
+    .orthogonalise = orthogonalise,
+    .read_columns = read_columns,
+    .combine = combine,
+    .update = update,
+    .predict = predict,
+};

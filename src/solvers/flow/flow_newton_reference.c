@@ -1,0 +1,378 @@
+/* flow_newton_reference.c: what flow_newton.c asks of an engine, in plain C, the specification of the kernels
+ * flow_newton_... of kernels/flow.cl. Compiled for float and for double. */
+#include "flow_reference.h"
+
+#include <math.h>
+
+typedef struct velocity {
+    real u, v;
+} velocity;
+
+static size_t points_of(const flow *s) { return (size_t)s->config.nx * s->config.ny; }
+
+static real *vector(const flow *s, int k)
+{
+    return (real *)bn_field_host(s->newton.vectors) + (size_t)k * (s->config.a > 0 ? 2 : 1) * points_of(s);
+}
+
+/* Velocity from psi, or its change from that of psi; where it does not follow from psi it stays. */
+static void velocity_of(const flow *s, const real *psi, size_t at, int n, velocity *c)
+{
+    const constants *k = constants_of(s);
+    const size_t nx = s->config.nx;
+    const int side = n / FLOW_NODE_SIDE & 3;
+    if (n & FLOW_NODE_SLIP) {
+        const real drop = psi[inner(s, at, side)] - psi[at];
+        if (side < FLOW_BOTTOM)
+            c->v = 2 * k->per_2h_x * (side == FLOW_LEFT ? -drop : drop);
+        else
+            c->u = 2 * k->per_2h_y * (side == FLOW_BOTTOM ? drop : -drop);
+    }
+    if ((n & FLOW_NODE_OMEGA) || ((n & FLOW_NODE_OUTFLOW) && side < FLOW_BOTTOM))
+        c->u = k->per_2h_y * (psi[at + nx] - psi[at - nx]);
+    if ((n & FLOW_NODE_OMEGA) || ((n & FLOW_NODE_OUTFLOW) && side >= FLOW_BOTTOM))
+        c->v = k->per_2h_x * (psi[at - 1] - psi[at + 1]);
+}
+
+/* a f_x + b f_y with the differences of the scheme for the velocity c, in whichever dimension there are two neighbours.
+ */
+static real convection(const flow *s, const real *f, size_t at, velocity c, real a, real b)
+{
+    const constants *k = constants_of(s);
+    const size_t nx = s->config.nx, i = at % nx, j = at / nx;
+    const real x = i > 0 && i + 1 < nx ? derivative(s, f[at - 1], f[at], f[at + 1], c.u, k->per_2h_x) : 0;
+    const real y = j > 0 && j + 1 < s->config.ny ? derivative(s, f[at - nx], f[at], f[at + nx], c.v, k->per_2h_y) : 0;
+    return a * x + b * y;
+}
+
+static real vorticity_change(const flow *s, const real *w, const real *psi, const real *T, size_t at, int n, velocity c,
+                             velocity slip, real scale)
+{
+    const constants *k = constants_of(s);
+    const size_t nx = s->config.nx;
+    const int side = n / FLOW_NODE_SIDE & 3;
+    const bool vertical = side < FLOW_BOTTOM;
+    const real nu_x = scale * k->nu_x, nu_y = scale * k->nu_y;
+    if (n & FLOW_NODE_OMEGA) {
+        const real diffusion = nu_x * ((w[at - 1] - w[at]) + (w[at + 1] - w[at])) +
+                               nu_y * ((w[at - nx] - w[at]) + (w[at + nx] - w[at]));
+        const real change = diffusion - k->dt * convection(s, w, at, c, c.u, c.v);
+        return T ? change + (k->dt * k->buoyancy) * (k->per_2h_x * (T[at + 1] - T[at - 1])) : change;
+    }
+    if (n & FLOW_NODE_WALL) {
+        const real moving = vertical ? k->slip_x * slip.v : k->slip_y * slip.u;
+        const real formula = wall_formula(s, psi, w, at, inner(s, at, side), vertical);
+        return (vertical ? nu_x : nu_y) *
+               ((formula - (side == FLOW_LEFT || side == FLOW_TOP ? moving : -moving)) - w[at]);
+    }
+    if (n & FLOW_NODE_BODY)
+        return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(s, psi, w, at, n) - w[at]);
+    return n & FLOW_NODE_OUTFLOW ? -(convective_outflow(s, side, c.u, c.v) * (w[at] - w[inner(s, at, side)])) : 0;
+}
+
+static real heat_change(const flow *s, const real *T, size_t at, int n, velocity c, real scale)
+{
+    const constants *k = constants_of(s);
+    const unsigned bits = s->systems.bits[FLOW_HEAT][at];
+    const size_t nx = s->config.nx, other[4] = { at - 1, at + 1, at - nx, at + nx };
+    const int side = n / FLOW_NODE_SIDE & 3;
+    real flux[4] = { 0 };
+    for (int d = 0; d < 4; d++)
+        if (bn_stencil_face(bits, d) > 0)
+            flux[d] = (d < 2 ? k->a_x : k->a_y) * (real)bn_stencil_face(bits, d) * (T[other[d]] - T[at]);
+    const real conduction = scale * (((flux[0] + flux[1]) + (flux[2] + flux[3])) / area(bits));
+    const real change = conduction - k->dt * convection(s, T, at, c, c.u, c.v);
+    return n & FLOW_NODE_OUTFLOW ? change - convective_outflow(s, side, c.u, c.v) * (T[at] - T[inner(s, at, side)])
+                                 : change;
+}
+
+static bn_status solve_psi(bn_sim *sim, flow *s)
+{
+    const reference *r = s->reference;
+    const real *omega = bn_field_host(s->fields.omega);
+    (void)sim;
+    BN_PRECISE(flow_poisson_source)
+    (s, omega, bn_field_host(s->fields.psi), bn_field_host(s->fields.node), bn_field_host(s->fields.before),
+     bn_field_host(s->fields.rhs));
+    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), bn_field_host(s->fields.rhs),
+                                  &s->systems.target[FLOW_PSI]));
+    bn_field_swap(s->fields.psi, s->fields.before);
+    if (s->border.bodies == 0)
+        return BN_OK;
+    BN_PRECISE(flow_correct_bodies)
+    (s, r, bn_field_host(s->fields.psi), omega, s->config.a > 0 ? bn_field_host(s->fields.T) : NULL);
+    s->psi_body += s->totals[FLOW_TOTALS];
+    return BN_OK;
+}
+
+static bn_status residual(bn_sim *sim, flow *s, double wide_scale)
+{
+    const reference *r = s->reference;
+    const size_t points = points_of(s);
+    const real scale = (real)wide_scale, weight = (real)s->newton.weight;
+    const real *psi = bn_field_host(s->fields.psi), *omega = bn_field_host(s->fields.omega);
+    const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
+    const int32_t *node = bn_field_host(s->fields.node);
+    real *u = bn_field_host(s->fields.velocity), *v = u + points, *f = vector(s, 0), speed = 0;
+    (void)sim;
+    for (size_t at = 0; at < points; at++) {
+        velocity c = { u[at], v[at] };
+        velocity_of(s, psi, at, node[at], &c);
+        u[at] = c.u;
+        v[at] = c.v;
+        f[at] = vorticity_change(s, omega, psi, T, at, node[at], c, c, scale);
+        const real here = (real)fabs((double)c.u) + (real)fabs((double)c.v);
+        speed = here > speed || !isfinite(here) ? here : speed;
+        if (T) {
+            r->addends[at] = s->systems.bits[FLOW_HEAT][at] ? heat_change(s, T, at, node[at], c, scale) : 0;
+            f[points + at] = weight * r->addends[at];
+        }
+    }
+    s->totals[0] = sum_of(s, r, f, f);
+    s->totals[1] = sum_of(s, r, omega, omega);
+    s->totals[2] = (double)speed;
+    s->totals[3] = T ? sum_of(s, r, r->addends, r->addends) : 0;
+    return BN_OK;
+}
+
+/* Product of two vectors. */
+static real dot(const flow *s, int a, int b)
+{
+    const reference *r = s->reference;
+    const size_t points = points_of(s);
+    const real *x = vector(s, a), *y = vector(s, b);
+    for (size_t at = 0; at < points; at++) {
+        r->addends[at] = x[at] * y[at];
+        if (s->config.a > 0)
+            r->addends[at] = r->addends[at] + x[points + at] * y[points + at];
+    }
+    return (real)sum_of(s, r, r->addends, NULL);
+}
+
+static size_t values_of_vector(const flow *s) { return (s->config.a > 0 ? 2 : 1) * points_of(s); }
+
+/* The columns of a batch. */
+static real *column_of(const flow *s, int column) { return ((reference *)s->reference)->columns[column]; }
+
+static bn_status normalise(flow *s, int k, int column)
+{
+    const real length = (real)sqrt((double)dot(s, k, k)), factor = length > 0 ? 1 / length : 0;
+    real *x = vector(s, k);
+    column_of(s, column)[k] = length;
+    for (size_t at = 0; at < values_of_vector(s); at++)
+        x[at] = factor * x[at];
+    return BN_OK;
+}
+
+/* The value of a vector at node p of a side that is a wall. */
+static real wall_value(const flow *s, const real *x, const int32_t *node, int side, size_t p)
+{
+    const size_t nx = s->config.nx, ny = s->config.ny;
+    const size_t at = side == FLOW_LEFT     ? p * nx
+                      : side == FLOW_RIGHT  ? p * nx + nx - 1
+                      : side == FLOW_BOTTOM ? p
+                                            : (ny - 1) * nx + p;
+    return node[at] & FLOW_NODE_WALL ? x[at] : 0;
+}
+
+static void precondition_walls(const flow *s, const real *x, real *d_omega)
+{
+    const flow_newton *w = &s->newton;
+    const double nu_x = w->scale * s->k.nu_x, nu_y = w->scale * s->k.nu_y;
+    const real per_nu_x = (real)(1 / nu_x), per_nu_y = (real)(1 / nu_y);
+    const real share = (real)(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y));
+    const int32_t *node = bn_field_host(s->fields.node);
+    const size_t nx = s->config.nx;
+    for (size_t at = 0; at < points_of(s); at++) {
+        const int side = node[at] / FLOW_NODE_SIDE & 3;
+        const bool vertical = side < FLOW_BOTTOM;
+        d_omega[at] = 0;
+        if (node[at] & FLOW_NODE_WALL) {
+            const size_t m = vertical ? at / nx : at % nx, count = vertical ? s->config.ny : nx;
+            const double *t = w->table + (vertical ? 0 : 2 * s->config.ny);
+            real sum = 0;
+            for (size_t p = 1; p + 1 < count; p++)
+                sum = sum + ((real)t[m < p ? p - m : m - p] - (real)t[m + p]) * wall_value(s, x, node, side, p);
+            d_omega[at] = -((vertical ? per_nu_x : per_nu_y) * sum);
+        } else if (node[at] & FLOW_NODE_BODY) {
+            d_omega[at] = -(share * x[at]);
+        }
+    }
+}
+
+static void vorticity_source(const flow *s, const real *x, const real *d_omega, const real *d_heat, real *rhs)
+{
+    const constants *k = constants_of(s);
+    const size_t points = points_of(s);
+    const real per_nu = (real)(s->k.per_h2_x / (s->newton.scale * s->k.nu_x));
+    const int32_t *node = bn_field_host(s->fields.node);
+    const real *u = bn_field_host(s->fields.velocity), *v = u + points;
+    for (size_t at = 0; at < points; at++) {
+        const unsigned bits = s->systems.bits[FLOW_PSI][at];
+        const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
+        real value = x[at];
+        rhs[at] = 0;
+        if (!bits)
+            continue;
+        if (n & FLOW_NODE_OUTFLOW) {
+            const real out = convective_outflow(s, side, u[at], v[at]);
+            value = (side < FLOW_BOTTOM ? 2 * k->per_h2_x : 2 * k->per_h2_y) * (value / (out > 0 ? out : 1));
+        } else {
+            if (d_heat)
+                value = value - (k->dt * k->buoyancy) * (k->per_2h_x * (d_heat[at + 1] - d_heat[at - 1]));
+            value = per_nu * value;
+        }
+        rhs[at] = given(s, d_omega, at, n, FLOW_PSI_GIVEN, bits, k->per_h2_x, k->per_h2_y) - area(bits) * value;
+    }
+}
+
+static bn_status precondition(flow *s, int number)
+{
+    const reference *r = s->reference;
+    const flow_newton *w = &s->newton;
+    const size_t points = points_of(s);
+    const real *x = vector(s, number);
+    real *d_omega = bn_field_host(w->d_omega), *d_psi = bn_field_host(s->fields.before);
+    real *d_heat = s->config.a > 0 ? bn_field_host(w->d_heat) : NULL, *rhs = bn_field_host(s->fields.rhs);
+    precondition_walls(s, x, d_omega);
+    if (d_heat) {
+        const real per_a = (real)(s->k.per_h2_x / (s->k.a_x * w->scale * w->weight));
+        for (size_t at = 0; at < points; at++) {
+            const unsigned bits = s->systems.bits[FLOW_HEAT][at];
+            rhs[at] = bits ? area(bits) * -(per_a * x[points + at]) : 0;
+            d_heat[at] = 0;
+        }
+        BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_HEAT, d_heat, rhs, &s->systems.target[FLOW_HEAT]));
+    }
+    vorticity_source(s, x, d_omega, d_heat, rhs);
+    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, d_omega, rhs, &s->systems.target[FLOW_PSI]));
+    for (size_t at = 0; at < points; at++) {
+        const unsigned bits = s->systems.bits[FLOW_PSI][at];
+        rhs[at] = bits ? area(bits) * d_omega[at] : 0;
+        d_psi[at] = 0;
+    }
+    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, d_psi, rhs, &s->systems.target[FLOW_PSI]));
+    if (s->border.bodies > 0)
+        BN_PRECISE(flow_correct_bodies)(s, r, d_psi, d_omega, d_heat);
+    return BN_OK;
+}
+
+static void jacobian(const flow *s, real *out)
+{
+    const constants *k = constants_of(s);
+    const size_t points = points_of(s);
+    const real scale = (real)s->newton.scale, weight = (real)s->newton.weight;
+    const real *omega = bn_field_host(s->fields.omega), *d_omega = bn_field_host(s->newton.d_omega);
+    const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
+    const real *d_heat = T ? bn_field_host(s->newton.d_heat) : NULL, *d_psi = bn_field_host(s->fields.before);
+    const real *u = bn_field_host(s->fields.velocity), *v = u + points;
+    const int32_t *node = bn_field_host(s->fields.node);
+    for (size_t at = 0; at < points; at++) {
+        const int n = node[at], side = n / FLOW_NODE_SIDE & 3;
+        const velocity c = { u[at], v[at] };
+        const real left = convective_outflow(s, side, c.u, c.v);
+        velocity d = { 0, 0 };
+        velocity_of(s, d_psi, at, n, &d);
+        real change = vorticity_change(s, d_omega, d_psi, d_heat, at, n, c, (velocity){ 0, 0 }, scale);
+        if (n & FLOW_NODE_OMEGA)
+            change = change - k->dt * convection(s, omega, at, c, d.u, d.v);
+        else if ((n & FLOW_NODE_OUTFLOW) && !(left > 0))
+            change = -d_omega[at];
+        const real out_of = side == FLOW_LEFT ? -d.u : side == FLOW_RIGHT ? d.u : side == FLOW_BOTTOM ? -d.v : d.v;
+        const real d_left = left > 0 && left < 1 ? (side < FLOW_BOTTOM ? k->courant_x : k->courant_y) * out_of : 0;
+        if (n & FLOW_NODE_OUTFLOW)
+            change = change - d_left * (omega[at] - omega[inner(s, at, side)]);
+        out[at] = change;
+        if (!T)
+            continue;
+        real heat = 0;
+        if (s->systems.bits[FLOW_HEAT][at]) {
+            heat = heat_change(s, d_heat, at, n, c, scale) - k->dt * convection(s, T, at, c, d.u, d.v);
+            if (n & FLOW_NODE_OUTFLOW)
+                heat = heat - d_left * (T[at] - T[inner(s, at, side)]);
+        }
+        out[points + at] = weight * heat;
+    }
+}
+
+/* x -= factors times the vectors before number k. */
+static void subtract_vectors(const flow *s, real *x, const real *factors, int k)
+{
+    for (int c = 0; c < k; c++) {
+        const real *other = vector(s, c);
+        for (size_t at = 0; at < values_of_vector(s); at++)
+            x[at] = x[at] - factors[c] * other[at];
+    }
+}
+
+static bn_status orthogonalise(flow *s, int k, int column)
+{
+    real *factors = column_of(s, column);
+    jacobian(s, vector(s, k));
+    for (int c = 0; c < k; c++)
+        factors[c] = dot(s, c, k);
+    subtract_vectors(s, vector(s, k), factors, k);
+    return BN_OK;
+}
+
+static bn_status read_columns(flow *s, double (*columns)[FLOW_NEWTON_COLUMN], int count, int rows)
+{
+    for (int b = 0; b < count; b++)
+        for (int i = 0; i < rows; i++)
+            columns[b][i] = (double)column_of(s, b)[i];
+    return BN_OK;
+}
+
+static bn_status combine(flow *s, const double *wide, int k)
+{
+    real factors[FLOW_NEWTON_COLUMN], *x = vector(s, k);
+    for (int c = 0; c < k; c++)
+        factors[c] = (real)wide[c];
+    for (size_t at = 0; at < values_of_vector(s); at++)
+        x[at] = 0;
+    subtract_vectors(s, x, factors, k);
+    return BN_OK;
+}
+
+static bn_status update(flow *s, double wide_step)
+{
+    const real step = (real)wide_step;
+    const struct {
+        bn_field *now, *change, *next;
+    } of[2] = { { s->fields.omega, s->newton.d_omega, s->fields.next },
+                { s->fields.T, s->newton.d_heat, s->fields.T_next } };
+    for (int i = 0; i < (s->config.a > 0 ? 2 : 1); i++) {
+        const real *now = bn_field_host(of[i].now), *change = bn_field_host(of[i].change);
+        real *next = bn_field_host(of[i].next);
+        for (size_t at = 0; at < points_of(s); at++)
+            next[at] = now[at] + step * change[at];
+        bn_field_swap(of[i].now, of[i].next);
+    }
+    return BN_OK;
+}
+
+static bn_status predict(flow *s, double further, bool back)
+{
+    bn_field *const of[2][2] = { { s->fields.omega, s->newton.omega_before }, { s->fields.T, s->newton.T_before } };
+    for (int i = 0; i < (s->config.a > 0 ? 2 : 1); i++) {
+        real *now = bn_field_host(of[i][0]), *before = bn_field_host(of[i][1]);
+        for (size_t at = 0; at < points_of(s); at++) {
+            const real x = now[at], x_before = before[at];
+            now[at] = back ? x_before : x + (real)further * (x - x_before);
+            before[at] = back ? x_before : x;
+        }
+    }
+    return BN_OK;
+}
+
+const flow_newton_engine BN_PRECISE(flow_newton) = {
+    .solve_psi = solve_psi,
+    .residual = residual,
+    .normalise = normalise,
+    .precondition = precondition,
+    .orthogonalise = orthogonalise,
+    .read_columns = read_columns,
+    .combine = combine,
+    .update = update,
+    .predict = predict,
+};

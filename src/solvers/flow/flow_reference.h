@@ -1,0 +1,99 @@
+/* flow_reference.h: what the parts of flow's CPU reference share, in the precision of the file that includes this. */
+#ifndef BN_FLOW_REFERENCE_H
+#define BN_FLOW_REFERENCE_H
+
+#include "flow.h"
+#include "numerics/linear_reference.h"
+#include "sim/reference.h"
+
+typedef struct constants {
+    FLOW_CONSTANTS(BN_CONSTANT_REAL)
+} constants;
+
+typedef struct reference {
+    bn_linear_reference *linear[FLOW_SYSTEMS];
+    real *addends, *partials; /* values to be summed, partial sums */
+    constants k;
+    real columns[FLOW_NEWTON_BATCH][FLOW_NEWTON_COLUMN]; /* of Newton's method */
+} reference;
+
+/* The constants in this precision. */
+static inline const constants *constants_of(const flow *s) { return &((const reference *)s->reference)->k; }
+
+/* Sum over all nodes of a, or of a b, in the order of the device. */
+static inline double sum_of(const flow *s, const reference *r, const real *a, const real *b)
+{
+    const size_t n[3] = { s->config.nx, s->config.ny, 1 };
+    return (double)bn_ordered_dot(a, b, n, r->partials);
+}
+
+/* Control volume over h_x h_y. */
+static inline real area(unsigned bits)
+{
+    return REAL(0.25) * (real)(((bits & BN_CELL_SW) != 0) + ((bits & BN_CELL_SE) != 0) + ((bits & BN_CELL_NW) != 0) +
+                               ((bits & BN_CELL_NE) != 0));
+}
+
+/* Neighbours whose value is given (bits from `first` on), each times its coupling. */
+static inline real given(const flow *s, const real *f, size_t at, int n, int first, unsigned bits, real kx, real ky)
+{
+    const size_t nx = s->config.nx;
+    const real west = n & first ? kx * (real)bn_stencil_face(bits, 0) * f[at - 1] : 0;
+    const real east = n & 2 * first ? kx * (real)bn_stencil_face(bits, 1) * f[at + 1] : 0;
+    const real south = n & 4 * first ? ky * (real)bn_stencil_face(bits, 2) * f[at - nx] : 0;
+    const real north = n & 8 * first ? ky * (real)bn_stencil_face(bits, 3) * f[at + nx] : 0;
+    return (west + east) + (south + north);
+}
+
+/* Derivative between two nodes, central or upwind against c. */
+static inline real derivative(const flow *s, real before, real here, real after, real c, real per_2h)
+{
+    return s->config.upwind ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
+}
+
+static inline size_t inner(const flow *s, size_t at, int side)
+{
+    return side == FLOW_LEFT     ? at + 1
+           : side == FLOW_RIGHT  ? at - 1
+           : side == FLOW_BOTTOM ? at + s->config.nx
+                                 : at - s->config.nx;
+}
+
+/* Courant number of the flow out through a side, cut to 0 ... 1. */
+static inline real convective_outflow(const flow *s, int side, real u, real v)
+{
+    const real out = side == FLOW_LEFT ? -u : side == FLOW_RIGHT ? u : side == FLOW_BOTTOM ? -v : v;
+    const real c = (side < FLOW_BOTTOM ? constants_of(s)->courant_x : constants_of(s)->courant_y) * out;
+    return c > 1 ? 1 : c > 0 ? c : 0;
+}
+
+/* Vorticity at the wall node `at` from the fluid node `other`, without slip: Thom (1933), omega_w = -2 (psi_1 - psi_w)
+ * / h^2, or Woods (1954), omega_w = -3 (psi_1 - psi_w) / h^2 - omega_1 / 2. */
+static inline real wall_formula(const flow *s, const real *psi, const real *next, size_t at, size_t other, bool along_x)
+{
+    const constants *k = constants_of(s);
+    return -(along_x ? k->wall_x : k->wall_y) * (psi[other] - psi[at]) - k->wall_omega * next[other];
+}
+
+/* At a node of a body: the mean of the wall formula over the fluid neighbours. */
+static inline real body_vorticity(const flow *s, const real *psi, const real *next, size_t at, int n)
+{
+    const size_t around[4] = { at - 1, at + 1, at - s->config.nx, at + s->config.nx };
+    real sum = 0;
+    int count = 0;
+    for (int d = 0; d < 4; d++)
+        if (n & FLOW_PSI_GIVEN << d) {
+            sum = sum + wall_formula(s, psi, next, at, around[d], d < 2);
+            count++;
+        }
+    return sum / (real)count;
+}
+
+/* Solves one of the systems. */
+bn_status BN_PRECISE(flow_solve)(flow *, flow_system, real *x, const real *rhs, const bn_cg_target *);
+/* Step (3)'s right-hand side and start; psi on the bodies around which the fluid flows, see kernels/flow.cl. */
+void BN_PRECISE(flow_poisson_source)(const flow *, const real *omega, const real *psi, const int32_t *node,
+                                     real *before, real *rhs);
+void BN_PRECISE(flow_correct_bodies)(flow *, const reference *, real *psi, const real *next, const real *T);
+
+#endif
