@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,7 @@ static void print_failure(bn_context *ctx, bn_status st, bool lines)
 int main(int argc, char **argv)
 {
     hold_streams();
+    H5dont_atexit(); /* its own end crashes when a file could not be closed; all are closed before */
     bn_cli_use_own_files();
     const char *debug = getenv("BINNACLE_DEBUG");
     bool debugging = debug && strcmp(debug, "1") == 0;
