@@ -219,6 +219,8 @@ int main(int argc, char **argv)
          no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0], &answered);
+    if (st == BN_DEVICE && stop_wanted)
+        st = BN_INTERRUPTED; /* compilers remove their files when a signal comes, and fail for that */
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
         st = BN_TERMINATED; /* commands do not distinguish the signals */
     if (st != BN_OK && options.run.json && !answered && !options.child && bn_context_rank(ctx) == 0)
