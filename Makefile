@@ -46,7 +46,7 @@ endif
 # The probe runs for every goal that compiles or runs something, never for `make -n`.
 QUIET_GOALS := clean help format uninstall
 GOALS := $(or $(MAKECMDGOALS),all)
-LEVEL := $(if $(filter test test-long mutants lint% deps $(BUILD)/tests/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
+LEVEL := $(if $(filter test test-long fuzz mutants lint% deps $(BUILD)/tests/% $(BUILD)/fuzz/%,$(GOALS)),test,$(if $(filter demo bench,$(GOALS)),run,$(if \
          $(filter bundle,$(GOALS)),bundle,$(if $(filter vendors,$(GOALS)),vendors,build))))
 ifdef DRY_RUN
 override DEPS := skip
@@ -198,7 +198,7 @@ $(OBJ)/embedded.o: $(BUILD)/embedded.c $(STAMP) $(ROOMED)
 
 # --------------------------------------------------------------------------------------------------------------- tests
 # Every test_*.c is a program of its own; other .c files in tests/ and its folders are shared by all of them.
-TEST_ALL  := $(sort $(wildcard $(foreach d,tests tests/unit tests/conformance tests/solvers/* tests/regression,$d/*.c)))
+TEST_ALL  := $(sort $(wildcard $(foreach d,tests tests/unit tests/conformance tests/solvers/* tests/regression tests/fuzz,$d/*.c)))
 TEST_C    := $(foreach f,$(TEST_ALL),$(if $(filter test_%,$(notdir $f)),$f))
 TEST_BIN  := $(patsubst %.c,$(BUILD)/%,$(TEST_C))
 SUPPORT   := $(BUILD)/tests/libsupport.a
@@ -223,6 +223,26 @@ test: all $(TEST_BIN) ## all tests, about a quarter of an hour on two cores; ONL
 	+@$(DRY_RUN) $(RUN_TESTS)
 test-long: all $(TEST_BIN) ## the same with finer grids and more cases, and all mutants
 	+@$(DRY_RUN) env BN_TEST_LONG=1 $(RUN_TESTS) $(LONG_SH)
+# Parsers with sanitizers, and libFuzzer's look at their branches where clang has it; they stand in front of the library,
+# whose own objects of these files the linker then leaves alone.
+FUZZER   := $(if $(filter fuzz test-long $(BUILD)/fuzz/%,$(GOALS)),$(shell printf 'int LLVMFuzzerTestOneInput(void);int LLVMFuzzerTestOneInput(void){return 0;}' | \
+              clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null && echo yes || echo no))
+FUZZ_CC  := $(if $(filter yes,$(FUZZER)),clang,$(CC))
+FUZZ_SAN := -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(filter yes,$(FUZZER)),-fsanitize=fuzzer-no-link)
+FUZZ_C   := $(sort $(wildcard src/case/*.c src/io/*.c)) src/sim/tuning.c src/sim/checkpoint_read.c \
+            src/sim/checkpoint_state.c host/device/binary_cache.c
+FUZZ_O   := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_C) tests/fuzz/targets.c $(if $(filter no,$(FUZZER)),tests/fuzz/test_fuzz.c))
+$(BUILD)/fuzz/tests/%.o: tests/%.c $(STAMP)
+	@mkdir -p $(@D)
+	$(call say,CC,'$< (fuzz)')$(FUZZ_CC) $(C_FLAGS) $(FUZZ_SAN) $(TEST_FLAGS) -c -o $@ $<
+$(BUILD)/fuzz/%.o: %.c $(STAMP) $(ROOMED)
+	@mkdir -p $(@D)
+	$(call say,CC,'$< (fuzz)')$(FUZZ_CC) $(C_FLAGS) $(FUZZ_SAN) $(call room_flags,$<) -c -o $@ $<
+$(BUILD)/fuzz/fuzz: $(FUZZ_O) $(SUPPORT) $(STATIC)
+	$(call say,LINK,$@)$(FUZZ_CC) $(LD_FLAGS) $(FUZZ_SAN) $(if $(filter yes,$(FUZZER)),-fsanitize=fuzzer) -o $@ $^ \
+	  $(CHECK_LIBS) $(LIBS) -lstdc++
+fuzz: all $(BUILD)/fuzz/fuzz ## hostile inputs to every parser, with sanitizers: ONLY=png, SECONDS=60 for each
+	+@$(DRY_RUN) env ONLY='$(ONLY)' SECONDS_EACH='$(SECONDS)' FUZZER='$(FUZZER)' sh tests/fuzz/run.sh $(BUILD)/fuzz/fuzz
 mutants: all $(TEST_BIN) ## mistakes that stand in kernel and reference alike: which tests see them; ONLY=flow, ONLY=flow/lid
 	+@$(DRY_RUN) python3 tests/mutants/mutants.py --built $(if $(ONLY),--only $(ONLY))
 
@@ -285,6 +305,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle deb deps format clean help FORCE
 
--include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O)) $(TEST_BIN:=.d)
+-include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O) $(FUZZ_O)) $(TEST_BIN:=.d)

@@ -159,9 +159,10 @@ bn_status bn_pinned_need(bn_device *device, bn_pinned *p, size_t bytes)
         p->data = clEnqueueMapBuffer(device->queue, p->mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL,
                                      NULL, &status);
     if (status != CL_SUCCESS) {
+        const char *call = p->mem ? "clEnqueueMapBuffer" : "clCreateBuffer";
         p->data = NULL;
         bn_pinned_free(p);
-        bn_cl_fail(device, status, "clEnqueueMapBuffer", "pinned host memory");
+        bn_cl_fail(device, status, call, "pinned host memory");
         bn_note(device->ctx, "while allocating %.1f MiB of pinned host memory", (double)bytes / 0x1p20);
         return bn_error_status(device->ctx);
     }

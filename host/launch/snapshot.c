@@ -190,7 +190,7 @@ bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, size_t part, bn_regi
     for (size_t m = 0; s->ready && m < s->ready_count; m++) {
         cl_int status = clWaitForEvents(1, &s->ready[m]);
         if (status != CL_SUCCESS)
-            return bn_fail(ctx, BN_DEVICE, "copying a field from %s failed: %s",
+            return bn_fail(ctx, BN_DEVICE, "clWaitForEvents, for the copy of a field from %s, failed: %s",
                            s->staging->memory.device->group[m]->info.name, bn_cl_name(status));
     }
     *region = s->parts[part].region;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,7 @@ static void print_failure(bn_context *ctx, bn_status st, bool lines)
 int main(int argc, char **argv)
 {
     hold_streams();
+    H5dont_atexit(); /* its own end crashes when a file could not be closed; all are closed before */
     bn_cli_use_own_files();
     const char *debug = getenv("BINNACLE_DEBUG");
     bool debugging = debug && strcmp(debug, "1") == 0;
@@ -217,6 +219,8 @@ int main(int argc, char **argv)
          no_command = st == BN_OK && !command && !options.help && !options.version; /* its help is the message */
     if (st == BN_OK)
         st = run_command(ctx, &options, command, argv[0], &answered);
+    if (st == BN_DEVICE && stop_wanted)
+        st = BN_INTERRUPTED; /* compilers remove their files when a signal comes, and fail for that */
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
         st = BN_TERMINATED; /* commands do not distinguish the signals */
     if (st != BN_OK && options.run.json && !answered && !options.child && bn_context_rank(ctx) == 0)

@@ -205,8 +205,13 @@ bn_status bn_part_read(bn_context *ctx, const char *path, const char *name, bn_p
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    const bool good = file >= 0 && get_box(file, name, type, box, values);
-    if (file >= 0)
-        H5Fclose(file);
-    return good ? BN_OK : bn_fail(ctx, BN_IO, "cannot read %s: it has no such dataset %s", path, name);
+    if (file < 0) {
+        BN_TRY(bn_file_check(ctx, path)); /* HDF5 keeps the system's reason to itself */
+        return bn_fail(ctx, BN_IO, "cannot read %s: HDF5 can't open it", path);
+    }
+    const bool good = get_box(file, name, type, box, values);
+    H5Fclose(file); /* opened for reading: nothing can be lost here */
+    return good ? BN_OK
+                : bn_fail(ctx, BN_IO, "cannot read %s: HDF5 finds no dataset %s of that type, or can't read it", path,
+                          name);
 }

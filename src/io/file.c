@@ -262,6 +262,38 @@ static int read_all(int fd, size_t hint, size_t limit, char **data, size_t *byte
     return ENOMEM;
 }
 
+/* Opened to be read, or -1 with errno set. A pipe that nobody writes to is empty, rather than waited for. */
+static int open_to_read(const char *path, struct stat *info)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, info) == 0) {
+        if (S_ISREG(info->st_mode) || (S_ISFIFO(info->st_mode) && fcntl(fd, F_SETFL, 0) == 0))
+            return fd;
+        errno = S_ISDIR(info->st_mode) ? EISDIR : ENODEV;
+    }
+    const int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static bn_status not_read(bn_context *ctx, const char *path, int error)
+{
+    return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, error == ENODEV ? "it is no file" : strerror(error));
+}
+
+bn_status bn_file_check(bn_context *ctx, const char *path)
+{
+    struct stat info;
+    const int fd = open_to_read(path, &info);
+    if (fd < 0)
+        return not_read(ctx, path, errno);
+    close(fd); /* opened for reading: nothing can be lost here */
+    return S_ISREG(info.st_mode) ? BN_OK : not_read(ctx, path, ENODEV);
+}
+
 bn_status bn_file_read(bn_context *ctx, const char *path, size_t limit, char **data, size_t *bytes)
 {
     *data = NULL;
@@ -269,8 +301,8 @@ bn_status bn_file_read(bn_context *ctx, const char *path, size_t limit, char **d
     if (limit > SIZE_MAX / 4)
         limit = SIZE_MAX / 4;
     struct stat info;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    int error = fd < 0 || fstat(fd, &info) != 0 ? errno : 0;
+    const int fd = open_to_read(path, &info);
+    int error = fd < 0 ? errno : 0;
     if (!error)
         error = read_all(fd, info.st_size > 0 ? (size_t)info.st_size : 4096, limit, data, bytes);
     if (fd >= 0)
@@ -280,9 +312,7 @@ bn_status bn_file_read(bn_context *ctx, const char *path, size_t limit, char **d
     if (error == EFBIG)
         return bn_fail(ctx, BN_IO, "cannot read %s: it is larger than %zu bytes, so it is not what was expected here",
                        path, limit);
-    if (error)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(error));
-    return BN_OK;
+    return error ? not_read(ctx, path, error) : BN_OK;
 }
 
 /* One mkdir that takes an existing folder for success; 0 or the error. */

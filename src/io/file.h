@@ -22,7 +22,9 @@ void bn_file_abort(bn_file **file);
 
 /* A whole file from memory. */
 BN_CHECKED bn_status bn_file_write(bn_context *, const char *path, const void *data, size_t bytes);
-/* A whole file into memory, NUL-terminated, at most `limit` bytes; free() it. */
+/* BN_IO unless it is a file, no device and no pipe, that can be opened: for libraries that would wait for it. */
+BN_CHECKED bn_status bn_file_check(bn_context *, const char *path);
+/* A whole file or pipe into memory, NUL-terminated, at most `limit` bytes; free() it. */
 BN_CHECKED bn_status bn_file_read(bn_context *, const char *path, size_t limit, char **data, size_t *bytes);
 /* Makes a folder and its parents. */
 BN_CHECKED bn_status bn_directory_create(bn_context *, const char *path);

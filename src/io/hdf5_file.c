@@ -216,8 +216,7 @@ bn_status bn_hdf5_read(bn_context *ctx, const char *path, const char *name, bn_v
 {
     *out = (bn_volume){ .values = NULL };
     H5Eset_auto(H5E_DEFAULT, NULL, NULL);
-    if (access(path, R_OK) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: no such file, or it may not be read", path);
+    BN_TRY(bn_file_check(ctx, path));
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
         return bn_fail(ctx, BN_IO, "cannot read %s: damaged, cut short, or no HDF5", path);

@@ -32,8 +32,7 @@ bn_status bn_tiff_open(bn_context *ctx, const char *path, TIFF **out)
 {
     *out = NULL;
     listen_to_libtiff();
-    if (access(path, R_OK) != 0)
-        return bn_fail(ctx, BN_IO, "cannot read %s: %s", path, strerror(errno));
+    BN_TRY(bn_file_check(ctx, path));
     if (!(*out = TIFFOpen(path, "r")))
         return bn_fail(ctx, BN_IO, "cannot read %s: %s; damaged, cut short or no TIFF", path, last_message);
     return BN_OK;

@@ -19,6 +19,9 @@
 static const char mark[] = "# binnacle: the case of this run with every default resolved\n";
 static const char lock_name[] = ".binnacle-lock";
 
+/* The directory itself and all below it that a run makes. */
+static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
+
 enum { LOCK_TRIES = 100 };
 
 struct bn_output_dir {
@@ -63,11 +66,17 @@ static bn_status look(bn_context *ctx, const char *path, bool *empty, bool *ours
     closedir(dir);
     char *file = bn_path_join(path, "case.toml"), head[sizeof mark] = "";
     FILE *f = file ? fopen(file, "r") : NULL;
+    const int error = f || !file || errno == ENOENT ? 0 : errno;
+    bool unread = false;
     if (f) {
         *ours = fgets(head, sizeof head, f) && strcmp(head, mark) == 0;
+        unread = ferror(f) != 0;
         fclose(f);
     }
     free(file);
+    if (error || unread)
+        return bn_fail(ctx, BN_IO, "cannot read case.toml in the output folder %s: %s", path,
+                       strerror(unread ? EIO : error));
     return BN_OK;
 }
 
@@ -211,13 +220,13 @@ static bool listed(unsigned long long step, const unsigned long long *steps, siz
 }
 
 /* Removes the files of a subdirectory ("": the directory itself) for which `unwanted` is true. */
-static void remove_where(bn_output_dir *f, const char *below, bool (*unwanted)(const char *name))
+static void remove_where(bn_output_dir *f, const char *folder, bool (*unwanted)(const char *name))
 {
-    char *path = below[0] ? bn_path_join(f->path, below) : strdup(f->path);
+    char *path = folder[0] ? bn_path_join(f->path, folder) : strdup(f->path);
     DIR *dir = path ? opendir(path) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir)) != NULL;)
         if (unwanted(e->d_name))
-            remove_file(f, below, e->d_name);
+            remove_file(f, folder, e->d_name);
     if (dir)
         closedir(dir);
     free(path);
@@ -225,15 +234,13 @@ static void remove_where(bn_output_dir *f, const char *below, bool (*unwanted)(c
 
 static void remove_temporaries(bn_output_dir *f)
 {
-    static const char *const below[] = { "", "fields", "pictures", "outlines", "checkpoint" };
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         remove_where(f, below[i], temporary);
 }
 
 void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *steps, size_t count)
 {
-    static const char *const below[] = { "fields", "pictures", "outlines" };
-    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+    for (size_t i = 1; i < sizeof below / sizeof *below; i++) {
         char *path = bn_path_join(f->path, below[i]);
         DIR *dir = path ? opendir(path) : NULL;
         unsigned long long step;
@@ -309,6 +316,24 @@ static bn_status admit(bn_context *ctx, const char *path, bn_output_dir_use use,
     return BN_OK;
 }
 
+/* A link would lead writing and --force into a folder that is not this run's. */
+static bn_status refuse_links(bn_output_dir *f)
+{
+    for (size_t i = 1; i < sizeof below / sizeof *below; i++) {
+        struct stat s;
+        char *path = NULL;
+        BN_TRY(bn_output_dir_name(f, &path, "%s", below[i]));
+        const bool link = lstat(path, &s) == 0 && S_ISLNK(s.st_mode);
+        free(path);
+        if (link)
+            return bn_fail(f->ctx, BN_IO,
+                           "%s/%s is a symbolic link, and a run writes and removes only in its own folder; remove the "
+                           "link, or choose another folder with --out",
+                           f->path, below[i]);
+    }
+    return BN_OK;
+}
+
 bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c, bn_output_dir_use use,
                              bn_output_dir **out)
 {
@@ -324,6 +349,7 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
     }
     f->ctx = ctx;
     BN_GO(take_lock(f));
+    BN_GO(refuse_links(f));
     BN_GO(admit(ctx, path, use, &ours)); /* a run may have ended there since */
     if (ours && use == BN_OUTPUT_DIR_FORCE)
         remove_old_run(f);

@@ -4,6 +4,7 @@
 #include "io/decimal.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,9 +197,13 @@ void bn_label_text(char *out, size_t bytes, const char *text, const bn_ticks *ti
     bn_label_format(out, bytes, name, unit, ticks);
 }
 
-/* floor(log10(|value|)) of a finite value other than 0, exact at powers of ten. */
+/* floor(log10(|value|)), exact at powers of ten; of 0, infinity and NaN what is next to it among doubles. */
 static int decade(double value)
 {
+    if (!(fabs(value) > 0))
+        return DBL_MIN_10_EXP;
+    if (!isfinite(value))
+        return DBL_MAX_10_EXP;
     int e = (int)floor(log10(fabs(value)));
     if (fabs(value) >= pow(10, e + 1))
         e++;

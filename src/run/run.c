@@ -306,6 +306,8 @@ static void finish(run *r, bn_status *st)
         tell_last_checkpoint(r);
         return;
     }
+    if (*st == BN_OK && r->device) /* steps may still be in the queue, and their time is part of the rates */
+        *st = bn_domain_finish(bn_sim_domain(r->sim));
     const bool readable = *st != BN_DEVICE, stepped = *st == BN_OK;
     s->steps = bn_seconds_now() - r->progress.start - (bn_output_seconds(r->output) - r->output_before);
     bn_progress_end(&r->progress);

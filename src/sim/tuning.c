@@ -81,12 +81,12 @@ static json_t *read_database(const char *path, char why[256])
             snprintf(why, 256, "%s", strerror(errno));
         return NULL;
     }
-    if (!S_ISREG(s.st_mode) || s.st_size > BYTES_MAX || s.st_uid != geteuid() || (s.st_mode & S_IWOTH)) {
+    if (!S_ISREG(s.st_mode) || s.st_size > BYTES_MAX || s.st_uid != geteuid() || (s.st_mode & (S_IWGRP | S_IWOTH))) {
         snprintf(why, 256, "%s",
                  !S_ISREG(s.st_mode)     ? "it is no file"
                  : s.st_size > BYTES_MAX ? "it is too large"
                  : s.st_uid != geteuid() ? "it belongs to somebody else"
-                                         : "others can write to it");
+                                         : "others can write to it (chmod go-w)");
         return NULL;
     }
     return check_database(json_load_file(path, 0, &error), &error, why);
@@ -304,6 +304,7 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
 {
     char why[256], folder[4096], *text = NULL, *path = tuning_path();
     bn_status st = BN_OK;
+    bn_file *file = NULL;
     if (!path)
         return bn_fail(ctx, BN_IO, "no place for the tuning database: neither XDG_DATA_HOME nor HOME is set");
     json_t *old = read_database(path, why), *all[LISTS] = { json_array(), json_array() };
@@ -321,7 +322,11 @@ bn_status bn_tuning_store(bn_context *ctx, const bn_tuning_key *key, const bn_tu
     }
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
     BN_GO(bn_directory_create(ctx, folder));
-    BN_GO(bn_file_write(ctx, path, text, strlen(text)));
+    BN_GO(bn_file_begin(ctx, path, &file));
+    if (fchmod(fileno(bn_file_stream(file)), 0644) != 0) /* whatever the umask: what others can write is not read */
+        bn_log(ctx, BN_LOG_WARNING, "cannot set the permissions of %s: %s", path, strerror(errno));
+    fputs(text, bn_file_stream(file)); /* a failure sets the stream's error flag, which commit checks */
+    BN_GO(bn_file_commit(&file));
 out:
     json_decref(old);
     json_decref(all[ENTRIES]);

@@ -40,6 +40,27 @@ for depth in 15 1000 200000; do
         soon 20 "$b" check "$work/plan.toml"
 done
 
+# --- what is no file: a pipe that nobody writes to, a device without an end
+mkfifo "$work/pipe.png" "$work/pipe.tif" "$work/pipe.h5"
+for mask in "$work/pipe.png" /dev/zero; do
+    expect 6 'cannot read' "flow: mask $mask" soon 20 "$b" check "$root/data/cases/flow/obstacle.toml" \
+        --set "obstacle.mask=\"$mask\""
+done
+for file in tif h5; do
+    expect 6 'it is no file' "xray: density from pipe.$file" soon 20 "$b" check "$root/data/cases/xray/starter.toml" \
+        --set 'density.kind="file"' --set "density.file=\"$work/pipe.$file\""
+done
+
+# --- links in an output folder: nothing is written or removed behind them
+mkdir "$work/mine"
+: >"$work/mine/flow-000001.vti"
+"$b" run "$root/data/cases/flow/selftest.toml" --out "$work/linked" -q --reference --steps 1 >"$work/log" 2>&1
+rm -rf "$work/linked/fields"
+ln -s "$work/mine" "$work/linked/fields"
+expect 6 'linked/fields is a symbolic link' 'a link in an output folder' \
+    "$b" run "$root/data/cases/flow/selftest.toml" --out "$work/linked" -q --reference --steps 1 --force
+ok '... keeps what it leads to' test -e "$work/mine/flow-000001.vti" -a "$(ls "$work/mine" | wc -l)" = 1
+
 # --- counted, not looked at
 cells() { # CASE KEY=VALUE WHAT: ends, with either verdict on this device
     ends '0 3' 'GiB' "$3" soon 10 "$b" check "$root/data/cases/$1.toml" --set "$2"

@@ -128,6 +128,11 @@ START_TEST(test_ticks_everywhere)
             }
         }
     }
+    static const double ends[][2] = { { -1.7e308, 1.7e308 }, { 1.6e308, 1.7e308 }, { 0, 5e-324 }, { 1e-310, 2e-310 } };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) { /* differences that overflow, or are no normal numbers */
+        bn_ticks_linear(&t, ends[i][0], ends[i][1], 6);
+        ck_assert(t.count <= 7 && abs(t.exponent) <= 324);
+    }
     bn_ticks_linear(&t, -0.117, 0.002, 6);
     ck_assert_str_eq(t.text[0], "−0.10");
     ck_assert_str_eq(t.text[t.count - 1], "0.00");

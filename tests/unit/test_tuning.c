@@ -80,7 +80,9 @@ START_TEST(the_users_go_before)
         { .name = "flow_wall_vorticity", .shape = { 32, 1, 1 }, .seconds = 1 },
         { .name = "solver.sweep", .value = "fused", .seconds = 1, .default_seconds = 2 },
     };
+    const mode_t mask = umask(002); /* as where every user has a group of his own */
     ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, own, 2), BN_OK);
+    umask(mask);
     bn_tuning_load(ctx, &of_flow, &t);
     ck_assert(t.own && find(&t, "flow_wall_vorticity") && find(&t, "flow_advect_heat"));
     ck_assert_uint_eq(find(&t, "flow_wall_vorticity")->shape[0], 32);
@@ -100,6 +102,25 @@ START_TEST(the_users_go_before)
     bn_tuning_load(ctx, &of_flow, &t);
     ck_assert(t.choice_count == 0 && find(&t, "flow_wall_vorticity"));
     bn_tuning_release(&t);
+    end(&ctx);
+}
+END_TEST
+
+START_TEST(others_do_not_choose)
+{
+    bn_context *ctx = begin();
+    bn_tuning t;
+    char path[256];
+    const bn_tuning_entry own = { .name = "flow_wall_vorticity", .shape = { 32, 1, 1 }, .seconds = 1 };
+    ck_assert_int_eq(bn_tuning_store(ctx, &of_flow, &own, 1), BN_OK);
+    snprintf(path, sizeof path, "%s/binnacle/tuning.json", folder);
+    for (mode_t mode = 0602; mode <= 0620; mode += 0620 - 0602) {
+        ck_assert_int_eq(chmod(path, mode), 0);
+        warnings = 0;
+        bn_tuning_load(ctx, &of_flow, &t);
+        ck_assert(!t.own && warnings == 1);
+        bn_tuning_release(&t);
+    }
     end(&ctx);
 }
 END_TEST
@@ -161,6 +182,7 @@ static void add(TCase *t)
 {
     tcase_add_test(t, ships);
     tcase_add_test(t, the_users_go_before);
+    tcase_add_test(t, others_do_not_choose);
     tcase_add_test(t, half_a_database);
     tcase_add_test(t, open_keys);
 }

@@ -101,7 +101,7 @@ static bn_status plan_fields(const maxwell *s, bn_plan *p)
     const int parts = s->model.pml.sides ? 3 : 2;
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E", "V m-1", BN_T_REAL2, 3, role }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "Z0H", "V m-1", BN_T_REAL2, 3, role }));
-    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_norm", "V m-1", BN_T_REAL, 1, BN_OUTPUT }));
+    BN_TRY(bn_plan_field(p, &(bn_field_desc){ "E_norm", "V m-1", BN_T_REAL, 1, BN_OUTPUT | BN_COMPARE }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "n", "", BN_T_REAL, 1, BN_OUTPUT }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_E", "V m-1", BN_T_REAL2, parts, BN_STATE }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "part_H", "V m-1", BN_T_REAL2, parts, BN_STATE }));

@@ -300,10 +300,16 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     reference *r = s->reference;
     if (r->wavelength != s->spectrum.present)
         round_tables(s, r);
+    const bool watched = maxwell_watches(s);
+    const double change = s->change, size = s->size;
     s->change = s->size = 0;
     step_H(s, r);
     step_E(s, r);
-    BN_TRY(maxwell_report(sim, s, maxwell_watches(s), out));
+    if (!watched) { /* as devices, which look at watched steps alone */
+        s->change = change;
+        s->size = size;
+    }
+    BN_TRY(maxwell_report(sim, s, watched, out));
     if (!out->converged && !out->complete && s->anderson.on)
         anderson_step(s, r);
     return BN_OK;
