@@ -26,14 +26,38 @@
 #define CG_BROKEN 5     /* p.Ap is not positive, or not finite */
 #define CG_LIMIT 6      /* as many iterations as are allowed, and the recurrence is not below the tolerance */
 
+/* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
+#define WRITE_SCALARS(next, first_)                            \
+    if (first_group() && get_local_id(0) == 0) {              \
+        for (int c_ = 0; c_ < CG_SCALARS; c_++)               \
+            (next)[c_] = s[c_];                               \
+        first_                                                \
+    }
+
+/* The state after an update that left r.r of the recurrence. */
+static inline int state_after(acc rr, global const real *restrict s, real tolerance2, real limit)
+{
+    return not_finite(rr)                                                     ? CG_BROKEN
+           : rr <= tolerance2 * s[CG_BB] || s[CG_ITERATIONS] >= limit ? CG_CLAIMED
+                                                                              : CG_RUN;
+}
+
 /* r = b - A x, and the sums r.r, b.b, x.x over the unknowns. With `check` only after the recurrence has claimed to be
- * done. */
+ * done, which is found out here after the last update that was launched. */
 kernel void cg_residual(STENCIL_ARGUMENTS, global const real *restrict x, global const real *restrict b,
-                        global real *restrict r, global const real *restrict s, int check,
+                        global real *restrict r, global const real *restrict s, global real *restrict s_next,
+                        global const acc *restrict rr_totals, int check, real tolerance2, real limit,
                         global acc *restrict partials)
 {
     local acc rr[LANES], bb[LANES], xx[LANES];
-    const int active = !check || s[CG_STATE] == CG_CLAIMED;
+    const acc recurrence = total_sum(rr_totals, 0, rr);
+    const int updated = check && s[CG_STATE] == CG_RUN && s[CG_FRESH] == 0;
+    const int state = updated ? state_after(recurrence, s, tolerance2, limit) : (int)s[CG_STATE];
+    const int active = !check || state == CG_CLAIMED;
+    WRITE_SCALARS(s_next, if (updated && state != CG_RUN) {
+        s_next[CG_RR] = recurrence;
+        s_next[CG_STATE] = state;
+    })
     CLEAR_LANES(rr);
     CLEAR_LANES(bb);
     CLEAR_LANES(xx);
@@ -95,31 +119,24 @@ kernel void cg_judge(global const acc *restrict totals, global real *restrict s,
     }
 }
 
-/* The first work-group writes the next set of scalars, which all work-groups have computed alike. */
-#define WRITE_SCALARS(next, first_)                            \
-    if (first_group() && get_local_id(0) == 0) {              \
-        for (int c_ = 0; c_ < CG_SCALARS; c_++)               \
-            (next)[c_] = s[c_];                               \
-        first_                                                \
-    }
-
 /* p_next = z + beta p, and the sum p_next . A p_next, for which p_next is recomputed at the neighbours: that saves a
- * pass. Without preconditioner z is r and rz_totals are rr_totals. */
+ * pass. Without preconditioner z is r and rz_totals are rr_totals; in the first iteration rr_totals are of a solve
+ * before. */
 kernel void cg_direction(STENCIL_ARGUMENTS, global const real *restrict z, global const real *restrict p,
                          global real *restrict p_next, global const real *restrict s, global real *restrict s_next,
                          global const acc *restrict rr_totals, global const acc *restrict rz_totals,
                          int preconditioned, real tolerance2, real limit, global acc *restrict partials)
 {
     local acc lanes[LANES];
-    const acc rr = total_sum(rr_totals, 0, lanes);
+    const int running = s[CG_STATE] == CG_RUN, fresh = s[CG_FRESH] != 0;
+    const acc recurrence = total_sum(rr_totals, 0, lanes), rr = fresh ? s[CG_RR] : recurrence;
     const acc rz = preconditioned ? total_sum(rz_totals, 0, lanes) : rr;
-    const int running = s[CG_STATE] == CG_RUN;
-    const real beta = s[CG_FRESH] != 0 ? 0 : rz / s[CG_RZ];
+    const real beta = fresh ? 0 : rz / s[CG_RZ];
     int state = (int)s[CG_STATE];
-    if (running && s[CG_FRESH] == 0)
-        state = not_finite(rr) || not_finite(beta)                               ? CG_BROKEN
-                : rr <= tolerance2 * s[CG_BB] || s[CG_ITERATIONS] >= limit ? CG_CLAIMED
-                                                                                 : CG_RUN;
+    if (running && !fresh)
+        state = state_after(rr, s, tolerance2, limit);
+    if (state == CG_RUN && not_finite(beta))
+        state = CG_BROKEN;
     WRITE_SCALARS(s_next, if (running) {
         s_next[CG_RR] = rr;
         s_next[CG_RZ] = rz;

@@ -1,6 +1,7 @@
 /* bench_work.c: a benchmark's case as a simulation or a linear system, stepped and waited for. */
 #include "cli/bench_work.h"
 
+#include "sim/sim_parts.h"
 #include "sim/solver.h"
 
 #include <string.h>
@@ -52,6 +53,7 @@ bn_status bn_bench_work_run(bn_bench_work *w, unsigned count, double *steps)
     if (w->system)
         return bn_bench_system_solve(w->system, count, steps);
     const unsigned long long before = bn_sim_now(w->sim).items;
+    bn_sim_quiet(w->sim, true);
     for (unsigned i = 0; i < count && !bn_sim_done(w->sim); i++)
         BN_TRY(bn_sim_step(w->sim));
     BN_TRY(bn_domain_finish(bn_sim_domain(w->sim)));

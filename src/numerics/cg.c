@@ -22,7 +22,7 @@ struct bn_cg {
     bn_domain *domain;
     bn_program *program;
     bn_kernel *kernels[CG_KERNELS];
-    bn_partials *sums, *pap, *rz;
+    bn_partials *sums, *pap, *rz, *rr;
     bn_scalars *scalars, *scalars_next, *diagonal;
     bn_cg_desc desc;
 };
@@ -39,6 +39,7 @@ static bn_status create_scalars(bn_cg *cg)
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 3, 0, &cg->sums));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->pap));
     BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rz));
+    BN_TRY(bn_partials_create(cg->domain, cg->desc.name, 1, 0, &cg->rr));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, CG_SCALARS, &cg->scalars_next));
     BN_TRY(bn_scalars_create(cg->domain, cg->desc.name, BN_DIAGONALS, &cg->diagonal));
@@ -76,6 +77,7 @@ void bn_cg_destroy(bn_cg **solver)
     bn_partials_destroy(&cg->sums);
     bn_partials_destroy(&cg->pap);
     bn_partials_destroy(&cg->rz);
+    bn_partials_destroy(&cg->rr);
     bn_scalars_destroy(&cg->scalars);
     bn_scalars_destroy(&cg->scalars_next);
     bn_scalars_destroy(&cg->diagonal);
@@ -97,17 +99,20 @@ static void swap_scalars(bn_cg *cg)
     BN_READ((cg)->desc.bits, 0), BN_SCALARS((cg)->diagonal), BN_REALV((cg)->desc.stencil.kx), \
         BN_REALV((cg)->desc.stencil.ky)
 
-/* r = b - A x and its judgement; with `check` only if the recurrence claims to be done. `direct`: x is from a direct
- * solver. */
-static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct)
+/* r = b - A x and its judgement; with `check` only if the recurrence claims to be done, after at most `most`
+ * iterations. `direct`: x is from a direct solver. */
+static bn_status residual(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_limits *l, int check, int direct,
+                          unsigned most)
 {
     BN_TRY(BN_RUN(cg->kernels[CG_RESIDUAL], MATRIX(cg), BN_READ(x, 1), BN_READ(b, 0), BN_UPDATE(cg->desc.r),
-                  BN_SCALARS(cg->scalars), BN_I32V(check), BN_PARTIALS(cg->sums)));
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->rr), BN_I32V(check),
+                  BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->sums)));
+    swap_scalars(cg);
     return BN_RUN(cg->kernels[CG_JUDGE], BN_TOTALS(cg->sums), BN_SCALARS(cg->scalars), BN_I32V(check), BN_I32V(direct),
                   BN_REALV(l->tolerance2), BN_REALV(l->floor_x), BN_REALV(l->floor_b));
 }
 
-/* An iteration is update and direction. direction finds out whether the update before was enough. */
+/* An iteration is direction and update. direction finds out whether the update before was enough. */
 static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 {
     bn_cg_desc *d = &cg->desc;
@@ -118,8 +123,8 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
         BN_TRY(BN_RUN(cg->kernels[CG_DOT], BN_READ(d->bits, 0), BN_READ(d->r, 0), BN_READ(z, 0), BN_PARTIALS(cg->rz)));
     }
     BN_TRY(BN_RUN(cg->kernels[CG_DIRECTION], MATRIX(cg), BN_READ(z, 1), BN_READ(d->p, 1), BN_UPDATE(d->q),
-                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->sums),
-                  BN_TOTALS(d->preconditioner ? cg->rz : cg->sums), BN_I32V(d->preconditioner != NULL),
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->rr),
+                  BN_TOTALS(d->preconditioner ? cg->rz : cg->rr), BN_I32V(d->preconditioner != NULL),
                   BN_REALV(l->tolerance2), BN_REALV((double)most), BN_PARTIALS(cg->pap)));
     swap_scalars(cg);
     bn_field_swap(d->p, d->q);
@@ -129,7 +134,7 @@ static bn_status direction(bn_cg *cg, const bn_cg_limits *l, unsigned most)
 static bn_status update(bn_cg *cg, bn_field *x)
 {
     BN_TRY(BN_RUN(cg->kernels[CG_UPDATE], MATRIX(cg), BN_READ(cg->desc.p, 1), BN_UPDATE(x), BN_UPDATE(cg->desc.r),
-                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->sums)));
+                  BN_SCALARS(cg->scalars), BN_SCALARS(cg->scalars_next), BN_TOTALS(cg->pap), BN_PARTIALS(cg->rr)));
     swap_scalars(cg);
     return BN_OK;
 }
@@ -138,7 +143,7 @@ bn_status bn_cg_check(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *t
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_DIRECT_KAPPA,
                                             bn_domain_precision(cg->domain));
-    return residual(cg, x, b, &l, 0, 1);
+    return residual(cg, x, b, &l, 0, 1, 0);
 }
 
 _Static_assert((int)CG_SCALARS == (int)BN_CG_SCALARS, "the header knows the number of scalars");
@@ -160,22 +165,21 @@ bn_status bn_cg_solve(bn_cg *cg, bn_field *x, bn_field *b, const bn_cg_target *t
 {
     const bn_cg_limits l = bn_cg_limits_for(target, bn_stencil_norm(&cg->desc.stencil), BN_CG_KAPPA,
                                             bn_domain_precision(cg->domain));
-    double s[CG_SCALARS] = { [CG_FRESH] = 1 };
-    const bool known = report->state != BN_CG_RUN;
-    unsigned batch = known ? report->iterations : 8;
-    BN_TRY(residual(cg, x, b, &l, 0, 0));
+    double s[CG_SCALARS];
+    const bool known = report->state != BN_CG_RUN, costly = cg->desc.preconditioner != NULL;
+    unsigned batch = known ? report->iterations : costly ? 4 : 8;
+    BN_TRY(residual(cg, x, b, &l, 0, 0, target->iterations));
     do {
-        if (s[CG_FRESH] != 0)
-            BN_TRY(direction(cg, &l, target->iterations));
         for (unsigned i = 0; i < batch; i++) {
-            BN_TRY(update(cg, x));
             BN_TRY(direction(cg, &l, target->iterations));
+            BN_TRY(update(cg, x));
         }
-        BN_TRY(residual(cg, x, b, &l, 1, 0));
+        BN_TRY(residual(cg, x, b, &l, 1, 0, target->iterations));
         BN_TRY(bn_scalars_read(cg->scalars, s, CG_SCALARS));
         const unsigned done = (unsigned)s[CG_ITERATIONS];
-        /* Not enough: an eighth more, or twice as many where no solve before gave a guess. */
-        batch = known ? done / 8 + 4 : done + 8;
+        /* Not enough: an eighth more, or twice as many where no solve before gave a guess. An idle preconditioner costs
+         * more than a wait. */
+        batch = costly ? 1 : known ? done / 8 + 2 : done + 8;
     } while (s[CG_STATE] == BN_CG_RUN || s[CG_STATE] == BN_CG_CLAIMED);
     *report = bn_cg_report_of(s);
     return BN_OK;

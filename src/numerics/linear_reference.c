@@ -342,15 +342,19 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
     while (report->state == BN_CG_RUN) {
         real rz_before = 0;
         for (bool fresh = true;; fresh = false) {
-            if (preconditioned)
-                cycle(l, 0, r, z);
-            const real rz = preconditioned ? dot(l, r, z) : rr, beta = fresh ? 0 : rz / rz_before;
-            if (!fresh && (!isfinite(rr) || !isfinite(beta)))
+            if (!fresh && !isfinite(rr))
                 report->state = BN_CG_BROKEN;
             else if (!fresh && (rr <= tolerance2 * bb || report->iterations >= target->iterations))
                 report->state = BN_CG_CLAIMED;
             if (report->state != BN_CG_RUN)
                 break;
+            if (preconditioned)
+                cycle(l, 0, r, z);
+            const real rz = preconditioned ? dot(l, r, z) : rr, beta = fresh ? 0 : rz / rz_before;
+            if (!isfinite(beta)) {
+                report->state = BN_CG_BROKEN;
+                break;
+            }
             rz_before = rz;
             for (size_t at = 0; at < l->points; at++)
                 p[at] = bits[at] ? z[at] + beta * p[at] : 0;

@@ -222,6 +222,18 @@ static bool saves_at_end(const run *r, const char *why)
            bn_case_bool(r->config, "output.checkpoint");
 }
 
+/* Whether nobody looks at what the next step tells: no row of the series is due, and it can't be the last one. */
+static bool next_is_quiet(const run *r)
+{
+    const unsigned long long next = bn_sim_now(r->sim).step + 1;
+    const double end = bn_case_real(r->config, "stop.time"), dt = bn_sim_last_step(r->sim)->dt;
+    return next % (unsigned long long)bn_case_int(r->config, "output.series_every") != 0 &&
+           (r->save_every <= 0 || next % (unsigned long long)r->save_every != 0) &&
+           (r->desc->steps < 0 || next < (unsigned long long)r->desc->steps) &&
+           (double)next < bn_plan_most_steps(bn_sim_plan(r->sim), r->config) &&
+           (end <= 0 || bn_sim_now(r->sim).time + 2 * dt < end);
+}
+
 /* Steps until the run ends; the reason is in summary.stopped_by. */
 static bn_status loop(run *r)
 {
@@ -233,6 +245,7 @@ static bn_status loop(run *r)
     BN_TRY(agree(r, &end, &save));
     while (!(why = ended_by(r)) && end == BN_GO_ON) {
         const unsigned long long before = bn_sim_now(r->sim).step;
+        bn_sim_quiet(r->sim, next_is_quiet(r));
         BN_TRY(bn_sim_step(r->sim));
         const bool whole = bn_sim_now(r->sim).step > before;
         if (whole)

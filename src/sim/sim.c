@@ -191,6 +191,9 @@ void bn_sim_watch(bn_sim *sim, bool (*asked_to_end)(void *), void *user)
     sim->asked_user = user;
 }
 
+void bn_sim_quiet(bn_sim *sim, bool quiet) { sim->quiet = quiet; }
+bool bn_sim_is_quiet(const bn_sim *sim) { return sim->quiet; }
+
 bool bn_sim_asked_to_end(bn_sim *sim)
 {
     double asked = sim->asked_to_end && sim->asked_to_end(sim->asked_user);

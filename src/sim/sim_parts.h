@@ -34,4 +34,7 @@ const bn_load_balance *bn_sim_load_balance(const bn_sim *);
  * not have advanced the number of the step. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
+/* Nobody will look at the residual and the series of the next steps: they may be those of a step before. */
+void bn_sim_quiet(bn_sim *, bool quiet);
+
 #endif

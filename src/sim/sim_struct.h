@@ -28,6 +28,7 @@ struct bn_sim {
     bn_load_balance balance;
     bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
+    bool quiet;
     bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
     char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
 };

@@ -101,6 +101,9 @@ unsigned long long bn_sim_steps(const bn_sim *);
 /* For steps that may take seconds: whether any rank was asked to end the run (all ranks call it alike). Then the step
  * may return `unfinished`, in a state that `serialize` describes and the next call continues. */
 bool bn_sim_asked_to_end(bn_sim *);
+/* Whether a step may report the residual and the series of a step before, since no row of series.csv is due: then a
+ * step need not wait for the device. All ranks get the same answer. */
+bool bn_sim_is_quiet(const bn_sim *);
 double bn_seconds_now(void); /* of the monotonic clock */
 
 /* --- for serialize(): one call for both ways --- */

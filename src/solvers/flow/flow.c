@@ -455,6 +455,10 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(flow_plan_systems(c, p, s));
     if (s->newton.on)
         BN_TRY(flow_newton_plan(c, s, p));
+    s->systems.direct = true;
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        if (s->systems.bits[i] && s->systems.desc[i].method != BN_LINEAR_SPECTRAL)
+            s->systems.direct = false;
     BN_TRY(bn_plan_grid(p, &(bn_grid){ .dims = 2,
                                        .n = { s->config.nx, s->config.ny, 1 },
                                        .h = { s->config.h[0], s->config.h[1], 1 },

@@ -145,6 +145,7 @@ typedef struct flow_systems {
     unsigned long long solves[FLOW_SYSTEMS];
     bn_linear *solver[FLOW_SYSTEMS]; /* on a device */
     double total_iterations;
+    bool direct; /* all of them */
 } flow_systems;
 
 typedef struct flow_device {
@@ -162,6 +163,7 @@ typedef struct flow {
     flow_systems systems;
     double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
                                                  sum of squared changes of T; change of psi on each body */
+    bn_step told;                             /* what the last report said */
     double psi_body;                          /* psi on the first body */
     double steady_residual;                   /* of the last step: docs/flow.md, "When the flow is steady" */
     double influence_inverse[FLOW_BODIES * FLOW_BODIES]; /* inverse of the influence matrix M of docs/flow.md */
@@ -192,7 +194,9 @@ void flow_border_psi(const flow *, double *psi);
 BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
 BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
 
-/* flow_step.c: what both engines do around a step. */
+/* flow_step.c: what both engines do around a step. The first and then every so many-th step looks for the steady state,
+ * whatever else it reports; direct solutions are checked in the same steps. */
+enum { FLOW_LOOK_EVERY = BN_LINEAR_CHECK_EVERY };
 BN_CHECKED bn_status flow_report(bn_sim *, flow *, bn_step *out);
 /* What a checkpoint needs beside the fields. */
 BN_CHECKED bn_status flow_serialize(bn_sim *, void *state, bn_checkpoint_state *);

@@ -119,6 +119,9 @@ static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
 
 static const char *const system_names[FLOW_SYSTEMS] = { "the system for psi", "the system for omega",
                                                         "the system for the temperature" };
+/* A few iterations cost about as much as transforms on a CPU; on a GPU the launches of an iteration make transforms the
+ * faster ones on grids of up to so many nodes. */
+enum { FLOW_SMALL_GRID = 600 * 600 };
 static const bn_linear_method methods[] = {
     [FLOW_CG] = BN_LINEAR_CG, [FLOW_FFT] = BN_LINEAR_SPECTRAL, [FLOW_MULTIGRID] = BN_LINEAR_MULTIGRID
 };
@@ -130,8 +133,8 @@ static bn_linear_method choose_method(const bn_case *c, const flow *s, flow_syst
     const char *why = NULL;
     const bool suits = bn_spectral_suits(&s->systems.desc[system].stencil, s->config.roundoff < 1e-10 ? 8 : 4, &why);
     if (choice == FLOW_AUTO) {
-        /* Little diffusion in a step: a few iterations are cheaper than transforms. */
-        if (system != FLOW_PSI && !s->newton.on &&
+        /* Little diffusion in a step: a few iterations are cheaper than transforms of long lines. */
+        if (system != FLOW_PSI && !s->newton.on && (double)s->config.nx * s->config.ny > FLOW_SMALL_GRID &&
             fmax(s->systems.desc[system].stencil.kx, s->systems.desc[system].stencil.ky) < 0.1)
             return BN_LINEAR_CG;
         return suits ? BN_LINEAR_SPECTRAL : system == FLOW_PSI || s->newton.on ? BN_LINEAR_MULTIGRID : BN_LINEAR_CG;
