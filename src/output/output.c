@@ -6,13 +6,12 @@
 #include "io/file.h"
 #include "io/vtk.h"
 #include "io/writer.h"
+#include "output/animation_output.h"
 #include "output/checkpoint_output.h"
 #include "output/frame.h"
-#include "output/frame_picture.h"
 #include "output/history.h"
 #include "output/results_output.h"
 #include "plot/picture.h"
-#include "plot/png_animation.h"
 #include "sim/checkpoint.h"
 
 #include <math.h>
@@ -24,8 +23,6 @@
 enum {
     BN_SERIES_FIXED = 3,      /* step, time, residual */
     BN_PUBLISH_SECONDS = 5,   /* between rewritings of series.csv */
-    BN_ANIMATION_MS = 6000,   /* length of an animation; of each frame, if there are many: */
-    BN_FRAME_MS_MIN = 20,     /* the shortest time that browsers show */
     BN_WRITER_BYTES = 1 << 29 /* of fields that wait to be written; pinned, which takes time to get */
 };
 
@@ -458,52 +455,6 @@ static bn_status draw_residual(bn_output *o)
     return st;
 }
 
-/* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png, all with one scale. */
-static bn_status animate(bn_context *ctx, bn_output *o, size_t which)
-{
-    bn_status st = BN_OK;
-    char *path = NULL, **frames = calloc(o->history.drawn_count, sizeof *frames);
-    const size_t delay = BN_ANIMATION_MS / o->history.drawn_count;
-    if (!frames)
-        return bn_fail(ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->history.drawn_count);
-    for (size_t i = 0; i < o->history.drawn_count; i++)
-        BN_GO(picture_name(o, &frames[i], which, o->history.drawn_steps[i]));
-    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
-    BN_GO(bn_frame_pictures_rescale(ctx, bn_sim_plan(o->sim), which, (const char *const *)frames,
-                                    o->history.drawn_count));
-    BN_GO(bn_png_animate(ctx, path, (const char *const *)frames, o->history.drawn_count,
-                         delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
-out:
-    for (size_t i = 0; i < o->history.drawn_count; i++)
-        free(frames[i]);
-    free(frames);
-    free(path);
-    return st;
-}
-
-typedef struct animation_job {
-    bn_output *output;
-    size_t which;
-} animation_job;
-
-static bn_status animation_run(bn_context *ctx, void *data)
-{
-    const animation_job *a = data;
-    return animate(ctx, a->output, a->which);
-}
-
-static bn_status animate_all(bn_output *o)
-{
-    for (size_t i = 0; o->history.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++) {
-        animation_job *a = malloc(sizeof *a);
-        if (!a)
-            return bn_fail(o->ctx, BN_MEMORY, "no memory for an animation");
-        *a = (animation_job){ o, i };
-        BN_TRY(bn_writer_submit(o->writer, &(bn_job){ animation_run, free, a, .apart = true }));
-    }
-    return bn_writer_drain(o->writer);
-}
-
 /* The first failure counts; the files after it are written all the same. */
 static void keep_first(bn_status *st, bn_status next)
 {
@@ -528,7 +479,7 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     if (o->mesh && drained == BN_OK)
         keep_first(&st, bn_mesh_output_finish(o->mesh));
     if (drained == BN_OK)
-        keep_first(&st, animate_all(o));
+        keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
     o->seconds += bn_seconds_now() - start;
     return st;
 }
