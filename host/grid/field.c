@@ -231,20 +231,50 @@ out:
     return st;
 }
 
+/* The next band of a part: rows of a layer, or whole layers, of `points` points at most unless a row has more. */
+static bool next_band(const bn_region *part, size_t points, bn_region *band)
+{
+    const size_t rows = points / part->n[0] > 0 ? points / part->n[0] : 1, layers = rows / part->n[1];
+    const uint32_t end[2] = { part->first[1] + part->n[1], part->first[2] + part->n[2] };
+    if (band->n[0] == 0) {
+        *band = *part;
+    } else if (band->first[1] + band->n[1] < end[0]) {
+        band->first[1] += band->n[1];
+    } else {
+        band->first[1] = part->first[1];
+        band->first[2] += band->n[2];
+    }
+    if (band->first[2] >= end[1])
+        return false;
+    const size_t left = end[0] - band->first[1], behind = end[1] - band->first[2];
+    band->n[1] = (uint32_t)(left < rows ? left : rows);
+    band->n[2] = (uint32_t)(layers < 1 ? 1 : layers < behind ? layers : behind);
+    return true;
+}
+
 bn_status bn_field_supply(bn_field *f, bn_host_type type, bn_field_supplier *supply, void *user)
 {
+    enum { BAND_BYTES = 1 << 26 }; /* rows enough for all processors */
     bn_status st = BN_OK;
     for (size_t i = 0; st == BN_OK && i < bn_domain_parts(f->domain); i++) {
-        bn_region part;
+        bn_region part, point = { .n = { 1, 1, 1 } };
         (void)bn_domain_part(f->domain, i, &part);
-        const size_t own = region_bytes(f, &part, f->desc.components),
+        const size_t own = region_bytes(f, &point, f->desc.components),
                      bytes = type == BN_AS_DOUBLES ? own / bn_domain_real_bytes(f->domain) * sizeof(double) : own;
-        void *values = malloc(bytes);
-        if (!values)
-            return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for %zu bytes of field %s", bytes, f->desc.name);
-        st = supply(user, &part, values);
-        if (st == BN_OK)
-            st = bn_field_write_region(f, 0, f->desc.components, &part, type, values);
+        size_t room = 0;
+        void *values = NULL;
+        for (bn_region r = { .n = { 0 } }; st == BN_OK && next_band(&part, BAND_BYTES / bytes, &r);) {
+            const size_t need = bn_region_points(&r) * bytes;
+            if (need > room) {
+                free(values);
+                values = malloc(room = need);
+            }
+            if (!values)
+                return bn_fail(f->domain->ctx, BN_MEMORY, "no memory for %zu bytes of field %s", need, f->desc.name);
+            st = supply(user, &r, values);
+            if (st == BN_OK)
+                st = bn_field_write_region(f, 0, f->desc.components, &r, type, values);
+        }
         free(values);
     }
     return st;

@@ -74,7 +74,9 @@ static bool create_multigrid(bn_linear_reference *l)
         grid *g = &l->grids[i];
         g->y = calloc(points, sizeof(real));
         if (i > 0) {
-            g->A = rounded(plan->A, BN_STORED * points);
+            if ((g->A = malloc(BN_STORED * points * sizeof(real))))
+                bn_grid_matrix(plan, BN_STORED, (const uint32_t[2]){ 0, 0 }, (const uint32_t[2]){ plan->nx, plan->ny },
+                               sizeof(real) == sizeof(float), g->A);
             g->b = calloc(points, sizeof(real));
             g->x = calloc(points, sizeof(real));
         }

@@ -79,10 +79,37 @@ static bn_status create_domain(bn_multigrid *m, int number)
     return bn_domain_create(bn_domain_context(finest), &desc, &l->domain);
 }
 
+/* Writes the first components of a level's matrix, some rows of a box at a time. */
+static bn_status write_matrix(const mg_level *l, int components)
+{
+    enum { BAND = 1 << 26 }; /* bytes, enough for rows on all processors */
+    const bool single = bn_domain_precision(l->domain) == BN_SINGLE;
+    const size_t point = (size_t)components * (single ? sizeof(float) : sizeof(double));
+    bn_region whole;
+    for (size_t part = 0; part < bn_domain_parts(l->domain); part++) {
+        bn_domain_part(l->domain, part, &whole);
+        const size_t most = BAND / (whole.n[0] * point) + 1;
+        const uint32_t rows = most < whole.n[1] ? (uint32_t)most : whole.n[1];
+        void *values = malloc(rows * whole.n[0] * point);
+        if (!values)
+            return bn_fail(bn_domain_context(l->domain), BN_MEMORY, "no memory for the matrices of multigrid");
+        bn_status st = BN_OK;
+        for (uint32_t j = 0; st == BN_OK && j < whole.n[1]; j += rows) {
+            bn_region band = whole;
+            band.first[1] += j;
+            band.n[1] = whole.n[1] - j < rows ? whole.n[1] - j : rows;
+            bn_grid_matrix(l->plan, components, band.first, band.n, single, values);
+            st = bn_field_write_region(l->A, 0, components, &band, BN_OWN_TYPE, values);
+        }
+        free(values);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
 static bn_status create_fields(bn_multigrid *m, int number)
 {
     mg_level *l = &m->level[number];
-    const size_t points = (size_t)l->plan->nx * l->plan->ny;
     const int stored = number + 1 == m->agglomerated
                            ? 1
                            : BN_STORED; /* only where unknowns are: nothing is smoothed there */
@@ -91,7 +118,7 @@ static bn_status create_fields(bn_multigrid *m, int number)
     BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse x" }, &l->x));
     if (number + 1 != m->agglomerated)
         BN_TRY(bn_field_create(l->domain, &(bn_field_desc){ .name = "coarse y" }, &l->y));
-    return bn_field_set(l->A, l->plan->A, (size_t)stored * points);
+    return write_matrix(l, stored);
 }
 
 /* Whether the residual of a level is a field of its own, which boxes without ghost cells exchange. */

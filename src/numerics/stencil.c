@@ -1,6 +1,8 @@
 /* stencil.c: entries of five-point matrices. */
 #include "numerics/stencil.h"
 
+#include "numerics/parallel_rows.h"
+
 #include <stddef.h>
 
 /* The two cells beside the face towards each direction. */
@@ -33,26 +35,41 @@ void bn_stencil_diagonals(const bn_stencil *s, double out[BN_DIAGONALS])
     }
 }
 
+typedef struct node_bits {
+    uint32_t nx, ny;
+    const bool *unknown, *cell;
+    uint8_t *bits;
+} node_bits;
+
+static void find_bits(void *user, size_t first, size_t end)
+{
+    const node_bits *b = user;
+    const uint32_t nx = b->nx, ny = b->ny;
+    const bool *unknown = b->unknown, *cell = b->cell;
+    const size_t row = nx - 1;
+    for (size_t j = first; j < end; j++)
+        for (uint32_t i = 0; i < nx; i++) {
+            const size_t at = j * nx + i;
+            unsigned bits = 0;
+            if (unknown[at]) {
+                const bool west = i > 0, east = i + 1 < nx, south = j > 0, north = j + 1 < ny;
+                bits = (south && west && cell[(j - 1) * row + i - 1] ? BN_CELL_SW : 0) |
+                       (south && east && cell[(j - 1) * row + i] ? BN_CELL_SE : 0) |
+                       (north && west && cell[j * row + i - 1] ? BN_CELL_NW : 0) |
+                       (north && east && cell[j * row + i] ? BN_CELL_NE : 0);
+                const bool there[4] = { west && unknown[at - 1], east && unknown[at + 1], south && unknown[at - nx],
+                                        north && unknown[at + nx] };
+                for (int d = 0; d < 4; d++)
+                    if (there[d] && bn_stencil_face(bits, d) > 0)
+                        bits |= (unsigned)BN_LINK_WEST << d;
+            }
+            b->bits[at] = (uint8_t)bits;
+        }
+}
+
 void bn_stencil_bits(uint32_t nx, uint32_t ny, const bool *unknown, const bool *cell, uint8_t *bits)
 {
-    const size_t row = nx - 1;
-    for (uint32_t j = 0; j < ny; j++)
-        for (uint32_t i = 0; i < nx; i++) {
-            const size_t at = (size_t)j * nx + i;
-            bits[at] = 0;
-            if (!unknown[at])
-                continue;
-            const bool west = i > 0, east = i + 1 < nx, south = j > 0, north = j + 1 < ny;
-            bits[at] = (uint8_t)((south && west && cell[(j - 1) * row + i - 1] ? BN_CELL_SW : 0) |
-                                 (south && east && cell[(j - 1) * row + i] ? BN_CELL_SE : 0) |
-                                 (north && west && cell[j * row + i - 1] ? BN_CELL_NW : 0) |
-                                 (north && east && cell[j * row + i] ? BN_CELL_NE : 0));
-            const bool there[4] = { west && unknown[at - 1], east && unknown[at + 1], south && unknown[at - nx],
-                                    north && unknown[at + nx] };
-            for (int d = 0; d < 4; d++)
-                if (there[d] && bn_stencil_face(bits[at], d) > 0)
-                    bits[at] |= (uint8_t)(BN_LINK_WEST << d);
-        }
+    bn_parallel_rows(ny, find_bits, &(node_bits){ nx, ny, unknown, cell, bits });
 }
 
 double bn_stencil_norm(const bn_stencil *s) { return s->mass + 4 * (s->kx + s->ky); }

@@ -64,7 +64,7 @@ static bn_status write_manifest(bn_checkpoint_output *o)
     o->parts = NULL;
     const bn_status st = bn_checkpoint_writer_gather(o->ctx, job->checkpoint);
     if (st == BN_OK && o->leads)
-        return bn_writer_submit(o->writer, &(bn_job){ manifest_run, job_release, job });
+        return bn_writer_submit(o->writer, &(bn_job){ .run = manifest_run, .release = job_release, .data = job });
     job_free(job);
     return st;
 }
@@ -104,8 +104,8 @@ bn_status bn_checkpoint_output_begin(bn_checkpoint_output *o, bn_history *histor
         o->parts = job;
         o->begun++;
     }
-    st = bn_writer_submit(o->writer, parts ? &(bn_job){ parts_run, parts_release, job }
-                                           : &(bn_job){ whole_run, job_release, job });
+    st = bn_writer_submit(o->writer, parts ? &(bn_job){ .run = parts_run, .release = parts_release, .data = job }
+                                           : &(bn_job){ .run = whole_run, .release = job_release, .data = job });
     job = NULL; /* the writer owns it, also after a failure */
 out:
     job_free(job);

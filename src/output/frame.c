@@ -4,6 +4,7 @@
 #include "output/field_files.h"
 #include "output/frame_picture.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,10 @@ struct bn_frame {
     size_t piece_count;
     char *picture_path[BN_PLAN_PICTURES];
     char caption[BN_PLAN_PICTURES][128]; /* of the solver at this time */
+    pthread_mutex_t lock;                /* of what the first thread that needs it makes: */
+    bool ready;
+    const void *values[BN_PLAN_FIELDS]; /* of the snapshots, pairs as planes */
+    void *planes[BN_PLAN_FIELDS];       /* those */
 };
 
 bool bn_frame_in_pieces(const bn_frame_desc *d) { return bn_domain_across_ranks(bn_sim_domain(d->sim)); }
@@ -43,6 +48,9 @@ void bn_frame_release(bn_frame *m)
         bn_snapshot_release(&m->snapshots[i]);
     for (size_t i = 0; i < BN_PLAN_PICTURES; i++)
         free(m->picture_path[i]);
+    for (size_t i = 0; i < BN_PLAN_FIELDS; i++)
+        free(m->planes[i]);
+    pthread_mutex_destroy(&m->lock);
     free(m->snapshots);
     free(m->field);
     free(m->vtk_path);
@@ -82,23 +90,18 @@ static bn_field_sampler sampler_of(const bn_frame *m, const void *const *data)
                                .leads = m->desc.leads };
 }
 
-static bn_status draw_all(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e)
+static bn_status draw(bn_context *ctx, const bn_frame *m, const bn_field_sampler *e, size_t which)
 {
-    for (size_t i = 0; m->desc.pictures && i < m->plan->picture_count; i++)
-        BN_TRY(bn_frame_picture_write(ctx, e, i, m->plan->pictures[i].caption ? m->caption[i] : NULL, m->desc.animation,
-                                      m->picture_path[i]));
-    return BN_OK;
+    return bn_frame_picture_write(ctx, e, which, m->plan->pictures[which].caption ? m->caption[which] : NULL,
+                                  m->desc.animation, m->picture_path[which]);
 }
 
-/* All files from whole fields. */
+static size_t pictures_of(const bn_frame *m) { return m->desc.pictures ? m->plan->picture_count : 0; }
+
+/* All files from whole fields but those that are written apart. */
 static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *const *data)
 {
     const bn_field_sampler e = sampler_of(m, data);
-    if (m->vtk_path) {
-        bn_vtk_array arrays[BN_PLAN_FIELDS];
-        const bn_vtk_image image = bn_field_image(&e, arrays);
-        BN_TRY(bn_vtk_write(ctx, m->vtk_path, &image));
-    }
     if (m->tiff_path)
         BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
     if (m->hdf5_path) {
@@ -106,9 +109,7 @@ static bn_status write_whole(bn_context *ctx, const bn_frame *m, const void *con
         const bn_mesh mesh = bn_field_mesh(&e, arrays);
         BN_TRY(bn_hdf5_write(ctx, m->hdf5_path, &mesh));
     }
-    if (m->desc.mesh)
-        BN_TRY(bn_mesh_output_write(ctx, m->desc.mesh, &e));
-    return draw_all(ctx, m, &e);
+    return m->desc.mesh ? bn_mesh_output_write(ctx, m->desc.mesh, &e) : BN_OK;
 }
 
 /* The box at which a part of a snapshot begins. */
@@ -154,36 +155,84 @@ static bn_status write_piece(bn_context *ctx, const bn_frame *m, const bn_region
     return BN_OK;
 }
 
-/* Part number `part` of all fields, pairs as planes. */
-static bn_status write_part(bn_context *ctx, const bn_frame *m, size_t part)
+static void free_planes(bn_frame *m)
 {
-    const void *values[BN_PLAN_FIELDS] = { NULL };
-    void *own[BN_PLAN_FIELDS] = { NULL };
-    bn_region r = bn_domain_whole(bn_sim_domain(m->desc.sim));
-    bn_status st = BN_OK;
     for (size_t i = 0; i < m->count; i++) {
-        BN_GO(bn_snapshot_wait(ctx, m->snapshots[i], part, &r, &values[i]));
+        free(m->planes[i]);
+        m->planes[i] = NULL;
+    }
+}
+
+/* Part number `part` of all fields, pairs as planes. */
+static bn_status take_part(bn_context *ctx, bn_frame *m, size_t part, bn_region *r)
+{
+    *r = bn_domain_whole(bn_sim_domain(m->desc.sim));
+    for (size_t i = 0; i < m->count; i++) {
+        BN_TRY(bn_snapshot_wait(ctx, m->snapshots[i], part, r, &m->values[i]));
         if (m->plan->fields[m->field[i]].type != BN_T_REAL2)
             continue;
-        if (!(own[i] = planes_of(m, i, &r, values[i]))) {
-            st = bn_fail(ctx, BN_MEMORY, "no memory to write the complex field %s", m->plan->fields[m->field[i]].name);
-            goto out;
-        }
-        values[i] = own[i];
+        if (!(m->planes[i] = planes_of(m, i, r, m->values[i])))
+            return bn_fail(ctx, BN_MEMORY, "no memory to write the complex field %s",
+                           m->plan->fields[m->field[i]].name);
+        m->values[i] = m->planes[i];
     }
-    st = m->pieces ? write_piece(ctx, m, &r, values) : write_whole(ctx, m, values);
-out:
-    for (size_t i = 0; i < m->count; i++)
-        free(own[i]);
+    return BN_OK;
+}
+
+/* The whole fields, for any thread. */
+static bn_status take_whole(bn_context *ctx, bn_frame *m)
+{
+    bn_region r;
+    pthread_mutex_lock(&m->lock);
+    bn_status st = BN_OK;
+    if (!m->ready) {
+        free_planes(m);
+        st = take_part(ctx, m, 0, &r);
+        m->ready = st == BN_OK;
+    }
+    pthread_mutex_unlock(&m->lock);
     return st;
 }
 
 bn_status bn_frame_write(bn_context *ctx, bn_frame *m)
 {
     const size_t parts = m->count > 0 ? bn_snapshot_parts(m->snapshots[0]) : 0;
-    for (size_t part = 0; part < parts; part++)
-        BN_TRY(write_part(ctx, m, part));
-    return BN_OK;
+    for (size_t part = 0; m->pieces && part < parts; part++) {
+        bn_region r;
+        bn_status st = take_part(ctx, m, part, &r);
+        if (st == BN_OK)
+            st = write_piece(ctx, m, &r, m->values);
+        free_planes(m);
+        BN_TRY(st);
+    }
+    if (m->pieces || parts == 0 || !(m->tiff_path || m->hdf5_path || m->desc.mesh))
+        return BN_OK;
+    BN_TRY(take_whole(ctx, m));
+    return write_whole(ctx, m, m->values);
+}
+
+size_t bn_frame_apart(const bn_frame *m)
+{
+    return m->pieces || m->count == 0 ? 0 : pictures_of(m) + (m->vtk_path != NULL);
+}
+
+bn_status bn_frame_write_apart(bn_context *ctx, bn_frame *m, size_t which)
+{
+    BN_TRY(take_whole(ctx, m));
+    const bn_field_sampler e = sampler_of(m, m->values);
+    if (which < pictures_of(m))
+        return draw(ctx, m, &e, which);
+    bn_vtk_array arrays[BN_PLAN_FIELDS];
+    const bn_vtk_image image = bn_field_image(&e, arrays);
+    return bn_vtk_write(ctx, m->vtk_path, &image);
+}
+
+size_t bn_frame_bytes(const bn_frame *m)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->count; i++)
+        bytes += bn_field_bytes(bn_sim_field(m->desc.sim, m->plan->fields[m->field[i]].name));
+    return bytes;
 }
 
 /* The name of a file without its folder. */
@@ -304,7 +353,9 @@ static bn_status write_common(bn_frame *m)
         BN_TRY(bn_field_tiff_write(ctx, &e, m->tiff_path));
     if (m->desc.layered)
         BN_TRY(bn_mesh_output_write(ctx, m->desc.mesh, &e));
-    return draw_all(ctx, m, &e);
+    for (size_t i = 0; i < pictures_of(m); i++)
+        BN_TRY(draw(ctx, m, &e, i));
+    return BN_OK;
 }
 
 static bn_status begin(bn_frame *m)
@@ -343,6 +394,10 @@ bn_status bn_frame_create(const bn_frame_desc *desc, bn_frame **out)
     if (!m)
         return bn_fail(desc->ctx, BN_MEMORY, "no memory for an output time");
     const bn_sim_state now = bn_sim_now(desc->sim);
+    if (pthread_mutex_init(&m->lock, NULL) != 0) {
+        free(m);
+        return bn_fail(desc->ctx, BN_MEMORY, "no memory for an output time");
+    }
     m->desc = *desc;
     m->plan = bn_sim_plan(desc->sim);
     m->title = bn_case_text(bn_sim_case(desc->sim), "case.title");

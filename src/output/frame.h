@@ -34,8 +34,13 @@ void bn_frame_file(const bn_frame_desc *, char *name, size_t room);
 /* A picture's path, "pictures/NAME-000120.png": fresh memory. */
 BN_CHECKED bn_status bn_frame_picture(bn_output_dir *, char **path, const char *name, unsigned long long step);
 
-/* The job of each rank; without pieces it writes everything. */
+/* The job of each rank: its pieces; without pieces all that is not written apart. */
 BN_CHECKED bn_status bn_frame_write(bn_context *, bn_frame *);
+/* Files that threads may write beside each other: pictures, and the one of VTK. None with pieces. */
+size_t bn_frame_apart(const bn_frame *);
+BN_CHECKED bn_status bn_frame_write_apart(bn_context *, bn_frame *, size_t which);
+/* Of its copies of fields in host memory. */
+size_t bn_frame_bytes(const bn_frame *);
 /* On the leading rank, when all have done that: the files that list the pieces. */
 BN_CHECKED bn_status bn_frame_list_pieces(bn_context *, const bn_frame *);
 

@@ -216,11 +216,20 @@ out:
     return st;
 }
 
-bn_status bn_frame_pictures_rescale(bn_context *ctx, const bn_plan *p, size_t which, const char *const *paths,
-                                    size_t count)
+bn_status bn_frame_pictures_scale(bn_context *ctx, const bn_plan *p, size_t which, const char *const *paths,
+                                  size_t count, bn_picture_scale *out)
 {
     const plane axes = plane_of(p, &p->pictures[which], false);
     parts texts;
     const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
-    return bn_pictures_to_one_scale(ctx, paths, count, &kind);
+    return bn_pictures_scale(ctx, paths, count, &kind, out);
+}
+
+bn_status bn_frame_picture_rescale(bn_context *ctx, const bn_plan *p, size_t which, const char *path,
+                                   const bn_picture_scale *scale)
+{
+    const plane axes = plane_of(p, &p->pictures[which], false);
+    parts texts;
+    const bn_picture kind = describe(p, &p->pictures[which], &axes, &texts);
+    return bn_picture_to_scale(ctx, path, &kind, scale);
 }

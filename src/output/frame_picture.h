@@ -3,14 +3,17 @@
 #define BN_FRAME_PICTURE_H
 
 #include "output/field_sampler.h"
+#include "plot/picture_type.h"
 
 /* Draws picture number `which` of the plan to `path`. `caption`: as the solver had it at this time; NULL: none.
- * `keeps`: the file keeps its values, for the next call. */
+ * `keeps`: the file keeps its values, for the next calls. */
 BN_CHECKED bn_status bn_frame_picture_write(bn_context *, const bn_field_sampler *, size_t which, const char *caption,
                                             bool keeps, const char *path);
 
-/* Draws the pictures of number `which` at these paths again, all with one range of colours and one set of lines. */
-BN_CHECKED bn_status bn_frame_pictures_rescale(bn_context *, const bn_plan *, size_t which, const char *const *paths,
-                                               size_t count);
+/* The scale of the pictures of number `which` at these paths; one of them drawn again with it. */
+BN_CHECKED bn_status bn_frame_pictures_scale(bn_context *, const bn_plan *, size_t which, const char *const *paths,
+                                             size_t count, bn_picture_scale *out);
+BN_CHECKED bn_status bn_frame_picture_rescale(bn_context *, const bn_plan *, size_t which, const char *path,
+                                              const bn_picture_scale *);
 
 #endif

@@ -6,13 +6,12 @@
 #include "io/file.h"
 #include "io/vtk.h"
 #include "io/writer.h"
+#include "output/animation_output.h"
 #include "output/checkpoint_output.h"
 #include "output/frame.h"
-#include "output/frame_picture.h"
 #include "output/history.h"
 #include "output/results_output.h"
 #include "plot/picture.h"
-#include "plot/png_animation.h"
 #include "sim/checkpoint.h"
 
 #include <math.h>
@@ -22,10 +21,9 @@
 #include <unistd.h>
 
 enum {
-    BN_SERIES_FIXED = 3,    /* step, time, residual */
-    BN_PUBLISH_SECONDS = 5, /* between rewritings of series.csv */
-    BN_ANIMATION_MS = 6000, /* length of an animation; of each frame, if there are many: */
-    BN_FRAME_MS_MIN = 20    /* the shortest time that browsers show */
+    BN_SERIES_FIXED = 3,      /* step, time, residual */
+    BN_PUBLISH_SECONDS = 5,   /* between rewritings of series.csv */
+    BN_WRITER_BYTES = 1 << 29 /* of fields that wait to be written; pinned, which takes time to get */
 };
 
 struct bn_output {
@@ -58,7 +56,14 @@ typedef struct fields_job {
     bool pieces, good;         /* good: its pieces are on the disk */
     struct fields_job *next;   /* in the list of those that wait for other ranks */
     unsigned long long number; /* of frames in pieces */
+    atomic_size_t users;       /* jobs of it that are not done, and the stepping thread while it submits them */
 } fields_job;
+
+/* A file of a frame that is written beside others. */
+typedef struct apart_job {
+    fields_job *of;
+    size_t which;
+} apart_job;
 
 static void fields_free(fields_job *j)
 {
@@ -157,7 +162,7 @@ bn_status bn_output_create(bn_context *ctx, bn_sim *sim, bn_output_dir *place, b
     o->pictures = bn_case_bool(c, "output.pictures") && bn_sim_plan(sim)->grid.dims >= 2;
     o->animation = o->pictures && bn_case_bool(c, "output.animation");
     o->history.fields_step = BN_HISTORY_NEVER;
-    BN_GO(bn_writer_create(ctx, synchronous ? 0 : 2, &o->writer));
+    BN_GO(bn_writer_create(ctx, synchronous ? 0 : BN_WRITER_BYTES, &o->writer));
     o->checkpoint = (bn_checkpoint_output){
         .ctx = ctx, .sim = sim, .folder = place, .writer = o->writer, .leads = leads, .step = BN_HISTORY_NEVER
     };
@@ -220,15 +225,35 @@ void bn_output_destroy(bn_output **output)
 }
 
 double bn_output_seconds(const bn_output *o) { return o->seconds; }
+double bn_output_waited(const bn_output *o) { return bn_writer_waited(o->writer); }
+
+static void fields_leave(fields_job *j)
+{
+    if (j && atomic_fetch_sub(&j->users, 1) == 1)
+        fields_free(j);
+}
 
 /* In pieces: kept until all ranks have written theirs; the stepping thread may free it after the increment. */
 static void fields_release(void *data)
 {
     fields_job *j = data;
     if (!j->pieces)
-        fields_free(j);
+        fields_leave(j);
     else if (j->good)
         atomic_fetch_add(&j->output->pieces_written, 1);
+}
+
+static bn_status apart_run(bn_context *ctx, void *data)
+{
+    const apart_job *a = data;
+    return bn_frame_write_apart(ctx, a->of->frame, a->which);
+}
+
+static void apart_release(void *data)
+{
+    apart_job *a = data;
+    fields_leave(a->of);
+    free(a);
 }
 
 static bn_status list_times(bn_context *ctx, const fields_job *j)
@@ -292,11 +317,26 @@ static bn_status submit_fields(bn_output *o)
         *last = j;
         j->number = ++o->pieces_begun;
     }
-    const bn_job job = { fields_run, fields_release, j };
+    const size_t apart = bn_frame_apart(j->frame), bytes = bn_frame_bytes(j->frame) / (apart + 1);
+    atomic_store(&j->users, 1);
+    for (size_t i = 0; i < apart; i++) {
+        apart_job *a = malloc(sizeof *a);
+        if (!a) {
+            st = bn_fail(o->ctx, BN_MEMORY, "no memory for an output time");
+            goto out;
+        }
+        *a = (apart_job){ j, i };
+        atomic_fetch_add(&j->users, 1);
+        BN_GO(bn_writer_submit(o->writer, &(bn_job){ apart_run, apart_release, a, true, bytes }));
+    }
+    const bn_job job = { fields_run, fields_release, j, false, bytes };
     j = NULL;
     st = bn_writer_submit(o->writer, &job);
 out:
-    fields_free(j);
+    if (j && atomic_load(&j->users) > 0)
+        fields_leave(j);
+    else
+        fields_free(j);
     return st;
 }
 
@@ -382,7 +422,7 @@ bn_status bn_output_hear(bn_output *o, const double said[BN_OUTPUT_SAID])
         if (!o->folder)
             fields_free(j);
         else
-            BN_TRY(bn_writer_submit(o->writer, &(bn_job){ pieces_run, pieces_release, j }));
+            BN_TRY(bn_writer_submit(o->writer, &(bn_job){ .run = pieces_run, .release = pieces_release, .data = j }));
     }
     return bn_checkpoint_output_complete(&o->checkpoint, (unsigned long long)-said[1]);
 }
@@ -415,29 +455,6 @@ static bn_status draw_residual(bn_output *o)
     return st;
 }
 
-/* Joins the pictures of one kind, all of which are on the disk, to pictures/NAME.png, all with one scale. */
-static bn_status animate(bn_output *o, size_t which)
-{
-    bn_status st = BN_OK;
-    char *path = NULL, **frames = calloc(o->history.drawn_count, sizeof *frames);
-    const size_t delay = BN_ANIMATION_MS / o->history.drawn_count;
-    if (!frames)
-        return bn_fail(o->ctx, BN_MEMORY, "no memory for the names of %zu pictures", o->history.drawn_count);
-    for (size_t i = 0; i < o->history.drawn_count; i++)
-        BN_GO(picture_name(o, &frames[i], which, o->history.drawn_steps[i]));
-    BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", bn_sim_plan(o->sim)->pictures[which].name));
-    BN_GO(bn_frame_pictures_rescale(o->ctx, bn_sim_plan(o->sim), which, (const char *const *)frames,
-                                    o->history.drawn_count));
-    BN_GO(bn_png_animate(o->ctx, path, (const char *const *)frames, o->history.drawn_count,
-                         delay < BN_FRAME_MS_MIN ? BN_FRAME_MS_MIN : (unsigned)delay));
-out:
-    for (size_t i = 0; i < o->history.drawn_count; i++)
-        free(frames[i]);
-    free(frames);
-    free(path);
-    return st;
-}
-
 /* The first failure counts; the files after it are written all the same. */
 static void keep_first(bn_status *st, bn_status next)
 {
@@ -461,8 +478,8 @@ bn_status bn_output_finish(bn_output *o, bool sound)
     keep_first(&st, drained);
     if (o->mesh && drained == BN_OK)
         keep_first(&st, bn_mesh_output_finish(o->mesh));
-    for (size_t i = 0; drained == BN_OK && o->history.drawn_count > 1 && i < bn_sim_plan(o->sim)->picture_count; i++)
-        keep_first(&st, animate(o, i));
+    if (drained == BN_OK)
+        keep_first(&st, bn_animation_output_write(o->ctx, bn_sim_plan(o->sim), o->folder, o->writer, &o->history));
     o->seconds += bn_seconds_now() - start;
     return st;
 }

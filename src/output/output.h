@@ -43,5 +43,6 @@ BN_CHECKED bn_status bn_output_finish(bn_output *, bool sound);
 void bn_output_destroy(bn_output **);
 
 double bn_output_seconds(const bn_output *); /* spent by the stepping thread */
+double bn_output_waited(const bn_output *);  /* of them, for memory of frames that were not written yet */
 
 #endif

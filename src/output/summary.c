@@ -178,6 +178,7 @@ static void add_speed(object o, bn_sim *sim, const bn_summary *s)
     put(t, "build", number(build.seconds));
     put(t, "steps", number(s->steps));
     put(t, "output", number(s->output));
+    put(t, "output_waits", number(s->output_waits));
     const double limit = s->bandwidth > 0 ? s->bandwidth : (double)NAN;
     object r = put_object(o, "rate");
     put(r, "cells_per_second", number((double)(bn_sim_now(sim).items - s->items_before) / s->steps));

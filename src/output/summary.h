@@ -16,6 +16,7 @@ typedef struct bn_summary {
     bn_status status;
     size_t work_group[3];               /* {0}: the default */
     double total, setup, steps, output; /* [s]; the time of builds is the domain's */
+    double output_waits;                /* of output: for frames that were not written yet */
     double bandwidth;                   /* of copies on the device [B/s]; 0: unknown */
     unsigned long long resumed_from;    /* step of the checkpoint; 0: the beginning */
     unsigned long long items_before;    /* cells updated up to there */

@@ -211,8 +211,11 @@ static bn_status paint_field(bn_canvas *c, const bn_picture *p, const bn_value_r
     }
     uint32_t *pixels = (uint32_t *)(void *)cairo_image_surface_get_data(
         image); /* cairo aligns rows for its own 32-bit words */
-    bn_raster_fill(p, range, pixels, (int)at->w, (int)at->h,
-                   cairo_image_surface_get_stride(image) / (int)sizeof *pixels);
+    if (!bn_raster_fill(p, range, pixels, (int)at->w, (int)at->h,
+                        cairo_image_surface_get_stride(image) / (int)sizeof *pixels)) {
+        st = bn_fail(c->ctx, BN_MEMORY, "cannot draw %s: out of memory", c->path);
+        goto out;
+    }
     cairo_surface_mark_dirty(image);
     cairo_set_source_surface(c->cr, image, at->x, at->y);
     cairo_pattern_set_filter(cairo_get_source(c->cr), CAIRO_FILTER_NEAREST);

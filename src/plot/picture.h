@@ -17,6 +17,11 @@ BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_p
  * warning. */
 BN_CHECKED bn_status bn_pictures_to_one_scale(bn_context *, const char *const *paths, size_t count,
                                               const bn_picture *kind);
+/* Its two parts: what all of them have, and one picture drawn again, which threads may do side by side. */
+BN_CHECKED bn_status bn_pictures_scale(bn_context *, const char *const *paths, size_t count, const bn_picture *kind,
+                                       bn_picture_scale *out);
+BN_CHECKED bn_status bn_picture_to_scale(bn_context *, const char *path, const bn_picture *kind,
+                                         const bn_picture_scale *);
 /* bn_picture_write of a picture whose file keeps these data. */
 BN_CHECKED bn_status bn_picture_redraw(bn_context *, const char *path, const bn_picture *, const bn_png_kept *);
 

@@ -54,8 +54,8 @@ static void unpack(double *values, const unsigned char *bytes, size_t count)
     }
 }
 
-/* The picture as the pixels show it: a cell for each. Memory of `values` and `lines`: w * h each. */
-static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, double *lines)
+/* The picture as the pixels show it: a cell for each. Memory of `values` and `lines`: w * h each. False: no memory. */
+static bool of_pixels(const bn_picture *p, int w, int h, double *values, double *lines, bn_picture *out)
 {
     bn_picture q = *p;
     const int size[2] = { w, h };
@@ -66,7 +66,8 @@ static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, d
         q.n[d] = (uint32_t)size[d];
     }
     double *row = values;
-    bn_raster_means(p, values, w, h);
+    if (!bn_raster_means(p, values, w, h))
+        return false;
     for (int top = 0, bottom = h - 1; top < bottom; top++, bottom--) /* y points up */
         for (int i = 0; i < w; i++) {
             const double v = row[top * w + i];
@@ -82,7 +83,8 @@ static bn_picture of_pixels(const bn_picture *p, int w, int h, double *values, d
     q.nodes = false;
     q.values = values;
     q.contours.values = lines;
-    return q;
+    *out = q;
+    return true;
 }
 
 static bn_picture_scale scale_of(const bn_picture *p)
@@ -140,8 +142,8 @@ bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p
     size_t room = 0;
     bn_status st = BN_OK;
     *out = (bn_png_kept){ NULL, 0 };
-    if ((!large || values) && (!lines || more)) {
-        const bn_picture shown = large ? of_pixels(p, w, h, values, more) : *p;
+    bn_picture shown = *p;
+    if (!large || (values && (!lines || more) && of_pixels(p, w, h, values, more, &shown))) {
         const bn_picture_scale scale = scale_of(p); /* of all values: pixels show means */
         data = lay_out(&shown, &scale, &room);
     }

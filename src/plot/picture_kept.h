@@ -5,11 +5,6 @@
 #include "io/png_file.h"
 #include "plot/picture_type.h"
 
-/* Smallest and largest value of a field and of what has lines; low > high: none. */
-typedef struct bn_picture_scale {
-    double low, high, line_low, line_high;
-} bn_picture_scale;
-
 /* Packs the values of a picture whose frame has w x h pixels, or what the pixels show where that is less; its title and
  * caption; the scale of all its values. */
 BN_CHECKED bn_status bn_picture_keep(bn_context *, const char *path, const bn_picture *, int w, int h,

@@ -22,33 +22,62 @@ static void apply_scale(bn_picture *p, const bn_picture_scale *s)
     p->line_high = s->line_high;
 }
 
+/* A picture with what its file keeps; *memory NULL: nothing. */
+static bn_status read_kept(bn_context *ctx, const char *path, bn_png_kept *kept, bn_picture *p, bn_picture_scale *own,
+                           void **memory)
+{
+    *kept = (bn_png_kept){ NULL, 0 };
+    *memory = NULL;
+    BN_TRY(bn_png_read_kept(ctx, path, kept));
+    return bn_picture_unpack(ctx, path, kept, p, own, memory);
+}
+
+bn_status bn_pictures_scale(bn_context *ctx, const char *const *paths, size_t count, const bn_picture *kind,
+                            bn_picture_scale *out)
+{
+    *out = (bn_picture_scale){ (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
+    for (size_t i = 0; i < count; i++) {
+        bn_png_kept kept;
+        bn_picture p = *kind;
+        bn_picture_scale own;
+        void *memory;
+        const bn_status st = read_kept(ctx, paths[i], &kept, &p, &own, &memory);
+        if (st == BN_OK && !memory)
+            bn_log(ctx, BN_LOG_WARNING, "%s does not keep its values and stays with the scale that it has", paths[i]);
+        if (st == BN_OK && memory) {
+            out->low = fmin(out->low, own.low);
+            out->high = fmax(out->high, own.high);
+            out->line_low = fmin(out->line_low, own.line_low);
+            out->line_high = fmax(out->line_high, own.line_high);
+        }
+        free(memory);
+        free(kept.data);
+        BN_TRY(st);
+    }
+    return BN_OK;
+}
+
+bn_status bn_picture_to_scale(bn_context *ctx, const char *path, const bn_picture *kind, const bn_picture_scale *scale)
+{
+    bn_png_kept kept;
+    bn_picture p = *kind;
+    bn_picture_scale own;
+    void *memory;
+    bn_status st = read_kept(ctx, path, &kept, &p, &own, &memory);
+    if (st == BN_OK && memory) {
+        apply_scale(&p, scale);
+        st = bn_picture_redraw(ctx, path, &p, &kept); /* what it keeps has no range: more may come */
+    }
+    free(memory);
+    free(kept.data);
+    return st;
+}
+
 bn_status bn_pictures_to_one_scale(bn_context *ctx, const char *const *paths, size_t count, const bn_picture *kind)
 {
-    bn_picture_scale s = { (double)INFINITY, (double)-INFINITY, (double)INFINITY, (double)-INFINITY };
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < count; i++) {
-            bn_png_kept kept = { NULL, 0 };
-            bn_picture p = *kind;
-            bn_picture_scale own;
-            void *memory = NULL;
-            bn_status st = bn_png_read_kept(ctx, paths[i], &kept);
-            if (st == BN_OK)
-                st = bn_picture_unpack(ctx, paths[i], &kept, &p, &own, &memory);
-            if (st == BN_OK && !memory && pass == 0)
-                bn_log(ctx, BN_LOG_WARNING, "%s does not keep its values and stays with the scale that it has",
-                       paths[i]);
-            if (st == BN_OK && memory && pass == 0) {
-                s.low = fmin(s.low, own.low);
-                s.high = fmax(s.high, own.high);
-                s.line_low = fmin(s.line_low, own.line_low);
-                s.line_high = fmax(s.line_high, own.line_high);
-            } else if (st == BN_OK && memory) {
-                apply_scale(&p, &s);
-                st = bn_picture_redraw(ctx, paths[i], &p, &kept); /* what it keeps has no range: more may come */
-            }
-            free(memory);
-            free(kept.data);
-            BN_TRY(st);
-        }
+    bn_picture_scale scale;
+    BN_TRY(bn_pictures_scale(ctx, paths, count, kind, &scale));
+    for (size_t i = 0; i < count; i++)
+        BN_TRY(bn_picture_to_scale(ctx, paths[i], kind, &scale));
     return BN_OK;
 }

@@ -44,4 +44,9 @@ typedef struct bn_picture {
     size_t mark_count;
 } bn_picture;
 
+/* Smallest and largest value of a field and of what has lines; low > high: none. */
+typedef struct bn_picture_scale {
+    double low, high, line_low, line_high;
+} bn_picture_scale;
+
 #endif

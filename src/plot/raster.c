@@ -2,6 +2,7 @@
 #include "plot/raster.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SAMPLES_MAX = 8 };            /* along each side of a pixel */
 static const double largest = 1e300; /* beyond, sums of two values could overflow */
@@ -49,15 +50,23 @@ double bn_raster_bilinear(const bn_picture *p, const double *values, double x, d
     return mix(below, above, y - (double)j);
 }
 
-/* The value at a place given in shares of the frame. */
-static double value_at(const bn_picture *p, double x, double y)
+/* What the samples along a side of the frame take: a value, or two with the share of the second. */
+typedef struct sample {
+    size_t first, second;
+    double share;
+} sample;
+
+static bool interpolates(const bn_picture *p) { return p->nodes && p->map != BN_MAP_CYCLIC; }
+
+/* At a place given in shares of a side, of n values `step` apart. */
+static sample sample_at(const bn_picture *p, double place, uint32_t n, size_t step)
 {
-    const double fx = x * (p->nodes ? p->n[0] - 1 : p->n[0]), fy = y * (p->nodes ? p->n[1] - 1 : p->n[1]);
-    if (p->nodes && p->map != BN_MAP_CYCLIC)
-        return bn_raster_bilinear(p, p->values, fx, fy);
+    const double f = place * (p->nodes ? n - 1 : n);
     /* The nearest value: cells are flat, and a phase must not be averaged across its jump. */
-    const double i = floor(p->nodes ? fx + 0.5 : fx), j = floor(p->nodes ? fy + 0.5 : fy);
-    return p->values[(size_t)fmin(j, p->n[1] - 1) * p->n[0] + (size_t)fmin(i, p->n[0] - 1)];
+    if (!interpolates(p))
+        return (sample){ .first = (size_t)fmin(floor(p->nodes ? f + 0.5 : f), n - 1) * step };
+    const size_t i = f >= n - 1 ? n - 1 : (size_t)f;
+    return (sample){ i * step, (i + 1 < n ? i + 1 : i) * step, f - (double)i };
 }
 
 static int samples_for(const bn_picture *p, uint32_t n, int pixels)
@@ -66,45 +75,85 @@ static int samples_for(const bn_picture *p, uint32_t n, int pixels)
     return p->map == BN_MAP_CYCLIC ? 1 : (int)fmin(values, SAMPLES_MAX);
 }
 
-/* What the pixel in column px, row py shows. */
-static double mean_of(const bn_picture *p, int px, int py, int w, int h, int kx, int ky)
+/* The samples of all pixels along both sides. */
+typedef struct samples {
+    const bn_picture *p;
+    int w, h, kx, ky;
+    sample *x, *y;
+} samples;
+
+static bool make_samples(const bn_picture *p, int w, int h, samples *out)
 {
+    *out = (samples){ p, w, h, samples_for(p, p->n[0], w), samples_for(p, p->n[1], h), NULL, NULL };
+    out->x = malloc((size_t)(w * out->kx + h * out->ky) * sizeof *out->x);
+    if (!out->x)
+        return false;
+    out->y = out->x + (size_t)w * (size_t)out->kx;
+    for (int i = 0; i < w * out->kx; i++)
+        out->x[i] = sample_at(p, (i / out->kx + (i % out->kx + 0.5) / out->kx) / w, p->n[0], 1);
+    for (int i = 0; i < h * out->ky; i++)
+        out->y[i] = sample_at(p, 1 - (i / out->ky + ((double)(i % out->ky) + 0.5) / out->ky) / h, p->n[1], p->n[0]);
+    return true;
+}
+
+static double value_of(const bn_picture *p, const sample *x, const sample *y)
+{
+    const double *v = p->values;
+    if (!interpolates(p))
+        return v[y->first + x->first];
+    const double below = mix(v[y->first + x->first], v[y->first + x->second], x->share),
+                 above = mix(v[y->second + x->first], v[y->second + x->second], x->share);
+    return mix(below, above, y->share);
+}
+
+/* What the pixel in column px, row py shows. */
+static double mean_of(const samples *s, int px, int py)
+{
+    const int all = s->kx * s->ky;
     double sum = 0;
     int count = 0, blank = 0;
-    for (int s = 0; s < kx * ky; s++) {
-        const double x = (px + (s % kx + 0.5) / kx) / w, y = 1 - (py + ((double)(s / kx) + 0.5) / ky) / h;
-        const double v = value_at(p, x, y);
-        blank += v < -largest;
-        if (!usable(v))
-            continue;
-        sum += v / (kx * ky);
-        count++;
-    }
+    for (int ky = 0; ky < s->ky; ky++)
+        for (int kx = 0; kx < s->kx; kx++) {
+            const double v = value_of(s->p, &s->x[px * s->kx + kx], &s->y[py * s->ky + ky]);
+            blank += v < -largest;
+            if (!usable(v))
+                continue;
+            sum += v / all;
+            count++;
+        }
     if (count > 0)
-        return sum * (kx * ky) / count;
+        return sum * all / count;
     return blank ? (double)-INFINITY : (double)NAN;
 }
 
-void bn_raster_means(const bn_picture *p, double *means, int w, int h)
+bool bn_raster_means(const bn_picture *p, double *means, int w, int h)
 {
-    const int kx = samples_for(p, p->n[0], w), ky = samples_for(p, p->n[1], h);
+    samples s;
+    if (!make_samples(p, w, h, &s))
+        return false;
     for (int py = 0; py < h; py++)
         for (int px = 0; px < w; px++)
-            *means++ = mean_of(p, px, py, w, h, kx, ky);
+            *means++ = mean_of(&s, px, py);
+    free(s.x);
+    return true;
 }
 
-void bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *pixels, int w, int h, int stride)
+bool bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *pixels, int w, int h, int stride)
 {
     bn_palette palette;
+    samples s;
+    if (!make_samples(p, w, h, &s))
+        return false;
     bn_palette_make(p->map, &palette);
-    const int kx = samples_for(p, p->n[0], w), ky = samples_for(p, p->n[1], h);
     for (int py = 0; py < h; py++) {
         for (int px = 0; px < w; px++) {
-            const double mean = mean_of(p, px, py, w, h, kx, ky);
+            const double mean = mean_of(&s, px, py);
             pixels[(size_t)py * (size_t)stride + (size_t)px] =
                 usable(mean) ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
                 : mean < 0   ? BN_RASTER_BLANK
                              : BN_RASTER_MISSING;
         }
     }
+    free(s.x);
+    return true;
 }

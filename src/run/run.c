@@ -330,6 +330,7 @@ static void finish(run *r, bn_status *st)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
     s->output = bn_output_seconds(r->output);
+    s->output_waits = bn_output_waited(r->output);
     s->total = bn_seconds_now() - r->begin;
     if (*st != BN_DEVICE) /* a lost device can't be read */
         then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));

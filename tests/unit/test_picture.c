@@ -283,7 +283,7 @@ START_TEST(test_raster_places_values)
     uint32_t pixels[4 * 7];
     bn_palette p;
     bn_palette_make(BN_MAP_SEQUENTIAL, &p);
-    bn_raster_fill(&cells, &r, pixels, 6, 4, 7);
+    ck_assert(bn_raster_fill(&cells, &r, pixels, 6, 4, 7));
     ck_assert_uint_eq(pixels[3 * 7 + 0], bn_palette_at(&p, 0));
     ck_assert_uint_eq(pixels[2 * 7 + 1], bn_palette_at(&p, 0));
     ck_assert_uint_eq(pixels[3 * 7 + 5], bn_palette_at(&p, 0.5));

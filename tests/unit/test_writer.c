@@ -1,4 +1,4 @@
-/* test_writer.c: the thread that writes: order, bounded waiting, the first failure, signals. */
+/* test_writer.c: threads that write: order, jobs beside each other, bounded waiting, the first failure, signals. */
 #include "io/writer.h"
 #include "support.h"
 
@@ -73,14 +73,14 @@ static bn_job job(int number, long nanoseconds)
     item *it = calloc(1, sizeof *it);
     ck_assert_ptr_nonnull(it);
     *it = (item){ &shared, number, nanoseconds };
-    return (bn_job){ run, release, it };
+    return (bn_job){ .run = run, .release = release, .data = it };
 }
 
 START_TEST(test_writer_order)
 {
     static const size_t depths[] = { 0, 1, 3, 1000 };
     bn_writer *w = NULL;
-    ck_assert_int_eq(bn_writer_create(ctx, depths[_i], &w), BN_OK);
+    ck_assert_int_eq(bn_writer_create_threads(ctx, depths[_i], depths[_i] == 0 ? 0 : 4, &w), BN_OK);
     for (int i = 0; i < JOBS; i++) {
         const bn_job j = job(i, i % 16 ? 0 : 100000);
         ck_assert_int_eq(bn_writer_submit(w, &j), BN_OK);
@@ -153,11 +153,92 @@ START_TEST(test_writer_job_without_release)
 {
     bn_writer *w = NULL;
     item it = { &shared, 7, 0 };
-    const bn_job j = { run, NULL, &it };
+    const bn_job j = { .run = run, .data = &it };
     ck_assert_int_eq(bn_writer_create(ctx, 1, &w), BN_OK);
     ck_assert_int_eq(bn_writer_submit(w, &j), BN_OK);
     ck_assert_int_eq(bn_writer_drain(w), BN_OK);
     ck_assert_int_eq(shared.order[0], 7);
+    bn_writer_destroy(&w);
+}
+END_TEST
+
+/* Jobs apart meet at a barrier: all of them must run at once. One that keeps its order comes after all before it. */
+static pthread_barrier_t meeting;
+
+static bn_status meet(bn_context *own, void *data)
+{
+    (void)pthread_barrier_wait(&meeting);
+    return run(own, data);
+}
+
+START_TEST(test_writer_jobs_beside_each_other)
+{
+    enum { THREADS = 4, ROUNDS = 20 };
+    bn_writer *w = NULL;
+    ck_assert_int_eq(pthread_barrier_init(&meeting, NULL, THREADS), 0);
+    ck_assert_int_eq(bn_writer_create_threads(ctx, JOBS, THREADS, &w), BN_OK);
+    for (int round = 0; round < ROUNDS; round++)
+        for (int k = 0; k <= THREADS; k++) {
+            bn_job j = job(round * (THREADS + 1) + k, 0);
+            j.apart = k < THREADS;
+            j.run = j.apart ? meet : run;
+            ck_assert_int_eq(bn_writer_submit(w, &j), BN_OK);
+        }
+    ck_assert_int_eq(bn_writer_drain(w), BN_OK);
+    ck_assert_int_eq(shared.done, ROUNDS * (THREADS + 1));
+    int place[JOBS], last = -1;
+    for (int i = 0; i < shared.done; i++)
+        place[shared.order[i]] = i;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int own = place[round * (THREADS + 1) + THREADS];
+        ck_assert_int_gt(own, last);
+        last = own;
+        for (int i = 0; i < round * (THREADS + 1) + THREADS; i++)
+            ck_assert_int_lt(place[i], own);
+    }
+    bn_writer_destroy(&w);
+    ck_assert_int_eq(pthread_barrier_destroy(&meeting), 0);
+}
+END_TEST
+
+/* Jobs of 40 bytes where 100 may wait: never more than two at once; one of 1000 alone. */
+static int inside, most_inside;
+
+static bn_status count_inside(bn_context *own, void *data)
+{
+    const bn_status st = run(own, data);
+    nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    return st;
+}
+
+static void leave(void *data)
+{
+    pthread_mutex_lock(&shared.lock);
+    inside--;
+    pthread_mutex_unlock(&shared.lock);
+    release(data);
+}
+
+START_TEST(test_writer_bytes)
+{
+    bn_writer *w = NULL;
+    ck_assert_int_eq(bn_writer_create_threads(ctx, 100, 4, &w), BN_OK);
+    for (int i = 0; i < 30; i++) {
+        bn_job j = job(i, 0);
+        j.apart = true;
+        j.bytes = i % 10 == 9 ? 1000 : 40;
+        j.run = count_inside;
+        j.release = leave;
+        pthread_mutex_lock(&shared.lock);
+        most_inside = inside > most_inside ? inside : most_inside; /* those that were let in, and are not done */
+        inside++;
+        pthread_mutex_unlock(&shared.lock);
+        ck_assert_int_eq(bn_writer_submit(w, &j), BN_OK);
+    }
+    ck_assert_int_eq(bn_writer_drain(w), BN_OK);
+    ck_assert_int_eq(shared.done, 30);
+    ck_assert_int_le(most_inside, 2);
+    ck_assert_double_gt(bn_writer_waited(w), 0);
     bn_writer_destroy(&w);
 }
 END_TEST
@@ -170,6 +251,8 @@ static void add(TCase *c)
     tcase_add_test(c, test_writer_destroy_drains);
     tcase_add_test(c, test_writer_destroy_with_unseen_failure);
     tcase_add_test(c, test_writer_job_without_release);
+    tcase_add_test(c, test_writer_jobs_beside_each_other);
+    tcase_add_test(c, test_writer_bytes);
 }
 
 int main(void) { return bn_test_main("writer", add); }

@@ -1,6 +1,8 @@
 /* flood_terrain.c: the ground, the codes of cells at the sides of the domain, and the water at the start. */
 #include "flood.h"
 
+#include "numerics/parallel_rows.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,30 +126,64 @@ bool flood_beside(const flood *s, size_t i, size_t j, int e, long *x, long *y)
 
 /* Closes what leads out of the domain; what leads out through an open side is marked. In a corner a cell belongs to the
  * side across x, unless only the other one is open; so does an edge of a hexagon that leads out past both. */
-static void code_sides(flood *s)
+static void code_sides(void *user, size_t first, size_t end)
 {
-    for (size_t k = 0; k < s->grid.storeys; k++)
-        for (size_t j = 0; j < s->grid.ny; j++)
-            for (size_t i = 0; i < s->grid.nx; i++) {
-                int32_t *code = &s->cells.code[(k * s->grid.ny + j) * s->grid.nx + i];
-                int outer[FLOOD_SIDES] = { 0 };
-                for (int e = 0; e < s->grid.edges; e++) {
-                    long x, y;
-                    if (flood_beside(s, i, j, e, &x, &y))
-                        continue;
-                    *code |= FLOOD_CLOSED << e;
-                    const int across_x = x < 0 ? FLOOD_LEFT : FLOOD_RIGHT, across_y = y < 0 ? FLOOD_BOTTOM : FLOOD_TOP;
-                    const bool out_x = x < 0 || x >= (long)s->grid.nx, out_y = y < 0 || y >= (long)s->grid.ny;
-                    const int side = out_x && (!out_y || s->side[across_x].kind != FLOOD_WALL) ? across_x : across_y;
-                    if (s->side[side].kind != FLOOD_WALL)
-                        outer[side] |= FLOOD_OUTER << e;
-                }
-                for (int side = 0; side < FLOOD_SIDES; side++)
-                    if (outer[side]) {
-                        *code |= outer[side] | side * FLOOD_SIDE | FLOOD_SPECIAL;
-                        break;
-                    }
+    flood *s = user;
+    for (size_t row = first; row < end; row++) {
+        const size_t j = row % s->grid.ny;
+        for (size_t i = 0; i < s->grid.nx; i++) {
+            int32_t *code = &s->cells.code[row * s->grid.nx + i];
+            int outer[FLOOD_SIDES] = { 0 };
+            for (int e = 0; e < s->grid.edges; e++) {
+                long x, y;
+                if (flood_beside(s, i, j, e, &x, &y))
+                    continue;
+                *code |= FLOOD_CLOSED << e;
+                const int across_x = x < 0 ? FLOOD_LEFT : FLOOD_RIGHT, across_y = y < 0 ? FLOOD_BOTTOM : FLOOD_TOP;
+                const bool out_x = x < 0 || x >= (long)s->grid.nx, out_y = y < 0 || y >= (long)s->grid.ny;
+                const int side = out_x && (!out_y || s->side[across_x].kind != FLOOD_WALL) ? across_x : across_y;
+                if (s->side[side].kind != FLOOD_WALL)
+                    outer[side] |= FLOOD_OUTER << e;
             }
+            for (int side = 0; side < FLOOD_SIDES; side++)
+                if (outer[side]) {
+                    *code |= outer[side] | side * FLOOD_SIDE | FLOOD_SPECIAL;
+                    break;
+                }
+        }
+    }
+}
+
+/* The ground under rows of cells of all storeys; `most`: of each row the largest distance from zero. */
+typedef struct ground_rows {
+    flood *s;
+    const double *height; /* of each storey */
+    bool wall;            /* cells without a height are walls */
+    double *most;
+} ground_rows;
+
+static void find_ground(void *user, size_t first, size_t end)
+{
+    const ground_rows *g = user;
+    flood *s = g->s;
+    for (size_t row = first; row < end; row++) {
+        const size_t j = row % s->grid.ny, k = row / s->grid.ny;
+        g->most[row] = 0;
+        for (size_t i = 0; i < s->grid.nx; i++) {
+            const double z = (s->ground.terrain && k > 0 ? 0 : bed_at(s, i, j)) + g->height[k];
+            s->cells.bed[row * s->grid.nx + i] = z;
+            if (isnan(z) && g->wall)
+                s->cells.code[row * s->grid.nx + i] |= FLOOD_SOLID;
+            g->most[row] = fabs(z) > g->most[row] ? fabs(z) : g->most[row];
+        }
+    }
+}
+
+static void round_ground(void *user, size_t first, size_t end)
+{
+    flood *s = user;
+    for (size_t at = first * s->grid.nx; at < end * s->grid.nx; at++)
+        s->cells.bed[at] = s->ground.quantum * rint(s->cells.bed[at] / s->ground.quantum);
 }
 
 /* The largest power of two of which beds and levels are multiples so that their sums and differences are exact: water
@@ -252,20 +288,20 @@ bn_status flood_read_terrain(const bn_case *c, bn_plan *p, flood *s)
     most = fmax(most, fabs(bn_case_real_at(c, "initial.levels", 1)));
     for (int side = 0; side < FLOOD_SIDES; side++)
         most = fmax(most, fabs(s->side[side].level));
-    for (size_t k = 0; k < s->grid.storeys; k++) {
-        const double height = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
-        for (size_t at = 0; at < layer; at++) {
-            const double z = (s->ground.terrain && k > 0 ? 0 : bed_at(s, at % s->grid.nx, at / s->grid.nx)) + height;
-            s->cells.bed[k * layer + at] = z;
-            if (isnan(z) && bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA)
-                s->cells.code[k * layer + at] |= FLOOD_SOLID;
-            most = fmax(most, fabs(z));
-        }
-    }
+    const size_t rows = (size_t)s->grid.ny * s->grid.storeys;
+    double *work = malloc((rows + s->grid.storeys) * sizeof *work), *height = work ? work + rows : NULL;
+    if (!work)
+        return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the ground");
+    for (size_t k = 0; k < s->grid.storeys; k++)
+        height[k] = k < bn_case_items(c, "storey") ? bn_case_item_real(c, "storey.height", k) : 0;
+    bn_parallel_rows(rows, find_ground,
+                     &(ground_rows){ s, height, bn_case_choice(c, "bed.nodata") == FLOOD_WALL_NODATA, work });
+    for (size_t row = 0; row < rows; row++)
+        most = fmax(most, work[row]);
+    free(work);
     s->ground.quantum = quantum_of(most, bn_case_double(c));
-    for (size_t at = 0; at < points; at++)
-        s->cells.bed[at] = s->ground.quantum * rint(s->cells.bed[at] / s->ground.quantum);
-    code_sides(s);
+    bn_parallel_rows(rows, round_ground, s);
+    bn_parallel_rows(rows, code_sides, s);
     BN_TRY(flood_code_plans(c, p, s));
     flood_lengthen(s);
     return s->ground.terrain && !bn_case_diagnostics(c)[0] ? check_heights(c, s) : BN_OK;
@@ -298,30 +334,39 @@ static flood_exact start_of(const start *w, size_t i, size_t j, size_t k)
     return e;
 }
 
-static flood_exact start_in(const start *w, const bn_region *r, size_t at)
+/* A region on its way to a field of depths or of velocities. */
+typedef struct start_rows {
+    const start *w;
+    const bn_region *r;
+    double *values;
+    bool velocity;
+} start_rows;
+
+static void find_start(void *user, size_t first, size_t end)
 {
-    size_t p[3];
-    bn_region_place(r, at, p);
-    return start_of(w, p[0], p[1], p[2]);
+    const start_rows *t = user;
+    const bn_region *r = t->r;
+    const size_t points = bn_region_points(r);
+    for (size_t row = first; row < end; row++)
+        for (size_t i = 0; i < r->n[0]; i++) {
+            const flood_exact e = start_of(t->w, r->first[0] + i, r->first[1] + row % r->n[1],
+                                           r->first[2] + row / r->n[1]);
+            double *value = t->values + row * r->n[0] + i;
+            value[0] = t->velocity ? e.u : e.h;
+            if (t->velocity)
+                value[points] = e.v;
+        }
 }
 
 static bn_status fill_depth(void *user, const bn_region *r, void *to)
 {
-    double *values = to;
-    for (size_t at = 0; at < bn_region_points(r); at++)
-        values[at] = start_in(user, r, at).h;
+    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &(start_rows){ user, r, to, false });
     return BN_OK;
 }
 
 static bn_status fill_velocity(void *user, const bn_region *r, void *to)
 {
-    double *values = to;
-    const size_t points = bn_region_points(r);
-    for (size_t at = 0; at < points; at++) {
-        const flood_exact e = start_in(user, r, at);
-        values[at] = e.u;
-        values[at + points] = e.v;
-    }
+    bn_parallel_rows((size_t)r->n[1] * r->n[2], find_start, &(start_rows){ user, r, to, true });
     return BN_OK;
 }
 
@@ -357,12 +402,10 @@ bn_status flood_fill(bn_sim *sim, flood *s)
 {
     const size_t points = (size_t)s->grid.nx * s->grid.ny * s->grid.storeys;
     start w = { bn_sim_case(sim), s };
-    bn_field *const depths[] = { s->f.depth, s->f.next_depth }, *const velocities[] = { s->f.velocity,
-                                                                                        s->f.next_velocity };
-    for (int i = 0; i < 2; i++) {
-        BN_TRY(bn_field_supply(depths[i], BN_AS_DOUBLES, fill_depth, &w));
-        BN_TRY(bn_field_supply(velocities[i], BN_AS_DOUBLES, fill_velocity, &w));
-    }
+    BN_TRY(bn_field_supply(s->f.depth, BN_AS_DOUBLES, fill_depth, &w));
+    BN_TRY(bn_field_supply(s->f.velocity, BN_AS_DOUBLES, fill_velocity, &w));
+    BN_TRY(bn_field_copy(s->f.depth, s->f.next_depth));
+    BN_TRY(bn_field_copy(s->f.velocity, s->f.next_velocity));
     BN_TRY(bn_field_supply(s->f.bed, BN_AS_DOUBLES, fill_bed, &w));
     BN_TRY(bn_field_write(s->f.cell, s->cells.code, points * sizeof *s->cells.code));
     s->now.start_volume = 0;

@@ -2,6 +2,7 @@
  * Made once on the host in double, the same for device and reference. */
 #include "flow.h"
 
+#include "numerics/parallel_rows.h"
 #include "numerics/spectral_plan.h"
 
 #include <math.h>
@@ -103,17 +104,30 @@ static bool given_temperature(const flow *s, uint32_t i, uint32_t j, double *val
     return count > 0;
 }
 
-static void find_unknowns(const flow *s, bool *unknown[FLOW_SYSTEMS])
+/* Which nodes are unknowns of a system, and which cells fluid. */
+typedef struct flow_flags {
+    const flow *s;
+    bool *unknown[FLOW_SYSTEMS], *cell;
+} flow_flags;
+
+static void find_flags(void *user, size_t first, size_t end)
 {
-    for (uint32_t j = 0; j < s->config.ny; j++)
+    const flow_flags *f = user;
+    const flow *s = f->s;
+    const size_t row = s->config.nx - 1;
+    for (uint32_t j = (uint32_t)first; j < end; j++)
         for (uint32_t i = 0; i < s->config.nx; i++) {
             const size_t at = (size_t)j * s->config.nx + i;
             const int side = side_of(s, i, j);
             double value;
-            unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
-            unknown[FLOW_PSI][at] = !solid_at(s, at) &&
-                                    (side < 0 || (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
-            unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, &value);
+            f->unknown[FLOW_OMEGA][at] = side < 0 && !solid_at(s, at);
+            f->unknown[FLOW_PSI][at] = !solid_at(s, at) &&
+                                       (side < 0 ||
+                                        (side < FLOW_SIDES && piece_of(s, side, i, j)->kind == FLOW_OUTFLOW));
+            f->unknown[FLOW_HEAT][at] = !given_temperature(s, i, j, &value);
+            if (i < row && j + 1 < s->config.ny)
+                f->cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->config.nx) &&
+                                         solid_at(s, at + s->config.nx + 1));
         }
 }
 
@@ -168,18 +182,11 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
     bn_status st = BN_OK;
     if (bn_plan_only_counts(p, (double)points))
         return count_systems(c, p, s);
-    bool *flags = calloc((FLOW_SYSTEMS + 1) * points, sizeof *flags);
+    bool *flags = malloc((FLOW_SYSTEMS + 1) * points * sizeof *flags);
     if (!flags)
         return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the nodes of flow");
-    bool *unknown[FLOW_SYSTEMS] = { flags, flags + points, flags + 2 * points }, *cell = flags + 3 * points;
-    const size_t row = s->config.nx - 1;
-    for (size_t j = 0; j + 1 < s->config.ny; j++)
-        for (size_t i = 0; i < row; i++) {
-            const size_t at = j * s->config.nx + i;
-            cell[j * row + i] = !(solid_at(s, at) && solid_at(s, at + 1) && solid_at(s, at + s->config.nx) &&
-                                  solid_at(s, at + s->config.nx + 1));
-        }
-    find_unknowns(s, unknown);
+    flow_flags f = { s, { flags, flags + points, flags + 2 * points }, flags + 3 * points };
+    bn_parallel_rows(s->config.ny, find_flags, &f);
     /* Newton's method divides by conduction alone. */
     const double step = s->newton.on ? 0 : 1;
     const double mass[FLOW_SYSTEMS] = { 0, 1, step },
@@ -187,7 +194,7 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
                  ky[FLOW_SYSTEMS] = { k->per_h2_y, k->nu_y, step > 0 ? k->a_y : k->per_h2_y };
     for (int i = 0; i < (s->config.a > 0 ? FLOW_SYSTEMS : FLOW_HEAT); i++) {
         BN_GO(bn_plan_allocate(p, points, (void **)&s->systems.bits[i]));
-        bn_stencil_bits(s->config.nx, s->config.ny, unknown[i], cell, s->systems.bits[i]);
+        bn_stencil_bits(s->config.nx, s->config.ny, f.unknown[i], f.cell, s->systems.bits[i]);
         s->systems.desc[i] = (bn_linear_desc){ .name = system_names[i],
                                                .stencil = { s->config.nx, s->config.ny, mass[i], kx[i], ky[i],
                                                             s->systems.bits[i] } };
@@ -199,12 +206,21 @@ out:
     return st;
 }
 
-/* The integer of each node; see flow.h. */
-static void set_nodes(const flow *s, int32_t *node)
+/* What rows of nodes are filled with: their integers (see flow.h) or temperatures. */
+typedef struct flow_filled {
+    const flow *s;
+    int32_t *node;
+    double *T;
+} flow_filled;
+
+static void set_nodes(void *user, size_t first, size_t end)
 {
+    const flow_filled *f = user;
+    const flow *s = f->s;
+    int32_t *node = f->node;
     static const int dx[4] = { -1, 1, 0, 0 }, dy[4] = { 0, 0, -1, 1 };
     static const int32_t given[FLOW_SYSTEMS] = { FLOW_PSI_GIVEN, FLOW_OMEGA_GIVEN, FLOW_HEAT_GIVEN };
-    for (uint32_t j = 0; j < s->config.ny; j++)
+    for (uint32_t j = (uint32_t)first; j < end; j++)
         for (uint32_t i = 0; i < s->config.nx; i++) {
             const size_t at = (size_t)j * s->config.nx + i;
             const int side = side_of(s, i, j);
@@ -328,13 +344,15 @@ static void set_solid_psi(const flow *s, double *psi)
     }
 }
 
-static void set_temperature(const flow *s, double *T)
+static void set_temperature(void *user, size_t first, size_t end)
 {
+    const flow_filled *f = user;
+    const flow *s = f->s;
     const double pi = 3.14159265358979323846;
-    for (uint32_t j = 0; j < s->config.ny; j++)
+    for (uint32_t j = (uint32_t)first; j < end; j++)
         for (uint32_t i = 0; i < s->config.nx; i++) {
             const double x = pi * i / (s->config.nx - 1), y = pi * j / (s->config.ny - 1);
-            double *value = &T[(size_t)j * s->config.nx + i];
+            double *value = &f->T[(size_t)j * s->config.nx + i];
             if (!given_temperature(s, i, j, value))
                 *value += s->config.heat_mode == FLOW_SINE     ? s->config.heat_amplitude * sin(x) * sin(y)
                           : s->config.heat_mode == FLOW_COSINE ? s->config.heat_amplitude * cos(x) * cos(y)
@@ -342,40 +360,51 @@ static void set_temperature(const flow *s, double *T)
         }
 }
 
+/* One kind of values at a time, so that few doubles of the whole grid are there. */
 bn_status flow_fill(bn_sim *sim, flow *s)
 {
     bn_status st = BN_OK;
     const size_t points = (size_t)s->config.nx * s->config.ny;
-    double *values = calloc(5 * points, sizeof *values); /* psi, omega, u, v, T */
-    int32_t *node = calloc(points, sizeof *node);
-    if (!values || !node) {
-        st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the initial values of flow");
-        goto out;
+    int32_t *node = malloc(points * sizeof *node);
+    double *values = NULL, *T = NULL;
+    if (!node)
+        goto no_memory;
+    bn_parallel_rows(s->config.ny, set_nodes, &(flow_filled){ s, node, NULL });
+    BN_GO(bn_field_write(s->fields.node, node, points * sizeof *node));
+    free(node);
+    node = NULL;
+    if (s->config.a > 0) {
+        if (!(T = malloc(points * sizeof *T)))
+            goto no_memory;
+        bn_parallel_rows(s->config.ny, set_temperature, &(flow_filled){ s, NULL, T });
+        BN_GO(bn_field_set(s->fields.T, T, points));
+        BN_GO(bn_field_copy(s->fields.T, s->fields.T_next));
+        free(T);
+        T = NULL;
     }
-    double *psi = values, *omega = psi + points, *u = omega + points, *v = u + points, *T = v + points;
-    set_nodes(s, node);
+    if (!(values = calloc(4 * points, sizeof *values))) /* psi, omega, u, v */
+        goto no_memory;
+    double *psi = values, *omega = psi + points, *u = omega + points, *v = u + points;
     flow_border_psi(s, psi);
     set_border_motion(s, omega, u, v);
     if (s->border.solid)
         set_solid_psi(s, psi);
     set_start(s, psi, omega, u, v);
-    set_temperature(s, T);
     for (size_t at = 0; at < points && s->border.bodies > 0; at++)
         if (s->border.body[at] == 1) {
             s->psi_body = psi[at];
             break;
         }
-    BN_GO(bn_field_write(s->fields.node, node, points * sizeof *node));
     BN_GO(bn_field_set(s->fields.psi, psi, points));
-    BN_GO(bn_field_set(s->fields.before, psi, points));
     BN_GO(bn_field_set(s->fields.omega, omega, points));
     BN_GO(bn_field_set(s->fields.velocity, u, 2 * points));
-    if (s->config.a > 0) {
-        BN_GO(bn_field_set(s->fields.T, T, points));
-        BN_GO(bn_field_set(s->fields.T_next, T, points));
-    }
+    st = bn_field_copy(s->fields.psi, s->fields.before);
+    goto out;
+no_memory:
+    st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the initial values of flow");
 out:
     free(values);
     free(node);
+    free(T);
     return st;
 }
