@@ -46,7 +46,8 @@ static const bn_command commands[] = {
     { "sweep", "CASE", "a case over values of its keys: a table and charts",
       "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
       "chart\n"
-      "or a map for each result, and points/NNNN to --out, without it to CASE-NAME.sweep. Stopped or killed, the same\n"
+      "or a map for each result, report.html with all of it, and points/NNNN to --out, without it to CASE-NAME.sweep. "
+      "Stopped or killed, the same\n"
       "command goes on with the points that are missing. A point that fails is a row with its reason.\n"
       "  binnacle sweep stack.toml --vary \"light.wavelength=400:800:41 nm\" --vary \"layer.1.thickness=200 nm,300 "
       "nm\"",
