@@ -41,8 +41,13 @@ static const bn_command commands[] = {
       "copies\n"
       "the files that it names to the current folder; with --out DIR all go to DIR.",
       BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
-    { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
-      "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "plot", "FILE|RUN...", "pictures of a run's folder, of images of VTK's (.vti, .pvti, .vtu, .vtk), of .csv files",
+      "One PNG for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those in "
+      "one "
+      "a\n"
+      "chart. A file that is refused does not stop the others.\n"
+      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures",
+      BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "sweep", "CASE", "a case over values of its keys: a table and charts",
       "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
       "chart\n"

@@ -30,6 +30,7 @@ typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } 
 typedef struct bn_options {
     bn_run_desc run;             /* what a run reads; other commands take some of it */
     const char *field;           /* of plot; NULL: not given, as in the next ones */
+    const char *range, *slice;   /* of plot: LOW:HIGH, z=0.5 */
     const char *suite, *compare; /* of bench */
     const char *tolerance;       /* of compare: a number */
     const char *sizes;           /* of bench: numbers separated by commas */
@@ -42,7 +43,7 @@ typedef struct bn_options {
     long long jobs;    /* of sweep: points at once; 0: as many as devices */
     const char *table; /* of sweep: names of results */
     bn_precision_wish precision;
-    bool verbose, help, version, check, measure, child, quick, full, all, zip, shapes_only, defines;
+    bool verbose, help, version, check, measure, child, quick, full, all, zip, log, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
     const struct bn_command *commands; /* the table, for help and completion */
