@@ -22,7 +22,8 @@ enum {
     BN_CMD_HELP = 2048,
     BN_CMD_COMPARE = 4096,
     BN_CMD_SWEEP = 8192,
-    BN_CMD_ALL = 16383
+    BN_CMD_MATERIALS = 16384,
+    BN_CMD_ALL = 32767
 };
 
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
