@@ -77,6 +77,7 @@ void bn_context_destroy(bn_context **context)
     bn_context *ctx = *context;
     bn_detach_all(&ctx->attached);
     bn_error_clear(ctx);
+    free(ctx->warnings);
     pthread_mutex_destroy(&ctx->lock);
     free(ctx->kernel_dir);
     free(ctx->cache_dir);

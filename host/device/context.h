@@ -19,6 +19,7 @@ struct bn_context {
     char *story;          /* BN_STORY_BYTES, so that lack of memory can still be told */
     bn_error_item *items; /* mistakes that the failure consists of; texts are the context's own */
     size_t item_count;
+    char *warnings;  /* those of the log so far, a line each; NULL: none */
     char *cache_dir; /* as wished; checked when first asked for */
     enum { BN_CACHE_UNKNOWN, BN_CACHE_USABLE, BN_CACHE_REFUSED } cache_state;
     char *kernel_dir;

@@ -17,6 +17,19 @@ double bn_host_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Without memory, or after very many of them, a warning is not kept: the log has it. */
+static void keep_warning(bn_context *ctx, const char *text)
+{
+    const size_t had = ctx->warnings ? strlen(ctx->warnings) : 0, bytes = strlen(text);
+    char *grown = had + bytes < BN_STORY_BYTES ? realloc(ctx->warnings, had + bytes + 2) : NULL;
+    if (!grown)
+        return;
+    snprintf(grown + had, bytes + 2, "%s\n", text);
+    ctx->warnings = grown;
+}
+
+const char *bn_context_warnings(const bn_context *ctx) { return ctx->warnings ? ctx->warnings : ""; }
+
 void bn_log(bn_context *ctx, int level, const char *format, ...)
 {
     char text[4096];
@@ -26,6 +39,8 @@ void bn_log(bn_context *ctx, int level, const char *format, ...)
     va_end(args);
     pthread_mutex_lock(&ctx->lock);
     ctx->log(ctx->user, level, text);
+    if (level == BN_LOG_WARNING)
+        keep_warning(ctx, text);
     pthread_mutex_unlock(&ctx->lock);
 }
 

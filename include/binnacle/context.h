@@ -51,6 +51,8 @@ void bn_error_add(bn_context *, const bn_error_item *);
 const bn_error_item *bn_error_items(const bn_context *, size_t *count);
 
 void bn_log(bn_context *, int level, const char *format, ...) BN_PRINTF(3, 4);
+/* The warnings of the log so far, a line each, at most some 64 KiB; "": none. Lent until the next one. */
+const char *bn_context_warnings(const bn_context *);
 
 bool bn_context_debug(const bn_context *);
 

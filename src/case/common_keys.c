@@ -72,6 +72,10 @@ const bn_key bn_common_keys[] = {
       .type = BN_KEY_BOOL,
       .def = 0,
       .help = "also join the pictures of each kind to an animated PNG" },
+    { .name = "output.report",
+      .type = BN_KEY_BOOL,
+      .def = 1,
+      .help = "write report.html: what was run, its results, charts and pictures on one page" },
     { .name = "output.first", .type = BN_KEY_BOOL, .def = 0, .help = "write the initial state too" },
 
     { .name = "stop.steps",

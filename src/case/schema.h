@@ -58,6 +58,15 @@ BN_CHECKED bn_status bn_case_load(bn_context *, const char *path, const char *te
 /* A commented case for a solver with every key, its unit, default and range, made from the schema; free() it. */
 BN_CHECKED bn_status bn_case_every_key(bn_context *, const char *solver, const bn_schema_source *, char **text);
 
+/* A key that the case gives another value than its default. Texts are lent for the call. */
+typedef struct bn_case_change {
+    const char *key, *value; /* the value as TOML in SI */
+    size_t item;             /* of a list, from 1; 0: none */
+    const char *def;         /* the default as TOML; NULL: the key must be given */
+    const char *unit, *help;
+} bn_case_change;
+BN_CHECKED bn_status bn_case_changes(const bn_case *, void (*tell)(void *user, const bn_case_change *), void *user);
+
 /* Gives a choice or whole number a value as if it were its default: for a key that the case leaves open, by not naming
  * it or by "auto". False, and nothing is changed: the case has chosen, or the key knows no such value. The resolved
  * case shows the key as it was: what is preferred belongs to a device. */

@@ -31,7 +31,7 @@ BN_CHECKED bn_status bn_sweep_axes(bn_sweep *);
 size_t bn_sweep_index(const bn_sweep *, size_t point, size_t axis);
 /* A file in the folder of a point, NULL: the folder; free() it. */
 char *bn_sweep_path(const bn_sweep *, size_t point, const char *name);
-/* Writes sweep.csv and a chart for each result, and prints the table. */
+/* Writes sweep.csv, a chart for each result and report.html with links to the points, and prints their names. */
 BN_CHECKED bn_status bn_sweep_write(const bn_sweep *);
 const char *bn_sweep_first_reason(const bn_sweep *);
 void bn_sweep_release(bn_sweep *);

@@ -3,14 +3,16 @@
 
 #include "cli/cli_text.h"
 #include "io/file.h"
+#include "output/html.h"
 #include "plot/picture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { RESULTS = 64, LINES = 8, NAME_BYTES = 128 };
+enum { RESULTS = 64, LINES = 8, NAME_BYTES = 128, ROWS_SHOWN = 2000 /* of the report */ };
 
 static bn_status wrong(const bn_sweep *s, const char *given, const char *why)
 {
@@ -249,7 +251,8 @@ static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES],
 }
 
 /* A result over the last key, a line for each value of the key before. */
-static bn_status draw_lines(const bn_sweep *s, const char *path, const char *name, const double *values)
+static bn_status draw_lines(const bn_sweep *s, const char *path, const char *name, const double *values,
+                            bn_string *page)
 {
     const bool zip = s->cli->options->zip;
     const bn_sweep_axis *along = &s->axis[zip ? 0 : s->axis_count - 1];
@@ -268,16 +271,22 @@ static bn_status draw_lines(const bn_sweep *s, const char *path, const char *nam
     }
     label(x, along->key, along->unit);
     label(y, name, unit_of(s, name));
-    return bn_chart_write(s->cli->ctx, path,
-                          &(bn_chart){ .title = name, .x_label = x, .y_label = y, .lines = line, .count = lines });
+    const bn_chart chart = { .title = name, .x_label = x, .y_label = y, .lines = line, .count = lines };
+    bn_html_chart(page, &chart);
+    return bn_chart_write(s->cli->ctx, path, &chart);
 }
 
 /* A result over two keys at equal distances. */
-static bn_status draw_map(const bn_sweep *s, const char *path, const char *name, const double *values)
+static bn_status draw_map(const bn_sweep *s, const char *path, const char *name, const double *values, bn_string *page)
 {
     const bn_sweep_axis *y = &s->axis[0], *x = &s->axis[1];
     char title[4 * NAME_BYTES];
     snprintf(title, sizeof title, "%.120s over %.120s (across) and %.120s", name, x->key, y->key);
+    bn_string_add(page, "<figure>\n<img src=\"");
+    bn_html_address(page, name);
+    bn_string_add(page, ".png\" alt=\"Map of ");
+    bn_html_text(page, title);
+    bn_string_add(page, "\">\n</figure>\n");
     return bn_picture_write(s->cli->ctx, path,
                             &(bn_picture){ .n = { (uint32_t)x->count, (uint32_t)y->count },
                                            .origin = { x->number[0], y->number[0] },
@@ -292,7 +301,7 @@ static bn_status draw_map(const bn_sweep *s, const char *path, const char *name,
 }
 
 /* One picture a result: a chart, or a map where there would be too many lines. */
-static bn_status draw(const bn_sweep *s, const char *name)
+static bn_status draw(const bn_sweep *s, const char *name, bn_string *page)
 {
     char file[2 * NAME_BYTES];
     const bool zip = s->cli->options->zip;
@@ -312,7 +321,7 @@ static bn_status draw(const bn_sweep *s, const char *name)
         there += isfinite(values[p]);
     }
     if (st == BN_OK && there >= 2) {
-        st = map ? draw_map(s, path, name, values) : draw_lines(s, path, name, values);
+        st = map ? draw_map(s, path, name, values, page) : draw_lines(s, path, name, values, page);
         if (st == BN_OK && !s->cli->options->run.json)
             printf("%s\n", path);
     }
@@ -340,13 +349,73 @@ static bn_status print_json(const bn_sweep *s)
     return bn_json_print(s->cli, json_pack("{s:o, s:s}", "points", points, "folder", s->out));
 }
 
+/* A point in the report: its keys, its results, and the page of its run or why there is none. */
+static void add_point(const bn_sweep *s, size_t p, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
+{
+    char *path = bn_sweep_path(s, p, "report.html");
+    bn_string_add(page, "<tr>");
+    for (size_t a = 0; a < s->axis_count; a++) {
+        bn_string_add(page, "<th scope=\"row\">");
+        bn_html_text(page, s->axis[a].text[bn_sweep_index(s, p, a)]);
+        bn_string_add(page, "</th>");
+    }
+    for (size_t i = 0; i < count; i++) {
+        bn_string_add(page, "<td>");
+        bn_html_number(page, bn_json_number(json_object_get(s->summary[p], "results"), names[i]));
+        bn_string_add(page, "</td>");
+    }
+    bn_string_add(page, "<td>");
+    if (path && access(path, F_OK) == 0)
+        bn_string_add(page, "<a href=\"points/%04zu/report.html\">point %zu</a> ", p + 1, p + 1);
+    bn_html_text(page, s->reason[p]);
+    bn_string_add(page, "</td></tr>\n");
+    free(path);
+}
+
+static bn_status write_report(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t count, bn_string *page)
+{
+    char head[2 * NAME_BYTES], *path = bn_path_join(s->out, "report.html");
+    bn_html_heading(page, "Points");
+    bn_string_add(page,
+                  "<p>%zu of %zu; all: <a href=\"sweep.csv\">sweep.csv</a></p>\n<div class=\"wide\">\n<table>\n<tr>",
+                  s->points < ROWS_SHOWN ? s->points : ROWS_SHOWN, s->points);
+    for (size_t i = 0; i < s->axis_count + count; i++) { /* values of keys have their units with them */
+        const bool key = i < s->axis_count;
+        label(head, key ? s->axis[i].key : names[i - s->axis_count], key ? "" : unit_of(s, names[i - s->axis_count]));
+        bn_string_add(page, "<th scope=\"col\">");
+        bn_html_text(page, head);
+        bn_string_add(page, "</th>");
+    }
+    bn_string_add(page, "<th scope=\"col\">run</th></tr>\n");
+    for (size_t p = 0; p < s->points && p < ROWS_SHOWN; p++)
+        add_point(s, p, names, count, page);
+    bn_string_add(page, "</table>\n</div>\n");
+    bn_html_end(page);
+    bn_status st = path && !page->failed ? bn_file_write(s->cli->ctx, path, bn_string_text(page), page->bytes)
+                                         : bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the report of a sweep");
+    if (st == BN_OK && !s->cli->options->run.json)
+        printf("%s\n", path);
+    free(path);
+    return st;
+}
+
 bn_status bn_sweep_write(const bn_sweep *s)
 {
-    char names[RESULTS][NAME_BYTES];
+    char names[RESULTS][NAME_BYTES], title[2 * NAME_BYTES];
+    const char *file = strrchr(s->cli->options->args[0], '/');
     size_t count = 0;
+    bn_string page = { 0 };
+    bn_status st = BN_OK;
     BN_TRY(choose_results(s, names, &count));
     BN_TRY(write_table(s, names, count));
+    snprintf(title, sizeof title, "Sweep of %.200s", file ? file + 1 : s->cli->options->args[0]);
+    bn_html_begin(&page, title);
     for (size_t i = 0; i < count; i++)
-        BN_TRY(draw(s, names[i]));
-    return s->cli->options->run.json ? print_json(s) : BN_OK;
+        BN_GO(draw(s, names[i], &page));
+    BN_GO(write_report(s, names, count, &page));
+    if (s->cli->options->run.json)
+        st = print_json(s);
+out:
+    bn_string_clear(&page);
+    return st;
 }

@@ -10,6 +10,7 @@ BN_CHECKED bn_status bn_cli_check(const bn_cli *);
 BN_CHECKED bn_status bn_cli_devices(const bn_cli *);
 BN_CHECKED bn_status bn_cli_new(const bn_cli *);
 BN_CHECKED bn_status bn_cli_cases(const bn_cli *);
+BN_CHECKED bn_status bn_cli_materials(const bn_cli *);
 BN_CHECKED bn_status bn_cli_plot(const bn_cli *);
 BN_CHECKED bn_status bn_cli_sweep(const bn_cli *);
 BN_CHECKED bn_status bn_cli_compare(const bn_cli *);

@@ -42,12 +42,24 @@ static const bn_command commands[] = {
       "copies\n"
       "the files that it names to the current folder; with --out DIR all go to DIR.",
       BN_CMD_CASES, 0, 1, false, false, bn_cli_cases },
-    { "plot", "FILE...", "pictures of images of VTK's (.vti, .pvti, .vtu, .vtk) and .csv files",
-      "One PNG for each array or column, beside FILE or in --out.", BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
+    { "materials", "[NAME]", "optical constants that are part of the program",
+      "Names, wavelengths, sources. With a name its table of n and k, as a file that material.table of a case can "
+      "name. "
+      "With\n"
+      "--out DIR charts of them.",
+      BN_CMD_MATERIALS, 0, 1, false, false, bn_cli_materials },
+    { "plot", "FILE|RUN...", "pictures of a run's folder, of images of VTK's (.vti, .pvti, .vtu, .vtk), of .csv files",
+      "One PNG for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those in "
+      "one "
+      "a\n"
+      "chart. A file that is refused does not stop the others.\n"
+      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures",
+      BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "sweep", "CASE", "a case over values of its keys: a table and charts",
       "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
       "chart\n"
-      "or a map for each result, and points/NNNN to --out, without it to CASE-NAME.sweep. Stopped or killed, the same\n"
+      "or a map for each result, report.html with all of it, and points/NNNN to --out, without it to CASE-NAME.sweep. "
+      "Stopped or killed, the same\n"
       "command goes on with the points that are missing. A point that fails is a row with its reason.\n"
       "  binnacle sweep stack.toml --vary \"light.wavelength=400:800:41 nm\" --vary \"layer.1.thickness=200 nm,300 "
       "nm\"",

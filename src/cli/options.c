@@ -47,7 +47,8 @@ static const option_row rows[] = {
       "auto, an index, P:D, gpu, cpu, part of a name, all, or a list 0,2 (else $BINNACLE_DEVICE); run: several work "
       "together" },
     { "out", 'o', TEXT, "DIR", AT(run.out),
-      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE | BN_CMD_SWEEP,
+      BN_CMD_RUN | BN_CMD_PLOT | BN_CMD_TUNE | BN_CMD_BENCH | BN_CMD_CASES | BN_CMD_NEW | BN_CMD_COMPARE |
+          BN_CMD_SWEEP | BN_CMD_MATERIALS,
       false, "folder for output; compare: for pictures of the differences" },
     { "set", 0, SET, "KEY=VALUE", 0, ON_MODEL | BN_CMD_TUNE | BN_CMD_SWEEP, false,
       "set a key of the case, of a list by the number of the item (layer.1.thickness); may be given many times" },
@@ -75,6 +76,11 @@ static const option_row rows[] = {
     { "force", 0, FLAG, NULL, AT(run.force), BN_CMD_RUN | BN_CMD_SWEEP, false,
       "overwrite results; run although the self-test differs" },
     { "field", 0, TEXT, "NAME", AT(field), BN_CMD_PLOT | BN_CMD_COMPARE, false, "only this array or column" },
+    { "range", 0, TEXT, "LOW:HIGH", AT(range), BN_CMD_PLOT, false, "range of the colours of pictures" },
+    { "log", 0, FLAG, NULL, AT(log), BN_CMD_PLOT | BN_CMD_MATERIALS, false,
+      "logarithms: colours of pictures, values of charts" },
+    { "slice", 0, TEXT, "z=0.5", AT(slice), BN_CMD_PLOT, false,
+      "where fields in three dimensions are cut, in m; without it in the middle of z" },
     { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
       "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
@@ -97,8 +103,9 @@ static const option_row rows[] = {
       "starts), default-vs-tuned (work-groups), scaling (several devices against one)" },
     { "compare", 0, TEXT, "OLD.json", AT(compare), BN_CMD_BENCH, false, "what became slower since that document" },
     { "json", 0, FLAG, NULL, AT(run.json),
-      ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE | BN_CMD_SWEEP, false,
-      "output for scripts" },
+      ON_MODEL | BN_CMD_TUNE | BN_CMD_DEVICES | BN_CMD_BENCH | BN_CMD_SELFTEST | BN_CMD_COMPARE | BN_CMD_SWEEP |
+          BN_CMD_MATERIALS,
+      false, "output for scripts" },
     { "defines", 0, FLAG, NULL, AT(defines), BN_CMD_CHECK, false,
       "print the constants that the solver's kernels get, as options of a compiler" },
     { "child", 0, FLAG, NULL, AT(child), BN_CMD_VERIFY | BN_CMD_TUNE | BN_CMD_CHECK, true, "" },

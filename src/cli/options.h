@@ -22,7 +22,8 @@ enum {
     BN_CMD_HELP = 2048,
     BN_CMD_COMPARE = 4096,
     BN_CMD_SWEEP = 8192,
-    BN_CMD_ALL = 16383
+    BN_CMD_MATERIALS = 16384,
+    BN_CMD_ALL = 32767
 };
 
 typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } bn_precision_wish;
@@ -30,6 +31,7 @@ typedef enum bn_precision_wish { BN_WISH_BOTH, BN_WISH_SINGLE, BN_WISH_DOUBLE } 
 typedef struct bn_options {
     bn_run_desc run;             /* what a run reads; other commands take some of it */
     const char *field;           /* of plot; NULL: not given, as in the next ones */
+    const char *range, *slice;   /* of plot: LOW:HIGH, z=0.5 */
     const char *suite, *compare; /* of bench */
     const char *tolerance;       /* of compare: a number */
     const char *sizes;           /* of bench: numbers separated by commas */
@@ -42,7 +44,7 @@ typedef struct bn_options {
     long long jobs;    /* of sweep: points at once; 0: as many as devices */
     const char *table; /* of sweep: names of results */
     bn_precision_wish precision;
-    bool verbose, help, version, check, measure, child, quick, full, all, zip, shapes_only, defines;
+    bool verbose, help, version, check, measure, child, quick, full, all, zip, log, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
     size_t arg_count;
     const struct bn_command *commands; /* the table, for help and completion */

@@ -1,4 +1,5 @@
-/* csv_read.c: tables of numbers from text, such as those embedded in the program; heads may stand in quotes. */
+/* csv_read.c: tables of numbers from text, of this program and embedded in it; a head or value in quotes may hold
+ * commas. */
 #include "io/csv_read.h"
 #include "io/decimal.h"
 
@@ -30,15 +31,23 @@ static char *next_line(char **rest)
     return line;
 }
 
-/* The next place of *rest, ended at its comma and without the quotes around it; *rest is NULL after the last. */
+/* The end of a text in quotes, which lose themselves; one that is written twice stands for itself. */
+static char *unquote(char *text)
+{
+    char *to = text, *from = text + 1;
+    for (; *from && (*from != '"' || from[1] == '"'); from++) {
+        from += *from == '"';
+        *to++ = *from;
+    }
+    char *rest = *from ? from + 1 : from;
+    *to = 0;
+    return rest;
+}
+
+/* The next place of *rest, ended at its comma; *rest is NULL after the last. */
 static char *next_place(char **rest)
 {
-    char *place = *rest, *closing = *place == '"' ? strchr(place + 1, '"') : NULL,
-         *comma = strchr(closing ? closing : place, ',');
-    if (closing) {
-        *closing = 0;
-        place++;
-    }
+    char *place = *rest, *comma = strchr(*place == '"' ? unquote(place) : place, ',');
     *rest = comma ? comma + 1 : NULL;
     if (comma)
         *comma = 0;

@@ -46,6 +46,13 @@ void bn_decimal_fixed(char *text, size_t bytes, int digits, double value)
     locale_leave(l);
 }
 
+void bn_decimal_short(char text[BN_DECIMAL_BYTES], int digits, double value)
+{
+    decimal_locale l = locale_enter();
+    snprintf(text, BN_DECIMAL_BYTES, "%.*g", digits, value);
+    locale_leave(l);
+}
+
 bool bn_decimal_parse(const char *text, double *value)
 {
     decimal_locale l = locale_enter();

@@ -13,6 +13,9 @@ void bn_decimal_format(char text[BN_DECIMAL_BYTES], double value);
 /* `value` with `digits` places after the point, cut at `bytes`; for labels. */
 void bn_decimal_fixed(char *text, size_t bytes, int digits, double value);
 
+/* `value` with so many significant digits; for reading. */
+void bn_decimal_short(char text[BN_DECIMAL_BYTES], int digits, double value);
+
 /* Reads a number that must be the whole text, blanks around it apart; false when it is none. */
 bool bn_decimal_parse(const char *text, double *value);
 

@@ -256,8 +256,8 @@ void bn_output_dir_remove_others(bn_output_dir *f, const unsigned long long *ste
 /* Removes files of an earlier run that the next one may not overwrite; the user's own files stay. */
 static void remove_old_run(bn_output_dir *f)
 {
-    static const char *const known[] = { "summary.json", "series.csv", "fields.pvd", "pictures/residual.png",
-                                         "outlines.csv" };
+    static const char *const known[] = { "summary.json", "report.html",           "series.csv",
+                                         "fields.pvd",   "pictures/residual.png", "outlines.csv" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         remove_file(f, "", known[i]);
     char *path = bn_path_join(f->path, "pictures");
@@ -355,8 +355,10 @@ bn_status bn_output_dir_open(bn_context *ctx, const char *path, const bn_case *c
         remove_old_run(f);
     else
         remove_temporaries(f);
-    if (ours && use == BN_OUTPUT_DIR_GO_ON)
+    if (ours && use == BN_OUTPUT_DIR_GO_ON) {
         remove_file(f, "", "summary.json");
+        remove_file(f, "", "report.html");
+    }
     BN_GO(write_case(f, c));
     *out = f;
     f = NULL;

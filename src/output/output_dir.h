@@ -9,7 +9,7 @@ typedef struct bn_output_dir bn_output_dir;
 typedef enum bn_output_dir_use {
     BN_OUTPUT_DIR_NEW,   /* refused if it has results or a checkpoint of an earlier run */
     BN_OUTPUT_DIR_FORCE, /* they are removed */
-    BN_OUTPUT_DIR_GO_ON  /* they stay, but for the summary */
+    BN_OUTPUT_DIR_GO_ON  /* they stay, but for summary and report */
 } bn_output_dir_use;
 
 /* Makes or reuses `path`: refused (BN_IO) if it holds files that Binnacle did not write, or if another run uses it.

@@ -3,6 +3,7 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
+#include "output/html_report.h"
 #include "output/json_text.h"
 #include "output/progress.h"
 
@@ -250,6 +251,8 @@ bn_status bn_summary_write(bn_context *ctx, bn_sim *sim, bn_output_dir *folder, 
         goto out;
     BN_GO(bn_output_dir_name(folder, &path, "summary.json"));
     BN_GO(bn_file_write(ctx, path, dump, strlen(dump)));
+    if (bn_case_bool(bn_sim_case(sim), "output.report"))
+        st = bn_html_report_write(ctx, sim, folder, o.json);
 out:
     json_decref(o.json);
     free(dump);

@@ -29,7 +29,7 @@ json_t *bn_summary_converged(bn_sim *);
 /* Hashes of the fields, the last thing that a run asks of its device: a failure is known before the run is judged. What
  * could be read stays. */
 BN_CHECKED bn_status bn_summary_hash_fields(bn_context *, bn_sim *, bn_summary *);
-/* Also after a failure. folder NULL: another rank writes. */
+/* Also after a failure; then report.html, if the case asks for it. folder NULL: another rank writes. */
 BN_CHECKED bn_status bn_summary_write(bn_context *, bn_sim *, bn_output_dir *folder, bn_summary *);
 
 #endif

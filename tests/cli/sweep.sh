@@ -10,6 +10,8 @@ ok 'a sweep of 12 points' "$b" sweep "$@" --out "$work/whole" --table port_1,n_e
 ok 'has 13 lines' test "$(wc -l <"$work/whole/sweep.csv")" = 13
 ok '... with units' grep -qx 'light.wavelength \[um\],structure.2.width \[um\],port_1,n_eff,reason' "$work/whole/sweep.csv"
 ok 'a chart' test -s "$work/whole/port_1.png"
+ok 'a report with links to the reports of all points' sh -c 'python3 tests/cli/report.py "$0/whole/report.html" &&
+    test "$(grep -c "href=.points/00[01][0-9]/report.html" "$0/whole/report.html")" = 12' "$work"
 # The numbers are those of runs by hand.
 "$b" run "$work/case.toml" --reference --steps 20 --quiet --out "$work/one" --set light.wavelength='1.54 um' \
     --set structure.2.width='3 um'
@@ -33,6 +35,8 @@ printf '[case]\nsolver="flow"\n[grid]\nnodes=[17,17]\n' >"$work/flow.toml"
 expect 4 '1 of 2 points failed' 'a point that fails' "$b" sweep "$work/flow.toml" --reference --steps 200 --quiet \
     --vary time.dt=1e-3,10 --out "$work/fails"
 ok '... has its reason' grep -Eq '^10,,.*[a-z]' "$work/fails/sweep.csv"
+ok '... in the report, too' sh -c 'python3 tests/cli/report.py "$0" && grep -q "point 1</a>" "$0" &&
+    ! grep -q "point 2</a>" "$0" && grep -q "unstable" "$0"' "$work/fails/report.html"
 ok '... the other its numbers' grep -Eq '^0.001,-[0-9.]+,' "$work/fails/sweep.csv"
 
 expect 1 'needs --vary' 'nothing varied' "$b" sweep "$work/case.toml"

@@ -40,8 +40,8 @@ static void set(overrides *o, const char *key, const char *value)
  * that this case refuses is left as it is. */
 static void set_all(bn_context *ctx, const bn_embedded *file, const bn_solver *solver, bool on, overrides *o)
 {
-    static const char *const common[] = { "output.vtk",   "output.tiff",      "output.hdf5",      "output.pictures",
-                                          "output.first", "output.animation", "output.checkpoint" };
+    static const char *const common[] = { "output.vtk",   "output.tiff",      "output.hdf5",       "output.pictures",
+                                          "output.first", "output.animation", "output.checkpoint", "output.report" };
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         set(o, common[i], on ? "true" : "false");
     set(o, "output.every", on ? "3" : "0");
