@@ -242,7 +242,7 @@ $(BUILD)/fuzz/fuzz: $(FUZZ_O) $(SUPPORT) $(STATIC)
 	$(call say,LINK,$@)$(FUZZ_CC) $(LD_FLAGS) $(FUZZ_SAN) $(if $(filter yes,$(FUZZER)),-fsanitize=fuzzer) -o $@ $^ \
 	  $(CHECK_LIBS) $(LIBS) -lstdc++
 fuzz: all $(BUILD)/fuzz/fuzz ## hostile inputs to every parser, with sanitizers: ONLY=png, SECONDS=60 for each
-	+@$(DRY_RUN) env ONLY='$(ONLY)' SECONDS_EACH='$(SECONDS)' FUZZER='$(FUZZER)' sh tests/fuzz/run.sh $(BUILD)/fuzz/fuzz
+	+@$(DRY_RUN) env ONLY='$(ONLY)' SECONDS_EACH='$(SECONDS)' FUZZER='$(FUZZER)' sh tests/fuzz/fuzz.sh $(BUILD)/fuzz/fuzz
 mutants: all $(TEST_BIN) ## mistakes that stand in kernel and reference alike: which tests see them; ONLY=flow, ONLY=flow/lid
 	+@$(DRY_RUN) python3 tests/mutants/mutants.py --built $(if $(ONLY),--only $(ONLY))
 

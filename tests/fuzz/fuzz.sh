@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh PROGRAM: `make fuzz`: every parser, or those with ONLY in their name, for SECONDS each (60). PROGRAM is linked with
+# fuzz.sh PROGRAM: `make fuzz`: every parser, or those with ONLY in their name, for SECONDS each (60). PROGRAM is linked with
 # libFuzzer, which looks for inputs that reach new lines; FUZZER=no: it is the plain test_fuzz, and SECONDS stand for
 # thousands of mutants. What is found is kept in build/fuzz-findings.
 set -u

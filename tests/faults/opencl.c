@@ -1,0 +1,212 @@
+/* opencl.c: an OpenCL whose calls fail, or whose devices lack something; preloaded.
+ *     BN_FAULT=CALL:N:ERROR[:on]  the N-th call of that name ends with that error, and with "on" (a device that is
+ * lost) all calls after it that are no releases BN_FAULT_MARK, BN_FAULT_COUNT  as in files.c
+ *     BN_SKIP=KERNEL              launches of that kernel do nothing
+ *     BN_PRETEND=fp64,local,groups,buffers  devices without double precision, with 32 KiB of local memory, work-groups
+ *                                 of 64, buffers of 256 MiB */
+#define _GNU_SOURCE
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 64 };
+static struct {
+    const char *name;
+    long count;
+} calls[CALLS];
+static bool fired;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Counts a call; whether it fails, with which error. */
+static bool fault(const char *call, cl_int *error)
+{
+    const char *spec = getenv("BN_FAULT"), *mark = getenv("BN_FAULT_MARK");
+    char name[48] = "", on[4] = "";
+    long n = 0;
+    int c = 0, code = 0;
+    pthread_mutex_lock(&mutex);
+    while (c < CALLS - 1 && calls[c].name && strcmp(calls[c].name, call) != 0)
+        c++;
+    calls[c].name = call;
+    const long now = ++calls[c].count;
+    const bool known = spec && sscanf(spec, "%47[A-Za-z]:%ld:%d:%3s", name, &n, &code, on) >= 3;
+    const bool hit = known && ((strcmp(name, call) == 0 && now == n) || (fired && on[0]));
+    if (hit && !fired) {
+        FILE *f = mark ? fopen(mark, "a") : NULL;
+        if (f) {
+            fprintf(f, "%s %ld\n", call, now);
+            fclose(f);
+        }
+        fired = true;
+    }
+    pthread_mutex_unlock(&mutex);
+    *error = code;
+    return hit;
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+    FILE *f = getenv("BN_FAULT_COUNT") ? fopen(getenv("BN_FAULT_COUNT"), "w") : NULL;
+    for (int c = 0; f && c < CALLS && calls[c].name; c++)
+        fprintf(f, "%s %ld\n", calls[c].name, calls[c].count);
+    if (f)
+        fclose(f);
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+/* Calls that return an error, and calls that return an object and put the error into *error. */
+#define STATUS(name, parameters, arguments)                       \
+    CL_API_ENTRY cl_int CL_API_CALL name parameters               \
+    {                                                             \
+        cl_int code;                                              \
+        return fault(#name, &code) ? code : REAL(name) arguments; \
+    }
+#define OBJECT(type, name, parameters, arguments) \
+    CL_API_ENTRY type CL_API_CALL name parameters \
+    {                                             \
+        cl_int code;                              \
+        if (!fault(#name, &code))                 \
+            return REAL(name) arguments;          \
+        if (error)                                \
+            *error = code;                        \
+        return NULL;                              \
+    }
+
+typedef void(CL_CALLBACK *context_told)(const char *, const void *, size_t, void *);
+typedef void(CL_CALLBACK *program_told)(cl_program, void *);
+typedef const size_t *sizes;
+typedef const cl_event *events;
+
+OBJECT(cl_context, clCreateContext,
+       (const cl_context_properties *p, cl_uint n, const cl_device_id *d, context_told f, void *u, cl_int *error),
+       (p, n, d, f, u, error))
+OBJECT(cl_command_queue, clCreateCommandQueue,
+       (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error), (c, d, p, error))
+OBJECT(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *error), (c, f, n, h, error))
+OBJECT(cl_mem, clCreateImage,
+       (cl_context c, cl_mem_flags f, const cl_image_format *m, const cl_image_desc *d, void *h, cl_int *error),
+       (c, f, m, d, h, error))
+OBJECT(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **s, sizes l, cl_int *error),
+       (c, n, s, l, error))
+OBJECT(cl_program, clCreateProgramWithBinary,
+       (cl_context c, cl_uint n, const cl_device_id *d, sizes l, const unsigned char **b, cl_int *s, cl_int *error),
+       (c, n, d, l, b, s, error))
+OBJECT(cl_kernel, clCreateKernel, (cl_program p, const char *n, cl_int *error), (p, n, error))
+OBJECT(void *, clEnqueueMapBuffer,
+       (cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, events w, cl_event *e,
+        cl_int *error),
+       (q, m, b, f, o, s, n, w, e, error))
+STATUS(clBuildProgram, (cl_program p, cl_uint n, const cl_device_id *d, const char *o, program_told f, void *u),
+       (p, n, d, o, f, u))
+STATUS(clCreateSubDevices,
+       (cl_device_id d, const cl_device_partition_property *p, cl_uint n, cl_device_id *o, cl_uint *r), (d, p, n, o, r))
+STATUS(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
+STATUS(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, events w, cl_event *e), (q, n, w, e))
+STATUS(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, events w, cl_event *e), (q, n, w, e))
+STATUS(clEnqueueCopyBuffer,
+       (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t p, size_t s, cl_uint n, events w, cl_event *e),
+       (q, a, b, o, p, s, n, w, e))
+STATUS(clEnqueueCopyBufferRect,
+       (cl_command_queue q, cl_mem a, cl_mem b, sizes o, sizes p, sizes r, size_t x, size_t y, size_t z, size_t t,
+        cl_uint n, events w, cl_event *e),
+       (q, a, b, o, p, r, x, y, z, t, n, w, e))
+STATUS(clEnqueueFillBuffer,
+       (cl_command_queue q, cl_mem a, const void *p, size_t l, size_t o, size_t s, cl_uint n, events w, cl_event *e),
+       (q, a, p, l, o, s, n, w, e))
+STATUS(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem a, void *p, cl_uint n, events w, cl_event *e),
+       (q, a, p, n, w, e))
+STATUS(clEnqueueReadBuffer,
+       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, events w, cl_event *e),
+       (q, m, b, o, s, p, n, w, e))
+STATUS(clEnqueueReadBufferRect,
+       (cl_command_queue q, cl_mem m, cl_bool b, sizes o, sizes p, sizes r, size_t x, size_t y, size_t z, size_t t,
+        void *h, cl_uint n, events w, cl_event *e),
+       (q, m, b, o, p, r, x, y, z, t, h, n, w, e))
+STATUS(clEnqueueWriteBuffer,
+       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, events w, cl_event *e),
+       (q, m, b, o, s, p, n, w, e))
+STATUS(clEnqueueWriteBufferRect,
+       (cl_command_queue q, cl_mem m, cl_bool b, sizes o, sizes p, sizes r, size_t x, size_t y, size_t z, size_t t,
+        const void *h, cl_uint n, events w, cl_event *e),
+       (q, m, b, o, p, r, x, y, z, t, h, n, w, e))
+STATUS(clFinish, (cl_command_queue q), (q))
+STATUS(clFlush, (cl_command_queue q), (q))
+STATUS(clWaitForEvents, (cl_uint n, events w), (n, w))
+STATUS(clGetPlatformIDs, (cl_uint n, cl_platform_id *p, cl_uint *r), (n, p, r))
+STATUS(clGetDeviceIDs, (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *d, cl_uint *r), (p, t, n, d, r))
+STATUS(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
+STATUS(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
+       (p, d, i, s, v, r))
+STATUS(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r), (e, i, s, v, r))
+
+/* BN_SKIP: a marker stands in the queue where that kernel would run. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint d, sizes o, sizes g,
+                                                       sizes l, cl_uint n, events w, cl_event *e)
+{
+    const char *skipped = getenv("BN_SKIP");
+    char name[256] = "";
+    cl_event marker;
+    cl_int code;
+    if (fault("clEnqueueNDRangeKernel", &code))
+        return code;
+    if (skipped && clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+        strcmp(name, skipped) == 0) {
+        code = REAL(clEnqueueMarkerWithWaitList)(q, n, w, e ? e : &marker);
+        return code == CL_SUCCESS && !e ? clReleaseEvent(marker) : code;
+    }
+    return REAL(clEnqueueNDRangeKernel)(q, k, d, o, g, l, n, w, e);
+}
+
+static bool pretends(const char *what)
+{
+    const char *list = getenv("BN_PRETEND");
+    return list && strstr(list, what);
+}
+
+/* Lowers numbers of a type in what a question was answered with. */
+#define LOWER(type, most)                                             \
+    do {                                                              \
+        for (size_t i_ = 0; value && i_ < bytes / sizeof(type); i_++) \
+            if (((type *)value)[i_] > (most))                         \
+                ((type *)value)[i_] = (most);                         \
+    } while (0)
+
+CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info info, size_t bytes, void *value,
+                                                size_t *r)
+{
+    cl_int code;
+    if (fault("clGetDeviceInfo", &code))
+        return code;
+    const cl_int answer = REAL(clGetDeviceInfo)(d, info, bytes, value, r);
+    if (answer != CL_SUCCESS)
+        return answer;
+    if (info == CL_DEVICE_LOCAL_MEM_SIZE && pretends("local"))
+        LOWER(cl_ulong, 32768);
+    if (info == CL_DEVICE_MAX_MEM_ALLOC_SIZE && pretends("buffers"))
+        LOWER(cl_ulong, (cl_ulong)256 << 20);
+    if ((info == CL_DEVICE_MAX_WORK_GROUP_SIZE || info == CL_DEVICE_MAX_WORK_ITEM_SIZES) && pretends("groups"))
+        LOWER(size_t, 64);
+    if (info == CL_DEVICE_DOUBLE_FP_CONFIG && pretends("fp64"))
+        LOWER(cl_device_fp_config, 0);
+    char *extension = info == CL_DEVICE_EXTENSIONS && value && pretends("fp64") ? strstr(value, "cl_khr_fp64") : NULL;
+    if (extension)
+        memcpy(extension, "cl_khr_none", strlen("cl_khr_none"));
+    return answer;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_group_info info,
+                                                         size_t bytes, void *value, size_t *r)
+{
+    cl_int code;
+    if (fault("clGetKernelWorkGroupInfo", &code))
+        return code;
+    const cl_int answer = REAL(clGetKernelWorkGroupInfo)(k, d, info, bytes, value, r);
+    if (answer == CL_SUCCESS && info == CL_KERNEL_WORK_GROUP_SIZE && pretends("groups"))
+        LOWER(size_t, 64);
+    return answer;
+}
