@@ -4,6 +4,7 @@
 #include "numerics/linear_reference.h"
 
 #include "numerics/multigrid_plan.h"
+#include "numerics/pair.h"
 #include "numerics/spectral_plan.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ struct bn_linear_reference {
     real *inverse;
     bn_spectral_plan spectral;
     axis axes[2];
-    real *line;
+    pair *line;
     unsigned long long solves;
     bn_cg_report checked; /* of the last direct solution whose residual was computed */
 };
@@ -51,7 +52,7 @@ static bool create_spectral(bn_linear_reference *l)
     for (int d = 0; d < 2; d++) {
         const bn_spectral_axis *a = &l->spectral.axis[d];
         const size_t size = (size_t)1 << a->log;
-        l->axes[d].twiddle = rounded(a->twiddle, size);
+        l->axes[d].twiddle = rounded(a->twiddle, bn_spectral_twiddles(a));
         l->axes[d].chirp = rounded(a->chirp, 2 * (size_t)a->length);
         l->axes[d].spectrum = rounded(a->spectrum, 2 * size);
         l->axes[d].eigenvalue = rounded(a->eigenvalue, (size_t)a->count);
@@ -59,7 +60,7 @@ static bool create_spectral(bn_linear_reference *l)
             return false;
         longest = size > longest ? size : longest;
     }
-    return (l->line = malloc(2 * longest * sizeof(real))) != NULL;
+    return (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
 }
 
 static bool create_multigrid(bn_linear_reference *l)
@@ -383,37 +384,55 @@ static void conjugate_gradients(bn_linear_reference *l, real *x, const real *b, 
 
 /* ---------------------------------------------------------------------------------------------------- direct solver */
 
-/* One level of butterflies over 2^top points; up: its inverse, unscaled. */
-static void butterflies(real *v, int log, int top, const real *twiddle, bool up)
+static pair times(pair a, real re, real im) { return (pair){ FMA(a.x, re, -(a.y * im)), FMA(a.x, im, a.y * re) }; }
+
+/* One level of butterflies over 2^top points, from point `begin`; up: its inverse, unscaled. Twiddle factors: roots of
+ * 2^period. */
+static void butterflies(pair *v, size_t begin, int log, int top, int period, const real *twiddle, bool up)
 {
     const size_t half = (size_t)1 << (top - 1);
-    for (size_t block = 0; block < (size_t)1 << log; block += 2 * half)
+    for (size_t block = begin; block < (size_t)1 << log; block += 2 * half)
         for (size_t q = 0; q < half; q++) {
-            real *a = v + 2 * (block + q), *b = a + 2 * half;
-            const real wr = twiddle[2 * (q << (log - top))], wi = twiddle[2 * (q << (log - top)) + 1];
-            const real ar = a[0], ai = a[1];
-            if (up) {
-                const real br = b[0] * wr - b[1] * -wi, bi = b[0] * -wi + b[1] * wr;
-                a[0] = ar + br;
-                a[1] = ai + bi;
-                b[0] = ar - br;
-                b[1] = ai - bi;
-            } else {
-                const real dr = ar - b[0], di = ai - b[1];
-                a[0] = ar + b[0];
-                a[1] = ai + b[1];
-                b[0] = dr * wr - di * wi;
-                b[1] = dr * wi + di * wr;
-            }
+            pair *a = v + block + q, *b = a + half;
+            const real *w = twiddle + 2 * (q << (period - top));
+            const pair first = *a, second = up ? times(*b, w[0], -w[1]) : *b, d = minus(first, second);
+            *a = (pair){ first.x + second.x, first.y + second.y };
+            *b = up ? d : times(d, w[0], w[1]);
         }
 }
 
-static void multiply(real *v, const real *by)
+/* Folds the first 2^top points and the end, which stands at 2^log: kernels/spectral.cl explains it. */
+static void fold(pair *v, int log, int top, const real *twiddle, bool odd)
 {
-    const real re = v[0] * by[0] - v[1] * by[1], im = v[0] * by[1] + v[1] * by[0];
-    v[0] = re;
-    v[1] = im;
+    const size_t m = (size_t)1 << (top - 1), last = (size_t)1 << log;
+    const real sign = odd ? -1 : 1;
+    for (size_t j = 0; j <= m / 2; j++) {
+        const size_t end = j == 0 ? last : 2 * m - j;
+        const pair a = v[j], b = v[m - j], c = v[m + j], d = v[end];
+        const real *w = twiddle + 2 * (j << (log - top));
+        const pair outer = { a.x - sign * d.x, a.y - sign * d.y }, inner = { b.x - sign * c.x, b.y - sign * c.y };
+        const pair p = odd ? inner : outer, q = odd ? outer : inner;
+        v[j] = (pair){ a.x + sign * d.x, a.y + sign * d.y };
+        v[j == 0 ? last : m - j] = (pair){ b.x + sign * c.x, b.y + sign * c.y };
+        v[m + j] = times((pair){ p.x + q.y, p.y - q.x }, w[0], -w[1]);
+        if (j > 0)
+            v[end] = times((pair){ q.x + p.y, q.y - p.x }, -w[1], w[0]);
+    }
 }
+
+static void transform_folded(pair *v, int log, const real *twiddle, bool odd)
+{
+    const size_t last = (size_t)1 << log;
+    for (int top = log; top > 0; top--) {
+        fold(v, log, top, twiddle, odd);
+        butterflies(v, (size_t)1 << top, log, top, log + 1, twiddle, false);
+    }
+    const pair low = v[0], high = v[last];
+    v[0] = (pair){ low.x + high.x, low.y + high.y };
+    v[last] = minus(low, high);
+}
+
+static pair by(pair v, const real *w) { return times(v, w[0], w[1]); }
 
 /* Two lines, `stride` apart from value to value; the second may be NULL. In place. */
 static void transform_lines(bn_linear_reference *l, int d, bool back, real *first, real *second, size_t stride)
@@ -421,30 +440,31 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
     const bn_spectral_axis *a = &l->spectral.axis[d];
     const axis *t = &l->axes[d];
     const int32_t *load = back ? a->load_back : a->load, *pick = back ? a->pick_back : a->pick;
-    real *v = l->line;
-    for (int m = 0; m < 1 << a->log; m++) {
-        const int code = m < a->length ? load[m] : 0;
+    pair *v = l->line;
+    for (int m = 0; m <= 1 << a->log; m++) {
+        const int number = m - a->first, folded = number >= 0 && number < a->count ? number + 1 : 0;
+        const int code = a->folded ? folded : m < a->length ? load[m] : 0;
         const size_t at = (size_t)(abs(code) - (code != 0)) * stride;
-        v[2 * m] = code == 0 ? 0 : code > 0 ? first[at] : -first[at];
-        v[2 * m + 1] = code == 0 || !second ? 0 : code > 0 ? second[at] : -second[at];
+        v[m].x = code == 0 ? 0 : code > 0 ? first[at] : -first[at];
+        v[m].y = code == 0 || !second ? 0 : code > 0 ? second[at] : -second[at];
         if (a->chirps && code != 0)
-            multiply(v + 2 * m, t->chirp + 2 * m);
+            v[m] = by(v[m], t->chirp + 2 * (ptrdiff_t)m);
     }
-    for (int top = a->log; top > 0; top--)
-        butterflies(v, a->log, top, t->twiddle, false);
-    if (a->chirps) {
-        for (int m = 0; m < 1 << a->log; m++)
-            multiply(v + 2 * m, t->spectrum + 2 * m);
-        for (int top = 1; top <= a->log; top++)
-            butterflies(v, a->log, top, t->twiddle, true);
-    }
+    if (a->folded)
+        transform_folded(v, a->log, t->twiddle, a->odd);
+    for (int top = a->log; !a->folded && top > 0; top--)
+        butterflies(v, 0, a->log, top, a->log, t->twiddle, false);
+    for (int m = 0; a->chirps && m < 1 << a->log; m++)
+        v[m] = by(v[m], t->spectrum + 2 * (ptrdiff_t)m);
+    for (int top = 1; a->chirps && top <= a->log; top++)
+        butterflies(v, 0, a->log, top, a->log, t->twiddle, true);
     for (int q = 0; q < a->count; q++) {
-        real *value = v + 2 * pick[q];
-        if (a->chirps)
-            multiply(value, t->chirp + 2 * pick[q]);
-        first[(size_t)q * stride] = a->odd ? -value[1] : value[0];
+        const int at = abs(pick[q]) - 1;
+        const pair value = a->chirps ? by(v[at], t->chirp + 2 * (ptrdiff_t)at) : v[at];
+        const pair turned = a->odd && !a->folded ? (pair){ -value.y, value.x } : value;
+        first[(size_t)q * stride] = pick[q] > 0 ? turned.x : -turned.x;
         if (second)
-            second[(size_t)q * stride] = a->odd ? value[0] : value[1];
+            second[(size_t)q * stride] = pick[q] > 0 ? turned.y : -turned.y;
     }
 }
 

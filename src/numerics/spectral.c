@@ -27,7 +27,7 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_devic
 {
     const size_t length = (size_t)a->length, count = (size_t)a->count, size = (size_t)1 << a->log;
     const double none[2] = { 0, 0 };
-    BN_TRY(bn_device_array_reals(d, "twiddle factors", a->twiddle, size, &table[TWIDDLE]));
+    BN_TRY(bn_device_array_reals(d, "twiddle factors", a->twiddle, bn_spectral_twiddles(a), &table[TWIDDLE]));
     BN_TRY(bn_device_array_integers(d, "extension", a->load, length, &table[LOAD]));
     BN_TRY(bn_device_array_integers(d, "order", a->pick, count, &table[PICK]));
     BN_TRY(bn_device_array_integers(d, "extension back", a->load_back, length, &table[LOAD_BACK]));
@@ -66,12 +66,14 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "CHIRP_X", .kind = BN_DEF_INT, .u.i = x->chirps },
         { .name = "COUNT_X", .kind = BN_DEF_INT, .u.i = x->count },
         { .name = "FIRST_X", .kind = BN_DEF_INT, .u.i = x->first },
+        { .name = "FOLD_X", .kind = BN_DEF_INT, .u.i = x->folded },
         { .name = "ODD_X", .kind = BN_DEF_INT, .u.i = x->odd },
         { .name = "LOG_Y", .kind = BN_DEF_INT, .u.i = y->log },
         { .name = "LENGTH_Y", .kind = BN_DEF_INT, .u.i = y->length },
         { .name = "CHIRP_Y", .kind = BN_DEF_INT, .u.i = y->chirps },
         { .name = "COUNT_Y", .kind = BN_DEF_INT, .u.i = y->count },
         { .name = "FIRST_Y", .kind = BN_DEF_INT, .u.i = y->first },
+        { .name = "FOLD_Y", .kind = BN_DEF_INT, .u.i = y->folded },
         { .name = "ODD_Y", .kind = BN_DEF_INT, .u.i = y->odd },
         { .name = "TWICE_LOW_X", .kind = BN_DEF_INT, .u.i = x->low_free },
         { .name = "TWICE_HIGH_X", .kind = BN_DEF_INT, .u.i = x->high_free },

@@ -21,7 +21,8 @@ static void set_lengths(bn_spectral_axis *a)
 {
     a->length = (a->low_free == a->high_free ? 2 : 4) * a->intervals;
     a->chirps = !power_of_two(a->length);
-    a->log = ceil_log2(a->chirps ? 2 * a->length - 1 : a->length);
+    a->folded = !a->chirps && a->low_free == a->high_free && a->intervals > 1;
+    a->log = ceil_log2(a->chirps ? 2 * a->length - 1 : a->folded ? a->intervals : a->length);
     a->odd = !a->low_free;
     a->first = a->low_free ? 0 : 1;
     a->count = a->intervals - 1 + a->low_free + a->high_free;
@@ -32,7 +33,7 @@ static size_t local_bytes(int intervals, bool low_free, bool high_free, size_t r
 {
     bn_spectral_axis a = { .intervals = intervals, .low_free = low_free, .high_free = high_free };
     set_lengths(&a);
-    return 2 * real_bytes << a.log;
+    return 2 * real_bytes * (((size_t)1 << a.log) + (a.folded && !a.odd ? 16 : 0));
 }
 
 /* The four sides as the bits at the middle of each say. */
@@ -127,6 +128,33 @@ static int reversed(int value, int bits)
     return out;
 }
 
+/* The place of the coefficient at wave number k = 2^p (2 m + 1) of a folded line, in the form of extend(): the block of
+ * the p-th fold, whose points are in bit-reversed order, begins where it ends itself. Its transform of M points gives
+ * odd wave numbers upwards at n = 0, 1 ... for even m, downwards for odd ones; backward, so that the index is M - n. */
+static int32_t folded_place(const bn_spectral_axis *a, int k)
+{
+    if (k == 0 || k == a->intervals)
+        return k + 1;
+    int block = a->intervals / 2, log = a->log - 1;
+    for (; k % 2 == 0; k /= 2, log--)
+        block /= 2;
+    const int m = k / 2, n = m % 2 ? block - 1 - m / 2 : m / 2;
+    const int place = 1 + block + reversed((block - n) % block, log);
+    return a->odd && m % 2 ? -place : place;
+}
+
+/* exp(-i pi t / n), the same bits for angles that add up to a right one. */
+static void root(int t, int n, double out[2])
+{
+    const bool upper = 2 * t > n;
+    const int within = upper ? n - t : t;
+    const bool swap = 4 * within > n;
+    const double angle = pi * (swap ? 0.5 * n - within : within) / n, c = cos(angle),
+                 s = 4 * within == n ? c : sin(angle);
+    out[0] = (upper ? -1 : 1) * (swap ? s : c);
+    out[1] = -(swap ? c : s);
+}
+
 /* Transform in place, natural order in, bit-reversed order out. */
 static void transform(double *pairs, int log, const double *twiddle)
 {
@@ -150,7 +178,7 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
     a->load_back = calloc((size_t)length, sizeof *a->load_back);
     a->pick = calloc((size_t)a->count, sizeof *a->pick);
     a->pick_back = calloc((size_t)a->count, sizeof *a->pick_back);
-    a->twiddle = calloc((size_t)size, sizeof *a->twiddle);
+    a->twiddle = calloc(bn_spectral_twiddles(a), sizeof *a->twiddle);
     a->chirp = calloc(2 * (size_t)length, sizeof *a->chirp);
     a->spectrum = calloc(2 * (size_t)size, sizeof *a->spectrum);
     a->eigenvalue = calloc((size_t)a->count, sizeof *a->eigenvalue);
@@ -162,13 +190,15 @@ static bool fill_axis(bn_spectral_axis *a, double k, double mass)
         a->load_back[m] = extend_back(a, m);
     }
     for (int q = 0; q < a->count; q++) {
-        const int there = a->chirps ? wave(a, q) : reversed(wave(a, q), a->log);
-        const double s = sin(pi * wave(a, q) / length);
-        a->pick[q] = there;
-        a->pick_back[q] = a->chirps ? a->first + q : reversed(a->first + q, a->log);
+        const int number = wave(a, q);
+        const double s = sin(pi * number / length);
+        a->pick[q] = a->folded ? folded_place(a, number) : 1 + (a->chirps ? number : reversed(number, a->log));
+        a->pick_back[q] = a->folded ? a->pick[q] : 1 + (a->chirps ? a->first + q : reversed(a->first + q, a->log));
         a->eigenvalue[q] = mass + 4 * k * s * s;
     }
-    for (int t = 0; t < size / 2; t++) {
+    for (int t = 0; a->folded && t <= size; t++)
+        root(t, size, a->twiddle + (ptrdiff_t)2 * t);
+    for (int t = 0; !a->folded && t < size / 2; t++) {
         a->twiddle[2 * t] = cos(2 * pi * t / size);
         a->twiddle[2 * t + 1] = -sin(2 * pi * t / size);
     }

@@ -8,14 +8,18 @@
 
 /* One dimension. Unknowns are `count` nodes from node `first` on. A line is extended to a period of `length` points:
  * odd about its lower end where the value is given there, else even. Transforms have 2^log points; if length is no
- * power of two they are a convolution (`chirps`). twiddle [2^log / 2], chirp [length], spectrum [2^log]   pairs (re,
- * im) load, load_back [length]    for each point of the period the value there, forward and back, as the kernel
- * explains pick, pick_back [count]     index of each value in the result of the transform eigenvalue [count] times the
- * lengths of both periods */
+ * power of two they are a convolution (`chirps`), if both ends are alike and 2^log is `intervals` lines are `folded`.
+ *   twiddle     bn_spectral_twiddles() numbers: exp(-2 pi i t / 2^log), t < 2^log / 2; folded exp(-i pi t / 2^log),
+ *               t <= 2^log
+ *   chirp [length], spectrum [2^log]    pairs (re, im)
+ *   load, load_back [length]            for each point of the period the value there, forward and back, as the kernel
+ *                                       explains
+ *   pick, pick_back [count]             the place of each value in the result of the transform, in the same form
+ *   eigenvalue [count]                  times the lengths of both periods */
 typedef struct bn_spectral_axis {
     int intervals, count, first, length, log;
     bool low_free, high_free; /* mirrored ends, whose node is an unknown */
-    bool odd, chirps;
+    bool odd, chirps, folded;
     int32_t *load, *pick, *load_back, *pick_back;
     double *twiddle, *chirp, *spectrum, *eigenvalue;
 } bn_spectral_axis;
@@ -23,6 +27,12 @@ typedef struct bn_spectral_axis {
 typedef struct bn_spectral_plan {
     bn_spectral_axis axis[2];
 } bn_spectral_plan;
+
+static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
+{
+    const size_t size = (size_t)1 << a->log;
+    return a->folded ? 2 * (size + 1) : size;
+}
 
 /* Whether the direct solver can take the matrix: a whole rectangle with each side given or mirrored throughout, lines
  * that fit into BN_SPECTRAL_LOCAL_BYTES. *why (why may be NULL): the reason why not. */
