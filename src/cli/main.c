@@ -93,7 +93,7 @@ static const bn_command commands[] = {
 };
 
 /* What a signal handler can reach. */
-static volatile sig_atomic_t stop_wanted, status_wanted;
+static volatile sig_atomic_t stop_wanted, status_wanted, answers;
 static bn_last_words last_words;
 
 static void on_stop(int number)
@@ -102,6 +102,9 @@ static void on_stop(int number)
     if (words[0] && !stop_wanted && write(STDERR_FILENO, words, strlen(words)) < 0)
         _exit(128 + number);
     if (stop_wanted)
+        _exit(128 + number);
+    static const char answer[] = "\nending after this step, with a checkpoint; once more: at once\n";
+    if (answers && number == SIGINT && write(STDERR_FILENO, answer, sizeof answer - 1) < 0)
         _exit(128 + number);
     stop_wanted = number;
 }
@@ -130,6 +133,7 @@ static void handle_signals(const bn_command *c, const bn_options *o)
     handle(SIGXFSZ, SIG_IGN);
     if (!c || !c->stoppable || o->child)
         return;
+    answers = c->bit == BN_CMD_RUN && !o->run.quiet && isatty(STDERR_FILENO); /* somebody waits at the keys */
     handle(SIGINT, on_stop);
     handle(SIGTERM, on_stop);
     handle(SIGUSR1, on_status);

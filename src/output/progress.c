@@ -1,4 +1,5 @@
-/* progress.c: one rewritten line on a terminal, a plain line every ten seconds elsewhere, JSON lines for scripts. */
+/* progress.c: one rewritten line on a terminal, also within long steps, a plain line every ten seconds elsewhere, JSON
+ * lines for scripts. */
 #include "output/progress.h"
 
 #include <math.h>
@@ -74,6 +75,18 @@ static double seconds_left(bn_progress *p, const bn_sim_state *now, double toler
     return left;
 }
 
+static void put_line(bn_progress *p, const char *line)
+{
+    if (p->terminal) {
+        const size_t n = strlen(line);
+        fprintf(stderr, "\r%s%*s", line, (int)(p->width > n ? p->width - n : 0), "");
+        p->width = n;
+    } else {
+        fprintf(stderr, "%s\n", line);
+    }
+    fflush(stderr);
+}
+
 void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
 {
     const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 10;
@@ -110,14 +123,19 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
         snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * share);
     snprintf(line, sizeof line, "step %llu  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step,
              along.letter, now.time, along.unit, residual, rate, limit, done, guess ? "~" : "", rest);
-    if (p->terminal) {
-        const size_t n = strlen(line);
-        fprintf(stderr, "\r%s%*s", line, (int)(p->width > n ? p->width - n : 0), "");
-        p->width = n;
-    } else {
-        fprintf(stderr, "%s\n", line);
-    }
-    fflush(stderr);
+    put_line(p, line);
+}
+
+void bn_progress_within(bn_progress *p, bn_sim *sim)
+{
+    const double t = bn_seconds_now();
+    char line[128], done[32];
+    if (p->quiet || p->json || t - p->last < (p->terminal ? 2 : 10))
+        return;
+    p->last = t;
+    clock_text(t - p->start, done, sizeof done);
+    snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", bn_sim_now(sim).step + 1, done);
+    put_line(p, line);
 }
 
 void bn_progress_end(bn_progress *p)

@@ -24,6 +24,9 @@ void bn_progress_resume(bn_progress *, bn_sim *);
 /* Prints when due. `wanted`: a line on stderr now, in any mode. */
 void bn_progress_show(bn_progress *, bn_sim *, bool wanted);
 
+/* Within a step that takes seconds: that it is at work. */
+void bn_progress_within(bn_progress *, bn_sim *);
+
 /* Ends the rewritten line. */
 void bn_progress_end(bn_progress *);
 

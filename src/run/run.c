@@ -165,7 +165,12 @@ static int asked_to_end(run *r)
     return r->asked;
 }
 
-static bool step_is_to_end(void *user) { return asked_to_end(user) != BN_GO_ON; }
+static bool step_is_to_end(void *user)
+{
+    run *r = user;
+    bn_progress_within(&r->progress, r->sim);
+    return asked_to_end(r) != BN_GO_ON;
+}
 
 /* Ranks agree on what they may see differently: whether the run is to end, whether a checkpoint is due, how many files
  * are written. A single rank has nothing to agree on. */
