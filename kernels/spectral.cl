@@ -33,7 +33,7 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 
 /* Points stay in registers only where the number of levels is known; and PoCL mixes up the local memory of a kernel
  * that is the only one to call a function with a barrier. */
-#define INLINED static inline __attribute__((always_inline))
+#define ALWAYS_INLINED static inline __attribute__((always_inline))
 
 #define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
 
@@ -42,7 +42,7 @@ static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y
 
 /* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8;
  * there are 2^(period - 1) twiddle factors or more. */
-INLINED void pass_8(local real2 *z, int t, int top, int period, global const real2 *twiddle, int up)
+ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global const real2 *twiddle, int up)
 {
     const int part = 1 << (top - 3), shift = period - top;
     const int offset = t & (part - 1), base = (t >> (top - 3)) << top | offset;
@@ -70,7 +70,7 @@ INLINED void pass_8(local real2 *z, int t, int top, int period, global const rea
     else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
 }
 
-INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
+ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
 {
     FOR_ITEMS(t, 1 << (log - 3))
     pass_8(z, t, top, log, twiddle, up);
@@ -78,7 +78,7 @@ INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twid
 }
 
 /* The one or two levels that remain; always the largest. */
-INLINED void pass_rest(local real2 *z, int log, global const real2 *twiddle, int up)
+ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twiddle, int up)
 {
     if (log % 3 == 1) {
         const int part = 1 << (log - 1);
@@ -97,7 +97,7 @@ INLINED void pass_rest(local real2 *z, int log, global const real2 *twiddle, int
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-INLINED void transform_down(local real2 *z, int log, global const real2 *twiddle)
+ALWAYS_INLINED void transform_down(local real2 *z, int log, global const real2 *twiddle)
 {
     if (log % 3)
         pass_rest(z, log, twiddle, 0);
@@ -105,7 +105,7 @@ INLINED void transform_down(local real2 *z, int log, global const real2 *twiddle
         pass_all(z, log, top, twiddle, 0);
 }
 
-INLINED void transform_up(local real2 *z, int log, global const real2 *twiddle)
+ALWAYS_INLINED void transform_up(local real2 *z, int log, global const real2 *twiddle)
 {
     for (int top = 3; top <= log - log % 3; top += 3)
         pass_all(z, log, top, twiddle, 1);
@@ -131,7 +131,7 @@ static inline real weight(lines l, int number)
 
 /* One fold over 2 M intervals, of a = f[j], b = f[M - j], c = f[M + j], d = f[2 M - j]; w = exp(-i pi j / 2 M). In
  * place of a, b: what is to be folded again; of c, d: points j and M - j of the transform. */
-INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
+ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
 {
     const real2 outer = odd ? *a + *d : *a - *d, inner = odd ? *b + *c : *b - *c;
     const real2 u = odd ? inner : outer, v = odd ? outer : inner;
@@ -143,8 +143,8 @@ INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
 
 /* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
  * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. */
-INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels, global const real2 *twiddle,
-                         int odd)
+ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels,
+                                global const real2 *twiddle, int odd)
 {
     const int parts = 1 << levels, part = 1 << (top - levels);
 #pragma unroll
@@ -166,7 +166,7 @@ INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int le
 }
 
 /* Where k = 0 the points of b are those of a, but for the line's end: it stands behind the others, at 2^log. */
-INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
+ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
 {
     const int parts = 1 << levels, part = 1 << (top - levels);
     if (k == 0 && !odd) {
@@ -183,7 +183,7 @@ INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, 
 }
 
 /* Point m of two lines, multiplied by their factors. */
-INLINED real2 point(global const real *values, lines l, int m, int odd)
+ALWAYS_INLINED real2 point(global const real *values, lines l, int m, int odd)
 {
     const int number = m - odd;
     const index_t at = (index_t)clamp(number, 0, l.count - 1) * l.stride;
@@ -193,8 +193,8 @@ INLINED real2 point(global const real *values, lines l, int m, int odd)
 }
 
 /* Transforms two lines in local memory; the first levels, as many as do not make threes, on the way there. */
-INLINED void transform_folded(global const real *values, lines l, int log, int odd, global const real2 *twiddle,
-                              local real2 *z)
+ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log, int odd, global const real2 *twiddle,
+                                     local real2 *z)
 {
     const int levels = log % 3 ? log % 3 : 3, parts = 1 << levels, part = 1 << (log - levels);
     FOR_ITEMS(k, part / 2 + 1)
@@ -234,9 +234,9 @@ INLINED void transform_folded(global const real *values, lines l, int log, int o
 
 /* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
  * conjugate, over its length, in the transform's own order. */
-INLINED void transform_lines(global const real *values, lines l, int log, int length, int chirps,
-                             global const real2 *twiddle, global const int *load, global const real2 *chirp,
-                             global const real2 *spectrum, local real2 *z)
+ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log, int length, int chirps,
+                                    global const real2 *twiddle, global const int *load, global const real2 *chirp,
+                                    global const real2 *spectrum, local real2 *z)
 {
     /* AHEAD points at a time, so that their loads overlap. */
     for (int begin = (int)get_local_id(0); begin < 1 << log; begin += AHEAD * (int)get_local_size(0)) {
@@ -276,7 +276,7 @@ INLINED void transform_lines(global const real *values, lines l, int log, int le
 }
 
 /* The two results at a place: the transform is S_b - i S_a for odd lines that are extended, else C_a + i C_b. */
-INLINED real2 result(local const real2 *z, int code, int turned, int chirps, global const real2 *chirp)
+ALWAYS_INLINED real2 result(local const real2 *z, int code, int turned, int chirps, global const real2 *chirp)
 {
     const int at = (int)abs(code) - 1;
     const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)], w = turned ? (real2)(-v.y, v.x) : v;
@@ -285,9 +285,9 @@ INLINED real2 result(local const real2 *z, int code, int turned, int chirps, glo
 
 /* Writes the results to two lines, of which `pairs` lie side by side. With `divide` the first over own_first +
  * other[q], the second over own_second + other[q]. */
-INLINED void store_lines(global real *values, lines l, local const real2 *z, int turned, int chirps,
-                         global const int *pick, global const real2 *chirp, int pairs, int divide, real own_first,
-                         real own_second, global const real *other)
+ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 *z, int turned, int chirps,
+                                global const int *pick, global const real2 *chirp, int pairs, int divide,
+                                real own_first, real own_second, global const real *other)
 {
     for (int begin = (int)get_local_id(0); l.has_first && begin < l.count; begin += AHEAD * (int)get_local_size(0)) {
         int place[AHEAD];

@@ -41,7 +41,8 @@ compile()
 }
 
 # Barriers of the build for CPUs (barriers.awk), but for those of kernels that PoCL 3.1, 5.0 and 6.0 were seen to take.
-taken=' bpm_crank_nicolson bpm_half_step cg_products_dot cg_products_norm maxwell_fused maxwell_anderson_gram_sum '
+# spectral_columns was seen on 3.1 and 5.0 alone.
+taken=' bpm_crank_nicolson bpm_half_step cg_products_dot cg_products_norm maxwell_fused maxwell_anderson_gram_sum spectral_columns '
 llvm=$(mktemp) constants=$(mktemp)
 trap 'rm -f "$llvm" "$constants"' EXIT
 look_at_barriers()

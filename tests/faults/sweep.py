@@ -163,7 +163,7 @@ def sweep_files():
             if missing:
                 why.append("success without " + " ".join(missing))
             other = sorted(f for f, data in files.items() if f in whole[name][1] and data != whole[name][1][f]
-                           and not re.search(r"summary.json|lock$|checkpoint/|\.h5$", f))  # these hold dates
+                           and not re.search(r"summary.json|report.html|lock$|checkpoint/|\.h5$", f))  # these hold dates
             if other:
                 why.append("success with other " + " ".join(other))
             if hit and call in ("write", "fsync", "rename") and e not in ("EINTR", "SHORT"):

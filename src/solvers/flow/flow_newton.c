@@ -240,9 +240,6 @@ bn_status flow_newton_plan(const bn_case *c, flow *s, bn_plan *p)
     if (bn_case_real(c, "stop.time") > 0)
         (void)bn_case_reject(c, "stop.time", "leave it out, or take solver.steady = \"march\"",
                              "solver.steady = \"newton\" has no time: its steps are iterations");
-    if (bn_case_bool(c, "output.animation"))
-        (void)bn_case_reject(c, "output.animation", "leave it out, or take solver.steady = \"march\"",
-                             "solver.steady = \"newton\" has no motion to show: its steps are iterations");
     BN_TRY(bn_plan_note(p, "Krylov vectors at most", w->basis, ""));
     BN_TRY(bn_plan_note(p, "viscosity of the start over that of the case", w->scale, ""));
     if (bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))

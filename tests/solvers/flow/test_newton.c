@@ -157,7 +157,6 @@ START_TEST(what_has_no_steady_state_or_no_end_is_refused)
     } cases[] = {
         { "", "steady_tolerance" },
         { "steady_tolerance = 1e-6\n[stop]\ntime = 1\n", "has no time" },
-        { "steady_tolerance = 1e-6\n[output]\nanimation = true\n", "no motion" },
         { "steady_tolerance = 1e-6\n[time]\ndt = 1e-3\n", "solver.steady = \"march\"" },
         { "steady_tolerance = 1e-6\n[fluid]\ndiffusivity = 0.1\n", "no temperature is given" },
     };
