@@ -276,16 +276,16 @@ ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log,
 }
 
 /* The two results at a place: the transform is S_b - i S_a for odd lines that are extended, else C_a + i C_b. */
-ALWAYS_INLINED real2 result(local const real2 *z, int code, int turned, int chirps, global const real2 *chirp)
+ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
 {
     const int at = (int)abs(code) - 1;
-    const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)], w = turned ? (real2)(-v.y, v.x) : v;
+    const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)], w = times_i ? (real2)(-v.y, v.x) : v;
     return code > 0 ? w : -w;
 }
 
 /* Writes the results to two lines, of which `pairs` lie side by side. With `divide` the first over own_first +
  * other[q], the second over own_second + other[q]. */
-ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 *z, int turned, int chirps,
+ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 *z, int times_i, int chirps,
                                 global const int *pick, global const real2 *chirp, int pairs, int divide,
                                 real own_first, real own_second, global const real *other)
 {
@@ -303,7 +303,7 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 
             const int q = begin + n * (int)get_local_size(0);
             const index_t at = (index_t)q * l.stride;
             if (q < l.count) {
-                real2 v = result(z, place[n], turned, chirps, chirp);
+                real2 v = result(z, place[n], times_i, chirps, chirp);
                 if (divide)
                     v = (real2)(v.x / (own_first + by[n]), v.y / (own_second + by[n]));
                 if (pairs && l.has_second) {

@@ -461,10 +461,10 @@ static void transform_lines(bn_linear_reference *l, int d, bool back, real *firs
     for (int q = 0; q < a->count; q++) {
         const int at = abs(pick[q]) - 1;
         const pair value = a->chirps ? by(v[at], t->chirp + 2 * (ptrdiff_t)at) : v[at];
-        const pair turned = a->odd && !a->folded ? (pair){ -value.y, value.x } : value;
-        first[(size_t)q * stride] = pick[q] > 0 ? turned.x : -turned.x;
+        const pair times_i = a->odd && !a->folded ? (pair){ -value.y, value.x } : value;
+        first[(size_t)q * stride] = pick[q] > 0 ? times_i.x : -times_i.x;
         if (second)
-            second[(size_t)q * stride] = pick[q] > 0 ? turned.y : -turned.y;
+            second[(size_t)q * stride] = pick[q] > 0 ? times_i.y : -times_i.y;
     }
 }
 

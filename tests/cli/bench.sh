@@ -173,6 +173,7 @@ assert all((r["size"], r["precision"]) == (33, "double") for r in rows), rows
 what = {r["what"] for r in rows if r["trouble"] is None}
 assert what >= {"Poisson, direct", "Poisson, multigrid, a cycle", "Poisson, fused CG, an iteration", "in space"}, rows
 ' "$work/sizes.json"
+if [ -n "${BN_TEST_LONG:-}" ]; then # five solvers from cold caches
 # What the runtime adds.
 "$b" bench --suite overhead --quick --quiet --json >"$work/overhead.json" 2>"$work/err"
 ok '--suite overhead exits 0' test $? = 0
@@ -188,6 +189,7 @@ assert steps["maxwell"]["launches"] == 2 and steps["maxwell"]["waits"] == 0, ste
 for r in o["starts"]:
     assert 0 < r["warm_ready"] <= r["warm"] and all(r[k] > 0 for k in ("first", "cold", "cold_build", "warm_build")), r
 ' "$work/overhead.json"
+fi
 if [ -n "${BN_TEST_LONG:-}" ]; then
     "$b" bench --suite default-vs-tuned --quick --quiet --json >"$work/tuned.json" 2>"$work/err"
     ok '--suite default-vs-tuned exits 0' test $? = 0
