@@ -147,16 +147,16 @@ ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top,
                                 global const real2 *twiddle, int odd)
 {
     const int parts = 1 << levels, part = 1 << (top - levels);
-#pragma unroll
+    UNROLLED
     for (int level = 0; level < levels; level++) {
         const int n = parts >> level, mid = n / 2, shift = log - top + level;
-#pragma unroll
+        UNROLLED
         for (int r = 0; r < mid; r++)
             fold(&a[r], &b[mid - 1 - r], &a[mid + r], &b[n - 1 - r], twiddle[(r * part + k) << shift], odd);
-#pragma unroll
+        UNROLLED
         for (int block = n; block < parts; block += n) {
             const int up = 0;
-#pragma unroll
+            UNROLLED
             for (int r = 0; r < mid; r++) {
                 BUTTERFLY(a[block + r], a[block + mid + r], (r * part + k) << (shift + 1))
                 BUTTERFLY(b[block + r], b[block + mid + r], ((r + 1) * part - k) << (shift + 1))
@@ -174,7 +174,7 @@ ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, in
         a[0] = top == levels ? low + high : low;
         z[SWIZZLE(1 << log)] = top == levels ? low - high : high;
     }
-#pragma unroll
+    UNROLLED
     for (int r = 0; r < parts; r++) {
         z[SWIZZLE(r * part + k)] = a[r];
         if (k > 0)
@@ -200,7 +200,7 @@ ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log
     FOR_ITEMS(k, part / 2 + 1)
     {
         real2 a[8], b[8];
-#pragma unroll
+        UNROLLED
         for (int r = 0; r < parts; r++) {
             a[r] = point(values, l, r * part + k, odd);
             b[r] = point(values, l, (r + 1) * part - k, odd);
@@ -218,7 +218,7 @@ ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log
             } else {
                 const int k = t - others;
                 real2 a[8], b[8];
-#pragma unroll
+                UNROLLED
                 for (int r = 0; r < 8; r++) {
                     const int end = (r + 1) * eighth - k;
                     a[r] = z[SWIZZLE(r * eighth + k)];
