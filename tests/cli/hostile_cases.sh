@@ -1,5 +1,5 @@
 #!/bin/sh
-# hostile_cases.sh: cases and files that `check` and `run` did not end with (issue 22); each ends within seconds.
+# hostile_cases.sh: cases and files that `check` and `run` did not end with; each ends within seconds.
 . tests/cli_lib.subr
 b=$BINNACLE
 

@@ -162,7 +162,7 @@ static void refused(const char *from, const char *to, const char *why)
     free(changed);
 }
 
-/* Issue 22: a list that names itself was read without end; one that has a piece in place of another got zeros. */
+/* A list that names itself was read without end; one that has a piece in place of another got zeros. */
 START_TEST(lists_that_make_no_whole_are_refused)
 {
     bn_volume volume;
