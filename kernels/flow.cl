@@ -119,6 +119,22 @@ kernel void flow_poisson_source(global const real *restrict omega, global const 
  * omega_1, without the slip of a moving wall. */
 #define WALL_FORMULA(wall, to) (-(wall) * (psi[at + (to)] - psi[at]) - WALL_OMEGA * next[at + (to)])
 
+/* At a node of a body: the mean of the formula over the fluid neighbours. */
+static inline real body_vorticity(global const real *psi, global const real *next, index_t at, int n)
+{
+    real sum = 0;
+    int count = 0;
+    if (n & PSI_GIVEN)
+        sum = sum + WALL_FORMULA(WALL_X, -1), count++;
+    if (n & 2 * PSI_GIVEN)
+        sum = sum + WALL_FORMULA(WALL_X, 1), count++;
+    if (n & 4 * PSI_GIVEN)
+        sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
+    if (n & 8 * PSI_GIVEN)
+        sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
+    return sum / (real)count;
+}
+
 /* Flux k (f of the neighbour - f here) through the face between the cells of bits a and b; where there is no face the
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
@@ -163,17 +179,7 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
             w = old + THETA * (wall - old);
             residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
         } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
-            real sum = 0;
-            int count = 0;
-            if (n & PSI_GIVEN)
-                sum = sum + WALL_FORMULA(WALL_X, -1), count++;
-            if (n & 2 * PSI_GIVEN)
-                sum = sum + WALL_FORMULA(WALL_X, 1), count++;
-            if (n & 4 * PSI_GIVEN)
-                sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
-            if (n & 8 * PSI_GIVEN)
-                sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
-            const real wall = sum / (real)count;
+            const real wall = body_vorticity(psi, next, at, n);
             w = old + THETA * (wall - old);
             residual = (NU_X > NU_Y ? NU_X : NU_Y) * (wall - old);
         } else if (n & NODE_SLIP) { /* omega = 0: psi is straight along the normal */
@@ -376,19 +382,8 @@ static inline real vorticity_change(global const real *w, global const real *psi
         const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
         return (side < 2 ? nu_x : nu_y) * ((formula - (side == 0 || side == 3 ? slip : -slip)) - w[at]);
     }
-    if (n & NODE_BODY) {
-        real sum = 0;
-        int count = 0;
-        if (n & PSI_GIVEN)
-            sum = sum + WALL_FORMULA(WALL_X, -1), count++;
-        if (n & 2 * PSI_GIVEN)
-            sum = sum + WALL_FORMULA(WALL_X, 1), count++;
-        if (n & 4 * PSI_GIVEN)
-            sum = sum + WALL_FORMULA(WALL_Y, -PITCH), count++;
-        if (n & 8 * PSI_GIVEN)
-            sum = sum + WALL_FORMULA(WALL_Y, PITCH), count++;
-        return (nu_x > nu_y ? nu_x : nu_y) * (sum / (real)count - w[at]);
-    }
+    if (n & NODE_BODY)
+        return (nu_x > nu_y ? nu_x : nu_y) * (body_vorticity(psi, w, at, n) - w[at]);
     return n & NODE_OUTFLOW ? -(convective_outflow(side, u, v) * (w[at] - w[at + INNER(side)])) : 0;
 }
 

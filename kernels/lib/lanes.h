@@ -58,8 +58,6 @@ typedef long place_t, lane_t;
 #define MAY_RETURN_EARLY 0
 /* Whether a work-group has so many work-items that run side by side. */
 #define GROUP_RUNS(items) 0
-/* Before loops that are unrolled on GPUs. PoCL 3.1 makes wrong code of long unrolled loops between barriers. */
-#define UNROLL
 
 /* The maximum over a work-group, which is exact in any order: `lanes` holds one value a lane for vectors. */
 #define BEGIN_MAXIMUM(lanes) CLEAR_LANES(lanes);
@@ -82,7 +80,6 @@ typedef int lane_t;
         place = value;
 #define MAY_RETURN_EARLY 1
 #define GROUP_RUNS(items) (get_local_size(0) >= (items))
-#define UNROLL _Pragma("unroll")
 
 /* Each work-item keeps a maximum of its own in a register. */
 #define BEGIN_MAXIMUM(lanes) acc largest_ = 0;

@@ -364,7 +364,8 @@ out:
     return st;
 }
 
-/* Does `act` for every file of the first folder's `sub`, in order of their names; those that the second lacks are told.
+/* Does `act` for every file of the first folder's `sub`, in order of their names; those that the second lacks are
+ * reported.
  */
 static bn_status each_file(comparison *c, const char *sub, const char *list,
                            bn_status (*act)(comparison *, const char *sub, const char *name))

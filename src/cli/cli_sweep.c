@@ -76,7 +76,7 @@ static bn_status check_points(const bn_sweep *s)
     return BN_OK;
 }
 
-/* The sweep as a document: it is the same one that is gone on with when this is. */
+/* The sweep as a document: a folder with the same document holds the same sweep. */
 static bn_status describe(const bn_sweep *s, json_t **out)
 {
     char *text = NULL;

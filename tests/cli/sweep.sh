@@ -17,12 +17,12 @@ ok 'a report with links to the reports of all points' sh -c 'python3 tests/cli/r
     --set structure.2.width='3 um'
 ok 'the numbers of a run' sh -c 'grep "^1.54,3," "$1/whole/sweep.csv" |
     grep -q "$(sed -n "s/.*\"port_1\": \([0-9.]*\).*/\1/p" "$1/one/summary.json" | cut -c 1-15)"' sh "$work"
-# Killed in the middle, twice, and gone on with.
+# Killed in the middle, twice, and continued.
 for after in 0.4 0.7; do
     timeout -s KILL $after "$b" sweep "$@" --out "$work/killed" --table port_1,n_eff >/dev/null 2>&1
 done
 there=$(ls "$work/killed/points" 2>/dev/null | wc -l)
-ok 'gone on with' "$b" sweep "$@" --out "$work/killed" --table port_1,n_eff
+ok 'continued' "$b" sweep "$@" --out "$work/killed" --table port_1,n_eff
 ok "... from $there points, the same table" cmp "$work/whole/sweep.csv" "$work/killed/sweep.csv"
 expect 6 'holds another sweep' 'another sweep does not go on with it' "$b" sweep "$@" --out "$work/killed" \
     --set grid.cells=300
