@@ -150,7 +150,8 @@ static void widen(scale *s, double value)
     }
 }
 
-static void settle(scale *s)
+/* Makes room for a line whose values are all equal. */
+static void widen_if_flat(scale *s)
 {
     const double least = s->log ? 0.1 : fmax(fmax(fabs(s->low), fabs(s->high)) * 1e-9, DBL_MIN * 1e9);
     if (!(s->high - s->low >= least)) {
@@ -285,8 +286,8 @@ void bn_html_chart(bn_string *b, const bn_chart *c)
     if (most < 2)
         return;
     const double lowest = y.log ? pow(10, y.low) : y.low, highest = y.log ? pow(10, y.high) : y.high;
-    settle(&x);
-    settle(&y);
+    widen_if_flat(&x);
+    widen_if_flat(&y);
     bn_string_add(b, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" tabindex=\"0\" data-x=\"", WIDTH, HEIGHT);
     bn_html_text(b, c->x_label);
     bn_string_add(b, "\" aria-label=\"");
