@@ -82,15 +82,23 @@ static bn_define placed(const bn_domain *d, const bn_box *box, const bn_define *
     return (bn_define){ .name = given->name, .kind = BN_DEF_INT, .u.i = (long long)parts[given->u.place.part] };
 }
 
+/* kernels/halo.cl takes sizes as arguments. With the same constants for every domain it is compiled once. */
+static bool reads_no_size(const char *file) { return strcmp(file, "halo") == 0; }
+static const bn_domain any_domain = {
+    .desc = { .grid = { .dims = 1, .n = { 1, 1, 1 } } }, .sums = { 1, 1, 1 }, .tile_layers = 1, .index_bits = 32
+};
+static const bn_box_shape any_shape = { .n = { 1, 1, 1 } };
+
 /* Own and the caller's defines in one list sorted by name; a name that stands twice is an error. */
-static bn_status all_defines(bn_domain *d, const bn_box_shape *s, const bn_box *box, const bn_define *given,
+static bn_status all_defines(bn_domain *d, const char *file, const bn_box *box, const bn_define *given,
                              size_t *count_of, bn_define **out)
 {
     const size_t count = *count_of;
     bn_define *all = calloc(BN_ALL_DEFINES + count, sizeof *all);
     if (!all)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for the constants of a kernel");
-    const size_t own = own_defines(d, s, box, all);
+    const size_t own = reads_no_size(file) ? own_defines(&any_domain, &any_shape, box, all)
+                                           : own_defines(d, &d->shapes[box->shape], box, all);
     for (size_t i = 0; i < count; i++) {
         const bool place = given[i].kind == BN_DEF_PLACE;
         if (place && given[i].u.place.of->box_count != d->box_count) {
@@ -147,7 +155,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
         size_t all_count = count;
         if (p->cl[box->shape] || !box->device)
             continue;
-        BN_GO(all_defines(d, &d->shapes[box->shape], box, defines, &all_count, &all));
+        BN_GO(all_defines(d, file, box, defines, &all_count, &all));
         BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
         cl_program same = built_before(d, p, box->shape, options);
         if (same && clRetainProgram(same) == CL_SUCCESS) {
