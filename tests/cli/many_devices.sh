@@ -12,11 +12,24 @@ took_part()
     grep -q "\"devices\": $2," "$work/$1/summary.json" && grep -q "\"ranks\": $3," "$work/$1/summary.json"
 }
 
+# share: what one process has compiled the others need not compile again. Processes that run at a time have folders of their own.
+share()
+{
+    [ -n "${POCL_CACHE_DIR:-}" ] || return 0
+    for to in . process-1 process-2 process-3; do
+        [ -d "$POCL_CACHE_DIR/$to" ] || mkdir -m 700 "$POCL_CACHE_DIR/$to"
+        for from in . process-1 process-2 process-3; do
+            [ $from = $to ] || cp -Rln "$POCL_CACHE_DIR/$from"/[A-Z][A-Z] "$POCL_CACHE_DIR/$to" 2>/dev/null
+        done
+    done
+}
+
 # try NAME DEVICES RANKS COMMAND...
 try()
 {
     name=$1 devices=$2 ranks=$3
     shift 3
+    share
     rm -rf "${work:?}/$name"
     ok "$case: $name runs" run_as "$name" "$@"
     ok "$case: $name has the same bits" same "$name"
@@ -33,13 +46,14 @@ for name in $cases; do
     [ "$name" != bpm/selftest-space ] || sets='--set grid.cells=262 --set grid.cells_x=203'
     more=$sets
     ok "$case: one device" run_as one "$BINNACLE"
+    # Ranks have the boxes of as many parts, and find their programs compiled. Two ranks: below.
+    case ${BN_TEST_LONG:-}$name in 1* | flood/selftest | bpm/selftest-space) parts=4 ;; *) parts=3 ;; esac
     more="$sets --device all"
-    try parts 4 1 env BINNACLE_PARTITION=4 "$BINNACLE"
+    try parts $parts 1 env BINNACLE_PARTITION=$parts "$BINNACLE"
     [ $mpi = yes ] || continue
     more=$sets
-    [ "$name" = bpm/selftest-space ] || try ranks 2 2 mpirun -n 2 "$BINNACLE" # below, with a mode
-    [ "$name" = flood/selftest ] || [ "$name" = bpm/selftest-space ] || [ -n "${BN_TEST_LONG:-}" ] || continue
-    try ranks4 4 4 mpirun -n 4 "$BINNACLE"
+    try ranks $parts $parts mpirun -n $parts "$BINNACLE"
+    [ $parts = 4 ] || continue
     more="$sets --device all"
     # Two parts for each of two ranks: four devices, of which every rank takes two.
     try both 4 2 env BINNACLE_PARTITION=4 mpirun -n 2 "$BINNACLE"

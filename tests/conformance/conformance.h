@@ -3,11 +3,22 @@
 #ifndef BN_TEST_CONFORMANCE_H
 #define BN_TEST_CONFORMANCE_H
 
+#include <check.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The program of one solver and its studies; NULL: of all that have no program of their own. BN_TEST_SOLVER picks one
  * instead. Gives the exit status. */
 int conformance_main(const char *solver);
+
+/* A cut and an odd shape of work-groups that both the suite and resume.c take: PoCL compiles for each of both. */
+enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
+
+/* Whether this program tests that solver or study. */
+bool is_wanted(const char *solver);
+
+/* resume.c. In the same program, since the kernels are compiled then. */
+void add_resume_tests(TCase *);
 
 /* A solver, or after those a study; NULL behind the last. */
 const char *solver_at(size_t index);

@@ -1,4 +1,4 @@
-/* test_resume.c: what every registered solver must pass, on its own self-test cases, in both precisions, on
+/* resume.c: what every registered solver must pass, on its own self-test cases, in both precisions, on
  * device and reference: a run that is resumed from a checkpoint ends with the bits of one that was never stopped, cut
  * into another number of boxes, too, and on the other engine. The context paints padding and stale halos with NaN. */
 #include "conformance/conformance.h"
@@ -114,7 +114,10 @@ static void resume(bn_context *ctx, bn_device *device, const bn_embedded *file, 
     char path[4200];
     bn_case *c = read_case(ctx, file, precision);
     folder_of(path, sizeof path, from);
-    OK(bn_sim_create(ctx, c, &(bn_sim_desc){ .device = device, .boxes = boxes, .resume = path }, &sim));
+    bn_sim_desc desc = { .device = device, .boxes = boxes, .resume = path };
+    if (boxes == ODD_CUT)
+        desc.work_group[0] = ODD_GROUP_X, desc.work_group[1] = ODD_GROUP_Y, desc.work_group[2] = 1;
+    OK(bn_sim_create(ctx, c, &desc, &sim));
     ck_assert_int_eq((int)bn_sim_now(sim).step, (int)from);
     while (!bn_sim_done(sim))
         OK(bn_sim_step(sim));
@@ -144,7 +147,7 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
     for (unsigned long long from = 1; from <= steps && from < MOST_STEPS; from += stride) {
         resume(ctx, device, file, precision, 1, from, false, &whole);
         if (!tolerant && (from == 1 || stride == 1)) /* each number of boxes has programs of its own to be built */
-            resume(ctx, device, file, precision, from % 2 ? 3 : 7, from, false, &whole);
+            resume(ctx, device, file, precision, from % 2 ? ODD_CUT : 7, from, false, &whole);
         if (!tolerant && (from > 1 || stride == 1))
             resume(ctx, NULL, file, precision, 1, from, true, &whole);
     }
@@ -162,10 +165,10 @@ static void check_file(bn_context *ctx, bn_device *device, const bn_embedded *fi
 START_TEST(resumed_runs_have_the_same_bits)
 {
     static const char *const precisions[] = { "single", "double" };
-    const char *solver = bn_solver_names()[_i / 2], *only = getenv("BN_TEST_SOLVER"), *file = getenv("BN_TEST_FILE");
+    const char *solver = bn_solver_names()[_i / 2], *file = getenv("BN_TEST_FILE");
     bn_context *ctx;
     bn_device *device;
-    if (only && strcmp(only, solver) != 0)
+    if (!is_wanted(solver))
         return;
     snprintf(folder, sizeof folder, "%s/resume-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -191,12 +194,10 @@ START_TEST(resumed_runs_have_the_same_bits)
 }
 END_TEST
 
-static void add_tests(TCase *tests)
+void add_resume_tests(TCase *tests)
 {
     size_t count = 0;
     while (bn_solver_names()[count])
         count++;
     tcase_add_loop_test(tests, resumed_runs_have_the_same_bits, 0, 2 * (int)count);
 }
-
-int main(void) { return bn_test_main("resume", add_tests); }
