@@ -227,7 +227,7 @@ START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = { SECOND,
                                           kinds[k],
-                                          "grid.cells=[60,57]",
+                                          "grid.cells=[60,56]", /* boxes of one size: PoCL compiles for each */
                                           "grid.spacing=0.4",
                                           "bed.kind=random",
                                           "initial.levels=[2.5,0]",
@@ -237,7 +237,7 @@ START_TEST(second_order_gives_the_same_bits_in_seven_boxes)
                                           NULL };
         run a = run_case(round_dam, NULL, overrides), b = run_boxes(round_dam, device, 7, overrides);
         double *x = field(&a, "depth", NULL), *y = field(&b, "depth", NULL);
-        ck_assert_int_eq(memcmp(x, y, 60 * 57 * sizeof *x), 0);
+        ck_assert_int_eq(memcmp(x, y, 60 * 56 * sizeof *x), 0);
         ck_assert_double_le(fabs(result(&a, "mass_error")), 1e-6);
         free(x);
         free(y);
