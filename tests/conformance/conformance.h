@@ -14,6 +14,10 @@ int conformance_main(const char *solver);
 /* A cut and an odd shape of work-groups that both the suite and resume.c take: PoCL compiles for each of both. */
 enum { ODD_CUT = 3, ODD_GROUP_X = 7, ODD_GROUP_Y = 3 };
 
+/* A whole grid is compiled as PoCL compiles it for users, boxes without its optimiser, but for `make test-long`: that
+ * takes half of the time, and no bit may depend on it. */
+void choose_optimiser(int boxes);
+
 /* Whether this program tests that solver or study. */
 bool is_wanted(const char *solver);
 
