@@ -15,6 +15,8 @@
  *   (6)  second order (Audusse and Bristeau 2005): limited slopes of h, h + z, u, v along the axes of the cells, half
  *        a step later by Hancock's method (Toro 2001, 14.4)
  *   (7)  |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|
+ *   (8)  rain falls without momentum; what soaks into the ground, F, takes its momentum along (Green and Ampt 1911):
+ *        F_t = K (1 + S / F), over a time step by the midpoint: D = dt K (1 + S / (F + D / 2)), at most what is there
  *
  * Cells stand in rows; of hexagons every odd row is shifted by half a cell to the east. Edges count from the east,
  * counter-clockwise; a cell owns the first half of its edges, one for each axis. A flux is always computed from the
@@ -27,10 +29,17 @@
 #define SLANT REAL(0.86602540378443864676) /* sin 60 degrees */
 #define AXES (EDGES / 2)
 
-/* outflow: depth that left through open sides in the step; rest: by how much rounding has made h too large. */
+/* outflow: depth that left through open sides in the step; rest: by how much rounding has made h too large; soaked:
+ * depth that the ground has taken, and what rounding has made of it too much. */
 typedef struct cell_state {
-    real h, u, v, outflow, rest;
+    real h, u, v, outflow, rest, soaked, soaked_rest;
 } cell_state;
+
+/* What a cell gains and loses over its surface: depth of rain in the step; Manning's roughness squared times gravity;
+ * the ground's conductivity times the step and its suction times the moisture that it lacks [m]. */
+typedef struct surface {
+    real rained, gn2, conducted, suction, soaked, soaked_rest;
+} surface;
 
 /* Through an edge: mass, momentum along the normal less the hydrostatic pressure of the left or right side, and along
  * the edge. */
@@ -55,15 +64,20 @@ typedef struct cell_slopes {
 
 /* The fields before the step, and at second order half a step later. Not restrict, which Oclgrind's compiler can't
  * inline; the kernels' own arguments are. */
-#define STATE_PARAMETERS                                                                                               \
+#define STATE_PARAMETERS \
     global const real *depth, global const real *velocity, global const real *bed, global const int *cell
 #define STATE depth, velocity, bed, cell
 #define FIELD_PARAMETERS STATE_PARAMETERS, global const real *half_depth, global const real *half_velocity
 #define FIELDS STATE, half_depth, half_velocity
-#define ALL_PARAMETERS FIELD_PARAMETERS, global const real *rest, global const real *values
-#define ALL FIELDS, rest, values
-#define NEXT_PARAMETERS global real *next_depth, global real *next_velocity, global real *next_rest
-#define NEXT next_depth, next_velocity, next_rest
+#define SURFACE_PARAMETERS                                                                                     \
+    global const real *rest, global const real *values, global const real *rain_share, global const int *land, \
+        global const real *soaked
+#define SURFACE rest, values, rain_share, land, soaked
+#define ALL_PARAMETERS FIELD_PARAMETERS, SURFACE_PARAMETERS
+#define ALL FIELDS, SURFACE
+#define NEXT_PARAMETERS \
+    global real *next_depth, global real *next_velocity, global real *next_rest, global real *next_soaked
+#define NEXT next_depth, next_velocity, next_rest, next_soaked
 
 INLINED real wet_depth(real h) { return h > DRY ? h : 0; }
 
@@ -210,36 +224,68 @@ static inline real inverse_cube_root(real x)
 }
 
 /* (7), solved for c' / c. */
-INLINED void manning_friction(real deep, int wet, real dt, real *u, real *v)
+INLINED void manning_friction(real deep, int wet, real dt, real gn2, real *u, real *v)
 {
     const real root = inverse_cube_root(wet ? deep : 1), square = root * root;
-    const real f = dt * GN2 * SQRT(*u * *u + *v * *v) * (square * square);
+    const real f = dt * gn2 * SQRT(*u * *u + *v * *v) * (square * square);
     const real slower = 2 / (1 + SQRT(1 + 4 * f));
     *u = *u * slower;
     *v = *v * slower;
 }
 
-/* (3) from the sums over all edges; out: the part of `mass` through open sides. At first order what rounding of the
- * depth leaves over comes to the next step (Kahan 1965). */
-INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sums, real out, real dt, cell_state *next)
+#define LAND_OF(at) (LAND_VALUES + (LAND ? LAND_VALUE * land[at] : 0))
+
+INLINED void read_surface(SURFACE_PARAMETERS, place_t at, real dt, surface *s)
 {
-    const real scale = dt * EDGE_PER_AREA, change = ORDER == 1 ? -(scale * sums->mass) - rest : -(scale * sums->mass);
-    const real deep = h + change, qx = h * u - scale * sums->x, qy = h * v - scale * sums->y;
+    s->rained = RAIN ? dt * values[RAIN_RATE] * rain_share[at] : 0;
+    s->gn2 = LAND ? values[LAND_OF(at)] : GN2;
+    s->conducted = SOIL ? dt * values[LAND_OF(at) + 1] : 0;
+    s->suction = SOIL ? values[LAND_OF(at) + 2] : 0;
+    s->soaked = SOIL ? soaked[at] : 0;
+    s->soaked_rest = SOIL ? rest[at + PLANE] : 0;
+}
+
+/* (8), of water `deep`; what is below DRY waits for rain. */
+INLINED real infiltration(real deep, int raining, const surface *s)
+{
+    const real a = s->soaked - HALF * s->conducted, b = 2 * s->conducted * (s->soaked + s->suction);
+    const real root = SQRT(a * a + b), most = a > 0 ? b / (a + root) : root - a;
+    const real there = deep > DRY || raining ? MAXIMUM(deep, 0) : 0;
+    return MINIMUM(most, there);
+}
+
+/* (3) from the sums over all edges; out: the part of `mass` through open sides. With REST what rounding of the depth
+ * leaves over comes to the next step (Kahan 1965). */
+INLINED void update_cell(real h, real u, real v, real rest, const edge_sums *sums, real out, real dt, int raining,
+                         const surface *ground, cell_state *next)
+{
+    const real scale = dt * EDGE_PER_AREA, flown = REST ? -(scale * sums->mass) - rest : -(scale * sums->mass);
+    const real change = RAIN ? flown + ground->rained : flown, filled = h + change;
+    const real qx = h * u - scale * sums->x, qy = h * v - scale * sums->y;
+    const real taken = SOIL ? infiltration(filled, raining, ground) : 0, deep = SOIL ? filled - taken : filled;
     const int wet = !(deep <= DRY);
-    const real inverse = 1 / (wet ? deep : 1);
-    next->rest = ORDER == 1 && deep > DRY ? (deep - h) - change : 0;
+    const real inverse = 1 / (wet ? filled : 1), left_over = REST && deep > DRY ? (filled - h) - change : 0;
+    next->rest = SOIL && deep > DRY ? left_over + ((deep - filled) + taken) : left_over;
     next->h = deep < 0 ? 0 : deep;
+    next->soaked = next->soaked_rest = 0;
+    if (SOIL) {
+        const real more = taken - ground->soaked_rest;
+        next->soaked = ground->soaked + more;
+        next->soaked_rest = (next->soaked - ground->soaked) - more;
+    }
     next->u = (wet ? qx * inverse : 0) + 0; /* no zero keeps a sign, which minima and maxima may have given it */
     next->v = (wet ? qy * inverse : 0) + 0;
     next->outflow = scale * out;
     if (FRICTION)
-        manning_friction(deep, wet, dt, &next->u, &next->v);
+        manning_friction(deep, wet, dt, ground->gn2, &next->u, &next->v);
 }
 
 /* Adds what leaves a cell through its outer edges on an open side; returns the mass. values: two for each side: of an
- * inflow the discharge per metre (>= 0) and the critical depth, of a given level -1 and the level, of an open side -2.
- * */
-static inline real open_side_flux(global const real *values, int code, real h, real u, real v, real z, edge_sums *sums)
+ * inflow the discharge per metre (>= 0) and the critical depth, of a given level -1 and the level, of an open side -2,
+ * of one that water leaves at normal depth -3 and the slope: Manning's speed there, sqrt(S) h^(2/3) / n, at most as
+ * fast as a wave. */
+static inline real open_side_flux(global const real *values, int code, real h, real u, real v, real z, real gn2,
+                                  edge_sums *sums)
 {
     const int side = (uint)code / SIDE & 3;
     const real q = values[2 * side], second = values[2 * side + 1];
@@ -256,6 +302,14 @@ static inline real open_side_flux(global const real *values, int code, real h, r
                 out = out - in;
                 sums->x = sums->x + (thrust * nx + push * out_x);
                 sums->y = sums->y + (thrust * ny + push * out_y);
+            } else if (q < REAL(-2.5)) {
+                const real facing = nx * out_x + ny * out_y, deep = wet_depth(h),
+                           wave = ABS(u * nx + v * ny) + SQRT(G * deep);
+                const real speed = deep * inverse_cube_root(deep > 0 ? deep : 1) * SQRT(G * second / gn2);
+                const real mass = facing > 0 ? deep * MINIMUM(speed, wave) * facing : 0;
+                out = out + mass;
+                sums->x = sums->x + mass * u;
+                sums->y = sums->y + mass * v;
             } else {
                 const real un = u * nx + v * ny, ut = v * nx - u * ny;
                 const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
@@ -297,11 +351,13 @@ INLINED void advance_cell(ALL_PARAMETERS, place_t at, int code, int shifted, rea
     s.mass = (s.mass - below.mass) - back[0].mass;
     s.x = (s.x - below.x) - back[0].x;
     s.y = (s.y - below.y) - back[0].y;
+    surface ground;
+    read_surface(SURFACE, at, dt, &ground);
     if (SPECIALS && open_sides && (code & OUTER * ((1 << EDGES) - 1))) {
-        out = open_side_flux(values, code, h, u, v, bed[at], &s);
+        out = open_side_flux(values, code, h, u, v, bed[at], ground.gn2, &s);
         s.mass = s.mass + out;
     }
-    update_cell(h, u, v, ORDER == 1 ? rest[at] : 0, &s, out, dt, next);
+    update_cell(h, u, v, REST ? rest[at] : 0, &s, out, dt, RAIN && values[RAIN_RATE] > 0, &ground, next);
 }
 
 /* What limits the time step: the largest speed of a wave across an edge. */
@@ -329,8 +385,12 @@ INLINED real store_cell(NEXT_PARAMETERS, place_t at, int code, const cell_state 
     next_depth[at] = next->h;
     next_velocity[at] = next->u;
     next_velocity[at + PLANE] = next->v;
-    if (ORDER == 1)
+    if (REST)
         next_rest[at] = next->rest;
+    if (SOIL) {
+        next_soaked[at] = next->soaked;
+        next_rest[at + PLANE] = next->soaked_rest;
+    }
     const real speed = wave_speed(next->h, next->u, next->v);
     return SPECIALS && (code & SPECIAL) ? 0 : speed;
 }
@@ -353,12 +413,14 @@ static inline void time_step(local real *step, global const real *clock, int slo
 }
 
 /* Finds it by a few of the work-items; returns whether anything can change in this block. */
-static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill)
+static inline int begin_step(local real *step, global acc *blocks, global const real *clock, int slot, real refill,
+                             global const real *values)
 {
-    int active = 0;
+    int active = RAIN && values[RAIN_LATELY] != 0;
     if (get_local_id(0) == get_local_size(0) - 1) /* which looks up no block below */
         time_step(step, clock, slot, refill);
-    FOR_LANES(n, STEP - STEP_WET) {
+    FOR_LANES(n, STEP - STEP_WET)
+    {
         const int b = n < 9 ? block_beside(n % 3 - 1, n / 3 - 1) : partial_index();
         const int at = n < 9 ? slot : SLOTS, also = n < 9 ? (slot + SLOTS - 1) % SLOTS : SLOTS;
         step[STEP_WET + n] = b >= 0 && (blocks[at * PARTIALS + b] != 0 || blocks[also * PARTIALS + b] != 0);
@@ -386,7 +448,8 @@ kernel void flood_begin(global const real *restrict depth, global const real *re
     local acc speeds[LANES], special[LANES];
     CLEAR_LANES(speeds);
     CLEAR_LANES(special);
-    FOR_CELLS(1, i, j, lane) {
+    FOR_CELLS(1, i, j, lane)
+    {
         const place_t at = AT3(i, j, block_k());
         speeds[lane] = larger(speeds[lane], wave_speed(depth[at], velocity[at], velocity[at + PLANE]));
         special[lane] = cell[at] & SPECIAL ? 1 : special[lane];
@@ -423,9 +486,9 @@ static inline real link_flow(int kind, real share, real dt, const cell_state *up
 
 static inline void add_still_water(cell_state *c, real amount)
 {
-    const real change = ORDER == 1 ? amount - c->rest : amount, deep = c->h + change;
+    const real change = REST ? amount - c->rest : amount, deep = c->h + change;
     const real slower = amount > 0 && deep > 0 ? c->h / deep : 1;
-    c->rest = ORDER == 1 && deep > DRY ? (deep - c->h) - change : 0;
+    c->rest = REST && deep > DRY ? (deep - c->h) - change : 0;
     c->h = deep < 0 ? 0 : deep;
     c->u = deep > DRY ? c->u * slower : 0;
     c->v = deep > DRY ? c->v * slower : 0;
@@ -456,9 +519,13 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
                                        real dt)
 {
     const int code = cell[at], item = ITEM_OF(code), link_down = (uint)code / DOWN & 3;
-    cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0 };
-    if (ORDER == 1)
+    cell_state next = { next_depth[at], next_velocity[at], next_velocity[at + PLANE], 0, 0, 0, 0 };
+    if (REST)
         next.rest = next_rest[at];
+    if (SOIL) {
+        next.soaked = next_soaked[at];
+        next.soaked_rest = next_rest[at + PLANE];
+    }
     if (code & OUTER * ((1 << EDGES) - 1))
         advance_cell(ALL, at, code, shifted, dt, 1, &next);
     real lost = next.outflow, gain = LINKS ? links_gain(ALL, at, code, shifted, dt, &next) : 0;
@@ -480,13 +547,13 @@ static inline real finish_special_cell(ALL_PARAMETERS, NEXT_PARAMETERS, global r
 }
 
 /* Runs a statement with the constant `shifted`. */
-#define BY_PARITY(row, statement)                                                                                      \
-    if ((row)&1) {                                                                                                     \
-        enum { shifted = 1 };                                                                                          \
-        statement                                                                                                      \
-    } else {                                                                                                           \
-        enum { shifted = 0 };                                                                                          \
-        statement                                                                                                      \
+#define BY_PARITY(row, statement) \
+    if ((row)&1) {                \
+        enum { shifted = 1 };     \
+        statement                 \
+    } else {                      \
+        enum { shifted = 0 };     \
+        statement                 \
     }
 
 #if ORDER == 2
@@ -500,8 +567,8 @@ INLINED void predict_axis(STATE_PARAMETERS, place_t at, int axis, int shifted, c
 }
 
 /* A cell half a time step later, from the slopes within it alone, in terms of depth and velocity. */
-INLINED void predict_cell(STATE_PARAMETERS, place_t at, int shifted, real dt, global real *half_depth,
-                          global real *half_velocity)
+INLINED void predict_cell(STATE_PARAMETERS, global const real *values, global const int *land, place_t at, int shifted,
+                          real dt, global real *half_depth, global real *half_velocity)
 {
 #define SUM_OVER_AXES(a) (EDGES == 6 ? (a(0) + a(1)) + a(2) : a(0) + a(1))
 #define FILL(i) n[i] * s[i].h
@@ -522,25 +589,27 @@ INLINED void predict_cell(STATE_PARAMETERS, place_t at, int shifted, real dt, gl
     real u = velocity[at] - scale * (SUM_OVER_AXES(CARRIED_U) + G * level_x);
     real v = velocity[at + PLANE] - scale * (SUM_OVER_AXES(CARRIED_V) + G * level_y);
     if (FRICTION)
-        manning_friction(later, !(later <= DRY), HALF * dt, &u, &v);
+        manning_friction(later, !(later <= DRY), HALF * dt, LAND ? values[LAND_OF(at)] : GN2, &u, &v);
     half_depth[at] = later;
     half_velocity[at] = u;
     half_velocity[at + PLANE] = v;
 }
 
 kernel void flood_predict(global const real *restrict depth, global const real *restrict velocity,
-                          global const real *restrict bed, global const int *restrict cell, global acc *restrict blocks,
-                          global real *restrict clock, global real *restrict half_depth,
+                          global const real *restrict bed, global const int *restrict cell,
+                          global const real *restrict values, global const int *restrict land,
+                          global acc *restrict blocks, global real *restrict clock, global real *restrict half_depth,
                           global real *restrict half_velocity, uint slot, real refill)
 {
     local real step[STEP];
-    const int active = begin_step(step, blocks, clock, (int)slot, refill);
+    const int active = begin_step(step, blocks, clock, (int)slot, refill, values);
     const real dt = step[STEP_DT];
     const int k = block_k(), first = block_first(), top = block_top(), width = min(BLOCK_NX, NX - first);
     const int rows = active && dt > 0 ? min(BLOCK_NY, NY - top) : 0;
     for (int row = 0; row < rows; row++) {
         const place_t at = AT3(first, top + row, k);
-        BY_PARITY(row, EACH_LANE(lane, width, predict_cell(STATE, at + lane, shifted, dt, half_depth, half_velocity)))
+        BY_PARITY(row, EACH_LANE(lane, width,
+                                 predict_cell(STATE, values, land, at + lane, shifted, dt, half_depth, half_velocity)))
     }
 }
 #endif
@@ -646,33 +715,39 @@ INLINED void place_rim(local real *shared, local const real *rim, int row, int w
 }
 
 /* What is left to do for a cell when all its fluxes are known; `edge`: place of the one from the west. */
-#define FINISH_LANE(lane, at, edge)                                                                                    \
-    cell_state next_;                                                                                                  \
-    edge_sums sums_;                                                                                                   \
-    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                               \
-    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                         \
-    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                                     \
-    update_cell(depth[at], velocity[at], velocity[(at) + PLANE], ORDER == 1 ? rest[at] : 0, &sums_, 0, dt, &next_);    \
+#define FINISH_LANE(lane, at, edge)                                                                           \
+    cell_state next_;                                                                                         \
+    edge_sums sums_;                                                                                          \
+    sums_.mass = shared[OWN(0) + (lane)] - shared[edge];                                                      \
+    sums_.x = shared[OWN(1) + (lane)] - shared[(edge) + WIDE];                                                \
+    sums_.y = shared[OWN(2) + (lane)] - shared[(edge) + 2 * WIDE];                                            \
+    surface ground_;                                                                                          \
+    read_surface(SURFACE, at, dt, &ground_);                                                                  \
+    update_cell(depth[at], velocity[at], velocity[(at) + PLANE], REST ? rest[at] : 0, &sums_, 0, dt, raining, \
+                &ground_, &next_);                                                                            \
     STORE_LANE(lane, at)
 /* The whole cell, all its edges computed here. */
-#define ADVANCE_LANE(lane, at, shifted)                                                                                \
-    cell_state next_;                                                                                                  \
-    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_);                                          \
+#define ADVANCE_LANE(lane, at, shifted)                      \
+    cell_state next_;                                        \
+    advance_cell(ALL, at, cell[at], shifted, dt, 0, &next_); \
     STORE_LANE(lane, at)
-#define STORE_LANE(lane, at)                                                                                           \
-    if (RECORD)                                                                                                        \
-        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard);             \
+#define STORE_LANE(lane, at)                                                                               \
+    if (RECORD)                                                                                            \
+        record_cell(at, begin, depth[at], velocity[at], velocity[(at) + PLANE], arrival, deepest, hazard); \
     ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, cell[at], &next_))
 
 /* One time step of every block that has water. end: of the interval [s]; refill: its length when it begins, else 0.
- * rest, next_rest: of first order; half_depth, half_velocity: of second order; values, outflow: with SPECIALS; arrival,
- * deepest, hazard: with RECORD. */
+ * rest, next_rest: with REST; half_depth, half_velocity: of second order; values: with SPECIALS, RAIN, SOIL, LAND;
+ * rain_share: of the rain that falls on a cell; land: class of its cover; soaked, next_soaked: with SOIL; outflow: with
+ * SPECIALS; arrival, deepest, hazard: with RECORD. */
 kernel void flood_advance(global const real *restrict depth, global const real *restrict velocity,
                           global const real *restrict bed, global const int *restrict cell,
                           global const real *restrict rest, global const real *restrict half_depth,
                           global const real *restrict half_velocity, global const real *restrict values,
-                          global real *restrict next_depth, global real *restrict next_velocity,
-                          global real *restrict next_rest, global real *restrict outflow,
+                          global const real *restrict rain_share, global const int *restrict land,
+                          global const real *restrict soaked, global real *restrict next_depth,
+                          global real *restrict next_velocity, global real *restrict next_rest,
+                          global real *restrict next_soaked, global real *restrict outflow,
                           global real *restrict arrival, global real *restrict deepest, global real *restrict hazard,
                           global acc *restrict blocks, global real *restrict clock, uint slot_, real refill, real end)
 {
@@ -681,7 +756,8 @@ kernel void flood_advance(global const real *restrict depth, global const real *
     local int list[SPECIALS ? BLOCK_NX * BLOCK_NY : 1], listed;
     const int slot = (int)slot_, next_slot = (slot + 1) % SLOTS, k = block_k();
     BEGIN_MAXIMUM(speeds)
-    const int active = begin_step(step, blocks, clock, slot, refill);
+    const int active = begin_step(step, blocks, clock, slot, refill, values);
+    const int raining = RAIN && values[RAIN_RATE] > 0;
     const real dt = step[STEP_DT], begin = end - step[STEP_LEFT];
     if (MAY_RETURN_EARLY && !active && partial_index() != 0) {
         put_speed(blocks, clock, next_slot, 0);
@@ -701,7 +777,7 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             if (row < 0) {
                 EACH_LANE_OF_ROW(lane, width, edges_below(FIELDS, shared, lane, at + lane, at + PITCH + lane))
                 FOR_LANES_OF_ROW(q, RIM)
-                    rim_edge(FIELDS, shared, rim, q, width, rows, k);
+                rim_edge(FIELDS, shared, rim, q, width, rows, k);
             } else if (row < rows) {
                 BY_PARITY(row, EACH_LANE_OF_ROW(lane, width, own_edges(FIELDS, shared, lane, at + lane, shifted)))
                 if (get_local_id(0) == 0)
@@ -715,9 +791,11 @@ kernel void flood_advance(global const real *restrict depth, global const real *
             BY_PARITY(row, EACH_LANE(lane, width, ADVANCE_LANE(lane, at + lane, shifted)))
         }
     }
-    FOR_CELLS(active && !(dt > 0), i, j, lane) { /* launched after the end of the interval: nothing changes */
+    FOR_CELLS(active && !(dt > 0), i, j, lane)
+    { /* launched after the end of the interval: nothing changes */
         const place_t at = AT3(i, j, k);
-        const cell_state same = { depth[at], velocity[at], velocity[at + PLANE], 0, ORDER == 1 ? rest[at] : 0 };
+        const cell_state same = { depth[at],           velocity[at],          velocity[at + PLANE],       0,
+                                  REST ? rest[at] : 0, SOIL ? soaked[at] : 0, SOIL ? rest[at + PLANE] : 0 };
         ADD_TO_MAXIMUM(speeds, lane, store_cell(NEXT, at, 0, &same))
     }
     if (SPECIALS) { /* few, and beside each other: all work-items take their share of a list */
@@ -725,11 +803,12 @@ kernel void flood_advance(global const real *restrict depth, global const real *
         if (!(SHARED && ROWS_END_WITH_BARRIER))
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         FOR_FEW_CELLS(special, i, j, lane)
-            if (cell[AT3(i, j, k)] & SPECIAL)
-                list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
+        if (cell[AT3(i, j, k)] & SPECIAL)
+            list[atomic_inc(&listed)] = (j - top) * BLOCK_NX + lane;
         barrier(CLK_LOCAL_MEM_FENCE);
         const int count = special ? listed : 0;
-        FOR_ENTRIES(n, count, lane) {
+        FOR_ENTRIES(n, count, lane)
+        {
             const int row = list[n] / BLOCK_NX;
             const place_t at = AT3(first + list[n] % BLOCK_NX, top + row, k);
             ADD_TO_MAXIMUM(speeds, lane, finish_special_cell(ALL, NEXT, outflow, at, row & 1, dt))

@@ -187,3 +187,15 @@ double bn_terrain_at(const bn_terrain *t, const double x[2])
     const double high = north[first[0]] + share[0] * (north[second[0]] - north[first[0]]);
     return low + share[1] * (high - low);
 }
+
+double bn_terrain_pixel(const bn_terrain *t, const double x[2])
+{
+    size_t at[2];
+    for (int k = 0; k < 2; k++) {
+        const double r = floor((x[k] - t->corner[k]) / t->h[k]);
+        if (!(r >= 0 && r < t->n[k]))
+            return (double)NAN;
+        at[k] = (size_t)r;
+    }
+    return t->values[at[1] * t->n[0] + at[0]];
+}

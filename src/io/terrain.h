@@ -28,4 +28,7 @@ BN_CHECKED bn_status bn_terrain_create(bn_context *, const char *path, double co
  * pixels). NaN: a pixel without data takes part, or the place lies outside. */
 double bn_terrain_at(const bn_terrain *, const double x[2]);
 
+/* The value of the pixel in which the place lies; NaN: it has none, or the place lies outside. */
+double bn_terrain_pixel(const bn_terrain *, const double x[2]);
+
 #endif

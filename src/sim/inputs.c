@@ -222,6 +222,7 @@ bn_status bn_plan_input(bn_plan *p, const bn_case *c, const bn_input_desc *d, co
 }
 
 double bn_input_height(const bn_input *in, const double x[2]) { return bn_terrain_at(in->terrain, x); }
+double bn_input_pixel(const bn_input *in, const double x[2]) { return bn_terrain_pixel(in->terrain, x); }
 
 bool bn_input_covers(const bn_input *in, size_t shape, const double x[2])
 {

@@ -68,6 +68,9 @@ BN_CHECKED bn_status bn_plan_embedded_tables(bn_plan *, const char *begin, const
 /* Height of the terrain, bilinear between the middles of pixels [m]; NaN: outside, or without data. */
 double bn_input_height(const bn_input *, const double x[2]);
 
+/* The value of the pixel in which the place lies; NaN likewise. */
+double bn_input_pixel(const bn_input *, const double x[2]);
+
 /* Is the point in the shape or on its border? */
 bool bn_input_covers(const bn_input *, size_t shape, const double x[2]);
 /* Draws shapes one over the other: those with draw > 0 open an area, those with draw < 0 close it; `whole`: the

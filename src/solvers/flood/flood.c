@@ -9,11 +9,14 @@
 /* clang-format off */
 #define BORDER(at)                                                                                                  \
     { .name = at ".kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_BORDERS), .def_text = "wall",           \
-      .help = "what the side is: closed, open to water that leaves, a discharge that enters, a level outside" },    \
+      .help = "what the side is: closed, open to waves that leave, a discharge that enters, a level outside, a slope "\
+              "that water leaves by at normal depth" },                                                             \
     { .name = at ".discharge", .type = BN_KEY_REAL, .unit = "m2 s-1", .def = 0, .min = 0, .max = 1e6,               \
       .only = at ".kind=inflow", .help = "of an inflow, per metre of the side" },                                   \
     { .name = at ".level", .type = BN_KEY_REAL, .unit = "m", .min = -1e6, .max = 1e6,                               \
-      .only = at ".kind=level", .help = "height of the water outside, of a side with a level" }
+      .only = at ".kind=level", .help = "height of the water outside, of a side with a level" },                    \
+    { .name = at ".slope", .type = BN_KEY_REAL, .def = 0.001, .max = 1, .above = true,                              \
+      .only = at ".kind=normal", .help = "of the ground behind the side, by which water leaves at normal depth" }
 
 #define LAYOUT_STUDY "it repeats a published experiment; binnacle bench --suite seed-002 runs it"
 
@@ -64,6 +67,30 @@ static const bn_key schema[] = {
     { .name = "bed.depth", .type = BN_KEY_REAL, .unit = "m", .def = 0.1, .max = 1e6, .above = true,
       .only = "bed.kind=bowl",
       .help = "of the paraboloid in the middle" },
+    { .name = "bed.cover", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "numbers of the land cover by place, to which [[cover]] gives roughness and soil: GeoTIFF or ESRI ASCII "
+              "grid, in the coordinates of a terrain; cells take the number of the pixel in which their middle lies" },
+    { .name = "cover.code", .type = BN_KEY_INT, .def = 0, .min = -1e6, .max = 1e6, .list = true,
+      .help = "number in bed.cover; places with other numbers have fluid.manning and [soil]" },
+    { .name = "cover.manning", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 10, .list = true,
+      .help = "Manning's roughness there, in s m^(-1/3)" },
+    { .name = "cover.conductivity", .type = BN_KEY_REAL, .unit = "m s-1", .def = 0, .min = 0, .max = 1, .list = true,
+      .help = "hydraulic conductivity of the wet soil there; 0: nothing soaks in" },
+    { .name = "cover.suction", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 100, .list = true,
+      .help = "suction head at the wetting front there" },
+    { .name = "cover.deficit", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1, .list = true,
+      .help = "moisture that the soil lacks there, as a part of its volume" },
+    { .name = "soil.conductivity", .type = BN_KEY_REAL, .unit = "m s-1", .def = 0, .min = 0, .max = 1,
+      .help = "hydraulic conductivity of the wet soil, such as \"10 mm/h\"; 0: nothing soaks in" },
+    { .name = "soil.suction", .type = BN_KEY_REAL, .unit = "m", .def = 0, .min = 0, .max = 100,
+      .help = "suction head at the wetting front (Green and Ampt); 0: the soil takes water at its conductivity" },
+    { .name = "soil.deficit", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 1,
+      .help = "moisture that the soil lacks at the start, as a part of its volume" },
+    { .name = "rain.rate", .type = BN_KEY_REAL, .unit = "m s-1", .def = 0, .min = 0, .max = 1,
+      .help = "depth of rain in a time, such as \"30 mm/h\", unless a history says otherwise; walls get none" },
+    { .name = "rain.share", .type = BN_KEY_TEXT, .def_text = "",
+      .help = "how much of the rate falls by place: GeoTIFF or ESRI ASCII grid, in the coordinates of a terrain; no "
+              "rain falls where it has no data" },
     { .name = "initial.kind", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_STARTS),
       .def_text = "circle",
       .help = "no water; a level; a depth on the floor of a storey; levels on two sides of a dam; inside and "
@@ -125,22 +152,22 @@ static const bn_key schema[] = {
     { .name = "source.rate", .type = BN_KEY_REAL, .unit = "m3 s-1", .def = 0, .min = 0, .max = 1e6, .list = true,
       .help = "what it gives, unless a history says otherwise" },
     { .name = "history.of", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOOD_HISTORIES), .def_text = "source",
-      .list = true, .help = "what changes with time: the discharge or level of a side, or a source" },
+      .list = true, .help = "what changes with time: the discharge or level of a side, a source, or the rain" },
     { .name = "history.source", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 256, .list = true,
       .only = "history.of=source",
       .help = "which of [[source]], counted from 1" },
     { .name = "history.time", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9, .list = true,
       .help = "when the value is reached; straight lines lead from one row of a history to the next" },
     { .name = "history.value", .type = BN_KEY_REAL, .def = 0, .min = -1e6, .max = 1e6, .list = true,
-      .help = "m3/s of a source, m2/s of an inflow, m of a level" },
+      .help = "m3/s of a source, m2/s of an inflow, m of a level, mm/h of the rain" },
     { .name = "time.interval", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "simulated time of a step of the run, which output.every and stop.steps count; it is hit exactly, "
               "by as many time steps as the waves need. 0: a hundredth of stop.time, or 1 s" },
     { .name = "time.dt_max", .type = BN_KEY_REAL, .unit = "s", .def = 0, .min = 0, .max = 1e9,
       .help = "longest time step, where there is hardly any water; 0: what waves of 2 m/s allow" },
-    { .name = "solver.order", .type = BN_KEY_INT, .def = 1, .min = 1, .max = 2,
+    { .name = "solver.order", .type = BN_KEY_INT, .def = 0, .min = 0, .max = 2,
       .help = "1: values are constant in each cell; 2: limited slopes along the axes of the cells, fluxes from the "
-              "values half a time step later" },
+              "values half a time step later, which films on slopes need. 0: 2 with rain, else 1" },
     { .name = "solver.cfl", .type = BN_KEY_REAL, .def = 0, .min = 0, .max = 0.5,
       .help = "time step times the largest wave speed over grid.spacing; up to 0.375 no depth can become negative "
               "at first order. 0: 0.36, and 0.25 at second order" },
@@ -209,6 +236,7 @@ static const bn_kernel_desc kernels[] = {
 static bn_status plan_fields(const flood *s, bn_plan *p)
 {
     const unsigned state = BN_STATE | BN_OUTPUT | BN_COMPARE;
+    const flood_scheme *m = &s->scheme;
     const struct {
         bool wanted;
         bn_field_desc desc;
@@ -221,8 +249,12 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
         { true, { "next_velocity", "m s-1", BN_T_REAL, 2, 0 } },
         { s->scheme.order == 2, { "half_depth", "m", BN_T_REAL, 1, 0 } },
         { s->scheme.order == 2, { "half_velocity", "m s-1", BN_T_REAL, 2, 0 } },
-        { s->scheme.order == 1, { "rest", "m", BN_T_REAL, 1, BN_STATE | BN_COMPARE } },
-        { s->scheme.order == 1, { "next_rest", "m", BN_T_REAL, 1, 0 } },
+        { m->compensated, { "rest", "m", BN_T_REAL, m->soil ? 2 : 1, BN_STATE | BN_COMPARE } },
+        { m->compensated, { "next_rest", "m", BN_T_REAL, m->soil ? 2 : 1, 0 } },
+        { m->rain, { "rain_share", "", BN_T_REAL, 1, 0 } },
+        { s->surface.covers, { "land", "", BN_T_I32, 1, 0 } },
+        { m->soil, { "soaked", "m", BN_T_REAL, 1, state } },
+        { m->soil, { "next_soaked", "m", BN_T_REAL, 1, 0 } },
         { s->scheme.special, { "outflow", "m", BN_T_REAL, 2, BN_STATE | BN_COMPARE } },
         { s->scheme.record, { "arrival", "s", BN_T_REAL, 1, state } },
         { s->scheme.record, { "depth_max", "m", BN_T_REAL, 1, state } },
@@ -242,7 +274,11 @@ static bn_status plan_defines(const flood *s, bn_plan *p)
     return bn_plan_codes(p, (const bn_code[]){ { "ORDER", m->order },
                                                { "EDGES", s->grid.edges },
                                                { "SHARED", m->shared },
-                                               { "FRICTION", s->k.gn2 > 0 },
+                                               { "FRICTION", m->friction },
+                                               { "REST", m->compensated },
+                                               { "RAIN", m->rain },
+                                               { "SOIL", m->soil },
+                                               { "LAND", s->surface.covers != NULL },
                                                { "SPECIALS", m->special },
                                                { "LINKS", m->links },
                                                { "JAGGED", m->jagged },
@@ -289,6 +325,7 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
         { true, "depth", "Depth", "depth", 0, deep, wet, false },
         { s->scheme.record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
         { s->scheme.record, "hazard_max", "Hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->scheme.soil, "soaked", "Infiltration", "infiltrated depth", 0, 0, 0, false },
         { s->scheme.record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0,
           false },
     };
@@ -364,10 +401,15 @@ static void read_sides(const bn_case *c, flood *s)
                                              "boundary.bottom.discharge", "boundary.top.discharge" };
     static const char *const level[] = { "boundary.left.level", "boundary.right.level", "boundary.bottom.level",
                                          "boundary.top.level" };
+    static const char *const slope[] = { "boundary.left.slope", "boundary.right.slope", "boundary.bottom.slope",
+                                         "boundary.top.slope" };
     for (int side = 0; side < FLOOD_SIDES; side++) {
         s->side[side].kind = (flood_border)bn_case_choice(c, kind[side]);
         s->side[side].discharge = bn_case_real(c, discharge[side]);
         s->side[side].level = bn_case_real(c, level[side]);
+        s->side[side].slope = bn_case_real(c, slope[side]);
+        if (s->side[side].kind == FLOOD_NORMAL && !(bn_case_real(c, "fluid.manning") > 0))
+            (void)bn_case_reject(c, kind[side], "fluid.manning = 0.03", "without friction there is no normal depth");
         s->scheme.special = s->scheme.special || s->side[side].kind != FLOOD_WALL;
         if (s->side[side].kind != FLOOD_WALL && s->grid.periodic[side / 2])
             (void)bn_case_reject(c, kind[side], NULL, "the grid is periodic across this side");
@@ -419,6 +461,9 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     const double manning = bn_case_real(c, "fluid.manning"), g = bn_case_real(c, "fluid.gravity");
     const double cfl = bn_case_real(c, "solver.cfl");
     s->scheme.order = (int)bn_case_int(c, "solver.order");
+    s->scheme.rain = flood_rains(c);
+    if (s->scheme.order == 0)
+        s->scheme.order = s->scheme.rain ? 2 : 1;
     s->k = (flood_constants){
         .g = g,
         .dry = bn_case_real(c, "solver.dry"),
@@ -439,9 +484,11 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->scheme.record = bn_case_bool(c, "output.records");
     read_times(c, s);
     read_sides(c, s);
+    BN_TRY(flood_read_surface(c, p, s));
     BN_TRY(flood_read_terrain(c, p, s));
     if (bn_case_diagnostics(c)[0])
         return BN_OK;
+    s->scheme.values = s->scheme.special || s->scheme.rain || s->scheme.soil || s->surface.covers;
     double height = 1; /* from storey to storey, for pictures in space */
     if (s->grid.storeys > 1)
         height = bn_case_item_real(c, "storey.height", 1) - bn_case_item_real(c, "storey.height", 0);
@@ -484,9 +531,17 @@ static bn_status init(bn_sim *sim, void *state)
         s->f.half_depth = bn_sim_field(sim, "half_depth");
         s->f.half_velocity = bn_sim_field(sim, "half_velocity");
     }
-    if (s->scheme.order == 1) {
+    if (s->scheme.compensated) {
         s->f.rest = bn_sim_field(sim, "rest");
         s->f.next_rest = bn_sim_field(sim, "next_rest");
+    }
+    if (s->scheme.rain)
+        s->f.rain_share = bn_sim_field(sim, "rain_share");
+    if (s->surface.covers)
+        s->f.land = bn_sim_field(sim, "land");
+    if (s->scheme.soil) {
+        s->f.soaked = bn_sim_field(sim, "soaked");
+        s->f.next_soaked = bn_sim_field(sim, "next_soaked");
     }
     if (s->scheme.special)
         s->f.outflow = bn_sim_field(sim, "outflow");
@@ -498,7 +553,7 @@ static bn_status init(bn_sim *sim, void *state)
     return flood_fill(sim, s);
 }
 
-static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", NULL };
+static const char *const selftest_constants[] = { "ORDER", "EDGES", "SHARED", "RAIN", NULL };
 
 const bn_solver bn_solver_flood = {
     .name = "flood",

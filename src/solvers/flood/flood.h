@@ -35,6 +35,11 @@ typedef struct flood_constants {
     X(STAIR, 1, "a link")                                                                                     \
     X(OPENING, 2, "a link")                                                                                   \
     X(ITEM_VALUES, 8, "first value of items; before them two a side: discharge and critical depth, or level") \
+    X(RAIN_RATE, 8 + 255, "value: depth of rain in a second [m s-1]")                                         \
+    X(RAIN_LATELY, 8 + 256, "value: not 0 if it rains in this interval or did in the one before")             \
+    X(LAND_VALUES, 8 + 257, "first value of the classes of land cover")                                       \
+    X(LAND_VALUE, 3, "values of a class: g n^2, conductivity, suction times lack of moisture")                \
+    X(LANDS, 64, "classes at most, the first one without a number")                                           \
     X(SLOTS, 3, "of the clock: step n reads slot n % SLOTS")                                                  \
     X(SLOT, 8, "entries of a slot:")                                                                          \
     X(CLOCK_SPEED_BITS, 0, "the bits of the largest speed as a float, by atomic maxima")                      \
@@ -46,10 +51,12 @@ typedef struct flood_constants {
 enum { FLOOD_CODES(FLOOD_CODE_ENUM) };
 
 typedef enum flood_side { FLOOD_LEFT, FLOOD_RIGHT, FLOOD_BOTTOM, FLOOD_TOP, FLOOD_SIDES } flood_side;
-enum { FLOOD_VALUES = FLOOD_ITEM_VALUES + FLOOD_ITEMS };
+enum { FLOOD_VALUES = FLOOD_LAND_VALUES + FLOOD_LAND_VALUE * FLOOD_LANDS };
 
 /* Choices of the case. */
-#define FLOOD_BORDERS(X) X(FLOOD_WALL, "wall") X(FLOOD_OPEN, "open") X(FLOOD_INFLOW, "inflow") X(FLOOD_LEVEL, "level")
+#define FLOOD_BORDERS(X)  \
+    X(FLOOD_WALL, "wall") \
+    X(FLOOD_OPEN, "open") X(FLOOD_INFLOW, "inflow") X(FLOOD_LEVEL, "level") X(FLOOD_NORMAL, "normal")
 #define FLOOD_BEDS(X)         \
     X(FLOOD_FLAT, "flat")     \
     X(FLOOD_SLOPE, "slope")   \
@@ -101,8 +108,11 @@ typedef struct flood_scheme {
     bool jagged;         /* some edges are longer */
     bool special, links; /* there are special cells; some of them are links */
     bool record;
-    double interval;     /* [s] */
-    double skipped_cost; /* of a block that is left out, over that of one that is computed */
+    bool friction, rain, soil; /* somewhere */
+    bool compensated;          /* what rounding of the depths leaves over is kept */
+    bool values;               /* the steps read any */
+    double interval;           /* [s] */
+    double skipped_cost;       /* of a block that is left out, over that of one that is computed */
 } flood_scheme;
 
 /* The ground; read once, asked for every cell. */
@@ -125,7 +135,7 @@ typedef struct flood_initial {
 
 typedef struct flood_boundary {
     flood_border kind;
-    double discharge, level; /* [m2/s], [m] */
+    double discharge, level, slope; /* [m2/s], [m] */
 } flood_boundary;
 
 /* Of all cells, kept by the plan. */
@@ -139,7 +149,9 @@ typedef struct flood_cells {
 
 typedef struct flood_fields {
     bn_field *depth, *velocity, *bed, *cell, *next_depth, *next_velocity;
-    bn_field *rest, *next_rest;           /* of first order: by how much rounding has made the depths too large */
+    bn_field *rest, *next_rest;     /* by how much rounding has made depths, and what soaked, too large; or NULL */
+    bn_field *rain_share, *land;    /* of the rain that a cell gets; class of its land cover; NULL: none */
+    bn_field *soaked, *next_soaked; /* depth that the ground has taken; NULL: it takes none */
     bn_field *half_depth, *half_velocity; /* of second order: half a time step later */
     bn_field *outflow;                    /* of special cells: sum and what its rounding left over */
     bn_field *arrival, *deepest, *hazard; /* records */
@@ -161,8 +173,22 @@ typedef struct flood_progress {
     double water; /* sum of all depths, where reading the clock brings it along */
     bool water_known;
     double start_volume, fed;      /* [m3] */
+    double rained;                 /* [m3] */
     unsigned long long time_steps; /* since the start */
 } flood_progress;
+
+/* What falls on the ground and what covers it. */
+typedef struct flood_surface {
+    double rate;            /* of the rain, unless a history tells [m s-1] */
+    const bn_input *share;  /* of the rain, by place; NULL: 1 */
+    const bn_input *covers; /* numbers of classes, by place; NULL: one class */
+    struct {
+        long long code;
+        double gn2, conductivity, suction; /* [m s-1]; times the lack of moisture [m] */
+    } land[FLOOD_LANDS];
+    int lands;
+    double rained_on; /* sum of the shares of all cells, times their area [m2] */
+} flood_surface;
 
 typedef struct flood_gauges {
     size_t count, rows, *place; /* gauges; rows read so far; elements of the fields */
@@ -177,6 +203,7 @@ typedef struct flood {
     flood_ground ground;
     flood_initial initial;
     flood_boundary side[FLOOD_SIDES];
+    flood_surface surface;
     struct flood_plans *plans;
     flood_cells cells;
     flood_fields f;
@@ -226,6 +253,12 @@ double flood_mean(const bn_case *, int of, long long source, double begin, doubl
 /* Bed and codes of the cells; their start. */
 bn_status flood_read_terrain(const bn_case *, bn_plan *, flood *);
 bn_status flood_fill(bn_sim *, flood *);
+
+/* Rain, infiltration and land cover: what the case says; the values that steps read of them; their fields. */
+bool flood_rains(const bn_case *);
+bn_status flood_read_surface(const bn_case *, bn_plan *, flood *);
+void flood_surface_values(const bn_case *, const flood *, double begin, double end, double values[FLOOD_VALUES]);
+BN_CHECKED bn_status flood_fill_surface(bn_sim *, flood *);
 
 /* The exact depth and velocity at a place and time, where the case has a closed form; false where it has none. */
 typedef struct flood_exact {

@@ -14,6 +14,8 @@ void flood_check_histories(const bn_case *c, const flood *s)
                                       bn_case_items(c, "source"));
         if (of < HISTORY_SOURCE && s->side[of].kind != FLOOD_INFLOW && s->side[of].kind != FLOOD_LEVEL)
             (void)bn_case_reject_item(c, "history.of", i, NULL, "this side has neither a discharge nor a level");
+        if (of == HISTORY_RAIN && bn_case_item_real(c, "history.value", i) < 0)
+            (void)bn_case_reject_item(c, "history.value", i, NULL, "rain does not fall upwards");
         for (size_t k = 0; k < i; k++)
             if (bn_case_item_choice(c, "history.of", k) == of && bn_case_item_int(c, "history.source", k) == number &&
                 bn_case_item_real(c, "history.time", k) >= bn_case_item_real(c, "history.time", i)) {

@@ -13,6 +13,10 @@ bn_status flood_plan_results(const bn_case *c, const flood *s, bn_plan *p)
         BN_TRY(
             bn_plan_result(p, "volume_left", "m3", "what left through drains and open sides, less what entered there"));
     }
+    if (s->scheme.rain)
+        BN_TRY(bn_plan_result(p, "volume_rained", "m3", "what fell as rain"));
+    if (s->scheme.soil)
+        BN_TRY(bn_plan_result(p, "volume_soaked", "m3", "what the ground has taken"));
     BN_TRY(bn_plan_result(p, "max_depth", "m", "largest depth at the end"));
     BN_TRY(bn_plan_result(p, "min_depth", "m", "smallest depth at the end"));
     BN_TRY(bn_plan_result(p, "max_speed", "m s-1", "largest speed at the end, of cells deeper than output.wet"));
@@ -30,7 +34,7 @@ enum { FLOOD_BAND = 1 << 20 }; /* cells that are read at a time */
 
 /* Sums and extrema over the cells. */
 typedef struct totals {
-    double depth, rounded, outflow, deepest, least, fastest;
+    double depth, rounded, outflow, soaked, deepest, least, fastest;
     size_t wet;
     double error, error_most, water; /* against the closed form, of the lowest storey */
     size_t compared;
@@ -67,7 +71,13 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
         for (size_t at = 0; at < points; at++)
             sum->outflow += s->grid.area * (room[at] - room[at + points]);
     }
-    if (s->scheme.order == 1) {
+    if (s->f.soaked) {
+        BN_TRY(bn_field_read_region(s->f.soaked, 0, 1, r, BN_AS_DOUBLES, room));
+        BN_TRY(bn_field_read_region(s->f.rest, 1, 1, r, BN_AS_DOUBLES, room + points));
+        for (size_t at = 0; at < points; at++)
+            sum->soaked += s->grid.area * (room[at] - room[at + points]);
+    }
+    if (s->f.rest) {
         BN_TRY(bn_field_read_region(s->f.rest, 0, 1, r, BN_AS_DOUBLES, room));
         for (size_t at = 0; at < points; at++)
             sum->rounded += room[at];
@@ -90,14 +100,18 @@ static bn_status add_band(bn_sim *sim, const flood *s, const bn_region *r, doubl
 static bn_status put_totals(const bn_case *c, const flood *s, const totals *sum, bn_results *results)
 {
     const double volume = s->grid.area * (sum->depth - sum->rounded),
-                 expected = s->now.start_volume + s->now.fed - sum->outflow;
-    const double scale = fmax(s->now.start_volume + s->now.fed, fabs(expected));
+                 came = s->now.start_volume + s->now.fed + s->now.rained, expected = came - sum->outflow - sum->soaked;
+    const double scale = fmax(came, fabs(expected));
     BN_TRY(bn_result(results, "volume", volume));
     BN_TRY(bn_result(results, "mass_error", scale > 0 ? (volume - expected) / scale : 0));
     if (s->scheme.special) {
         BN_TRY(bn_result(results, "volume_fed", s->now.fed));
         BN_TRY(bn_result(results, "volume_left", sum->outflow));
     }
+    if (s->scheme.rain)
+        BN_TRY(bn_result(results, "volume_rained", s->now.rained));
+    if (s->scheme.soil)
+        BN_TRY(bn_result(results, "volume_soaked", sum->soaked));
     BN_TRY(bn_result(results, "max_depth", sum->deepest));
     BN_TRY(bn_result(results, "min_depth", sum->least));
     BN_TRY(bn_result(results, "max_speed", sum->fastest));

@@ -14,10 +14,11 @@
 typedef enum meaning { FLOOD_MEANINGS(BN_CHOICE_ENUM) MEANINGS } meaning;
 enum { LEGEND_MAX = 64 };
 
-/* What [[history]] is of: the sides in the order of flood_side, or a source. */
-#define FLOOD_HISTORIES(X)  \
-    X(HISTORY_LEFT, "left") \
-    X(HISTORY_RIGHT, "right") X(HISTORY_BOTTOM, "bottom") X(HISTORY_TOP, "top") X(HISTORY_SOURCE, "source")
+/* What [[history]] is of: the sides in the order of flood_side, a source, the rain. */
+#define FLOOD_HISTORIES(X)    \
+    X(HISTORY_LEFT, "left")   \
+    X(HISTORY_RIGHT, "right") \
+    X(HISTORY_BOTTOM, "bottom") X(HISTORY_TOP, "top") X(HISTORY_SOURCE, "source") X(HISTORY_RAIN, "rain")
 typedef enum flood_history { FLOOD_HISTORIES(BN_CHOICE_ENUM) } flood_history;
 
 typedef struct legend {

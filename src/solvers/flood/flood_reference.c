@@ -33,7 +33,7 @@ typedef struct reference {
 } reference;
 
 typedef struct cell_state {
-    real h, u, v, outflow, rest;
+    real h, u, v, outflow, rest, soaked, soaked_rest;
 } cell_state;
 
 /* The fields before a step. */
@@ -41,6 +41,8 @@ typedef struct before {
     const flood *s;
     constants k;
     const real *depth, *u, *v, *bed, *values, *rest;
+    const real *rain_share, *soaked, *soaked_rest;
+    const int32_t *land;
     real *half_depth, *half_u, *half_v; /* of second order: half a time step later */
     const int32_t *cell;
     real dt;
@@ -131,9 +133,17 @@ static real inverse_cube_root(real x)
     return y;
 }
 
+/* Of the cover of a cell: gravity times Manning's roughness squared, the ground's conductivity, its suction. */
+static const real *land_values(const before *b, size_t at)
+{
+    return b->values + FLOOD_LAND_VALUES + (b->land ? FLOOD_LAND_VALUE * b->land[at] : 0);
+}
+
+static real roughness(const before *b, size_t at) { return b->land ? land_values(b, at)[0] : b->k.gn2; }
+
 /* Flux through the outer edges of an open side: returns the mass, adds the momentum. An inflow enters along the side's
- * normal with the discharge q per metre, at least critically deep; a given level or the own water stand behind other
- * sides. */
+ * normal with the discharge q per metre, at least critically deep; down a slope water leaves with Manning's speed, at
+ * most as fast as a wave; a given level or the own water stand behind other sides. */
 static real open_side_flux(const before *b, size_t at, real *mx, real *my)
 {
     const flood *s = b->s;
@@ -155,6 +165,14 @@ static real open_side_flux(const before *b, size_t at, real *mx, real *my)
             out = out - in;
             *mx = *mx + (thrust * nx + push * out_x);
             *my = *my + (thrust * ny + push * out_y);
+        } else if (q < REAL(-2.5)) {
+            const real facing = nx * out_x + ny * out_y, deep = wet_depth(b, h);
+            const real wave = FABS(u * nx + v * ny) + SQRT(g * deep);
+            const real speed = deep * inverse_cube_root(deep > 0 ? deep : 1) * SQRT(g * second / roughness(b, at));
+            const real mass = facing > 0 ? deep * minimum(speed, wave) * facing : 0;
+            out = out + mass;
+            *mx = *mx + mass * u;
+            *my = *my + mass * v;
         } else {
             const real un = u * nx + v * ny, ut = v * nx - u * ny;
             const real deep = q < REAL(-1.5) ? h : second - z > 0 ? second - z : 0;
@@ -257,10 +275,10 @@ static void sum_edges(const before *b, size_t at, real *mass, real *mx, real *my
 }
 
 /* |c'| + dt g n^2 h^(-4/3) |c'|^2 = |c|, solved for c' / c */
-static void manning_friction(const before *b, real deep, real dt, real *u, real *v)
+static void manning_friction(const before *b, size_t at, real deep, real dt, real *u, real *v)
 {
     const real root = inverse_cube_root(deep > b->k.dry ? deep : 1), square = root * root;
-    const real f = dt * b->k.gn2 * SQRT(*u * *u + *v * *v) * (square * square);
+    const real f = dt * roughness(b, at) * SQRT(*u * *u + *v * *v) * (square * square);
     const real slower = 2 / (1 + SQRT(1 + 4 * f));
     *u = *u * slower;
     *v = *v * slower;
@@ -300,12 +318,23 @@ static void predict(const before *b, size_t points)
         b->half_depth[at] = maximum(deep, half * h);
         b->half_u[at] = u - scale * push_u;
         b->half_v[at] = v - scale * push_v;
-        if (s->k.gn2 > 0)
-            manning_friction(b, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
+        if (s->scheme.friction)
+            manning_friction(b, at, b->half_depth[at], half * b->dt, &b->half_u[at], &b->half_v[at]);
     }
 }
 
-/* A cell after dt by what passes through its edges, and friction. */
+/* The depth that the ground takes of water `deep` in a step (Green and Ampt 1911): F_t = K (1 + S / F), D = dt K (1 + S
+ * / (F + D / 2)), where there is water that moves, or rain. */
+static real infiltration(const before *b, size_t at, real deep)
+{
+    const real *land = land_values(b, at), conducted = b->dt * land[1], soaked = b->soaked[at];
+    const real p = soaked - REAL(0.5) * conducted, q = 2 * conducted * (soaked + land[2]);
+    const real root = SQRT(p * p + q), most = p > 0 ? q / (p + root) : root - p;
+    const bool raining = b->rain_share && b->values[FLOOD_RAIN_RATE] > 0;
+    return minimum(most, deep > b->k.dry || raining ? maximum(deep, 0) : 0);
+}
+
+/* A cell after dt by what passes through its edges, rain, infiltration and friction. */
 static cell_state advance_cell(const before *b, size_t at)
 {
     const flood *s = b->s;
@@ -318,16 +347,26 @@ static cell_state advance_cell(const before *b, size_t at)
         mass = mass + out;
     }
     /* What rounding leaves over comes to the next step (Kahan 1965). */
-    const bool compensated = s->scheme.order == 1;
-    const real change = compensated ? -(scale * mass) - b->rest[at] : -(scale * mass), deep = h + change;
-    const real rest = compensated && deep > b->k.dry ? (deep - h) - change : 0;
+    const bool compensated = b->rest;
+    const real flown = compensated ? -(scale * mass) - b->rest[at] : -(scale * mass);
+    const real change = b->rain_share ? flown + b->dt * b->values[FLOOD_RAIN_RATE] * b->rain_share[at] : flown;
+    const real filled = h + change, taken = b->soaked ? infiltration(b, at, filled) : 0;
+    const real deep = b->soaked ? filled - taken : filled;
+    const real left_over = compensated && deep > b->k.dry ? (filled - h) - change : 0;
+    const real rest = b->soaked && deep > b->k.dry ? left_over + ((deep - filled) + taken) : left_over;
     const real qx = h * u - scale * mx, qy = h * v - scale * my;
     const bool wet = !(deep <= b->k.dry);
-    const real inverse = 1 / (wet ? deep : 1);
-    cell_state next = { deep < 0 ? 0 : deep, (wet ? qx * inverse : 0) + 0, (wet ? qy * inverse : 0) + 0, scale * out,
-                        rest }; /* + 0: no zero keeps a sign */
-    if (s->k.gn2 > 0)
-        manning_friction(b, deep, b->dt, &next.u, &next.v);
+    const real inverse = 1 / (wet ? filled : 1); /* what soaks in takes its momentum along */
+    cell_state next = {
+        deep < 0 ? 0 : deep, (wet ? qx * inverse : 0) + 0, (wet ? qy * inverse : 0) + 0, scale * out, rest, 0, 0
+    }; /* + 0: no zero keeps a sign */
+    if (b->soaked) {
+        const real more = taken - b->soaked_rest[at];
+        next.soaked = b->soaked[at] + more;
+        next.soaked_rest = (next.soaked - b->soaked[at]) - more;
+    }
+    if (s->scheme.friction)
+        manning_friction(b, at, deep, b->dt, &next.u, &next.v);
     return next;
 }
 
@@ -349,11 +388,14 @@ static real link_flow(const before *b, int kind, real share, real dt, cell_state
 
 static cell_state add_still_water(const before *b, cell_state c, real amount)
 {
-    const real change = b->s->scheme.order == 1 ? amount - c.rest : amount, deep = c.h + change;
+    const real change = b->rest ? amount - c.rest : amount, deep = c.h + change;
     const real slower = amount > 0 && deep > 0 ? c.h / deep : 1;
     const bool wet = deep > b->k.dry;
-    const real rest = b->s->scheme.order == 1 && wet ? (deep - c.h) - change : 0;
-    return (cell_state){ deep < 0 ? 0 : deep, wet ? c.u * slower : 0, wet ? c.v * slower : 0, c.outflow, rest };
+    c.rest = b->rest && wet ? (deep - c.h) - change : 0;
+    c.h = deep < 0 ? 0 : deep;
+    c.u = wet ? c.u * slower : 0;
+    c.v = wet ? c.v * slower : 0;
+    return c;
 }
 
 /* Links, sources and drains of a special cell. */
@@ -428,8 +470,10 @@ static float advance_all(flood *s, real dt, real now)
     const real *depth = bn_field_host(s->f.depth), *u = bn_field_host(s->f.velocity);
     real *next_depth = bn_field_host(s->f.next_depth), *next_u = bn_field_host(s->f.next_velocity);
     real *outflow = s->scheme.special ? bn_field_host(s->f.outflow) : NULL;
-    const real *rest = s->scheme.order == 1 ? bn_field_host(s->f.rest) : NULL;
-    real *next_rest = s->scheme.order == 1 ? bn_field_host(s->f.next_rest) : NULL;
+    const real *rest = s->f.rest ? bn_field_host(s->f.rest) : NULL;
+    real *next_rest = s->f.rest ? bn_field_host(s->f.next_rest) : NULL;
+    const real *soaked = s->f.soaked ? bn_field_host(s->f.soaked) : NULL;
+    real *next_soaked = s->f.soaked ? bn_field_host(s->f.next_soaked) : NULL;
     real *half_u = s->scheme.order == 2 ? bn_field_host(s->f.half_velocity) : NULL;
     const before b = { .s = s,
                        .k = r->k,
@@ -439,6 +483,10 @@ static float advance_all(flood *s, real dt, real now)
                        .bed = bn_field_host(s->f.bed),
                        .values = r->values,
                        .rest = rest,
+                       .rain_share = s->f.rain_share ? bn_field_host(s->f.rain_share) : NULL,
+                       .soaked = soaked,
+                       .soaked_rest = soaked ? rest + points : NULL,
+                       .land = s->f.land ? bn_field_host(s->f.land) : NULL,
                        .half_depth = s->scheme.order == 2 ? bn_field_host(s->f.half_depth) : NULL,
                        .half_u = half_u,
                        .half_v = half_u ? half_u + points : NULL,
@@ -450,7 +498,13 @@ static float advance_all(flood *s, real dt, real now)
     for (size_t at = 0; at < points; at++) {
         if (s->scheme.record)
             record_cell(s, &b.k, at, now, depth[at], u[at], u[at + points]);
-        cell_state c = { depth[at], u[at], u[at + points], 0, rest ? rest[at] : 0 };
+        cell_state c = { depth[at],
+                         u[at],
+                         u[at + points],
+                         0,
+                         rest ? rest[at] : 0,
+                         soaked ? soaked[at] : 0,
+                         soaked ? rest[at + points] : 0 };
         const bool special = b.cell[at] & FLOOD_SPECIAL;
         real lost = 0;
         if (dt > 0)
@@ -463,6 +517,10 @@ static float advance_all(flood *s, real dt, real now)
         next_depth[at] = c.h;
         if (next_rest)
             next_rest[at] = c.rest;
+        if (next_soaked) {
+            next_soaked[at] = c.soaked;
+            next_rest[at + points] = c.soaked_rest;
+        }
         next_u[at] = c.u;
         next_u[at + points] = c.v;
         note_speed(&fastest, wave_speed(s, &b.k, c));
@@ -482,13 +540,15 @@ static bn_status advance(flood *s, unsigned slot, double refill, double end)
     const real left = refill > 0 ? (real)refill : now[FLOOD_CLOCK_LEFT], steps = CEIL(left / allowed);
     const real after = steps > 1 ? left - left / steps : 0;
     const real dt = left - after; /* exact (Sterbenz 1974): all steps add up to the interval */
-    for (int i = 0; s->scheme.special && i < FLOOD_VALUES; i++)
+    for (int i = 0; i < FLOOD_VALUES; i++)
         r->values[i] = (real)s->now.values[i];
     const float fastest = advance_all(s, dt, (real)end - left);
     bn_field_swap(s->f.depth, s->f.next_depth);
     bn_field_swap(s->f.velocity, s->f.next_velocity);
-    if (s->scheme.order == 1)
+    if (s->f.rest)
         bn_field_swap(s->f.rest, s->f.next_rest);
+    if (s->f.soaked)
+        bn_field_swap(s->f.soaked, s->f.next_soaked);
     r->fastest[next_slot] = fastest;
     later[FLOOD_CLOCK_LEFT] = after;
     later[FLOOD_CLOCK_STEPS] = (refill > 0 ? 0 : now[FLOOD_CLOCK_STEPS]) + (dt > 0 ? 1 : 0);
@@ -513,7 +573,8 @@ static void begin(flood *s)
     const real *depth = bn_field_host(s->f.depth), *u = bn_field_host(s->f.velocity);
     r->fastest[0] = 0;
     for (size_t at = 0; at < points; at++)
-        note_speed(&r->fastest[0], wave_speed(s, &r->k, (cell_state){ depth[at], u[at], u[at + points], 0, 0 }));
+        note_speed(&r->fastest[0],
+                   wave_speed(s, &r->k, (cell_state){ .h = depth[at], .u = u[at], .v = u[at + points] }));
 }
 
 static bn_status setup(bn_sim *sim, void *state)

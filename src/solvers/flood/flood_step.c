@@ -18,10 +18,12 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
     const flood_device *d = &s->device;
     const int order = s->scheme.order, links = s->scheme.links ? 1 : 0;
     const int beside = links || order > 1 || s->scheme.jagged ? 1 : 0;
+    const bn_arg values = d->values ? (bn_arg)BN_ARRAY(d->values) : (bn_arg)BN_READ(f->depth, 0);
     if (order == 2)
         BN_TRY(BN_RUN(d->predict, BN_READ(f->depth, 2), BN_READ(f->velocity, 2), BN_READ(f->bed, 2),
-                      BN_READ(f->cell, beside), BN_PARTIALS(d->blocks), BN_SCALARS(d->clock), BN_UPDATE(f->half_depth),
-                      BN_UPDATE(f->half_velocity), BN_U32V(slot), BN_REALV(refill)));
+                      BN_READ(f->cell, beside), values, BN_READ(either(f->land, f->cell), 0), BN_PARTIALS(d->blocks),
+                      BN_SCALARS(d->clock), BN_UPDATE(f->half_depth), BN_UPDATE(f->half_velocity), BN_U32V(slot),
+                      BN_REALV(refill)));
     bn_arg args[] = {
         BN_READ(f->depth, order),
         BN_READ(f->velocity, order),
@@ -30,10 +32,14 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         BN_READ(either(f->rest, f->depth), f->rest ? links : 0),
         BN_READ(either(f->half_depth, f->depth), order - 1),
         BN_READ(either(f->half_velocity, f->velocity), order - 1),
-        BN_READ(f->depth, 0), /* values */
+        values,
+        BN_READ(either(f->rain_share, f->depth), 0),
+        BN_READ(either(f->land, f->cell), 0),
+        BN_READ(either(f->soaked, f->depth), 0),
         BN_UPDATE(f->next_depth),
         BN_UPDATE(f->next_velocity),
         BN_UPDATE(either(f->next_rest, f->next_depth)),
+        BN_UPDATE(either(f->next_soaked, f->next_depth)),
         BN_UPDATE(either(f->outflow, f->next_depth)),
         BN_UPDATE(either(f->arrival, f->next_depth)),
         BN_UPDATE(either(f->deepest, f->next_depth)),
@@ -44,13 +50,13 @@ static bn_status launch_advance(flood *s, unsigned slot, double refill, double e
         BN_REALV(refill),
         BN_REALV(end),
     };
-    if (d->values)
-        args[7] = (bn_arg)BN_ARRAY(d->values);
     BN_TRY(bn_launch(d->advance, args, sizeof args / sizeof *args));
     bn_field_swap(f->depth, f->next_depth);
     bn_field_swap(f->velocity, f->next_velocity);
     if (f->rest)
         bn_field_swap(f->rest, f->next_rest);
+    if (f->soaked)
+        bn_field_swap(f->soaked, f->next_soaked);
     return BN_OK;
 }
 
@@ -88,8 +94,9 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
     for (int side = 0; side < FLOOD_SIDES; side++) {
         const bool inflow = s->side[side].kind == FLOOD_INFLOW, level = s->side[side].kind == FLOOD_LEVEL;
         const double given = flood_mean(c, side, 1, begin, end, inflow ? s->side[side].discharge : s->side[side].level);
-        values[2 * side] = inflow ? given : level ? -1 : -2;
-        values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : given;
+        const bool normal = s->side[side].kind == FLOOD_NORMAL;
+        values[2 * side] = inflow ? given : level ? -1 : normal ? -3 : -2;
+        values[2 * side + 1] = inflow ? cbrt(given * given / s->k.g) : normal ? s->side[side].slope : given;
     }
     for (int i = 0; i < s->cells.items; i++) {
         const double value = item_value(c, s, i, begin,
@@ -98,6 +105,8 @@ static bool find_values(const bn_case *c, flood *s, double begin, double end)
         if (s->cells.item[i].kind == FLOOD_ITEM_SOURCE)
             s->now.fed += values[FLOOD_ITEM_VALUES + i] * (double)s->cells.item[i].cells * s->grid.area * (end - begin);
     }
+    flood_surface_values(c, s, begin, end, values);
+    s->now.rained += values[FLOOD_RAIN_RATE] * s->surface.rained_on * (end - begin);
     const bool changed = !s->now.values_known || memcmp(values, s->now.values, sizeof values) != 0;
     memcpy(s->now.values, values, sizeof values);
     s->now.values_known = true;
@@ -108,7 +117,7 @@ bn_status flood_interval(bn_sim *sim, flood *s, flood_advance *advance, flood_re
 {
     const double begin = bn_sim_time(sim), end = begin + s->scheme.interval;
     double clock[FLOOD_SLOT] = { 0 }, refill = s->scheme.interval, left = refill;
-    if (s->scheme.special && find_values(bn_sim_case(sim), s, begin, end) && s->device.values)
+    if (s->scheme.values && find_values(bn_sim_case(sim), s, begin, end) && s->device.values)
         BN_TRY(bn_device_array_rewrite(s->device.values, s->now.values, FLOOD_VALUES));
     if (s->now.dt_allowed == 0)
         s->now.dt_allowed = s->k.dt_max;
@@ -160,7 +169,7 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_scalars_create(d, "clock", FLOOD_SLOTS * FLOOD_SLOT, &s->device.clock));
     bn_partials_share(s->device.blocks); /* a block asks those beside it whether they are wet */
     BN_TRY(bn_scalars_share(s->device.clock));
-    if (s->scheme.special)
+    if (s->scheme.values)
         BN_TRY(bn_device_array_reals(d, "values", s->now.values, FLOOD_VALUES, &s->device.values));
     return begin(s);
 }
@@ -196,18 +205,19 @@ static bn_status resume(bn_sim *sim, void *state)
 bn_status flood_serialize(bn_sim *sim, void *state, bn_checkpoint_state *k)
 {
     flood *s = state;
-    double sums[3] = { s->now.dt_allowed, s->now.start_volume, s->now.fed };
+    double sums[4] = { s->now.dt_allowed, s->now.start_volume, s->now.fed, s->now.rained };
     unsigned long long counts[2] = { s->now.time_steps, s->gauges.rows };
     BN_TRY(bn_state_same(k, "time.interval", s->scheme.interval));
     if (s->scheme.record)
         BN_TRY(bn_state_same(k, "output.wet", s->k.wet));
     if (s->gauges.count > 0)
         BN_TRY(bn_state_same(k, "output.gauge_speeds", s->gauges.speeds));
-    BN_TRY(bn_state_reals(k, "sums", sums, 3));
+    BN_TRY(bn_state_reals(k, "sums", sums, 4));
     BN_TRY(bn_state_counts(k, "counts", counts, 2));
     s->now.dt_allowed = sums[0];
     s->now.start_volume = sums[1];
     s->now.fed = sums[2];
+    s->now.rained = sums[3];
     s->now.time_steps = counts[0];
     s->gauges.rows = (size_t)counts[1];
     const size_t values = s->gauges.rows * flood_gauge_width(s);
@@ -226,6 +236,8 @@ bn_status flood_copy_state(flood *s)
 {
     BN_TRY(bn_field_copy(s->f.depth, s->f.next_depth));
     BN_TRY(bn_field_copy(s->f.velocity, s->f.next_velocity));
+    if (s->f.soaked)
+        BN_TRY(bn_field_copy(s->f.soaked, s->f.next_soaked));
     return s->f.rest ? bn_field_copy(s->f.rest, s->f.next_rest) : BN_OK;
 }
 
@@ -269,7 +281,10 @@ static bn_status work(bn_sim *sim, void *state, double *work)
     for (at[2] = 0; st == BN_OK && at[2] < n[2]; at[2]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
             for (at[0] = 0; at[0] < n[0]; at[0]++)
-                *work++ = computed(s, n, at, sums, sums + count, sums + 2 * count) ? 1 : s->scheme.skipped_cost;
+                *work++ = s->now.values[FLOOD_RAIN_LATELY] != 0 ||
+                                  computed(s, n, at, sums, sums + count, sums + 2 * count)
+                              ? 1
+                              : s->scheme.skipped_cost;
     free(sums);
     return st;
 }

@@ -411,10 +411,11 @@ bn_status flood_fill(bn_sim *sim, flood *s)
     s->now.start_volume = 0;
     BN_TRY(bn_field_visit(s->f.depth, BN_AS_DOUBLES, add_up, &s->now.start_volume));
     s->now.start_volume *= s->grid.area;
-    if (s->scheme.order == 1) {
+    if (s->f.rest) {
         BN_TRY(bn_field_zero(s->f.rest));
         BN_TRY(bn_field_zero(s->f.next_rest));
     }
+    BN_TRY(flood_fill_surface(sim, s));
     if (s->scheme.special)
         BN_TRY(bn_field_zero(s->f.outflow));
     if (!s->scheme.record)
