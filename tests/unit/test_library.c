@@ -107,6 +107,13 @@ START_TEST(values_of_items)
 }
 END_TEST
 
+static void nowhere(void *user, int level, const char *text)
+{
+    (void)user;
+    (void)level;
+    (void)text;
+}
+
 /* What a context and a device tell of themselves. */
 START_TEST(contexts_and_devices)
 {
@@ -115,7 +122,7 @@ START_TEST(contexts_and_devices)
     ck_assert(bn_device_least(device)->bytes <= bn_device_describe(device)->bytes);
     ck_assert(!bn_device_single_threaded(device) || bn_device_describe(device)->cpu);
     bn_context *own;
-    OK(bn_context_create(&(bn_context_desc){ .kernel_dir = "/kernels", .cache_dir = "" }, &own));
+    OK(bn_context_create(&(bn_context_desc){ .log = nowhere, .kernel_dir = "/kernels", .cache_dir = "" }, &own));
     ck_assert_str_eq(bn_context_kernel_dir(own), "/kernels");
     bn_log(own, BN_LOG_WARNING, "a warning of %d", 7);
     ck_assert(strstr(bn_context_warnings(own), "a warning of 7"));
