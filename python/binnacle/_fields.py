@@ -18,10 +18,10 @@ __all__ = ["Field", "Fields"]
 _integers: dict[int, Any] = {1: np.uint8, 4: np.int32, 8: np.int64}
 
 
-class Field:
+class Field(np.lib.mixins.NDArrayOperatorsMixin):
     """A field where it lies. `field[...]` copies a part of it to a new array, `field[...] = values` writes a part, and
     `field += values` adds; indices are those of numpy, in the order (component, z, y, x) without the axes that are not
-    there. Only fields of the state can be written: see `writable`."""
+    there. It computes as a copy of itself would. Only fields of the state can be written: see `writable`."""
 
     def __init__(self, context: Context, sim: Callable[[], Any], info: Any) -> None:
         self._context, self._sim = context, sim
@@ -176,6 +176,14 @@ class Field:
             raise ValueError("a field is always copied from where it lies")
         values = self.read()
         return values if dtype is None else values.astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        values = [of.read() if isinstance(of, Field) else of for of in inputs]
+        result = getattr(ufunc, method)(*values, **options)
+        if out is None:
+            return result
+        out[0][...] = result
+        return out[0]
 
     def __dlpack__(self, **options: Any) -> Any:
         """A copy in host memory, for CuPy, JAX and torch."""

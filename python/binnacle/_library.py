@@ -70,7 +70,7 @@ lib = _load()
 
 def text_of(pointer: Any) -> str:
     """A C text; "" for NULL."""
-    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+    return str(ffi.string(pointer).decode("utf-8", "replace")) if pointer else ""
 
 
 def version() -> str:

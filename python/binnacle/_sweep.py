@@ -53,7 +53,8 @@ def sweep(
                 return
             try:
                 with run(cases[point], device, progress=lambda now, left: not stop.is_set()) as done:
-                    rows[point] = {**{name: float(value) for name, value in done.results.items()}, "error": ""}
+                    rows[point] = {name: float(value) for name, value in done.results.items()}
+                    rows[point]["error"] = ""
             except BinnacleError as error:
                 rows[point] = {"error": str(error)}
             except BaseException as error:  # raised again below

@@ -135,6 +135,11 @@ def test_writing(sim):
     assert np.array_equal(field.read(), values.astype(np.float32))
     sim["temperature"] += np.float32(0.1)
     assert np.array_equal(field.read(), values.astype(np.float32) + np.float32(0.1))
+    before = field.read()
+    sim["temperature"] *= 2
+    sim["temperature"] -= sim["psi"]
+    assert np.array_equal(field, 2 * before - sim["psi"].read())
+    assert np.array_equal(field + 1, field.read() + 1) and np.mean(field) == np.mean(field.read())
     with pytest.raises(bn.UsageError, match="changes nothing"):
         sim["rhs"][...] = 0
     with pytest.raises(bn.UsageError, match="real"):
