@@ -286,7 +286,9 @@ install: all $(PAGES) ## to PREFIX (/usr/local), below DESTDIR if given
 uninstall: ## removes exactly what install put there
 	@$(INSTALL_ENV) sh host/build/install.sh uninstall
 bundle: all $(PAGES) ## binnacle-VERSION-x86_64.tar.xz in build/: a program to carry to machines without any of this
-	@$(INSTALL_ENV) LINK='$(LINK)' OBJECTS='$(CLI_O) $(STATIC)' sh packaging/bundle.sh
+	@$(INSTALL_ENV) LINK='$(LINK)' OBJECTS='$(CLI_O) $(STATIC)' LIBRARY='$(LIB_O)' TREE='$(TREE)' sh packaging/bundle.sh
+python: all ## the Python package in build/python (PYTHONPATH); `pip install ./python` installs it
+	@CC='$(CC)' sh python/stage.sh $(BUILD) $(BUILD)/python
 deb: all $(PAGES) ## a Debian package in build/
 	@$(INSTALL_ENV) sh packaging/deb.sh
 
@@ -305,6 +307,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle deb deps format clean help FORCE
+.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle python deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O) $(FUZZ_O)) $(TEST_BIN:=.d)

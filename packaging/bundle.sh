@@ -1,13 +1,14 @@
 #!/bin/sh
 # bundle.sh: the program to carry: one folder with all it needs but glibc, GCC's libraries where the machine has them, and drivers of
 # OpenCL; packed.
-#   BUILD= VERSION= LINK= LIBS= OBJECTS= sh bundle.sh
+#   BUILD= VERSION= LINK= LIBS= OBJECTS= LIBRARY= TREE= sh bundle.sh
+# TREE: the folder is left there, with the shared library, and not packed: it becomes part of a Python wheel.
 # Libraries lie in two folders. lib/binnacle has those that nobody else in the process uses. lib/binnacle/spare has the OpenCL loader
 # and what drivers use, too: the machine's own are taken before them, so that a driver meets the libraries it was made for.
 set -eu
 machine=$(uname -m)
 name=binnacle-$VERSION-$machine
-top=$BUILD/$name
+top=${TREE:-$BUILD/$name}
 own=$top/lib/binnacle spare=$top/lib/binnacle/spare
 system=/usr/lib/$machine-linux-gnu:/lib/$machine-linux-gnu:/usr/lib64:/lib64:/usr/lib:/lib:/usr/local/lib
 command -v patchelf >/dev/null || { echo 'make bundle needs patchelf (package patchelf)' >&2; exit 1; }
@@ -20,10 +21,18 @@ lean=$(printf '%s' "$LIBS" | sed 's/-lhdf5 /-l:libhdf5.a -lsz -ldl /')
 $LINK -Wl,--gc-sections -o "$top/bin/binnacle" $OBJECTS $lean 2>/dev/null ||
     $LINK -o "$top/bin/binnacle" $OBJECTS $LIBS
 strip "$top/bin/binnacle"
+made=$top/bin/binnacle
+if [ -n "${TREE:-}" ]; then
+    made=$top/lib/libbinnacle.so
+    # shellcheck disable=SC2086 # lists
+    $LINK -shared -Wl,--gc-sections -Wl,--version-script=host/build/exports.map -o "$made" $LIBRARY $lean 2>/dev/null ||
+        $LINK -shared -Wl,--version-script=host/build/exports.map -o "$made" $LIBRARY $LIBS
+    strip --strip-unneeded "$made"
+fi
 [ ! -f "$BUILD/binnacle-mpi.so" ] || strip -o "$own/binnacle-mpi.so" "$BUILD/binnacle-mpi.so" # the machine's MPI goes with it
 
 # Only glibc is required of a machine.
-ldd "$top/bin/binnacle" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' |
+ldd "$top/bin/binnacle" "$made" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u |
     grep -vE '/(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|anl|mvec))\.so' | while read -r library; do
     case ${library##*/} in
     libOpenCL.* | libstdc++.* | libgcc_s.* | libz.* | libzstd.* | liblzma.* | libexpat.* | libX* | libxcb* | libbsd.* | libmd.*)
@@ -39,6 +48,7 @@ ldd "$top/bin/binnacle" | awk '$2 == "=>" && $3 ~ "^/" { print $3 }' |
     [ ! -f "/usr/share/doc/$package/copyright" ] || cp -L "/usr/share/doc/$package/copyright" "$top/share/doc/$package.txt"
 done
 patchelf --set-rpath '$ORIGIN/../lib/binnacle':$system:'$ORIGIN/../lib/binnacle/spare' "$top/bin/binnacle"
+[ -z "${TREE:-}" ] || patchelf --set-rpath '$ORIGIN/binnacle':$system:'$ORIGIN/binnacle/spare' "$made"
 [ ! -f /usr/share/doc/libhdf5-dev/copyright ] || cp /usr/share/doc/libhdf5-dev/copyright "$top/share/doc/libhdf5.txt"
 
 # The database of units, as the library here knows it; a font, so that pictures have their words.
@@ -70,6 +80,7 @@ glibc=$(find "$top" -type f \( -name 'lib*.so*' -o -name 'binnacle*' \) -exec ob
     grep -o 'GLIBC_2\.[0-9]*' | sort -u -t . -k 2 -n | tail -n 1 | sed 's/GLIBC_//')
 printf 'Needs glibc %s or newer on %s, and a driver of OpenCL (bin/binnacle devices --check says what it finds).\n' "$glibc" "$machine" \
     >"$top/NEEDS"
+[ -z "${TREE:-}" ] || exit 0
 tar -C "$BUILD" --owner=0 --group=0 --numeric-owner --sort=name -cf - "$name" | xz -9e -T1 >"$top.tar.xz.new"
 mv "$top.tar.xz.new" "$top.tar.xz"
 rm -rf "$top"

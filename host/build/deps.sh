@@ -42,6 +42,7 @@ check          check               | check-devel        | check                 
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
 rusticl        mesa-opencl-icd     | mesa-libOpenCL     | opencl-mesa            | mesa
 oclgrind       oclgrind            | oclgrind           | oclgrind               | oclgrind
+python         python3-cffi python3-numpy python3-pytest | python3-cffi python3-numpy python3-pytest | python-cffi python-numpy python-pytest | -
 vtk            python3-vtk9 python3-numpy | python3-vtk python3-numpy | vtk python-numpy | vtk numpy
 strace         strace              | strace             | strace                 | -
 ocloc          intel-opencl-icd    | intel-ocloc        | intel-compute-runtime  | -
@@ -119,12 +120,18 @@ look()
     have strace || want="$want strace"
     { have mpicc && have mpirun; } || want="$want mpi"
     have clang || ls /usr/bin/clang-1[4-9] /usr/bin/clang-[2-9]? >/dev/null 2>&1 || want="$want clang"
-    has_vtk python3 || has_vtk /usr/bin/python3 || want="$want vtk"
+    has_modules vtkmodules numpy || want="$want vtk"
+    has_modules cffi numpy pytest || want="$want python"
 }
 
-has_vtk()
+# Whether one of the Pythons has all of these modules.
+has_modules()
 {
-    have "$1" && "$1" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("vtkmodules", "numpy"))))'
+    for python in python3 /usr/bin/python3; do
+        ! have "$python" || ! "$python" -c 'import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@" ||
+            return 0
+    done
+    return 1
 }
 
 # ------------------------------------------------------------------------------------------------ what to do about it

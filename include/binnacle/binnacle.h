@@ -6,6 +6,7 @@
 #include "binnacle/context.h"
 #include "binnacle/device.h"
 #include "binnacle/results.h"
+#include "binnacle/run.h"
 #include "binnacle/sim.h"
 #include "binnacle/status.h"
 

@@ -1,4 +1,5 @@
-/* case.h: a checked case. Reading values cannot fail: keys, types, units and ranges were checked when it was read. */
+/* case.h: a checked case. Reading values cannot fail: keys, types, units and ranges were checked when it was read. It
+ * is read by its simulations as long as they live; texts that it lends live as long as it does. */
 #ifndef BINNACLE_CASE_H
 #define BINNACLE_CASE_H
 
@@ -15,7 +16,9 @@ typedef struct bn_case bn_case;
 BN_CHECKED bn_status bn_case_read(bn_context *, const char *path, const char *const *overrides, size_t count,
                                   bn_case **out);
 
-/* The same from a text in memory; `name` stands in messages where a file name would. */
+/* The same from a text in memory; `name` stands in messages where a file name would, and files that the case names are
+ * looked for beside it. A case is built key by key from an empty text: "case.solver=flow", "grid.nodes=[65, 65]",
+ * "fluid.viscosity=1e-3 m2/s"; a list of tables at once: "structure=[{ kind = \"slab\", index = 1.6 }]". */
 BN_CHECKED bn_status bn_case_parse(bn_context *, const char *name, const char *text, const char *const *overrides,
                                    size_t count, bn_case **out);
 void bn_case_destroy(bn_case **);

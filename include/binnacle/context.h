@@ -1,5 +1,9 @@
 /* context.h: the one object that everything is created through. It holds the first error and its story,
- * the log function, and the folders of caches and kernels; there is no global state. */
+ * the log function, and the folders of caches and kernels; there is no global state.
+ *
+ * A call that fails returns a status and leaves a story in its context, which stands there until bn_error_clear: clear
+ * it before going on, or the next failure is only logged. The log function may be called from threads of the library,
+ * one at a time. */
 #ifndef BINNACLE_CONTEXT_H
 #define BINNACLE_CONTEXT_H
 

@@ -1,8 +1,10 @@
-/* results.h: what a run found: named scalars and tables. */
+/* results.h: what a run found: named scalars, tables, maps and texts, as bn_sim_measure left them. All is lent: it
+ * lives until the next bn_sim_measure or the end of the simulation. Indices count from 0 and must be below the counts.
+ */
 #ifndef BINNACLE_RESULTS_H
 #define BINNACLE_RESULTS_H
 
-#include "binnacle/status.h"
+#include "binnacle/context.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,7 +38,12 @@ typedef struct bn_map {
     const char *line_label; /* named under the picture, or NULL */
     double shape;           /* width over height of the picture, the axes to scales of their own; 0: to one scale */
     double low, high;       /* of the colours; low == high: from the data */
+    bool cells;             /* values at the middle of cells, not at nodes */
 } bn_map;
+
+/* Draws a map as PNG, as the program draws its own; NaN is grey. Without `low` and `high` the colours are symmetric
+ * about 0 where both signs take a real share of the range. Any values may be drawn, such as those of bn_sim_get. */
+BN_CHECKED bn_status bn_map_draw(bn_context *, const bn_map *, const char *path);
 
 size_t bn_results_maps(const bn_results *);
 const bn_map *bn_results_map_at(const bn_results *, size_t index);

@@ -2,11 +2,15 @@
 #include "validate.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CASE_BYTES_MAX = 1 << 20 };
+
+/* UDUNITS-2 keeps what it parses in the process: one case at a time is read. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* A case being read, and what is needed only until it is. */
 typedef struct loader {
@@ -252,6 +256,7 @@ bn_status bn_case_load(bn_context *ctx, const char *path, const char *text, cons
     loader l = { .reader = { .c = c }, .source = source };
     if (!c)
         return bn_fail(ctx, BN_MEMORY, "no memory for the case %s", path);
+    pthread_mutex_lock(&turn);
     BN_GO(take_input(ctx, c, path, text, overrides, count));
     BN_GO(parse_all(&l));
     schema = find_schema(&l);
@@ -261,6 +266,7 @@ bn_status bn_case_load(bn_context *ctx, const char *path, const char *text, cons
     c = NULL;
 out:
     bn_units_destroy(&l.reader.units);
+    pthread_mutex_unlock(&turn);
     for (size_t i = 0; l.overrides && i < count; i++)
         bn_toml_free(&l.overrides[i]);
     free(l.overrides);

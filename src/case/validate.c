@@ -18,12 +18,17 @@ static bn_value *find_value(const bn_case *c, const char *name)
     return NULL;
 }
 
+/* Whether a value is one of an item of `list`, or the pattern of one. */
+static bool is_of(const bn_value *v, const char *list)
+{
+    return bn_key_table(v->key->name) == strlen(list) && bn_key_within(v->key->name, list);
+}
+
 /* Whether `name` is a list of tables. */
 static bool is_list(const bn_case *c, const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(name) &&
-            bn_key_within(c->values[i].key->name, name))
+        if (c->values[i].key->list && is_of(&c->values[i], name))
             return true;
     return false;
 }
@@ -158,8 +163,7 @@ static bn_value *add_item(bn_reader *r, const char *list, size_t number, size_t 
     bn_case *c = r->c;
     *count = 0;
     for (size_t i = 0; i < c->count; i++)
-        *count += c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
-                  bn_key_within(c->values[i].key->name, list);
+        *count += c->values[i].key->list && is_of(&c->values[i], list);
     bn_value *items = realloc(c->items, (c->item_count + *count) * sizeof *items);
     if (!items) {
         r->status = bn_fail(c->ctx, BN_MEMORY, "no memory for the list %s", list);
@@ -168,8 +172,7 @@ static bn_value *add_item(bn_reader *r, const char *list, size_t number, size_t 
     c->items = items;
     bn_value *first = items + c->item_count;
     for (size_t i = 0; i < c->count; i++)
-        if (c->values[i].key->list && bn_key_table(c->values[i].key->name) == strlen(list) &&
-            bn_key_within(c->values[i].key->name, list))
+        if (c->values[i].key->list && is_of(&c->values[i], list))
             items[c->item_count++] = (bn_value){ .key = c->values[i].key, .item = number };
     return first;
 }
@@ -209,8 +212,6 @@ static void read_list(bn_reader *r, const bn_toml *node, const char *list)
     bool tables = node->type == BN_TOML_ARRAY;
     for (const bn_toml *item = node->child; tables && item; item = item->next)
         tables = item->type == BN_TOML_TABLE;
-    if (r->override) /* bn_validate_items, when the file's items are known */
-        return;
     if (!tables)
         bn_string_add(&b, "`%s` is a list: write [[%s]] in a line of its own and the keys of an item below", list,
                       list);
@@ -231,9 +232,10 @@ static void validate_table(bn_reader *r, const bn_toml *table, const char *path,
         int bytes = snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", node->name);
         bool fits = node->bare && bytes > 0 && (size_t)bytes < sizeof name;
         bn_value *v = fits ? find_value(r->c, name) : NULL;
-        if (fits && is_list(r->c, name))
-            read_list(r, node, name);
-        else if (v && !v->given)
+        if (fits && is_list(r->c, name)) {
+            if (!r->override) /* else bn_validate_items, when the file's items are known */
+                read_list(r, node, name);
+        } else if (v && !v->given)
             bn_value_read(r, v, node);
         else if (!v && fits && is_table(r->c, name) && node->type == BN_TOML_TABLE)
             validate_table(r, node, name, complete); /* no deeper than the names of keys */
@@ -259,8 +261,7 @@ static void override_item(bn_reader *r, const bn_toml *table, const char *list, 
         bn_value *v = NULL;
         for (size_t i = 0; i < r->c->item_count && !v; i++) {
             bn_value *of = &r->c->items[i];
-            if (of->item == number && bn_key_table(of->key->name) == strlen(list) &&
-                bn_key_within(of->key->name, list) && strcmp(bn_key_leaf(of->key->name), node->name) == 0)
+            if (of->item == number && is_of(of, list) && strcmp(bn_key_leaf(of->key->name), node->name) == 0)
                 v = of;
         }
         if (!v) {
@@ -273,11 +274,29 @@ static void override_item(bn_reader *r, const bn_toml *table, const char *list, 
     }
 }
 
+/* Another list in the place of the file's. */
+static void replace_list(bn_reader *r, const bn_toml *node, const char *list)
+{
+    bn_case *c = r->c;
+    size_t left = 0;
+    for (size_t i = 0; i < c->item_count; i++)
+        if (is_of(&c->items[i], list))
+            free(c->items[i].text);
+        else
+            c->items[left++] = c->items[i];
+    c->item_count = left;
+    read_list(r, node, list);
+}
+
 static void override_list(bn_reader *r, const bn_toml *node, const char *list)
 {
     size_t items = 0;
+    if (node->type == BN_TOML_ARRAY) {
+        replace_list(r, node, list);
+        return;
+    }
     for (size_t i = 0; i < r->c->item_count; i++)
-        if (bn_key_table(r->c->items[i].key->name) == strlen(list) && bn_key_within(r->c->items[i].key->name, list))
+        if (is_of(&r->c->items[i], list))
             items = r->c->items[i].item > items ? r->c->items[i].item : items;
     for (const bn_toml *item = node->type == BN_TOML_TABLE ? node->child : NULL; item; item = item->next) {
         const size_t number = item_number(item->name);

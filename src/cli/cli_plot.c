@@ -88,17 +88,6 @@ static void scalars(const bn_vtk_image *image, const bn_vtk_array *a, const plan
     }
 }
 
-/* Colours around zero when both signs take a real share of the range. */
-static bn_colour_map map_for(const double *values, size_t points)
-{
-    double low = 0, high = 0;
-    for (size_t i = 0; i < points; i++) {
-        low = values[i] < low ? values[i] : low;
-        high = values[i] > high ? values[i] : high;
-    }
-    return -low > 0.1 * high && high > -0.1 * low ? BN_MAP_DIVERGING : BN_MAP_SEQUENTIAL;
-}
-
 /* --range: of the colours. */
 static bn_status read_range(const bn_cli *cli, double *low, double *high)
 {
@@ -166,20 +155,20 @@ static bn_status plot_array(const bn_cli *cli, const char *path, const bn_vtk_im
     if (line)
         BN_GO(chart_array(cli, to, image, a, title, name, values));
     else
-        BN_GO(
-            bn_picture_write(cli->ctx, to,
-                             &(bn_picture){ .n = { n[0], n[1] },
-                                            .origin = { place(image, p.axis[0], 0), place(image, p.axis[1], 0) },
-                                            .h = { image->h[p.axis[0]], image->h[p.axis[1]] },
-                                            .nodes = image->nodes,
-                                            .values = values,
-                                            .low = low,
-                                            .high = high,
-                                            .map = logarithm ? BN_MAP_SEQUENTIAL : map_for(values, (size_t)n[0] * n[1]),
-                                            .axes = { axis_names[p.axis[0]], axis_names[p.axis[1]] },
-                                            .title = title,
-                                            .name = name,
-                                            .unit = a->unit }));
+        BN_GO(bn_picture_write(
+            cli->ctx, to,
+            &(bn_picture){ .n = { n[0], n[1] },
+                           .origin = { place(image, p.axis[0], 0), place(image, p.axis[1], 0) },
+                           .h = { image->h[p.axis[0]], image->h[p.axis[1]] },
+                           .nodes = image->nodes,
+                           .values = values,
+                           .low = low,
+                           .high = high,
+                           .map = logarithm ? BN_MAP_SEQUENTIAL : bn_map_for(values, (size_t)n[0] * n[1]),
+                           .axes = { axis_names[p.axis[0]], axis_names[p.axis[1]] },
+                           .title = title,
+                           .name = name,
+                           .unit = a->unit }));
     printf("%s\n", to);
 out:
     free(to);

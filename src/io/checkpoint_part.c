@@ -2,6 +2,7 @@
 #include "io/checkpoint_part.h"
 
 #include "io/file.h"
+#include "io/volume.h"
 
 #include <hdf5.h>
 #include <stdlib.h>
@@ -154,8 +155,10 @@ static size_t make_image(const char *path, const bn_part_block *blocks, size_t c
 bn_status bn_part_write(bn_context *ctx, const char *path, const bn_part_block *blocks, size_t count,
                         bn_part_room *room, bn_part_sum *out)
 {
+    bn_hdf5_begin();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const size_t bytes = make_image(path, blocks, count, room);
+    bn_hdf5_end();
     if (bytes == 0)
         return bn_fail(ctx, BN_MEMORY, "no memory to make %s", path);
     out->bytes = bytes;
@@ -203,14 +206,17 @@ static bool get_box(hid_t file, const char *name, bn_part_type type, const bn_pa
 bn_status bn_part_read(bn_context *ctx, const char *path, const char *name, bn_part_type type, const bn_part_box *box,
                        void *values)
 {
+    bn_hdf5_begin();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
+        bn_hdf5_end();
         BN_TRY(bn_file_check(ctx, path)); /* HDF5 keeps the system's reason to itself */
         return bn_fail(ctx, BN_IO, "cannot read %s: HDF5 can't open it", path);
     }
     const bool good = get_box(file, name, type, box, values);
     H5Fclose(file); /* opened for reading: nothing can be lost here */
+    bn_hdf5_end();
     return good ? BN_OK
                 : bn_fail(ctx, BN_IO, "cannot read %s: HDF5 finds no dataset %s of that type, or can't read it", path,
                           name);

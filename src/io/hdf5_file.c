@@ -4,6 +4,7 @@
 #include "io/file.h"
 
 #include <hdf5.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +213,11 @@ static bn_status read_set(bn_context *ctx, const char *path, const char *where, 
     return st;
 }
 
-bn_status bn_hdf5_read(bn_context *ctx, const char *path, const char *name, bn_volume *out)
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+void bn_hdf5_begin(void) { pthread_mutex_lock(&turn); }
+void bn_hdf5_end(void) { pthread_mutex_unlock(&turn); }
+
+static bn_status read_volume(bn_context *ctx, const char *path, const char *name, bn_volume *out)
 {
     *out = (bn_volume){ .values = NULL };
     H5Eset_auto(H5E_DEFAULT, NULL, NULL);
@@ -235,6 +240,14 @@ bn_status bn_hdf5_read(bn_context *ctx, const char *path, const char *name, bn_v
     H5Fclose(file);
     if (st != BN_OK)
         bn_volume_free(out);
+    return st;
+}
+
+bn_status bn_hdf5_read(bn_context *ctx, const char *path, const char *name, bn_volume *out)
+{
+    bn_hdf5_begin();
+    const bn_status st = read_volume(ctx, path, name, out);
+    bn_hdf5_end();
     return st;
 }
 
@@ -443,6 +456,7 @@ static bool write_array(hid_t fields, const bn_mesh *m, const bn_mesh_array *a)
 
 bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
 {
+    bn_hdf5_begin();
     H5Eset_auto(H5E_DEFAULT, NULL, NULL);
     /* HDF5 writes by name: into memory first, so that the file appears whole or not at all. */
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -475,5 +489,6 @@ bn_status bn_hdf5_write(bn_context *ctx, const char *path, const bn_mesh *m)
         st = bn_file_write(ctx, path, image, (size_t)bytes);
     free(image);
     H5Fclose(file);
+    bn_hdf5_end();
     return st;
 }

@@ -76,6 +76,9 @@ typedef struct bn_mesh {
 } bn_mesh;
 
 /* HDF5: openPMD 1.1.0 meshes (axis labels in any order, unitSI applied), or plain datasets in C order, z slowest. */
+/* HDF5 must not be called from two threads of a process: between these two, only one does. */
+void bn_hdf5_begin(void);
+void bn_hdf5_end(void);
 BN_CHECKED bn_status bn_hdf5_read(bn_context *, const char *path, const char *name, bn_volume *out);
 /* With pieces the datasets are virtual: HDF5 finds their values in the files of the pieces. */
 BN_CHECKED bn_status bn_hdf5_write(bn_context *, const char *path, const bn_mesh *);

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 enum {
-    BN_SERIES_FIXED = 3,      /* step, time, residual */
     BN_PUBLISH_SECONDS = 5,   /* between rewritings of series.csv */
     BN_WRITER_BYTES = 1 << 29 /* of fields that wait to be written; pinned, which takes time to get */
 };
@@ -396,6 +395,11 @@ bn_status bn_output_after_step(bn_output *o)
         o->seconds += bn_seconds_now() - start;
     }
     return due ? bn_output_fields(o) : BN_OK;
+}
+
+void bn_output_series(const bn_output *o, const char **text, size_t *bytes)
+{
+    bn_csv_series_text(o->series, text, bytes);
 }
 
 bool bn_output_saving(const bn_output *o) { return atomic_load(&o->checkpoint.writing); }

@@ -7,7 +7,8 @@
 
 typedef struct bn_output bn_output;
 
-/* `leads`: this rank writes the common files; the others only pieces of fields and parts of checkpoints. `synchronous`:
+/* Without an output directory no file is written: rows of the series are kept all the same.
+ * `leads`: this rank writes the common files; the others only pieces of fields and parts of checkpoints. `synchronous`:
  * no writer thread (the OpenCL implementation must not be called from two). All ranks make the same calls. */
 BN_CHECKED bn_status bn_output_create(bn_context *, bn_sim *, bn_output_dir *, bool leads, bool synchronous,
                                       bn_output **out);
@@ -22,6 +23,9 @@ BN_CHECKED bn_status bn_output_hear(bn_output *, const double said[BN_OUTPUT_SAI
 /* After each step: a row of the series and the fields when they are due. Copies are enqueued; the writer's thread does
  * the rest. */
 BN_CHECKED bn_status bn_output_after_step(bn_output *);
+
+/* The rows of the series so far, as the text of series.csv; not ended by a NUL; lent until the next row. */
+void bn_output_series(const bn_output *, const char **text, size_t *bytes);
 
 /* Fields and pictures of the current state, unless they were just written. */
 BN_CHECKED bn_status bn_output_fields(bn_output *);

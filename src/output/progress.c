@@ -75,6 +75,17 @@ static double seconds_left(bn_progress *p, const bn_sim_state *now, double toler
     return left;
 }
 
+double bn_progress_left(bn_progress *p, bn_sim *sim)
+{
+    const bn_sim_state now = bn_sim_now(sim);
+    bool guess;
+    if (now.step == p->before.step)
+        return (double)NAN;
+    const double left = seconds_left(p, &now, bn_sim_plan(sim)->tolerance, bn_case_real(bn_sim_case(sim), "stop.time"),
+                                     bn_seconds_now() - p->start, &guess);
+    return isfinite(left) && left >= 0 ? left : (double)NAN;
+}
+
 static void put_line(bn_progress *p, const char *line)
 {
     if (p->terminal) {

@@ -27,6 +27,9 @@ void bn_progress_show(bn_progress *, bn_sim *, bool wanted);
 /* Within a step that takes seconds: that it is at work. */
 void bn_progress_within(bn_progress *, bn_sim *);
 
+/* Estimated seconds to the end; NaN: nothing is known. */
+double bn_progress_left(bn_progress *, bn_sim *);
+
 /* Ends the rewritten line. */
 void bn_progress_end(bn_progress *);
 

@@ -35,23 +35,10 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
     bn_status st = BN_OK;
     snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? ": " : "", m->title);
     if (o->pictures) {
-        const bn_picture picture = {
-            .n = { m->n[0], m->n[1] },
-            .origin = { m->origin[0], m->origin[1] },
-            .h = { m->h[0], m->h[1] },
-            .nodes = true,
-            .values = m->values,
-            .low = m->low,
-            .high = m->high,
-            .title = head,
-            .name = m->quantity,
-            .unit = m->unit,
-            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
-            .axes = { m->axes[0], m->axes[1] },
-            .shape = m->shape,
-        };
+        bn_map titled = *m;
+        titled.title = head;
         BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/%s.png", m->name));
-        st = bn_picture_write(o->ctx, path, &picture);
+        st = bn_map_draw(o->ctx, &titled, path);
         free(path);
         path = NULL;
     }

@@ -11,6 +11,9 @@
  * than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
+/* Colours around zero when both signs take a real share of the range. */
+bn_colour_map bn_map_for(const double *values, size_t points);
+
 /* Draws pictures of one kind that keep their values again, one after the other: those that find the range of their
  * colours or the levels of their lines in the data do so in the data of all of them. `kind`: what they have in common;
  * grid, values, lines, title and caption come from the files. A picture that keeps nothing stays as it is, with a

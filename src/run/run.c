@@ -2,6 +2,7 @@
  * whatever happens afterwards, what was written stays, and the summary reports how the run ended. */
 #include "run/run.h"
 
+#include "io/csv_read.h"
 #include "output/output.h"
 #include "run/report.h"
 #include "sim/checkpoint.h"
@@ -31,6 +32,8 @@ typedef struct run {
     double save_after, saved;              /* [s] between them by the clock, 0: none; when the last one began */
     struct sigaction handlers[BN_WATCHED]; /* of the program, at the beginning */
     int asked;                             /* whether the run is asked to end: BN_GO_ON, ... */
+    bn_watching watching;                  /* the caller of bn_run */
+    bool stepping;                         /* everything was ready for the first step */
     double looked;                         /* [s] of the last check for the file STOP */
     char *out;
 } run;
@@ -72,8 +75,13 @@ static bn_status open_device(run *r)
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
     size_t indices[BN_DEVICES_MOST], chosen;
-    BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
-    BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
+    if (r->desc->library) {
+        r->device = r->desc->library->sim.device;
+        s->selected_because = "opened by the caller";
+    } else {
+        BN_TRY(bn_device_select(ctx, r->desc->device, indices, BN_DEVICES_MOST, &chosen, &s->selected_because));
+        BN_TRY(bn_device_open(ctx, r->desc->device, r->desc->profile, &r->device));
+    }
     if (r->desc->weights)
         BN_TRY(weigh(r, r->desc->weights));
     s->device = bn_device_describe(r->device);
@@ -88,9 +96,9 @@ static bn_status test_device(void *user, const bn_plan *plan)
     run *r = user;
     bn_context *ctx = r->ctx;
     bn_summary *s = &r->summary;
-    bn_selftest_outcome outcome = 0;
+    bn_selftest_outcome outcome = BN_SELFTEST_SKIPPED;
     bn_status st = BN_OK;
-    for (size_t i = 0; st == BN_OK && i < bn_device_local_count(r->device); i++)
+    for (size_t i = 0; r->desc->program && st == BN_OK && i < bn_device_local_count(r->device); i++)
         st = bn_selftest_ensure(ctx, bn_device_local(r->device, i), bn_case_solver(r->config),
                                 bn_case_double(r->config), plan, r->desc->program, &outcome);
     s->selftest = st == BN_OK ? bn_selftest_outcome_text(outcome) : "failed, forced";
@@ -119,7 +127,8 @@ static void keep_handlers(run *r)
 static void put_handlers_back(run *r)
 {
     for (size_t i = 0; r->device && i < BN_WATCHED; i++)
-        if (watched[i] == SIGUSR1 ? r->desc->status_wanted != NULL : r->desc->stop && !*r->desc->stop)
+        if (r->desc->library ||
+            (watched[i] == SIGUSR1 ? r->desc->status_wanted != NULL : r->desc->stop && !*r->desc->stop))
             (void)sigaction(watched[i], &r->handlers[i], NULL);
 }
 
@@ -159,6 +168,8 @@ enum { BN_GO_ON, BN_STOP_FILE, BN_SIGNAL };
 static int asked_to_end(run *r)
 {
     if (r->desc->stop && *r->desc->stop)
+        r->asked = BN_SIGNAL;
+    else if (bn_watch_due(&r->watching) && bn_watch_ends(&r->watching, r->sim, bn_progress_left(&r->progress, r->sim)))
         r->asked = BN_SIGNAL;
     else if (r->asked == BN_GO_ON && r->folder && stop_file(r))
         r->asked = BN_STOP_FILE;
@@ -244,6 +255,7 @@ static bn_status loop(run *r)
 {
     static const char *const asked[] = { [BN_STOP_FILE] = "STOP file", [BN_SIGNAL] = "signal" };
     const char *why;
+    put_handlers_back(r);
     int end = asked_to_end(r);
     bool save = false;
     bn_sim_watch(r->sim, step_is_to_end, r);
@@ -272,7 +284,7 @@ static bn_status loop(run *r)
     why = why ? why : asked[end];
     r->summary.stopped_by = why;
     /* Before the end adds fields and a row that a run without interruption would not have here. */
-    return saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
+    return r->out && saves_at_end(r, why) ? bn_output_checkpoint(r->output) : BN_OK;
 }
 
 /* The failure of a run whose steps all succeeded, but that did not converge as the case asks. */
@@ -282,6 +294,8 @@ static bn_status verdict(run *r)
     const double tolerance = bn_sim_plan(r->sim)->tolerance;
     const char *advice = bn_sim_plan(r->sim)->advice;
     const bool term = r->desc->stop && *r->desc->stop == SIGTERM;
+    if (strcmp(r->summary.stopped_by, "signal") == 0 && !r->out)
+        return bn_fail(r->ctx, BN_INTERRUPTED, "interrupted after step %llu", now.step);
     if (strcmp(r->summary.stopped_by, "signal") == 0)
         return bn_fail(r->ctx, term ? BN_TERMINATED : BN_INTERRUPTED,
                        "%s after step %llu; everything so far is in %s, and --resume goes on from there",
@@ -315,6 +329,32 @@ static bool alone_in_it(const run *r, bn_status st)
     return bn_context_ranks(r->ctx) > 1 && st != BN_OK && st != BN_DIVERGED;
 }
 
+/* For the caller of bn_run, who reads them from the simulation. */
+static bn_status keep_series(run *r)
+{
+    bn_csv_table table;
+    bn_series series = { .count = 0 };
+    const char *lent;
+    size_t bytes;
+    bn_output_series(r->output, &lent, &bytes);
+    if ((const char *)memchr(lent, '\n', bytes) + 1 == lent + bytes) /* the heads alone */
+        return BN_OK;
+    char *text = calloc(bytes + 1, 1);
+    if (!text)
+        return bn_fail(r->ctx, BN_MEMORY, "no memory for the series");
+    memcpy(text, lent, bytes);
+    bn_status st = bn_csv_parse(r->ctx, "the series", text, &table);
+    free(text);
+    BN_TRY(st);
+    st = bn_series_create(bn_sim_plan(r->sim), table.rows, &series);
+    for (size_t row = 0; st == BN_OK && row < table.rows; row++)
+        bn_series_put(&series, row, table.values + row * table.columns);
+    if (st == BN_OK)
+        bn_sim_keep_series(r->sim, &series);
+    bn_csv_table_free(&table);
+    return st;
+}
+
 /* Files and messages at the end of every run that has begun, also of one that failed. */
 static void finish(run *r, bn_status *st)
 {
@@ -337,7 +377,9 @@ static void finish(run *r, bn_status *st)
     s->output = bn_output_seconds(r->output);
     s->output_waits = bn_output_waited(r->output);
     s->total = bn_seconds_now() - r->begin;
-    if (*st != BN_DEVICE) /* a lost device can't be read */
+    if (r->desc->keep)
+        then(r, st, keep_series(r));
+    if (*st != BN_DEVICE && r->out) /* a lost device can't be read */
         then(r, st, bn_summary_hash_fields(r->ctx, r->sim, s));
     if (*st == BN_OK)
         *st = verdict(r);
@@ -352,7 +394,8 @@ static void finish(run *r, bn_status *st)
 static bn_status prepare(run *r)
 {
     const bn_run_desc *d = r->desc;
-    if (!(r->out = d->out ? strdup(d->out) : bn_output_dir_default(bn_case_path(r->config), ".out")))
+    if (!(d->library && !d->out) &&
+        !(r->out = d->out ? strdup(d->out) : bn_output_dir_default(bn_case_path(r->config), ".out")))
         return bn_fail(r->ctx, BN_MEMORY, "no memory for the output folder's name");
     if (!d->reference)
         BN_TRY(open_device(r));
@@ -368,22 +411,27 @@ static bn_status prepare(run *r)
     memcpy(r->summary.work_group, sim.work_group, sizeof sim.work_group);
     BN_TRY(bn_sim_create_checked(r->ctx, r->config, &sim, r->device ? test_device : NULL, r, &r->sim));
     const bn_output_dir_use use = from ? BN_OUTPUT_DIR_GO_ON : d->force ? BN_OUTPUT_DIR_FORCE : BN_OUTPUT_DIR_NEW;
-    bn_status opened = bn_context_rank(r->ctx) == 0 ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)
-                                                    : BN_OK;
+    bn_status opened = r->out && bn_context_rank(r->ctx) == 0
+                           ? bn_output_dir_open(r->ctx, r->out, r->config, use, &r->folder)
+                           : BN_OK;
     double said = opened;
     bn_context_agree(r->ctx, &said, 1);
     if (opened == BN_OK && said > 0)
         return bn_fail(r->ctx, (bn_status)said, "rank 0 can't use the output folder %s", r->out);
     BN_TRY(opened);
-    if (!r->folder)
+    if (r->out && !r->folder)
         BN_TRY(bn_output_dir_follow(r->ctx, r->out, &r->followed));
     r->summary.resumed_from = bn_sim_now(r->sim).step;
     r->summary.items_before = bn_sim_now(r->sim).items;
     const bool told = d->checkpoint_steps > 0 || d->checkpoint_seconds > 0;
     r->save_every = told ? d->checkpoint_steps : bn_case_int(r->config, "output.checkpoint_steps");
     r->save_after = told ? d->checkpoint_seconds : bn_case_real(r->config, "output.checkpoint_time");
+    if (!r->out) { /* nothing is written */
+        r->save_every = 0;
+        r->save_after = 0;
+    }
     r->saved = bn_seconds_now();
-    const bool synchronous = !r->device || bn_device_single_threaded(r->device);
+    const bool synchronous = !r->device || !r->out || bn_device_single_threaded(r->device);
     BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous,
                             &r->output));
     r->output_before = bn_output_seconds(r->output);
@@ -394,6 +442,7 @@ static bn_status prepare(run *r)
 bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
 {
     run r = { .ctx = ctx, .config = config, .desc = desc, .begin = bn_seconds_now() };
+    r.watching = (bn_watching){ .watch = desc->library ? &desc->library->watch : NULL, .asked = r.begin };
     r.summary = (bn_summary){ .selftest = "not needed", .stopped_by = "failure" };
     keep_handlers(&r);
     bn_status st = prepare(&r);
@@ -406,6 +455,7 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
         bn_progress_resume(&r.progress, r.sim);
+        r.stepping = true;
         st = loop(&r);
         finish(&r, &st);
         if (desc->profile && r.device && first)
@@ -418,8 +468,34 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
     bn_output_destroy(&r.output);
     bn_output_dir_close(&r.folder);
     bn_output_dir_close(&r.followed);
+    if (desc->keep && r.stepping) {
+        bn_sim_watch(r.sim, NULL, NULL);
+        bn_sim_quiet(r.sim, false);
+        *desc->keep = r.sim;
+        r.sim = NULL;
+    }
     bn_sim_destroy(&r.sim);
-    bn_device_close(&r.device);
+    if (!desc->library)
+        bn_device_close(&r.device);
     free(r.out);
     return st;
+}
+
+bn_status bn_run(bn_context *ctx, bn_case *config, const bn_run_options *o, bn_sim **out)
+{
+    const bn_run_desc desc = { .reference = !o->sim.device,
+                               .out = o->out,
+                               .force = o->force,
+                               .sim = o->sim,
+                               .steps = o->steps > 0 ? (long long)o->steps : -1,
+                               .quiet = true,
+                               .program = o->program,
+                               .resume = o->sim.resume,
+                               .checkpoint_steps = o->checkpoint_steps,
+                               .checkpoint_seconds = o->checkpoint_seconds,
+                               .library = o,
+                               .keep = out };
+    if (out)
+        *out = NULL;
+    return bn_run_case(ctx, config, &desc);
 }

@@ -2,7 +2,7 @@
 #ifndef BN_RUN_H
 #define BN_RUN_H
 
-#include "binnacle/sim.h"
+#include "binnacle/run.h"
 #include <signal.h>
 
 /* Message of a signal handler when other ranks may have ended, so that nothing can be waited for: it writes
@@ -30,6 +30,8 @@ typedef struct bn_run_desc {
     const volatile sig_atomic_t *stop;    /* non-zero: end after the step; the signal's number (SIGINT, SIGTERM) */
     volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1), then zero it */
     bn_last_words *last_words;            /* kept up to date by the rank that writes; may be NULL */
+    const bn_run_options *library;        /* of bn_run: its device, watch, and whether there is a folder; else NULL */
+    bn_sim **keep;                        /* receives the simulation at its end, which else is destroyed */
 } bn_run_desc;
 
 /* Runs the case. All that was written stays intact whatever the outcome:

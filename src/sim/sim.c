@@ -155,10 +155,20 @@ static bn_status balance_load(bn_sim *sim)
     return st;
 }
 
+/* What setup derived from fields that the owner has written since is derived again, as after a restart. */
+static bn_status take_written(bn_sim *sim)
+{
+    const bool due = sim->written && sim->engine->resume;
+    sim->written = false;
+    return due ? sim->engine->resume(sim, sim->state) : BN_OK;
+}
+
 bn_status bn_sim_step(bn_sim *sim)
 {
     sim->last = (bn_step){ .residual = (double)NAN };
-    bn_status st = sim->engine->step(sim, sim->state, &sim->last);
+    bn_status st = take_written(sim);
+    if (st == BN_OK)
+        st = sim->engine->step(sim, sim->state, &sim->last);
     if (st == BN_OK && sim->last.unfinished) {
         sim->outputs_of = 0; /* the step's number has not changed, the fields have */
     } else if (st == BN_OK) {
@@ -223,6 +233,7 @@ bn_status bn_sim_measure(bn_sim *sim)
 
 bn_status bn_sim_update_outputs(bn_sim *sim)
 {
+    BN_TRY(take_written(sim));
     if (!sim->engine->update_outputs || sim->outputs_of == sim->now.step + 1)
         return BN_OK;
     BN_TRY(sim->engine->update_outputs(sim, sim->state));
@@ -307,7 +318,7 @@ const char *bn_sim_tuning_source(const bn_sim *sim) { return sim->tuning_source;
 const bn_tuning *bn_sim_tuning(const bn_sim *sim) { return &sim->tuning; }
 const bn_load_balance *bn_sim_load_balance(const bn_sim *sim) { return &sim->balance; }
 
-static long field_index(const bn_sim *sim, const char *name)
+long bn_sim_field_index(const bn_sim *sim, const char *name)
 {
     for (size_t i = 0; i < sim->plan->field_count; i++)
         if (strcmp(sim->plan->fields[i].name, name) == 0)
@@ -317,7 +328,7 @@ static long field_index(const bn_sim *sim, const char *name)
 
 bn_status bn_sim_read(bn_sim *sim, const char *field, void *values, size_t bytes)
 {
-    long i = field_index(sim, field);
+    long i = bn_sim_field_index(sim, field);
     if (i < 0)
         return bn_fail(sim->ctx, BN_USAGE, "%s has no field %s", sim->solver->name, field);
     BN_TRY(bn_sim_update_outputs(sim));
@@ -326,7 +337,7 @@ bn_status bn_sim_read(bn_sim *sim, const char *field, void *values, size_t bytes
 
 bn_field *bn_sim_field(bn_sim *sim, const char *name)
 {
-    long i = field_index(sim, name);
+    long i = bn_sim_field_index(sim, name);
     assert(i >= 0 && "the plan announced no field of that name");
     return sim->fields[i];
 }

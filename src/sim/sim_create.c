@@ -29,6 +29,9 @@ static bn_status create_fields(bn_sim *sim)
             .real = d->type == BN_T_REAL || d->type == BN_T_REAL2,
             .output = (d->role & BN_OUTPUT) != 0,
             .compare = (d->role & BN_COMPARE) != 0,
+            .state = (d->role & BN_STATE) != 0,
+            .pairs = d->type == BN_T_REAL2,
+            .hexagons = p->grid.kind == BN_HEXAGONAL,
         };
         for (int k = 0; k < 3; k++) {
             info->n[k] = p->grid.n[k];
@@ -180,6 +183,7 @@ void bn_sim_destroy(bn_sim **simulation)
     bn_domain_destroy(&sim->domain);
     bn_domain_destroy(&sim->former);
     bn_results_destroy(&sim->results);
+    bn_series_release(&sim->series);
     bn_plan_destroy(&sim->plan);
     bn_tuning_release(&sim->tuning);
     bn_checkpoint_close(&sim->resumed);

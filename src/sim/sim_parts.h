@@ -34,6 +34,27 @@ const bn_load_balance *bn_sim_load_balance(const bn_sim *);
  * not have advanced the number of the step. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
+/* A watch in use. A request to end is never withdrawn. */
+typedef struct bn_watching {
+    const bn_watch *watch; /* NULL: none */
+    double asked;          /* [s], when it was last asked */
+    bool ended;
+} bn_watching;
+bool bn_watch_due(bn_watching *); /* whether it is time to ask; true from the request on */
+bool bn_watch_ends(bn_watching *, const bn_sim *, double left);
+
+/* Rows of step, coordinate, residual, and what the solver announced. */
+enum { BN_SERIES_FIXED = 3 };
+typedef struct bn_series {
+    bn_column columns[BN_SERIES_FIXED + BN_SERIES_MAX];
+    size_t count, rows;
+} bn_series;
+BN_CHECKED bn_status bn_series_create(const bn_plan *, size_t rows, bn_series *out);
+void bn_series_put(bn_series *, size_t row, const double *values);
+void bn_series_release(bn_series *);
+/* Takes over the series of a whole run, which bn_sim_series lends from then on. */
+void bn_sim_keep_series(bn_sim *, bn_series *);
+
 /* Nobody will look at the residual and the series of the next steps: they may be those of a step before. */
 void bn_sim_quiet(bn_sim *, bool quiet);
 

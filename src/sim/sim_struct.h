@@ -29,11 +29,17 @@ struct bn_sim {
     bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
     bool quiet;
+    bool written; /* fields, by the owner: the engine's `resume` is due before they are used */
+    bn_series series;
+    bool series_of_run;     /* they are not the last step's alone */
     bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
     char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
 };
 
 /* The program and the kernels of the solver's table, for the current domain. */
 BN_CHECKED bn_status bn_sim_build_kernels(bn_sim *);
+
+/* The place of a field among those of the plan; -1: there is none of that name. */
+long bn_sim_field_index(const bn_sim *, const char *name);
 
 #endif

@@ -24,6 +24,10 @@ nm -D --defined-only "$prefix/lib/libbinnacle.so" | awk '{ print $3 }' | LC_ALL=
 sed -e 's|/\*.*\*/||' -e '/\/\*/,/\*\//d' "$prefix"/include/binnacle/*.h |
     grep -oE '(^|[ *])bn_[a-z0-9_]+\(' | tr -d ' *(' | LC_ALL=C sort -u >"$work/declared"
 ok 'it exports what its headers declare, and nothing else' diff "$work/declared" "$work/exported"
+# Examples and the Python package are tested as well.
+untested=$(while read -r name; do grep -rqw --include='*.[ch]' --include='*.py' --include='*.cpp' "$name" tests examples python || echo "$name"; done \
+    <"$work/declared")
+ok "each of them is tested: $untested" test -z "$untested"
 ok '... which is something' test "$(wc -l <"$work/exported")" -gt 50
 
 for example in examples/*.c; do
