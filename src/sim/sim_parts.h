@@ -34,6 +34,14 @@ const bn_load_balance *bn_sim_load_balance(const bn_sim *);
  * not have advanced the number of the step. */
 void bn_sim_watch(bn_sim *, bool (*asked_to_end)(void *user), void *user);
 
+/* Every so many steps one is computed twice and compared, and all reads from the device are made twice; 0: never. */
+void bn_sim_guard(bn_sim *, unsigned long long every);
+typedef struct bn_guard {
+    unsigned long long every, steps; /* steps that were computed twice so far */
+    double seconds;                  /* that these steps took, both times and the comparison */
+} bn_guard;
+const bn_guard *bn_sim_guarded(const bn_sim *);
+
 /* Nobody will look at the residual and the series of the next steps: they may be those of a step before. */
 void bn_sim_quiet(bn_sim *, bool quiet);
 

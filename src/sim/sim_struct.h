@@ -29,6 +29,7 @@ struct bn_sim {
     bool (*asked_to_end)(void *); /* NULL: a step never asks */
     void *asked_user;
     bool quiet;
+    bn_guard guard;
     bn_checkpoint *resumed; /* restarted from it; NULL: from the beginning */
     char *files;            /* SHA-256 and name of every file of the case; NULL: not yet made */
 };
