@@ -100,6 +100,12 @@ bool bn_domain_across_ranks(const bn_domain *);
 /* Waits until everything that was launched on the domain is done. */
 BN_CHECKED bn_status bn_domain_finish(bn_domain *);
 
+/* From now on all that is read from the domain's devices is read twice: BN_MISMATCH where that gives different bits. */
+void bn_domain_read_twice(bn_domain *);
+/* From now on kernels run in work-groups of another shape than usual, or in the usual one again; the bits stay the
+ * same. Kernels that are made for one shape (BN_PER_TILE) and devices with work-groups of one have no other. */
+void bn_domain_other_groups(bn_domain *, bool other);
+
 /* Debug contexts: BN_MISMATCH and the field's name when a canary behind any of the domain's buffers is gone. */
 BN_CHECKED bn_status bn_domain_check_canaries(bn_domain *);
 

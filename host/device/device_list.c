@@ -71,10 +71,13 @@ static size_t least_sub_group(cl_device_id id, const char *extensions)
     return least;
 }
 
-/* *why: why the device can't be used, if it can't tell its memory. */
+/* *why: the first failure to tell what kernels are made for; with half of that they would be made for another device.
+ */
 static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id id, bn_device_info *info,
                           struct bn_device_entry *entry, cl_int *why)
 {
+#define FACT(what, target) \
+    *why = *why == CL_SUCCESS ? clGetDeviceInfo(id, (what), sizeof(target), &(target), NULL) : *why
     char *extensions = text_of(id, NULL, CL_DEVICE_EXTENSIONS);
     cl_device_type type = 0;
     cl_ulong memory = 0, largest = 0, local = 0;
@@ -87,22 +90,23 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     info->version = text_of(id, NULL, CL_DEVICE_VERSION);
     if (!extensions || !info->name || !info->platform || !info->vendor || !info->driver || !info->version)
         return bn_fail(ctx, BN_MEMORY, "no memory for the description of a device");
-    NUMBER(id, CL_DEVICE_TYPE, type);
-    *why = clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-    if (*why == CL_SUCCESS)
-        *why = clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
-    NUMBER(id, CL_DEVICE_LOCAL_MEM_SIZE, local);
+    *why = CL_SUCCESS;
+    FACT(CL_DEVICE_TYPE, type);
+    FACT(CL_DEVICE_GLOBAL_MEM_SIZE, memory);
+    FACT(CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
+    FACT(CL_DEVICE_LOCAL_MEM_SIZE, local);
+    FACT(CL_DEVICE_MAX_WORK_GROUP_SIZE, info->max_work_group);
+    FACT(CL_DEVICE_MAX_WORK_ITEM_SIZES, info->max_work_item);
+    FACT(CL_DEVICE_SINGLE_FP_CONFIG, single);
     NUMBER(id, CL_DEVICE_MAX_COMPUTE_UNITS, info->compute_units);
     NUMBER(id, CL_DEVICE_MAX_CLOCK_FREQUENCY, info->clock_mhz);
-    NUMBER(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, info->max_work_group);
-    NUMBER(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, info->max_work_item);
-    NUMBER(id, CL_DEVICE_SINGLE_FP_CONFIG, single);
     info->cpu = counts_as_cpu(type);
     info->bytes = memory;
     info->largest_buffer = largest;
     info->local_bytes = local;
     if (has_word(extensions, "cl_khr_fp64"))
-        NUMBER(id, CL_DEVICE_DOUBLE_FP_CONFIG, full);
+        FACT(CL_DEVICE_DOUBLE_FP_CONFIG, full);
+#undef FACT
     info->fp64 = full != 0;
     info->int64_atomics = has_word(extensions, "cl_khr_int64_base_atomics");
     info->exact_division = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -179,7 +183,7 @@ static void part_device(cl_device_id ids[BN_DEVICES_MAX], cl_uint *count)
 
 /* Adds the devices of one platform; one that fails or has none is skipped: *why, if nothing was there to tell yet. */
 static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform_id platform, size_t platform_index,
-                              cl_int *why)
+                              bn_no_device *why)
 {
     cl_device_id ids[BN_DEVICES_MAX];
     cl_uint count = 0;
@@ -189,7 +193,7 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
         bn_log(ctx, BN_LOG_INFO, "platform %zu (%s): %s", platform_index, name ? name : "",
                status == CL_DEVICE_NOT_FOUND ? "no devices" : bn_cl_name(status));
         free(name);
-        *why = *why == CL_DEVICE_NOT_FOUND ? status : *why;
+        *why = why->status == CL_DEVICE_NOT_FOUND ? (bn_no_device){ "clGetDeviceIDs", status } : *why;
         return BN_OK;
     }
     if (count > BN_DEVICES_MAX)
@@ -199,9 +203,9 @@ static bn_status add_platform(bn_context *ctx, bn_device_list *list, cl_platform
         bn_device_info *info = &list->info[list->count];
         BN_TRY(describe(ctx, platform, ids[i], info, &list->entry[list->count], &status));
         if (status != CL_SUCCESS) {
-            bn_log(ctx, BN_LOG_WARNING, "%s (%s) is left out: it does not tell its memory: %s", info->name,
-                   info->platform, bn_cl_name(status));
-            *why = *why == CL_DEVICE_NOT_FOUND ? status : *why;
+            bn_log(ctx, BN_LOG_WARNING, "%s (%s) is left out: clGetDeviceInfo failed: %s", info->name, info->platform,
+                   bn_cl_name(status));
+            *why = why->status == CL_DEVICE_NOT_FOUND ? (bn_no_device){ "clGetDeviceInfo", status } : *why;
             free_texts(info);
             continue;
         }
@@ -238,11 +242,11 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
     BN_TRY(bn_pocl_cache_choose(ctx));
     cl_platform_id platforms[BN_PLATFORMS_MAX];
     cl_uint count = 0;
-    cl_int status = clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count);
-    if (status != CL_SUCCESS)
+    bn_no_device why = { "clGetPlatformIDs", clGetPlatformIDs(BN_PLATFORMS_MAX, platforms, &count) };
+    if (why.status != CL_SUCCESS)
         count = 0;
     else
-        status = CL_DEVICE_NOT_FOUND;
+        why.status = CL_DEVICE_NOT_FOUND;
     if (count > BN_PLATFORMS_MAX)
         count = BN_PLATFORMS_MAX;
     bn_status st = BN_OK;
@@ -253,9 +257,9 @@ bn_status bn_device_list_get(bn_context *ctx, const bn_device_list **lent)
         goto out;
     }
     for (size_t p = 0; p < count; p++)
-        BN_GO(add_platform(ctx, list, platforms[p], p, &status));
+        BN_GO(add_platform(ctx, list, platforms[p], p, &why));
     if (list->count == 0) {
-        st = bn_fail_no_device(ctx, status, count);
+        st = bn_fail_no_device(ctx, &why, count);
         goto out;
     }
     *lent = list;

@@ -25,7 +25,12 @@ BN_CHECKED bn_status bn_device_list_get(bn_context *, const bn_device_list **len
 /* pocl_cache.c: gives PoCL a folder of this process's own, before PoCL is loaded. */
 BN_CHECKED bn_status bn_pocl_cache_choose(bn_context *);
 
+/* Why there is none: the first call that failed. */
+typedef struct bn_no_device {
+    const char *call;
+    cl_int status;
+} bn_no_device;
 /* icd_loader.c: the message for "no OpenCL device": which loader searched where, what it found, what to install. */
-bn_status bn_fail_no_device(bn_context *, cl_int platform_status, size_t platforms);
+bn_status bn_fail_no_device(bn_context *, const bn_no_device *, size_t platforms);
 
 #endif

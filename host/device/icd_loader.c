@@ -122,17 +122,18 @@ static void add_hints(bn_loader_text *t)
                "CPU)\n");
 }
 
-bn_status bn_fail_no_device(bn_context *ctx, cl_int platform_status, size_t platforms)
+bn_status bn_fail_no_device(bn_context *ctx, const bn_no_device *why, size_t platforms)
 {
     bn_loader_text t = { 0 };
     add_vendor_files(&t);
     add_hints(&t);
     bn_status st = bn_fail(ctx, BN_DEVICE,
-                           "no OpenCL device: the loader found %zu platform%s and no usable device (%s)\n%s"
+                           "no OpenCL device: the loader found %zu platform%s and no usable device (%s: %s)\n%s"
                            "  to run on the CPU, install PoCL: sudo apt-get install pocl-opencl-icd (dnf install pocl, "
                            "pacman -S pocl, brew install pocl)\n"
                            "  without OpenCL at all: --reference",
-                           platforms, platforms == 1 ? "" : "s", bn_cl_name(platform_status), t.text ? t.text : "");
+                           platforms, platforms == 1 ? "" : "s", why->call, bn_cl_name(why->status),
+                           t.text ? t.text : "");
     free(t.text);
     return st;
 }

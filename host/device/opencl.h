@@ -40,6 +40,8 @@ struct bn_device {
     bn_device_info least; /* as info, with the least memory of all of them */
     double *weights;      /* of the devices of all processes: their shares of the cells; NULL: alike */
     bool profile;         /* the queue takes event times */
+    bool reads_twice;     /* what is read from it is read again and compared */
+    bool other_groups;    /* kernels run in another shape of work-groups than usual */
     bn_queue_counts counts;
     bn_queue_limit ahead;
 };

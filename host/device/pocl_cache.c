@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { BN_POCL_FOLDERS = 256 };
+enum { BN_POCL_FOLDERS = 256, BN_POCL_ROOM = 8 << 20 };
 
 /* PoCL asks for its folder once in a process, whatever the number of contexts. */
 static struct {
@@ -50,6 +51,15 @@ static bool take(const char *folder)
     return false;
 }
 
+/* PoCL ends the process where it can't write a kernel, with a message that does not name the folder. */
+static const char *no_room(const char *folder)
+{
+    struct statvfs s;
+    return statvfs(folder, &s) == 0 && (double)s.f_bavail * (double)s.f_frsize < BN_POCL_ROOM
+               ? "less than 8 MiB are free there"
+               : NULL;
+}
+
 /* Takes `dir` or, where other processes have that, the first free process-N in it: the same again, hence with compiled
  * kernels, when one process follows another. Ranks begin with their number. NULL, or why there is none. */
 static const char *take_one(bn_context *ctx, const char *dir, char path[PATH_MAX])
@@ -61,7 +71,7 @@ static const char *take_one(bn_context *ctx, const char *dir, char path[PATH_MAX
             return "its path is too long";
         why = bn_private_folder(path);
         if (!why && take(path))
-            return NULL;
+            return no_room(path);
     }
     return why ? why : "too many processes use it";
 }
@@ -76,7 +86,9 @@ static const char *make_temporary(char path[PATH_MAX])
         return strerror(errno);
     memcpy(here.temporary, path, PATH_MAX);
     here.maker = getpid();
-    return atexit(remove_temporary) == 0 && take(path) ? NULL : "no memory to remove it at the end";
+    return atexit(remove_temporary) != 0 || at_quick_exit(remove_temporary) != 0 || !take(path)
+               ? "no memory to remove it at the end"
+               : no_room(path);
 }
 
 static bn_status choose(bn_context *ctx)

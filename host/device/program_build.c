@@ -140,6 +140,11 @@ static bn_status build_from_text(bn_device *d, const char *name, const char *tex
         clReleaseProgram(program);
         return recorded;
     }
+    if (status != CL_SUCCESS && status != CL_BUILD_PROGRAM_FAILURE && !(log && log[0])) { /* not for the text */
+        free(log);
+        clReleaseProgram(program);
+        return bn_cl_fail(d, status, "clBuildProgram", name);
+    }
     if (status != CL_SUCCESS) {
         char *ours = log ? with_our_lines(text, log) : NULL;
         bn_fail(d->ctx, BN_DEVICE, "kernels/%s.cl does not compile on %s (%s, driver %s): %s\n%s", name, d->info.name,

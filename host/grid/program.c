@@ -271,6 +271,22 @@ static void choose_group(bn_kernel *k)
     k->fits = k->local_bytes <= info->local_bytes &&
               (k->desc->range != BN_PER_TILE || (g[0] == BN_TILE_X && g[1] == BN_TILE_Y));
     memcpy(k->group, g, sizeof g);
+    memcpy(k->spare, g, sizeof g);
+    size_t *longest = &k->spare[g[1] > g[0]];
+    if (k->desc->range != BN_PER_TILE)
+        *longest = *longest > 1 ? *longest / 2 : limit > 1 && info->max_work_item[0] > 1 ? 2 : 1;
+}
+
+void bn_kernel_shape(bn_kernel *k)
+{
+    if (k->swapped == k->program->domain->device->other_groups)
+        return;
+    k->swapped = !k->swapped;
+    for (int i = 0; i < 3; i++) {
+        const size_t used = k->group[i];
+        k->group[i] = k->spare[i];
+        k->spare[i] = used;
+    }
 }
 
 bool bn_kernel_fits(const bn_kernel *k) { return k->fits; }

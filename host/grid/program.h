@@ -19,6 +19,8 @@ struct bn_kernel {
     cl_kernel *cl;    /* one per box: arguments stay set */
     size_t max_group; /* over all shapes */
     size_t group[3];  /* local size in use */
+    size_t spare[3];  /* another one that gives the same bits; where there is none the same */
+    bool swapped;     /* the spare one is in use */
     bool fits;        /* it is what the range asks for */
     size_t multiple;  /* preferred by the device */
     cl_ulong local_bytes;
@@ -31,6 +33,9 @@ struct bn_kernel {
     cl_event pending[BN_PENDING_EVENTS]; /* profiling only */
     size_t pending_count;
 };
+
+/* Takes the shape that the device is to run kernels in (other_groups); before a launch. */
+void bn_kernel_shape(bn_kernel *);
 
 struct bn_program {
     struct bn_program *next;

@@ -94,6 +94,27 @@ bn_status bn_finish_all(bn_domain *d, const char *what)
     return BN_OK;
 }
 
+void bn_domain_read_twice(bn_domain *d)
+{
+    for (size_t m = 0; m < d->local_count; m++)
+        d->device->group[m]->reads_twice = true;
+}
+
+void bn_domain_other_groups(bn_domain *d, bool other)
+{
+    for (size_t m = 0; m < d->local_count; m++)
+        d->device->group[m]->other_groups = other;
+}
+
+bn_status bn_read_differs(const bn_device *device, const char *what)
+{
+    return bn_fail(
+        device->ctx, BN_MISMATCH,
+        "%s was read twice from %s, with different bits: memory, the bus or the driver damages data; run the "
+        "case on another device",
+        what, device->info.name);
+}
+
 bn_status bn_domain_finish(bn_domain *d)
 {
     if (d->device)

@@ -114,6 +114,35 @@ bn_status bn_field_enqueue_box(bn_field *f, size_t box, const bn_region *region,
     return enqueue(f, box, first, count, eb, region, region, values, false);
 }
 
+static bn_status enqueue_all(bn_field *f, int first, int count, size_t eb, const bn_region *region, void *values,
+                             bool write)
+{
+    const bn_domain *d = f->domain;
+    for (size_t b = 0; b < d->box_count; b++) {
+        bn_region part;
+        if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
+            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
+    }
+    return BN_OK;
+}
+
+/* Reads once more what has just been read (bn_domain_read_twice). */
+static bn_status read_again(bn_field *f, int first, int count, size_t eb, const bn_region *region, const void *values)
+{
+    const size_t bytes = bn_region_points(region) * eb * (size_t)count;
+    void *again = malloc(bytes);
+    if (!again)
+        return bn_fail(f->domain->ctx, BN_MEMORY, "no memory to read field %s twice", f->desc.name);
+    memcpy(again, values, bytes); /* cells of other ranks */
+    bn_status st = enqueue_all(f, first, count, eb, region, again, false);
+    if (st == BN_OK)
+        st = bn_wait_for_launches(f->domain, f->desc.name);
+    if (st == BN_OK && memcmp(again, values, bytes) != 0)
+        st = bn_read_differs(f->domain->device, f->desc.name);
+    free(again);
+    return st;
+}
+
 bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *region, void *values, bool write,
                             bool wait)
 {
@@ -125,13 +154,11 @@ bn_status bn_field_transfer(bn_field *f, int first, int count, const bn_region *
                   !write);
         return BN_OK;
     }
-    for (size_t b = 0; b < d->box_count; b++) {
-        bn_region part;
-        if (d->boxes[b].device && bn_box_common(&d->boxes[b], region, &part))
-            BN_TRY(enqueue(f, b, first, count, eb, region, &part, values, write));
-    }
+    BN_TRY(enqueue_all(f, first, count, eb, region, values, write));
     if (wait)
         BN_TRY(bn_wait_for_launches(d, f->desc.name));
+    if (wait && !write && d->device->reads_twice)
+        BN_TRY(read_again(f, first, count, eb, region, values));
     d->device->counts.waits += wait;
     return wait && !write ? complete(f, count, eb, region, values) : BN_OK;
 }

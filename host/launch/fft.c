@@ -225,6 +225,7 @@ static bn_status run_kernel(bn_fft *f, bn_kernel *k, cl_mem from, cl_mem to, con
     const cl_long place[3] = { (cl_long)l->first, (cl_long)l->pitch, (cl_long)l->slice };
     const size_t none[3] = { 0, 0, 0 };
     size_t global[3];
+    bn_kernel_shape(k);
     BN_TRY(bn_set_arg(k, 0, 0, sizeof from, &from));
     BN_TRY(bn_set_arg(k, 0, 1, sizeof to, &to));
     for (cl_uint i = 0; i < 3; i++) {

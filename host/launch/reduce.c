@@ -5,6 +5,7 @@
 #include "api/launch.h"
 #include "grid/enqueue.h"
 #include "grid/field.h"
+#include "grid/queues.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,6 +48,20 @@ void bn_partials_destroy(bn_partials **partials)
     *partials = NULL;
 }
 
+/* Reads bytes of the first device's copy once more, where that is asked for (bn_domain_read_twice). */
+static bn_status read_again(const bn_domain *d, const bn_buffer *b, size_t at, size_t bytes, const void *values)
+{
+    unsigned char again[4096];
+    for (size_t done = 0, n = 0; d->device->reads_twice && done < bytes; done += n) {
+        n = bytes - done < sizeof again ? bytes - done : sizeof again;
+        BN_CL(d->device, b->name, clEnqueueReadBuffer, d->device->queue, b->mem, CL_TRUE, at + done, n, again, 0, NULL,
+              NULL);
+        if (memcmp(again, (const char *)values + done, n) != 0)
+            return bn_read_differs(d->device, b->name);
+    }
+    return BN_OK;
+}
+
 bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t count)
 {
     bn_domain *d = p->domain;
@@ -57,6 +72,7 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
     BN_TRY(bn_allreduce(d, &p, 1, NULL, 0));
     BN_CL(d->device, p->buffer[0]->name, clEnqueueReadBuffer, d->device->queue, p->buffer[0]->mem, CL_TRUE,
           (size_t)component * count * real, count * real, values, 0, NULL, NULL);
+    BN_TRY(read_again(d, p->buffer[0], (size_t)component * count * real, count * real, values));
     d->device->counts.waits++;
     d->unflushed = 0;
     bn_reals_widen(d, values, count);
@@ -101,6 +117,7 @@ bn_status bn_partials_pack(bn_partials *p)
         return BN_OK;
     BN_TRY(find_reductions(d, &r));
     BN_TRY(bn_kernel_find(r->program, &pack_kernel, &k));
+    bn_kernel_shape(k);
     const cl_int maxima = (cl_int)p->maxima;
     const size_t none[3] = { 0, 0, 0 }, global[3] = { d->sums.totals * k->group[0], (size_t)p->components, 1 };
     for (size_t m = 0; m < d->local_count; m++) {
@@ -171,6 +188,9 @@ bn_status bn_scalars_read_all(const bn_scalars_request *requests, size_t count)
               is_double ? (void *)q->values : single[r], 0, NULL, bn_move_event(d->device));
     }
     d->device->counts.waits++;
+    for (size_t r = 0; r < count; r++)
+        BN_TRY(read_again(d, requests[r].scalars->buffer[0], 0, requests[r].count * bn_domain_real_bytes(d),
+                          is_double ? (void *)requests[r].values : single[r]));
     for (size_t r = 0; r < count; r++)
         for (size_t i = 0; !is_double && i < requests[r].count; i++)
             requests[r].values[i] = (double)single[r][i];

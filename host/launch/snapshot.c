@@ -28,6 +28,8 @@ struct bn_snapshot {
     bn_staging *staging; /* devices */
     cl_event *ready;     /* one a device */
     size_t ready_count;
+    size_t bytes;
+    bool twice; /* a second copy lies behind the first one */
     void *copy; /* reference */
     size_t count;
     struct part {
@@ -126,8 +128,9 @@ static bn_status copy_parts(bn_snapshot *s, bn_field *f, bool overlap)
         const bn_halo_request request = { .field = f, .radius = 1 };
         BN_TRY(bn_halo_exchange_at_once(d, &request));
     }
-    for (size_t i = 0; i < s->count; i++) {
-        char *values = (char *)s->staging->memory.data + s->parts[i].at;
+    for (size_t j = 0; j < s->count * (1 + s->twice); j++) {
+        const size_t i = j % s->count;
+        char *values = (char *)s->staging->memory.data + s->parts[i].at + (j >= s->count ? s->bytes : 0);
         if (bn_domain_across_ranks(d))
             BN_TRY(bn_field_enqueue_box(f, s->parts[i].box, &s->parts[i].region, values));
         else
@@ -165,7 +168,9 @@ bn_status bn_snapshot_begin(bn_field *f, bool overlap, bn_snapshot **out)
         memcpy(s->copy, f->host, bytes);
     } else {
         BN_GO(hold_pool(d, &s->pool));
-        BN_GO(staging_get(d, s->pool, bytes, &s->staging));
+        s->bytes = bytes;
+        s->twice = d->device->reads_twice;
+        BN_GO(staging_get(d, s->pool, s->twice ? 2 * bytes : bytes, &s->staging));
         s->ready_count = d->local_count;
         if (!(s->ready = calloc(s->ready_count, sizeof(cl_event)))) {
             st = bn_fail(d->ctx, BN_MEMORY, "no memory for a snapshot of %s", f->desc.name);
@@ -193,8 +198,12 @@ bn_status bn_snapshot_wait(bn_context *ctx, bn_snapshot *s, size_t part, bn_regi
             return bn_fail(ctx, BN_DEVICE, "clWaitForEvents, for the copy of a field from %s, failed: %s",
                            s->staging->memory.device->group[m]->info.name, bn_cl_name(status));
     }
+    const char *values = (const char *)(s->staging ? s->staging->memory.data : s->copy) + s->parts[part].at;
+    const size_t end = part + 1 < s->count ? s->parts[part + 1].at : s->bytes;
+    if (s->twice && memcmp(values, values + s->bytes, end - s->parts[part].at) != 0)
+        return bn_read_differs(s->staging->memory.device, "a field");
     *region = s->parts[part].region;
-    *data = (const char *)(s->staging ? s->staging->memory.data : s->copy) + s->parts[part].at;
+    *data = values;
     return BN_OK;
 }
 

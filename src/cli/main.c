@@ -251,5 +251,10 @@ int main(int argc, char **argv)
     bn_options_release(&options);
     bn_context_leave(ctx, ends_everywhere(st) ? 0 : bn_exit_code(st));
     bn_context_destroy(&ctx);
+    if (st ==
+        BN_DEVICE) { /* drivers may still compile or compute in threads, which can't stand the end of their library */
+        fflush(NULL);
+        quick_exit(bn_exit_code(st));
+    }
     return bn_exit_code(st);
 }

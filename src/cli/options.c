@@ -21,6 +21,7 @@ typedef enum option_kind {
     SET,
     VARY,
     STEPS,
+    GUARD,
     JOBS,
     BOXES,
     WORK_GROUP,
@@ -60,6 +61,8 @@ static const option_row rows[] = {
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_SWEEP, false, "end after at most so many steps" },
     { "checkpoint-every", 0, EVERY, "N|Ns|Nmin", 0, BN_CMD_RUN, false,
       "steps, seconds or minutes between checkpoints (10min, 30s, 2h, 5000)" },
+    { "guard", 0, GUARD, "N", 0, BN_CMD_RUN, false,
+      "compute every N-th step twice and compare, read everything twice: for devices that may not be trusted" },
     { "resume", 0, PERHAPS, "[=FILE]", AT(run.resume), BN_CMD_RUN, false,
       "go on from the newest checkpoint in the output folder, or from FILE" },
     { "reference", 0, FLAG, NULL, AT(run.reference), BN_CMD_RUN | BN_CMD_SWEEP, false,
@@ -214,6 +217,7 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case VARY: o->vary[o->vary_count++] = text; return BN_OK;
     case JOBS: return set_number(ctx, row, text, 1, 64, &o->jobs);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
+    case GUARD: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.guard);
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));
         o->run.sim.boxes = (int)value;

@@ -158,6 +158,13 @@ static void add_outcome(object o, bn_sim *sim, const bn_summary *s)
 {
     const bn_sim_state now = bn_sim_now(sim);
     put(o, "steps", count(now.step));
+    const bn_guard *guard = bn_sim_guarded(sim);
+    if (guard->every > 0) {
+        object g = put_object(o, "guard");
+        put(g, "every", count(guard->every));
+        put(g, "steps", count(guard->steps));
+        put(g, "seconds", number(guard->seconds));
+    }
     put(o, "resumed_from", s->resumed_from > 0 ? count(s->resumed_from) : json_null());
     put(o, bn_solver_coordinate(bn_sim_plan(sim)->solver).name, number(now.time));
     put(o, "residual", number(now.residual));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,11 +23,12 @@ static void close_channel(int *channel)
     *channel = -1;
 }
 
-/* The child's half of fork: only calls that are safe there. Channels of the parent are closed by execv. */
-static void become(const char *const *arguments, int input, int output, bool errors)
+/* The child's half of fork: only calls that are safe there. Channels of the parent are closed by execv, and a parent
+ * that is killed takes it along. */
+static void become(const char *const *arguments, pid_t parent, int input, int output, bool errors)
 {
-    if ((input < 0 || dup2(input, STDIN_FILENO) >= 0) && dup2(output, STDOUT_FILENO) >= 0 &&
-        (!errors || dup2(output, STDERR_FILENO) >= 0))
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent && (input < 0 || dup2(input, STDIN_FILENO) >= 0) &&
+        dup2(output, STDOUT_FILENO) >= 0 && (!errors || dup2(output, STDERR_FILENO) >= 0))
         execv(arguments[0], (char *const *)arguments);
     _exit(127);
 }
@@ -48,9 +50,10 @@ bn_status bn_child_start(bn_context *ctx, const char *const *arguments, unsigned
         if (all[i] >= 0) /* no other child holds them open */
             (void)fcntl(all[i], F_SETFD, FD_CLOEXEC);
     (void)fcntl(out[0], F_SETFL, O_NONBLOCK);
+    const pid_t self = getpid();
     c->pid = fork();
     if (c->pid == 0)
-        become(arguments, in[1], out[1], (flags & BN_CHILD_ERRORS) != 0);
+        become(arguments, self, in[1], out[1], (flags & BN_CHILD_ERRORS) != 0);
     if (c->pid < 0) {
         c->pid = 0;
         st = bn_fail(ctx, BN_IO, "no child process: %s", strerror(errno));

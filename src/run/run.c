@@ -371,7 +371,7 @@ static void finish(run *r, bn_status *st)
     bn_progress_end(&r->progress);
     if (readable && *st != BN_DIVERGED)
         then(r, st, bn_sim_measure(r->sim));
-    if (readable)
+    if (readable && *st != BN_DEVICE)
         then(r, st, bn_output_fields(r->output));
     then(r, st, bn_output_finish(r->output, stepped));
     s->output = bn_output_seconds(r->output);
@@ -431,6 +431,7 @@ static bn_status prepare(run *r)
         r->save_after = 0;
     }
     r->saved = bn_seconds_now();
+    bn_sim_guard(r->sim, (unsigned long long)d->guard);
     const bool synchronous = !r->device || !r->out || bn_device_single_threaded(r->device);
     BN_TRY(bn_output_create(r->ctx, r->sim, r->folder ? r->folder : r->followed, r->folder != NULL, synchronous,
                             &r->output));

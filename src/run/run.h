@@ -27,6 +27,7 @@ typedef struct bn_run_desc {
     const char *resume;  /* checkpoint to restart from; "": the newest in the output directory, if any; NULL: none */
     long long checkpoint_steps;           /* between checkpoints; 0: what the case says */
     double checkpoint_seconds;            /* the same by the clock */
+    long long guard;                      /* every so many steps one is computed twice and compared; 0: none */
     const volatile sig_atomic_t *stop;    /* non-zero: end after the step; the signal's number (SIGINT, SIGTERM) */
     volatile sig_atomic_t *status_wanted; /* non-zero: print a status line (SIGUSR1), then zero it */
     bn_last_words *last_words;            /* kept up to date by the rank that writes; may be NULL */

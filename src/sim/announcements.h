@@ -20,6 +20,7 @@ void bn_plan_ghost_cells(bn_plan *, int cells);
  * can be coarsened by halves that often in the same boxes. */
 void bn_plan_align(bn_plan *, int cells);
 void bn_plan_whole_rows(bn_plan *); /* no cuts along x (bn_domain_desc.whole_rows) */
+void bn_plan_one_box(bn_plan *);    /* no cuts at all: several devices leave the work to the first */
 /* The grid lies on a map, x to the east and y to the north, in coordinates of that EPSG code (0: not known): TIFFs get
  * the tags of GeoTIFF. */
 void bn_plan_map(bn_plan *, int epsg);

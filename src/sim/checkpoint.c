@@ -5,7 +5,7 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
-#include "sim/sim_parts.h"
+#include "sim/guard.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -425,6 +425,7 @@ static bn_status write_field(writer *w, size_t which)
     const bn_field_desc *desc = &w->s->plan->fields[w->s->field[which]];
     const bn_part_layout l = bn_field_layout(w->s->plan, desc);
     bn_snapshot *snapshot = w->s->snapshots[which];
+    uint64_t hash = 0;
     json_t *pieces = json_array();
     bn_status st = BN_OK;
     for (size_t part = 0; part < bn_snapshot_parts(snapshot); part++) {
@@ -433,10 +434,11 @@ static bn_status write_field(writer *w, size_t which)
         BN_GO(bn_snapshot_wait(w->ctx, snapshot, part, &r, &values));
         BN_GO(look_at(w, desc, &r, values));
         BN_GO(add_region(w, desc, &r, values, pieces));
+        hash += bn_hash_region(&l, &r, values);
     }
     append(w, w->s->json_fields,
-           json_pack("{s:s, s:s, s:o, s:O}", "name", desc->name, "type", type_name(l.type), "size", five(l.n), "pieces",
-                     pieces));
+           json_pack("{s:s, s:s, s:I, s:o, s:O}", "name", desc->name, "type", type_name(l.type), "hash",
+                     (json_int_t)hash, "size", five(l.n), "pieces", pieces));
 out:
     json_decref(pieces);
     return st;
@@ -487,12 +489,16 @@ static bool add_rank(bn_checkpoint_writer *s, json_t *theirs)
                 json_array_size(fields) == json_array_size(s->json_fields);
     for (size_t f = 0; good && f < json_array_size(fields); f++) {
         json_t *pieces = json_object_get(json_array_get(fields, f), "pieces");
+        json_t *own = json_array_get(s->json_fields, f);
+        const uint64_t hash = (uint64_t)json_integer_value(json_object_get(own, "hash")) +
+                              (uint64_t)json_integer_value(json_object_get(json_array_get(fields, f), "hash"));
         for (size_t i = 0; good && i < json_array_size(pieces); i++) {
             json_t *piece = json_array_get(pieces, i);
             const json_int_t part = json_integer_value(json_object_get(piece, "part"));
             good = json_object_set_new(piece, "part", json_integer(part + (json_int_t)before)) == 0;
         }
-        good = good && json_array_extend(json_object_get(json_array_get(s->json_fields, f), "pieces"), pieces) == 0;
+        good = good && json_array_extend(json_object_get(own, "pieces"), pieces) == 0 &&
+               json_object_set_new(own, "hash", json_integer((json_int_t)hash)) == 0;
     }
     return good;
 }

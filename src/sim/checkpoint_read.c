@@ -4,7 +4,7 @@
 
 #include "api/embedded_files.h"
 #include "io/file.h"
-#include "sim/sim_parts.h"
+#include "sim/guard.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -437,6 +437,32 @@ static bn_status supply(void *user, const bn_region *r, void *values)
     return bn_checkpoint_box(w->checkpoint, w->field, r->first, high, values, bn_region_points(r) * w->point);
 }
 
+/* Reads back what was sent to the device: what a run goes on from is what the checkpoint's writer saw. */
+static bn_status check_field(const bn_checkpoint *c, const bn_plan *p, bn_field *f)
+{
+    const char *name = bn_field_describe(f)->name;
+    const json_t *hash = json_object_get(find_field(c, name), "hash"); /* older checkpoints have none */
+    char text[24], **texts = NULL;
+    uint64_t sum, all = 0;
+    if (!hash)
+        return BN_OK;
+    BN_TRY(bn_hash_field(p, f, &sum));
+    if (bn_domain_across_ranks(bn_field_domain(f))) {
+        snprintf(text, sizeof text, "%" PRIu64, sum);
+        BN_TRY(bn_context_collect(c->ctx, text, &texts));
+        for (int r = 0; r < bn_context_ranks(c->ctx); r++)
+            all += strtoull(texts[r], NULL, 10);
+        bn_texts_free(c->ctx, &texts);
+        sum = all;
+    }
+    if (sum == (uint64_t)json_integer_value(hash))
+        return BN_OK;
+    return bn_fail(c->ctx, BN_MISMATCH,
+                   "field %s, read back from the device, is not what %s holds: memory or the bus damages data; go on "
+                   "from it on another device",
+                   name, c->path);
+}
+
 bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
 {
     const bn_plan *p = bn_sim_plan(sim);
@@ -448,6 +474,7 @@ bn_status bn_checkpoint_restore(bn_checkpoint *c, bn_sim *sim)
             bn_field *f = bn_sim_field(sim, p->fields[i].name);
             wanted w = { c, p->fields[i].name, bn_field_element_bytes(f) * (size_t)bn_field_describe(f)->components };
             BN_TRY(bn_field_supply(f, BN_OWN_TYPE, supply, &w));
+            BN_TRY(check_field(c, p, f));
         }
     return bn_sim_serialize(sim, &c->state);
 }

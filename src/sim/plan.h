@@ -45,7 +45,7 @@ struct bn_plan {
     bn_grid grid;
     int halo, margin;
     int align;
-    bool whole_rows;
+    bool whole_rows, one_box;
     bool count, counted; /* the plan only estimates memory; plan() left the cells out, since they are too many */
     /* Bytes beside the fields: always, and where several devices share the case. */
     uint64_t more_bytes[2], more_largest;

@@ -1,5 +1,6 @@
 /* sim.c: steps of a simulation, its checks for values that are not finite, its load balance, its state in checkpoints.
  */
+#include "sim/guard.h"
 #include "sim/sim_struct.h"
 
 #include <assert.h>
@@ -166,9 +167,10 @@ static bn_status take_written(bn_sim *sim)
 bn_status bn_sim_step(bn_sim *sim)
 {
     sim->last = (bn_step){ .residual = (double)NAN };
+    const bool guarded = sim->guard.every > 0 && (sim->now.step + 1) % sim->guard.every == 0;
     bn_status st = take_written(sim);
     if (st == BN_OK)
-        st = sim->engine->step(sim, sim->state, &sim->last);
+        st = guarded ? bn_guard_step(sim) : sim->engine->step(sim, sim->state, &sim->last);
     if (st == BN_OK && sim->last.unfinished) {
         sim->outputs_of = 0; /* the step's number has not changed, the fields have */
     } else if (st == BN_OK) {

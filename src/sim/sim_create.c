@@ -143,7 +143,9 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
         .ghost_cells = sim->plan->margin,
         .align = sim->plan->align,
         .whole_rows = sim->plan->whole_rows,
-        .boxes = desc->boxes > 0 || !desc->device ? desc->boxes : (int)bn_device_global_count(desc->device),
+        .boxes = sim->plan->one_box                 ? 1
+                 : desc->boxes > 0 || !desc->device ? desc->boxes
+                                                    : (int)bn_device_global_count(desc->device),
         .device = desc->device,
         .work_group = { desc->work_group[0], desc->work_group[1], desc->work_group[2] },
         .groups = sim->tuning.groups,

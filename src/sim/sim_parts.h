@@ -54,6 +54,13 @@ void bn_series_put(bn_series *, size_t row, const double *values);
 void bn_series_release(bn_series *);
 /* Takes over the series of a whole run, which bn_sim_series lends from then on. */
 void bn_sim_keep_series(bn_sim *, bn_series *);
+/* Every so many steps one is computed twice and compared, and all reads from the device are made twice; 0: never. */
+void bn_sim_guard(bn_sim *, unsigned long long every);
+typedef struct bn_guard {
+    unsigned long long every, steps; /* steps that were computed twice so far */
+    double seconds;                  /* that these steps took, both times and the comparison */
+} bn_guard;
+const bn_guard *bn_sim_guarded(const bn_sim *);
 
 /* Nobody will look at the residual and the series of the next steps: they may be those of a step before. */
 void bn_sim_quiet(bn_sim *, bool quiet);

@@ -73,6 +73,10 @@ typedef struct bn_solver {
      * on either engine: each reads what the other wrote. */
     bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
     const bn_variant *variants; /* optional; ends with a NULL key */
+    /* optional: a result that the scheme keeps at 0, and how far rounding takes it there, by bn_precision; --guard
+     * looks. */
+    const char *balance;
+    double balance_limit[2];
     /* optional: whole constants that make the program another one, besides the kernels that it has. Before a run the
      * device is tested with those self-test cases that agree with it in both; where none does, or this is NULL, with
      * all. Ends with NULL. */

@@ -96,9 +96,9 @@ export XDG_CACHE_HOME="$work/cache" BINNACLE_SELFTEST=off ASAN_OPTIONS="${ASAN_O
 fails() { env LD_PRELOAD="$work/fails.so" "$@"; }
 case=$root/data/cases/maxwell/selftest.toml
 
-expect 3 'no usable device .CL_OUT_OF_RESOURCES' 'clGetDeviceIDs' fails FAILS=ids "$b" devices
-expect 3 'does not tell its memory: CL_OUT_OF_RESOURCES' 'clGetDeviceInfo' fails FAILS=memory "$b" devices
-ok '... the list says why it is empty' grep -q 'no usable device .CL_OUT_OF_RESOURCES' "$work/err"
+expect 3 'no usable device .clGetDeviceIDs: CL_OUT_OF_RESOURCES' 'clGetDeviceIDs' fails FAILS=ids "$b" devices
+expect 3 'is left out: clGetDeviceInfo failed: CL_OUT_OF_RESOURCES' 'clGetDeviceInfo' fails FAILS=memory "$b" devices
+ok '... the list says why it is empty' grep -q 'no usable device .clGetDeviceInfo: CL_OUT_OF_RESOURCES' "$work/err"
 
 expect 4 'not converged' 'the case itself' "$b" run "$case" --out "$work/run" --quiet
 for from in 1 2 3; do

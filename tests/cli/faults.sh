@@ -1,21 +1,22 @@
 #!/bin/sh
-# faults.sh: calls of the file system and of OpenCL that fail (tests/faults/sweep.py), and runs that are killed at any moment
-# (tests/kills/kills.py): a sample; in long tests 2,000, 3,000 and 700 of them, every pretence of a device, every kernel that does nothing.
+# faults.sh: calls of the file system and of OpenCL that fail, bits that turn over (tests/faults/sweep.py), and runs that are
+# killed at any moment or lose their power (tests/kills/kills.py): a sample; in long tests all that docs/reliability.md tells.
 . tests/cli_lib.subr
 if ! command -v python3 >/dev/null || [ -n "${SAN:-}" ]; then # sanitizers want to be loaded before all else
     echo '0 passed, 0 failed, 1 skipped'
     exit 0
 fi
 seed=${BN_FAULT_SEED:-1}
+jobs=$(getconf _NPROCESSORS_ONLN)
 export BN_FAULTS="$work"
-for shim in files opencl; do
-    ok "$shim.so" "${CC:-cc}" -std=gnu11 -O1 -shared -fPIC -o "$work/$shim.so" "tests/faults/$shim.c" -ldl -pthread
+for shim in faults/files faults/opencl kills/power; do
+    ok "$shim" "${CC:-cc}" -std=gnu11 -O1 -shared -fPIC -o "$work/${shim#*/}.so" "tests/$shim.c" -ldl -pthread
 done
 
 # counted SCRIPT ARGUMENT...: its counts are added to those here
 counted()
 {
-    python3 "$@" >"$work/log" 2>&1
+    python3 "$@" --seed "$seed" --jobs "$jobs" >"$work/log" 2>&1
     cat "$work/log"
     counts=$(tail -n 1 "$work/log" | grep -Ex '[0-9]+ passed, [0-9]+ failed') || counts='0 passed, 1 failed'
     passed=$((passed + ${counts%% *}))
@@ -23,15 +24,18 @@ counted()
     failed=$((failed + ${counts%% *}))
 }
 if [ -n "${BN_TEST_LONG:-}" ]; then
-    set -- 2000 3000 0 0 100
+    set -- 1500 3000 500 0 2000
+    for kind in 'signals 200' 'power 100' 'sweep 20' 'ranks 10'; do
+        [ "$kind" != 'ranks 10' ] || command -v mpirun >/dev/null || continue
+        counted tests/kills/kills.py "${kind#* }" --kind "${kind% *}"
+    done
 else
-    set -- 20 6 1 2 1 flood-street
+    set -- 20 6 1 2 20
+    counted tests/kills/kills.py 1 flood-street
+    counted tests/kills/kills.py 2 flood-street --kind power
 fi
-counted tests/faults/sweep.py files "$1" "$seed"
-counted tests/faults/sweep.py opencl "$2" "$seed"
-counted tests/faults/sweep.py pretend "$3" "$seed"
-counted tests/faults/sweep.py kernels "$4"
-kills=$5
-shift 5
-counted tests/kills/kills.py "$kills" "$seed" "$@"
+for kind in files opencl pretend kernels flips; do
+    counted tests/faults/sweep.py $kind "$1"
+    shift
+done
 finish

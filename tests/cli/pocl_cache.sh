@@ -11,8 +11,22 @@ cat >"$work/tells.c" <<'END_OF_C'
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+/* The file system of $FULL has a MiB left. */
+int statvfs(const char *path, struct statvfs *s)
+{
+    __typeof__(&statvfs) real = (__typeof__(real))dlsym(RTLD_NEXT, "statvfs");
+    const char *full = getenv("FULL");
+    const int result = real(path, s);
+    if (full && strncmp(path, full, strlen(full)) == 0) {
+        s->f_bavail = 256;
+        s->f_frsize = 4096;
+    }
+    return result;
+}
 /* Tells the folder and its mode when OpenCL is entered; waits then while the file $HELD is there. */
 cl_int clGetPlatformIDs(cl_uint n, cl_platform_id *list, cl_uint *count)
 {
@@ -80,6 +94,28 @@ ok 'the first process' wait $first
 ok '... has the folder itself' grep -q "folder $work/cache/binnacle/pocl mode 40700" "$work/first"
 expect 0 "folder $work/cache/binnacle/pocl mode 40700" 'the next process' \
     bare XDG_CACHE_HOME="$work/cache" "$b" devices
+
+# PoCL ends the process where it can't write a kernel: a full disk is told, and another folder taken.
+expect 0 "less than 8 MiB are free" 'a full disk' bare POCL_CACHE_DIR="$work/mine" FULL="$work/mine" "$b" devices
+ok '... has no kernels' grep -q "folder $work/tmp/binnacle-pocl-.* mode 40700" "$work/err"
+
+# Processes that the program has started end with it, also when it is killed.
+touch "$work/held"
+bare XDG_CACHE_HOME="$work/cache" HELD="$work/held" "$b" sweep data/cases/bpm/selftest.toml --vary material.index=1.44,1.45 -q \
+    --out "$work/children" >/dev/null 2>&1 &
+parent=$!
+children() { pgrep -f "run .*$work/children" | grep -c .; }
+tries=0
+until [ "$(children)" -gt 0 ] || [ $tries = 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+ok 'a point of a sweep runs' test "$(children)" -gt 0
+kill -KILL $parent
+wait $parent 2>/dev/null
+sleep 0.5
+ok '... and ends with the sweep' test "$(children)" = 0
+rm "$work/held"
 
 # Four starts at once test once.
 unset POCL_CACHE_DIR BINNACLE_SELFTEST

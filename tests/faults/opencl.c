@@ -2,8 +2,10 @@
  *     BN_FAULT=CALL:N:ERROR[:on]  the N-th call of that name ends with that error, and with "on" (a device that is
  * lost) all calls after it that are no releases BN_FAULT_MARK, BN_FAULT_COUNT  as in files.c
  *     BN_SKIP=KERNEL              launches of that kernel do nothing
- *     BN_PRETEND=fp64,local,groups,buffers  devices without double precision, with 32 KiB of local memory, work-groups
- *                                 of 64, buffers of 256 MiB */
+ *     BN_FLIP=read:N:SEED         a bit of what the N-th read gives is turned over; SEED says which
+ *     BN_FLIP=device:N:SEED       a bit of some buffer is, before the N-th launch of a kernel
+ *     BN_PRETEND=fp64,atomics,images,local,groups,buffers  devices without double precision, 64-bit atomics, images;
+ *                                 with 32 KiB of local memory, work-groups of 64, buffers of 256 MiB */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -77,6 +79,47 @@ __attribute__((destructor)) static void tell(void)
         return NULL;                              \
     }
 
+/* BN_FLIP */
+enum { BUFFERS = 4096 };
+static struct {
+    cl_mem mem;
+    size_t bytes;
+} buffers[BUFFERS]; /* on the device */
+static size_t buffer_count;
+
+/* Whether this is the call whose bit is turned over. */
+static bool flips(const char *what, unsigned long long *seed)
+{
+    const char *spec = getenv("BN_FLIP"), *mark = getenv("BN_FAULT_MARK");
+    static long seen;
+    char name[8];
+    long n;
+    bool hit = false;
+    if (!spec || sscanf(spec, "%7[a-z]:%ld:%llu", name, &n, seed) != 3 || strcmp(name, what) != 0)
+        return false;
+    pthread_mutex_lock(&mutex);
+    hit = ++seen == n;
+    pthread_mutex_unlock(&mutex);
+    FILE *f = hit && mark ? fopen(mark, "a") : NULL;
+    if (f)
+        fclose(f);
+    return hit;
+}
+
+static void flip_on_device(cl_command_queue q, unsigned long long seed)
+{
+    pthread_mutex_lock(&mutex);
+    const size_t i = buffer_count > 0 ? seed % buffer_count : 0, bytes = buffer_count > 0 ? buffers[i].bytes : 0;
+    const cl_mem mem = bytes > 0 ? buffers[i].mem : NULL;
+    pthread_mutex_unlock(&mutex);
+    unsigned char byte;
+    const size_t at = bytes > 0 ? (size_t)(seed / 4096) % bytes : 0;
+    if (!mem || REAL(clEnqueueReadBuffer)(q, mem, CL_TRUE, at, 1, &byte, 0, NULL, NULL) != CL_SUCCESS)
+        return;
+    byte ^= (unsigned char)(1 << seed / 64 % 8);
+    (void)REAL(clEnqueueWriteBuffer)(q, mem, CL_TRUE, at, 1, &byte, 0, NULL, NULL);
+}
+
 typedef void(CL_CALLBACK *context_told)(const char *, const void *, size_t, void *);
 typedef void(CL_CALLBACK *program_told)(cl_program, void *);
 typedef const size_t *sizes;
@@ -87,7 +130,32 @@ OBJECT(cl_context, clCreateContext,
        (p, n, d, f, u, error))
 OBJECT(cl_command_queue, clCreateCommandQueue,
        (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error), (c, d, p, error))
-OBJECT(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *error), (c, f, n, h, error))
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void *h, cl_int *error)
+{
+    cl_int code;
+    if (fault("clCreateBuffer", &code)) {
+        if (error)
+            *error = code;
+        return NULL;
+    }
+    const cl_mem made = REAL(clCreateBuffer)(c, f, n, h, error);
+    pthread_mutex_lock(&mutex);
+    if (made && !(f & CL_MEM_ALLOC_HOST_PTR) && buffer_count < BUFFERS) {
+        buffers[buffer_count].mem = made;
+        buffers[buffer_count++].bytes = n;
+    }
+    pthread_mutex_unlock(&mutex);
+    return made;
+}
+CL_API_ENTRY cl_int CL_API_CALL clReleaseMemObject(cl_mem m)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < buffer_count; i++)
+        if (buffers[i].mem == m)
+            buffers[i] = buffers[--buffer_count];
+    pthread_mutex_unlock(&mutex);
+    return REAL(clReleaseMemObject)(m);
+}
 OBJECT(cl_mem, clCreateImage,
        (cl_context c, cl_mem_flags f, const cl_image_format *m, const cl_image_desc *d, void *h, cl_int *error),
        (c, f, m, d, h, error))
@@ -120,13 +188,36 @@ STATUS(clEnqueueFillBuffer,
        (q, a, p, l, o, s, n, w, e))
 STATUS(clEnqueueUnmapMemObject, (cl_command_queue q, cl_mem a, void *p, cl_uint n, events w, cl_event *e),
        (q, a, p, n, w, e))
-STATUS(clEnqueueReadBuffer,
-       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, events w, cl_event *e),
-       (q, m, b, o, s, p, n, w, e))
-STATUS(clEnqueueReadBufferRect,
-       (cl_command_queue q, cl_mem m, cl_bool b, sizes o, sizes p, sizes r, size_t x, size_t y, size_t z, size_t t,
-        void *h, cl_uint n, events w, cl_event *e),
-       (q, m, b, o, p, r, x, y, z, t, h, n, w, e))
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s,
+                                                    void *p, cl_uint n, events w, cl_event *e)
+{
+    cl_int code;
+    unsigned long long seed;
+    if (fault("clEnqueueReadBuffer", &code))
+        return code;
+    const bool flip = flips("read", &seed);
+    code = REAL(clEnqueueReadBuffer)(q, m, flip ? CL_TRUE : b, o, s, p, n, w, e);
+    if (flip && code == CL_SUCCESS)
+        ((unsigned char *)p)[seed / 4096 % s] ^= (unsigned char)(1 << seed % 8);
+    return code;
+}
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue q, cl_mem m, cl_bool b, sizes o, sizes p,
+                                                        sizes r, size_t x, size_t y, size_t z, size_t t, void *h,
+                                                        cl_uint n, events w, cl_event *e)
+{
+    cl_int code;
+    unsigned long long seed;
+    if (fault("clEnqueueReadBufferRect", &code))
+        return code;
+    const bool flip = flips("read", &seed);
+    code = REAL(clEnqueueReadBufferRect)(q, m, flip ? CL_TRUE : b, o, p, r, x, y, z, t, h, n, w, e);
+    if (flip && code == CL_SUCCESS) {
+        const size_t row = z ? z : r[0], slice = t ? t : row * r[1], at = seed / 4096 % (r[0] * r[1] * r[2]);
+        const size_t place = (p[2] + at / r[0] / r[1]) * slice + (p[1] + at / r[0] % r[1]) * row + p[0] + at % r[0];
+        ((unsigned char *)h)[place] ^= (unsigned char)(1 << seed % 8);
+    }
+    return code;
+}
 STATUS(clEnqueueWriteBuffer,
        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, events w, cl_event *e),
        (q, m, b, o, s, p, n, w, e))
@@ -152,8 +243,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
     char name[256] = "";
     cl_event marker;
     cl_int code;
+    unsigned long long seed;
     if (fault("clEnqueueNDRangeKernel", &code))
         return code;
+    if (flips("device", &seed))
+        flip_on_device(q, seed);
     if (skipped && clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
         strcmp(name, skipped) == 0) {
         code = REAL(clEnqueueMarkerWithWaitList)(q, n, w, e ? e : &marker);
@@ -193,9 +287,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info i
         LOWER(size_t, 64);
     if (info == CL_DEVICE_DOUBLE_FP_CONFIG && pretends("fp64"))
         LOWER(cl_device_fp_config, 0);
-    char *extension = info == CL_DEVICE_EXTENSIONS && value && pretends("fp64") ? strstr(value, "cl_khr_fp64") : NULL;
-    if (extension)
-        memcpy(extension, "cl_khr_none", strlen("cl_khr_none"));
+    if (info == CL_DEVICE_IMAGE_SUPPORT && value && pretends("images"))
+        *(cl_bool *)value = CL_FALSE;
+    static const char *const hidden[][2] = { { "fp64", "cl_khr_fp64" },
+                                             { "atomics", "cl_khr_int64_base_atomics" },
+                                             { "atomics", "cl_khr_int64_extended_atomics" },
+                                             { "images", "cl_khr_3d_image_writes" } };
+    for (size_t i = 0; info == CL_DEVICE_EXTENSIONS && value && i < sizeof hidden / sizeof *hidden; i++) {
+        char *extension = pretends(hidden[i][0]) ? strstr(value, hidden[i][1]) : NULL;
+        if (extension)
+            memset(extension, 'x', strlen(hidden[i][1]));
+    }
     return answer;
 }
 

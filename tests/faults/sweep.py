@@ -1,40 +1,59 @@
 #!/usr/bin/env python3
-"""sweep.py KIND [COUNT [SEED]]: calls that fail, one after the other; COUNT of them (0: all), chosen by SEED.
+"""sweep.py KIND [COUNT] [--seed N] [--jobs N] [--seconds S]: calls that fail, one after the other; COUNT of them (0: all),
+chosen by the seed, so many at once, none begun after so many seconds.
 
 KIND files:    the n-th open, read, write, fsync, rename, close, mkdir, unlink or mmap below a folder, in run, resume,
                plot and check (files.c)
      opencl:   the n-th call of each function, once or from then on, in a run of every solver (opencl.c)
      kernels:  a kernel whose launches do nothing: some self-test case of its solver must tell
-     pretend:  devices without double precision, with little local memory, small work-groups or buffers: the same bits
+     pretend:  devices without double precision, 64-bit atomics or images, with little local memory, small work-groups or
+               buffers: the same bits
+     flips:    a bit that turns over in what is read from a device, or on it, in runs as they are and with --guard 1
 
-Demanded: a documented exit code, a message with the reason, nothing half-written under its final name, no false success.
+Demanded: a documented exit code, a message with the reason, nothing half-written under its final name, no false success;
+of flips, which have to be seen by no one, that nothing crashes, and a count of those that were.
 Environment: BINNACLE; BN_FAULTS, a folder with files.so and opencl.so. Every failure is a line with the command that
 repeats it; the last line is "N passed, N failed"."""
-import errno, json, os, random, re, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures, errno, json, os, queue, random, re, shutil, subprocess, sys, tempfile, threading, time
 
-kind = sys.argv[1]
-most = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-rnd = random.Random(seed)
+parser = argparse.ArgumentParser()
+parser.add_argument("kind", choices=["files", "opencl", "pretend", "kernels", "flips"])
+parser.add_argument("count", type=int, nargs="?", default=0)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--jobs", type=int, default=1)
+parser.add_argument("--seconds", type=float, default=1e9)
+a = parser.parse_args()
+begun, longest = time.time(), 0
+rnd = random.Random(a.seed)
 program, shims, root = os.environ["BINNACLE"], os.environ["BN_FAULTS"], os.getcwd()
-work = tempfile.mkdtemp(prefix="binnacle-faults-")
-mark, count = work + "/mark", work + "/count"
+top = tempfile.mkdtemp(prefix="binnacle-faults-")
+here = threading.local()  # .work: this thread's folder
+folders = queue.SimpleQueue()
+for number in range(a.jobs):
+    folders.put(f"{top}/{number:03}")
+    os.mkdir(f"{top}/{number:03}")
 cases = {s: f"{root}/data/cases/{s}/selftest.toml" for s in ("flow", "flood", "maxwell", "xray", "bpm")}
+selftests = {s: sorted(f"{root}/data/cases/{s}/{f}" for f in os.listdir(f"{root}/data/cases/{s}") if f.startswith("selftest"))
+             for s in cases}
 few = {"flow": 3, "flood": 2, "maxwell": 3, "xray": 2, "bpm": 2}  # steps
 exits = {0, 1, 2, 3, 4, 5, 6}
 SECONDS = 60  # a hang; runs take less than a second
 
 
 def go(arguments, shim=None, **more):
+    global longest
     env = dict(os.environ, BINNACLE_SELFTEST="off", NO_COLOR="1", **more)
     if shim:
         env["LD_PRELOAD"] = f"{shims}/{shim}.so"
+    start = time.time()
     try:
         p = subprocess.run([program, *arguments], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                            errors="replace", timeout=SECONDS, check=False)
         return p.returncode, p.stderr
     except subprocess.TimeoutExpired:
         return "hang", ""
+    finally:
+        longest = max(longest, time.time() - start)
 
 
 def tree(folder):
@@ -70,32 +89,44 @@ def half(name, data, whole):
 
 
 def counts():
-    with open(count) as f:
+    with open(here.work + "/count") as f:
         return [(c, int(n)) for c, n in (line.split() for line in f)]
 
 
 def fired():
-    if not os.path.exists(mark):
+    if not os.path.exists(here.work + "/mark"):
         return False
-    os.remove(mark)
+    os.remove(here.work + "/mark")
     return True
 
 
-def choose(jobs):
+def each(jobs, judged):
+    """judged(*job) for the chosen ones, in threads with folders of their own."""
     rnd.shuffle(jobs)
-    return jobs[:most] if most else jobs
+
+    def one(job):
+        if time.time() - begun < a.seconds:
+            judged(*job)
+
+    with concurrent.futures.ThreadPoolExecutor(a.jobs, initializer=take_folder) as pool:
+        for done in pool.map(one, jobs[:a.count] if a.count else jobs):
+            assert done is None
 
 
+def take_folder():
+    here.work = folders.get()
+
+
+lock = threading.Lock()
 passed = failed = idle = 0
 
 
 def judge(why, what):
     global passed, failed
-    if why:
-        failed += 1
-        print("FAILED:", what, "|", "; ".join(why), flush=True)
-    else:
-        passed += 1
+    with lock:
+        passed, failed = passed + (not why), failed + bool(why)
+        if why:
+            print("FAILED:", what, "|", "; ".join(why), flush=True)
 
 
 def ends_well(code, error, why):
@@ -108,50 +139,57 @@ def ends_well(code, error, why):
 # ---- files
 
 def sweep_files():
-    global idle
-    out, case = work + "/out", work + "/case.toml"
-    shutil.copy(cases["flow"], case)
     all_files = ["--set", "output.every=1", "--set", "output.tiff=true", "--set", "output.hdf5=true"]
-    quiet = ["--out", out, "-q", "--reference"]
-    begun = ["run", case, *quiet, "--steps", "2", "--checkpoint-every", "1", *all_files]
-    plotted = work + "/plotted.vti"
-    assert go(begun)[0] == 0, go(begun)
-    shutil.copytree(out, work + "/begun")
-    shutil.copy(next(f"{out}/fields/{f}" for f in sorted(os.listdir(out + "/fields")) if f.endswith(".vti")), plotted)
-    commands = {
-        "run": (begun, None),
-        "resume": (["run", case, *quiet, "--resume", "--checkpoint-every", "1", *all_files], work + "/begun"),
-        "plot": (["plot", plotted, "--out", out], None),
-        "check": (["check", case], None),
-    }
     errors = {"open": "ENOSPC EIO EMFILE EINTR", "read": "EIO EINTR", "write": "ENOSPC EIO EINTR SHORT", "fsync": "EIO ENOSPC EINTR",
               "rename": "ENOSPC EIO", "close": "EIO ENOSPC EINTR", "mkdir": "ENOSPC", "unlink": "EIO", "mmap": "ENOMEM"}
-    jobs, whole = [], {}
+    before = {"run": None, "resume": top + "/begun", "plot": None, "check": None}
 
-    def fresh(before):
+    def command(name):
+        case, quiet = here.work + "/case.toml", ["--out", here.work + "/out", "-q", "--reference"]
+        return {"run": ["run", case, *quiet, "--steps", "2", "--checkpoint-every", "1", *all_files],
+                "resume": ["run", case, *quiet, "--resume", "--checkpoint-every", "1", *all_files],
+                "plot": ["plot", here.work + "/plotted.vti", "--out", here.work + "/out"],
+                "check": ["check", case]}[name]
+
+    def fresh(name):
+        out = here.work + "/out"
         shutil.rmtree(out, ignore_errors=True)
-        if before:
-            shutil.copytree(before, out)
+        if not os.path.exists(here.work + "/case.toml"):
+            shutil.copy(cases["flow"], here.work + "/case.toml")
+        if os.path.exists(top + "/plotted.vti"):
+            shutil.copy(top + "/plotted.vti", here.work)
+        if before[name]:
+            shutil.copytree(before[name], out)
+        return out
 
-    for name, (command, before) in commands.items():
-        fresh(before)
-        code, error = go(command, "files", BN_FAULT_UNDER=work, BN_FAULT_COUNT=count)
+    take_folder()
+    out = fresh("run")
+    first = go(command("run"))
+    assert first[0] == 0, first
+    shutil.copytree(out, top + "/begun")
+    shutil.copy(next(f"{out}/fields/{f}" for f in sorted(os.listdir(out + "/fields")) if f.endswith(".vti")), top + "/plotted.vti")
+    jobs, whole = [], {}
+    for name in before:
+        fresh(name)
+        code, error = go(command(name), "files", BN_FAULT_UNDER=here.work, BN_FAULT_COUNT=here.work + "/count")
         assert code == 0 or (code == 4 and name == "resume"), (name, code, error)
         whole[name] = (code, tree(out))
         for call, n in counts():
             for e in errors[call].split():
                 for on in ("", ":on") if e in ("ENOSPC", "EIO") else ("",):
                     jobs += [(name, call, i, e, on) for i in range(1, n + 1)]
-    for name, call, i, e, on in choose(jobs):
-        command, before = commands[name]
-        fresh(before)
+    folders.put(here.work)
+
+    def judged(name, call, i, e, on):
+        global idle
+        out = fresh(name)
         number = -1 if e == "SHORT" else getattr(errno, e)
         spec = f"{call}:{i}:{number}{on}"
-        code, error = go(command, "files", BN_FAULT_UNDER=work, BN_FAULT=spec, BN_FAULT_MARK=mark)
+        code, error = go(command(name), "files", BN_FAULT_UNDER=here.work, BN_FAULT=spec, BN_FAULT_MARK=here.work + "/mark")
         hit, files, why = fired(), tree(out), []
         idle += not hit
         ends_well(code, error, why)
-        before_files = tree(before) if before else {}
+        before_files = tree(before[name]) if before[name] else {}
         broken = [f for f, data in files.items() if half(f, data, whole[name][1]) and before_files.get(f) != data]
         if broken:
             why.append("half-written " + " ".join(sorted(broken)))
@@ -174,6 +212,8 @@ def sweep_files():
             why.append("a message without " + os.strerror(number) + ": " + " / ".join(error.strip().split("\n"))[-300:])
         judge(why, f"{name} BN_FAULT={spec}: exit {code}")
 
+    each(jobs, judged)
+
 
 # ---- OpenCL
 
@@ -181,27 +221,37 @@ codes = {-5: "CL_OUT_OF_RESOURCES", -4: "CL_MEM_OBJECT_ALLOCATION_FAILURE", -2: 
          -6: "CL_OUT_OF_HOST_MEMORY", -36: "CL_INVALID_COMMAND_QUEUE", -9999: "-9999"}
 
 
-def sweep_opencl():
-    global idle
-    jobs, whole = [], {}
+def command(s, out):
+    return ["run", cases[s], "--out", out, "-q", "--force", "--steps", str(few[s]), "--checkpoint-every", "1", "--set",
+            "output.pictures=false"]
 
-    def command(s, out):
-        return ["run", cases[s], "--out", out, "-q", "--steps", str(few[s]), "--checkpoint-every", "1", "--set",
-                "output.pictures=false"]
 
-    for s in cases:
-        out = f"{work}/{s}"
-        code, error = go(command(s, out))  # compiles
-        code, error = go(command(s, out) + ["--force"], "opencl", BN_FAULT_COUNT=count)
+def counted(s, *more):
+    """The run without a fault, of which the calls are counted: its exit code and files."""
+    out = here.work + "/out"
+    shutil.rmtree(out, ignore_errors=True)
+    for _ in range(2):  # the first one compiles
+        code, error = go(command(s, out) + list(more), "opencl", BN_FAULT_COUNT=here.work + "/count")
         assert code in (0, 4), (s, code, error)
-        whole[s] = (code, hashes(tree(out)))
-        for call, n in counts():
+    return code, tree(out), counts()
+
+
+def sweep_opencl():
+    jobs, whole = [], {}
+    take_folder()
+    for s in cases:
+        code, files, calls = counted(s)
+        whole[s] = (code, hashes(files))
+        for call, n in calls:
             jobs += [(s, call, i, e, on) for i in range(1, n + 1) for e in codes for on in ("", ":on")]
-    for s, call, i, e, on in choose(jobs):
-        out = work + "/out"
+    folders.put(here.work)
+
+    def judged(s, call, i, e, on):
+        global idle
+        out = here.work + "/out"
         shutil.rmtree(out, ignore_errors=True)
         spec = f"{call}:{i}:{e}{on}"
-        code, error = go(command(s, out), "opencl", BN_FAULT=spec, BN_FAULT_MARK=mark)
+        code, error = go(command(s, out), "opencl", BN_FAULT=spec, BN_FAULT_MARK=here.work + "/mark")
         hit, files, why = fired(), tree(out), []
         idle += not hit
         ends_well(code, error, why)
@@ -222,55 +272,109 @@ def sweep_opencl():
             why.append(f"a message without {call}: " + " / ".join(error.strip().split("\n"))[-300:])
         judge(why, f"{s} BN_FAULT={spec}: exit {code}")
 
+    each(jobs, judged)
+
 
 def sweep_pretend():
-    lacks = ["fp64", "local", "groups", "buffers", "local,groups", "fp64,local,groups,buffers"]
-    others = [[], ["--boxes", "2"], ["--boxes", "3"]]
-    jobs, whole = [(s, lack, o) for s in cases for lack in lacks for o in others], {}
-    for s, lack, more in choose(jobs):
-        out = work + "/out"
-        command = ["run", cases[s], "--out", out, "-q", "--force", "--steps", str(few[s]), "--set", "output.pictures=false",
+    facts = ["fp64", "atomics", "images", "local", "groups", "buffers"]
+    lacks = [[f for b, f in enumerate(facts) if bits >> b & 1] for bits in range(1, 1 << len(facts))]
+    every = [case for s in cases for case in selftests[s]]
+    whole, guards = {}, {case: threading.Lock() for case in every}
+
+    def judged(case, lack, more):
+        out, s = here.work + "/out", case.split("/")[-2]
+        command = ["run", case, "--out", out, "-q", "--force", "--steps", str(few[s]), "--set", "output.pictures=false",
                    "--set", "case.precision=\"single\""]
-        if s not in whole:
-            code, error = go(command)
-            whole[s] = (code, hashes(tree(out)))
-            assert code in (0, 4), (s, error)
+        with guards[case]:
+            if case not in whole:
+                code, error = go(command)
+                whole[case] = (code, hashes(tree(out)))
+                assert code in (0, 4), (case, error)
         shutil.rmtree(out, ignore_errors=True)
-        code, error = go(command + more, "opencl", BN_PRETEND=lack)
+        code, error = go(command + more, "opencl", BN_PRETEND=",".join(lack))
         why = []
         ends_well(code, error, why)
-        if code == whole[s][0] and hashes(tree(out)) != whole[s][1]:
+        if code == whole[case][0] and hashes(tree(out)) != whole[case][1]:
             why.append("other bits")
-        if code != whole[s][0] and code not in (2, 3):
+        if code != whole[case][0] and code not in (2, 3):
             why.append(f"exit {code}: {error.strip()[-300:]}")
         if code == 3 and "report" in error:
             why.append(error.strip()[-300:])
-        judge(why, f"{s} BN_PRETEND={lack} {' '.join(more)}: exit {code}")
+        judge(why, f"{case} BN_PRETEND={','.join(lack)} {' '.join(more)}: exit {code}")
+
+    each([(case, lack, more) for case in every for lack in lacks for more in ([], ["--boxes", "2"], ["--boxes", "3"])], judged)
 
 
-# Kernels that no self-test case tells of: of transforms and of multigrid in separate launches, which the cases do not take.
-unseen = {"bpm_multiply", "fft_pack", "fft_unpack", "mg_residual", "mg_correct"}
+def sweep_flips():
+    """Counts by what was flipped and whether the run was guarded: seen, without effect, unnoticed."""
+    jobs, whole, seen = [], {}, {}
+    take_folder()
+    for s in cases:
+        for guard in ((), ("--guard", "1")):
+            code, files, calls = counted(s, *guard)
+            calls = dict(calls)
+            whole[s, guard] = (code, told(files))
+            reads = calls.get("clEnqueueReadBuffer", 0) + calls.get("clEnqueueReadBufferRect", 0)
+            for what, n in (("read", reads), ("device", calls["clEnqueueNDRangeKernel"])):
+                jobs += [(s, guard, what, rnd.randint(1, n), rnd.getrandbits(60)) for _ in range(max(1, (a.count or 2000) // 20))]
+    folders.put(here.work)
+
+    def judged(s, guard, what, n, bits):
+        global idle
+        out = here.work + "/out"
+        shutil.rmtree(out, ignore_errors=True)
+        spec, why = f"{what}:{n}:{bits}", []
+        code, error = go(command(s, out) + list(guard), "opencl", BN_FLIP=spec, BN_FAULT_MARK=here.work + "/mark")
+        hit = fired()
+        idle += not hit
+        ends_well(code, error, why)
+        same = code == whole[s, guard][0] and told(tree(out)) == whole[s, guard][1]
+        verdict = "without effect" if same else "seen" if code != whole[s, guard][0] else "unnoticed"
+        with lock:
+            key = (what, "--guard 1" if guard else "as it is", s, verdict)
+            seen[key] = seen.get(key, 0) + hit
+        judge(why, f"{s} {' '.join(guard)} BN_FLIP={spec}: exit {code}")
+
+    each(jobs, judged)
+    for key in sorted(seen):
+        print(*key, seen[key], sep=", ")
+
+
+def told(files):
+    """What a run tells: its fields, tables and results."""
+    summary = json.loads(files.get("summary.json", b"{}"))
+    return ({k: v for k, v in files.items() if not re.search(r"summary.json|report.html|lock$|checkpoint/|\.h5$", k)},
+            {k: summary.get(k) for k in ("fields", "results", "steps", "residual", "status")})
+
+
+# Kernels that no self-test case launches: of multigrid on large grids, and on several devices. The linear solver recomputes
+# its residual: where they do nothing it does not converge, and says so.
+unseen = {"mg_residual", "mg_correct"}
 
 
 def sweep_kernels():
     first = ["maxwell_norm", "maxwell_maxima", "flow_total_residual"]
-    selftests = {s: sorted(f"{root}/data/cases/{s}/{f}" for f in os.listdir(f"{root}/data/cases/{s}") if f.startswith("selftest"))
-                 for s in cases}
     users = {"cg": ["flow"], "multigrid": ["flow"], "spectral": ["flow"], "fft": ["flow", "bpm", "xray"]}
     kernels = [(name, users.get(f[:-3], [f[:-3]])) for f in sorted(os.listdir(root + "/kernels")) if f[:-3] in {**users, **cases}
                for name in re.findall(r"^kernel void (\w+)", open(f"{root}/kernels/{f}", encoding="utf-8").read(), re.M)]
     kernels.sort(key=lambda k: k[0] not in first)
-    for name, solvers in kernels[:most] if most else kernels:
+
+    def judged(name, solvers):
         told = any(go(["verify", case, "--precision", "single"], "opencl", BN_SKIP=name)[0] != 0
                    for s in solvers for case in selftests[s])
         judge([] if told or name in unseen else ["no self-test case tells"], f"BN_SKIP={name}")
 
+    if a.count:
+        del kernels[a.count:]
+    each(kernels, judged)
+
 
 try:
-    {"files": sweep_files, "opencl": sweep_opencl, "pretend": sweep_pretend, "kernels": sweep_kernels}[kind]()
+    {"files": sweep_files, "opencl": sweep_opencl, "pretend": sweep_pretend, "kernels": sweep_kernels, "flips": sweep_flips}[a.kind]()
 finally:
-    shutil.rmtree(work, ignore_errors=True)
+    shutil.rmtree(top, ignore_errors=True)
 if idle:
     print(f"{idle} of them came to no call of that number")
+print(f"{a.kind}: the longest took {longest:.1f} s")
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

@@ -405,6 +405,8 @@ static double tolerance(const bn_case *c, const char *field)
     return bn_case_choice(c, "solver.method") == BPM_FFT ? (bn_case_double(c) ? 1e-11 : 1e-3) : 0;
 }
 
+static const char *const selftest_constants[] = { "TRANSFORMS", NULL };
+
 const bn_solver bn_solver_bpm = {
     .name = "bpm",
     .summary = "light along waveguides: beam propagation by Crank-Nicolson",
@@ -417,6 +419,7 @@ const bn_solver bn_solver_bpm = {
     .init = init,
     .measure = bpm_measure,
     .serialize = bpm_serialize,
+    .selftest_constants = selftest_constants,
     .variants = variants,
     .tolerance = tolerance,
     .along = "z",

@@ -35,6 +35,7 @@ bn_status bpm_plan_fft_fields(bn_plan *p)
 {
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "half", "", BN_T_REAL2, 1, 0 }));
     BN_TRY(bn_plan_field(p, &(bn_field_desc){ "spectrum", "", BN_T_REAL2, 1, 0 }));
+    bn_plan_one_box(p);
     BN_TRY(bn_plan_skip_kernel(p, "bpm_crank_nicolson"));
     BN_TRY(bn_plan_define_int(p, "TRANSFORMS", 1));
     return bn_plan_choice(p, "steps along z by", "transforms");

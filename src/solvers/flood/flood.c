@@ -568,4 +568,6 @@ const bn_solver bn_solver_flood = {
     .measure = flood_measure,
     .serialize = flood_serialize,
     .selftest_constants = selftest_constants,
+    .balance = "mass_error",
+    .balance_limit = { 1e-3, 1e-9 },
 };

@@ -1,0 +1,26 @@
+#!/bin/sh
+# threads.sh: ThreadSanitizer over the threads of the program: writers, rows in parallel, checkpoints beside steps, several
+# devices, a sweep of several points at once. It builds a program of its own, in build/san-thread.
+. tests/cli_lib.subr
+unset MAKEFLAGS MAKELEVEL BUILD
+ok 'a program with ThreadSanitizer' make -s DEPS=skip SAN=thread build/san-thread/binnacle
+[ "$failed" = 0 ] || { finish; exit; }
+b=build/san-thread/binnacle
+export BINNACLE_SELFTEST=off
+export TSAN_OPTIONS="suppressions=$root/tests/threads.supp exitcode=66 ignore_noninstrumented_modules=1"
+all='--set output.every=1 --set output.hdf5=true --set output.tiff=true --checkpoint-every 1 -q'
+# quiet COMMAND...: whether ThreadSanitizer has nothing to say (66), and the run ends as it should
+quiet() { "$@" && return; [ $? = 4 ]; }
+for solver in flow flood maxwell xray bpm; do
+    case=data/cases/$solver/selftest.toml
+    # shellcheck disable=SC2086 # options
+    ok "$solver" quiet "$b" run "$case" --out "$work/$solver" --steps 2 $all
+    # shellcheck disable=SC2086
+    ok "$solver, guarded, from its checkpoint" quiet "$b" run "$case" --out "$work/$solver" --resume --guard 1 $all
+    # shellcheck disable=SC2086
+    ok "$solver on two devices" quiet env BINNACLE_PARTITION=2 "$b" run "$case" --device all --out "$work/two" --force --steps 4 $all
+    # shellcheck disable=SC2086
+    ok "$solver without OpenCL" quiet "$b" run "$case" --reference --out "$work/reference" --force --steps 4 $all
+done
+ok 'a sweep' quiet "$b" sweep data/cases/bpm/selftest.toml --jobs 3 -q --steps 2 --out "$work/sweep" --vary material.index=1.44:1.46:4
+finish
