@@ -60,9 +60,11 @@ static const bn_command commands[] = {
       "chart\n"
       "or a map for each result, report.html with all of it, and points/NNNN to --out, without it to CASE-NAME.sweep. "
       "Stopped or killed, the same\n"
-      "command goes on with the points that are missing. A point that fails is a row with its reason.\n"
+      "command goes on with the points that are missing. A point that fails is a row with its reason. With --optimize\n"
+      "an optimiser chooses the points between bounds, one after the other: convergence.png, and best.toml.\n"
       "  binnacle sweep stack.toml --vary \"light.wavelength=400:800:41 nm\" --vary \"layer.1.thickness=200 nm,300 "
-      "nm\"",
+      "nm\"\n"
+      "  binnacle sweep stack.toml --vary \"layer.1.thickness=50:400 nm\" --optimize absorptance_aSi=max",
       BN_CMD_SWEEP, 1, 1, false, true, bn_cli_sweep },
     { "compare", "RUN RUN", "what differs between two runs",
       "RUN is the folder of a run, or both are files of fields. Keys of the case, results, tables row by row, fields "

@@ -22,6 +22,7 @@ typedef enum option_kind {
     VARY,
     STEPS,
     JOBS,
+    EVALUATIONS,
     BOXES,
     WORK_GROUP,
     PRECISION,
@@ -55,6 +56,10 @@ static const option_row rows[] = {
     { "vary", 0, VARY, "KEY=VALUES", 0, BN_CMD_SWEEP, false,
       "FROM:TO:COUNT with a unit behind it, or VALUE,VALUE,...; may be given for up to six keys" },
     { "zip", 0, FLAG, NULL, AT(zip), BN_CMD_SWEEP, false, "all keys advance together, in place of every combination" },
+    { "optimize", 0, TEXT, "RESULT=max", AT(optimize), BN_CMD_SWEEP, false,
+      "the largest (RESULT=min: smallest) value between bounds, --vary KEY=FROM:TO, by an optimiser (NLopt)" },
+    { "evaluations", 0, EVALUATIONS, "N", 0, BN_CMD_SWEEP, false,
+      "so many points of --optimize at most; without it 40 for each key" },
     { "table", 0, TEXT, "RESULT,...", AT(table), BN_CMD_SWEEP, false, "only these results" },
     { "jobs", 0, JOBS, "N", 0, BN_CMD_SWEEP, false, "so many points at once; without it one on each device" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_SWEEP, false, "end after at most so many steps" },
@@ -213,6 +218,7 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case SET: return set_override(ctx, o, text);
     case VARY: o->vary[o->vary_count++] = text; return BN_OK;
     case JOBS: return set_number(ctx, row, text, 1, 64, &o->jobs);
+    case EVALUATIONS: return set_number(ctx, row, text, 2, 100000, &o->evaluations);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
     case BOXES:
         BN_TRY(set_number(ctx, row, text, 1, 1024, &value));

@@ -41,8 +41,10 @@ typedef struct bn_options {
     size_t set_count;
     const char **vary; /* of sweep: KEY=VALUES texts */
     size_t vary_count;
-    long long jobs;    /* of sweep: points at once; 0: as many as devices */
-    const char *table; /* of sweep: names of results */
+    long long jobs;        /* of sweep: points at once; 0: as many as devices */
+    long long evaluations; /* of sweep: of the optimiser, at most; 0: by the number of keys */
+    const char *optimize;  /* of sweep: RESULT=max or RESULT=min */
+    const char *table;     /* of sweep: names of results */
     bn_precision_wish precision;
     bool verbose, help, version, check, measure, child, quick, full, all, zip, log, shapes_only, defines;
     const char *const *args; /* arguments after the command that are no options */
