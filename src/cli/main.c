@@ -95,13 +95,21 @@ static const bn_command commands[] = {
 };
 
 /* What a signal handler can reach. */
-static volatile sig_atomic_t stop_wanted, status_wanted, answers;
+static volatile sig_atomic_t stop_wanted, status_wanted, answers, json_lines;
 static bn_last_words last_words;
 
 static void on_stop(int number)
 {
     const char *words = last_words.text[last_words.which];
     if (words[0] && !stop_wanted && write(STDERR_FILENO, words, strlen(words)) < 0)
+        _exit(128 + number);
+    static const char interrupted[] =
+        "{\"event\":\"end\",\"status\":\"interrupted\",\"exit_code\":130,\"summary\":null}\n";
+    static const char terminated[] =
+        "{\"event\":\"end\",\"status\":\"terminated\",\"exit_code\":143,\"summary\":null}\n";
+    const bool term = number == SIGTERM;
+    if (stop_wanted && json_lines &&
+        write(STDOUT_FILENO, term ? terminated : interrupted, (term ? sizeof terminated : sizeof interrupted) - 1) < 0)
         _exit(128 + number);
     if (stop_wanted)
         _exit(128 + number);
@@ -135,6 +143,7 @@ static void handle_signals(const bn_command *c, const bn_options *o)
     handle(SIGXFSZ, SIG_IGN);
     if (!c || !c->stoppable || o->child)
         return;
+    json_lines = c->bit == BN_CMD_RUN && o->run.json;
     answers = c->bit == BN_CMD_RUN && !o->run.quiet && isatty(STDERR_FILENO); /* somebody waits at the keys */
     handle(SIGINT, on_stop);
     handle(SIGTERM, on_stop);
@@ -152,12 +161,27 @@ static void hold_streams(void)
         }
 }
 
+/* A word in bold colour on a terminal, unless the user wants none (https://no-color.org). */
+static void print_coloured(const char *colour, const char *word)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    const bool plain = (none && none[0]) || !isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0);
+    if (plain)
+        fputs(word, stderr);
+    else
+        fprintf(stderr, "\033[1;%sm%s\033[0m", colour, word);
+}
+
 /* Level up to which messages are shown. */
 static void log_line(void *user, int level, const char *text)
 {
     const int *most = user;
-    if (level <= *most)
-        fprintf(stderr, "binnacle: %s%s\n", level == BN_LOG_WARNING ? "warning: " : "", text);
+    if (level > *most)
+        return;
+    fprintf(stderr, "binnacle: ");
+    if (level == BN_LOG_WARNING)
+        print_coloured("33", "warning: ");
+    fprintf(stderr, "%s\n", text);
 }
 
 /* All ranks end together with these; any other failure may be one rank's own, and the rest wait for it. */
@@ -176,8 +200,10 @@ static void print_error(bn_context *ctx, bn_status st)
         fprintf(stderr, "binnacle: rank %d of %d:\n", bn_context_rank(ctx), bn_context_ranks(ctx));
     if (st == BN_CASE && text[0])
         fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
-    else
-        fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
+    else {
+        print_coloured("31", "binnacle: ");
+        fprintf(stderr, "%s\n", text[0] ? text : bn_status_text(st));
+    }
 }
 
 static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c, const char *argv0, bool *answered)
@@ -230,6 +256,8 @@ int main(int argc, char **argv)
         return bn_exit_code(BN_MEMORY);
     }
     bn_status st = bn_options_parse(ctx, commands, argc, argv, &options, &command);
+    for (int i = 1; st != BN_OK && i < argc; i++) /* also where the mistake stands before it */
+        options.run.json = options.run.json || strcmp(argv[i], "--json") == 0;
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);
@@ -242,7 +270,7 @@ int main(int argc, char **argv)
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
         st = BN_TERMINATED; /* commands do not distinguish the signals */
     if (st != BN_OK && options.run.json && !answered && !options.child && bn_context_rank(ctx) == 0)
-        print_failure(ctx, st, command && command->bit == BN_CMD_RUN);
+        print_failure(ctx, st, command ? command->bit == BN_CMD_RUN : strcmp(argv[1], "run") == 0);
     errno = 0;
     bool failed_before = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)
