@@ -48,12 +48,15 @@ static const bn_command commands[] = {
       "With\n"
       "--out DIR charts of them.",
       BN_CMD_MATERIALS, 0, 1, false, false, bn_cli_materials },
-    { "plot", "FILE|RUN...", "pictures of a run's folder, of images of VTK's (.vti, .pvti, .vtu, .vtk), of .csv files",
-      "One PNG for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those in "
-      "one "
-      "a\n"
-      "chart. A file that is refused does not stop the others.\n"
-      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures",
+    { "plot", "FILE|RUN...",
+      "pictures of a run's folder, of files of fields (.vti, .vtu, .pvd, .nc, .h5), of tables (.csv)",
+      "One picture for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those "
+      "in one\n"
+      "a chart, of .nc the last time. A file that is refused does not stop the others.\n"
+      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures --format pdf\n"
+      "  binnacle plot out/one out/two --field residual --overlay\n"
+      "  binnacle plot out/mine --field depth --animate --format mp4\n"
+      "  binnacle plot out/mine --field E --line 0,0,0:0,0,1e-6",
       BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "sweep", "CASE", "a case over values of its keys: a table and charts",
       "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
@@ -88,8 +91,9 @@ static const bn_command commands[] = {
       "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
       BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
     { "help", "[COMMAND]", "what a command does, and its options", NULL, BN_CMD_HELP, 0, 1, false, false, bn_cli_help },
-    { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
-      1, 1, false, false, bn_cli_completion },
+    { "completion", "SHELL", "completion script for bash, zsh or fish",
+      "source <(binnacle completion bash)    source <(binnacle completion zsh)    binnacle completion fish | source",
+      BN_CMD_COMPLETION, 1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER [PART [CASE...]]", "", NULL, BN_CMD_SELFTEST, 1, 66, true, false, bn_cli_selftest },
     { 0 },
 };

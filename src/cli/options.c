@@ -86,6 +86,16 @@ static const option_row rows[] = {
       "logarithms: colours of pictures, values of charts" },
     { "slice", 0, TEXT, "z=0.5", AT(slice), BN_CMD_PLOT, false,
       "where fields in three dimensions are cut, in m; without it in the middle of z" },
+    { "line", 0, TEXT, "X,Y:X,Y", AT(line), BN_CMD_PLOT, false,
+      "charts along a line between two places in m; in three dimensions X,Y,Z:X,Y,Z" },
+    { "overlay", 0, FLAG, NULL, AT(overlay), BN_CMD_PLOT, false,
+      "columns (and --line) of all runs in one chart each, told apart by their folders" },
+    { "colours", 0, TEXT, "MAP", AT(colours), BN_CMD_PLOT, false,
+      "sequential, diverging or cyclic; without it by the signs of the values" },
+    { "format", 0, TEXT, "F", AT(format), BN_CMD_PLOT, false,
+      "png, svg or pdf; with --animate png or mp4 (by ffmpeg)" },
+    { "animate", 0, FLAG, NULL, AT(animate), BN_CMD_PLOT, false,
+      "all times of each field as one animation with one range of colours" },
     { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
       "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
@@ -412,29 +422,13 @@ bn_status bn_cli_help(const bn_cli *cli)
     return BN_OK;
 }
 
-bn_status bn_cli_completion(const bn_cli *cli)
+bool bn_options_next(const bn_command *c, size_t *i, bn_option_info *out)
 {
-    if (strcmp(cli->options->args[0], "bash") != 0)
-        return bn_fail(cli->ctx, BN_USAGE, "completion for `%s`: only bash is known", cli->options->args[0]);
-    printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
-    printf("    local word=${COMP_WORDS[COMP_CWORD]} words=\n    case ${COMP_WORDS[1]} in\n");
-    for (const bn_command *c = cli->options->commands; c->name; c++) {
-        if (c->hidden)
-            continue;
-        printf("        %s) words='", c->name);
-        for (size_t i = 0; i < ROWS; i++)
-            if (!rows[i].hidden && rows[i].commands & c->bit)
-                printf(" --%s", rows[i].name);
-        if (c->bit & (BN_CMD_NEW | BN_CMD_TUNE | BN_CMD_BENCH))
-            for (const char *const *name = bn_solver_names(); *name; name++)
-                printf(" %s", *name);
-        printf("' ;;\n");
-    }
-    printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
-    for (const bn_command *c = cli->options->commands; c->name; c++)
-        if (!c->hidden)
-            printf("%s ", c->name);
-    printf("--help --version'\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n");
-    printf("complete -o default -F _binnacle binnacle\n");
-    return BN_OK;
+    while (*i < ROWS && (rows[*i].hidden || !(rows[*i].commands & c->bit)))
+        (*i)++;
+    if (*i == ROWS)
+        return false;
+    const option_row *r = &rows[(*i)++];
+    *out = (bn_option_info){ r->name, r->argument, r->help, r->letter, r->kind == PERHAPS };
+    return true;
 }
