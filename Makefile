@@ -272,12 +272,12 @@ gallery: all ## draws the pictures of the README anew, in docs/pictures
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
 	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')
 
-# What the program says of itself, as a manual page and for the shell.
-PAGES := $(BUILD)/binnacle.1 $(BUILD)/binnacle.bash
+# What the program says of itself, as a manual page and for shells.
+PAGES := $(BUILD)/binnacle.1 $(foreach s,bash zsh fish,$(BUILD)/binnacle.$s)
 $(BUILD)/binnacle.1: packaging/man.sh $(BINNACLE)
 	$(Q)sh $< $(BINNACLE) > $@
-$(BUILD)/binnacle.bash: $(BINNACLE)
-	$(Q)$< completion bash > $@
+$(BUILD)/binnacle.bash $(BUILD)/binnacle.zsh $(BUILD)/binnacle.fish: $(BUILD)/binnacle.%: $(BINNACLE)
+	$(Q)$< completion $* > $@
 
 INSTALL_ENV = DESTDIR='$(DESTDIR)' PREFIX='$(abspath $(PREFIX))' BUILD='$(BUILD)' VERSION='$(VERSION)' \
               SOVERSION='$(SOVERSION)' LIBS='$(LIBS)'

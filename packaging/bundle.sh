@@ -70,10 +70,13 @@ cat >"$top/share/binnacle/fonts/fonts.conf" <<'END'
   <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 END
-cp -R data/cases data/materials data/tuning "$top/share/binnacle/"
-mkdir -p "$top/share/man/man1" "$top/share/bash-completion/completions"
+cp -R data/cases data/materials data/schemas data/tuning "$top/share/binnacle/"
+mkdir -p "$top/share/man/man1" "$top/share/bash-completion/completions" "$top/share/zsh/site-functions" \
+    "$top/share/fish/vendor_completions.d"
 cp "$BUILD/binnacle.1" "$top/share/man/man1/"
 cp "$BUILD/binnacle.bash" "$top/share/bash-completion/completions/binnacle"
+cp "$BUILD/binnacle.zsh" "$top/share/zsh/site-functions/_binnacle"
+cp "$BUILD/binnacle.fish" "$top/share/fish/vendor_completions.d/binnacle.fish"
 cp LICENSE README.md "$top/"
 
 glibc=$(find "$top" -type f \( -name 'lib*.so*' -o -name 'binnacle*' \) -exec objdump -T {} + 2>/dev/null |

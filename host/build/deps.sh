@@ -37,6 +37,7 @@ libtiff-4      libtiff-dev         | libtiff-devel      | libtiff               
 hdf5           libhdf5-dev         | hdf5-devel         | hdf5                   | hdf5
 libcrypto      libssl-dev          | openssl-devel      | openssl                | openssl
 geos           libgeos-dev         | geos-devel         | geos                   | geos
+nlopt          libnlopt-dev        | NLopt-devel        | nlopt                  | nlopt
 netcdf         libnetcdf-dev       | netcdf-devel       | netcdf                 | netcdf
 check          check               | check-devel        | check                  | check
 pocl           pocl-opencl-icd     | pocl               | pocl                   | pocl
@@ -69,7 +70,7 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos'
+libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt'
 [ "$level" != test ] || libraries="$libraries check netcdf" # netCDF-C reads what the program writes
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
@@ -272,10 +273,10 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos nlopt)
 MPICC := $(command -v mpicc || true)
 DEP_VERSIONS := $(versions)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check netcdf)

@@ -54,11 +54,13 @@ install)
     for file in include/binnacle/*.h; do
         put 644 "$file" "$file"
     done
-    find data/cases data/materials -type f | LC_ALL=C sort | while IFS= read -r file; do
+    find data/cases data/materials data/schemas -type f | LC_ALL=C sort | while IFS= read -r file; do
         put 644 "$file" "share/binnacle/${file#data/}"
     done
     put 644 "$BUILD/binnacle.1" share/man/man1/binnacle.1
     put 644 "$BUILD/binnacle.bash" share/bash-completion/completions/binnacle
+    put 644 "$BUILD/binnacle.zsh" share/zsh/site-functions/_binnacle
+    put 644 "$BUILD/binnacle.fish" share/fish/vendor_completions.d/binnacle.fish
     echo "Installed $(wc -l <"$root/$list") files below $root"
     ;;
 uninstall)

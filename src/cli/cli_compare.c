@@ -5,7 +5,8 @@
 #include "cli/cli_text.h"
 #include "io/csv_read.h"
 #include "io/file.h"
-#include "io/vtk.h"
+#include "io/field_file.h"
+#include "output/frame_picture.h"
 #include "plot/picture.h"
 
 #include <dirent.h>
@@ -187,6 +188,14 @@ static bn_status compare_results(comparison *c, json_t *const summary[2])
         if (d.largest > 0)
             BN_TRY(tell(c, "results", name, text[0], text[1], relative(d.largest, d.scale), NULL));
     }
+    json_object_foreach(all[1], name, value)
+    {
+        char text[BN_SHORT_TEXT] = "-";
+        if (json_is_number(value))
+            snprintf(text, sizeof text, "%.9g", json_number_value(value));
+        if (!json_object_get(all[0], name))
+            BN_TRY(tell(c, "results", name, "-", text, HUGE_VAL, NULL));
+    }
     print_rows(c, "results (first, second, difference over the first):", " all equal");
     return BN_OK;
 }
@@ -263,6 +272,26 @@ out:
     return st;
 }
 
+/* The array of that name; NULL: there is none. */
+static const bn_vtk_array *find_array(const bn_vtk_image *image, const char *name)
+{
+    for (size_t i = 0; i < image->count; i++)
+        if (strcmp(image->arrays[i].name, name) == 0)
+            return &image->arrays[i];
+    return NULL;
+}
+
+/* Whether the values of two images of one size have the same places, as far as files round them. */
+static bool same_places(const bn_vtk_image image[2])
+{
+    bool same = image[0].nodes == image[1].nodes && image[0].hexagons == image[1].hexagons;
+    for (int d = 0; same && d < image[0].dims; d++) {
+        const double step = image[0].h[d], apart = fabs(image[1].origin[d] - image[0].origin[d]);
+        same = fabs(image[1].h[d] - step) * image[0].n[d] <= 1e-3 * step && apart <= 1e-3 * step;
+    }
+    return same;
+}
+
 /* Where value `i` of an image lies: "(0.25, 0.5)" in metres. */
 static void describe_place(const bn_vtk_image *image, size_t i, char text[BN_TEXT_TABLE_CELL])
 {
@@ -283,32 +312,38 @@ static void describe_place(const bn_vtk_image *image, size_t i, char text[BN_TEX
 static bn_status draw_difference(const comparison *c, const char *name, const bn_vtk_image *image,
                                  const bn_vtk_array *a, const bn_vtk_array *b, size_t component)
 {
-    const size_t points = (size_t)image->n[0] * image->n[1];
+    const size_t plane = (size_t)image->n[0] * image->n[1], points = plane * image->n[2];
+    const size_t first = image->n[2] / 2 * plane; /* in three dimensions the middle of z */
     const double shift = image->nodes ? 0 : 0.5;
-    char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "";
-    double *values = calloc(points, sizeof *values);
+    char file[2 * NAME_BYTES], title[2 * NAME_BYTES], part[BN_SHORT_TEXT] = "", where[64] = "";
+    double *values = calloc(plane, sizeof *values), *halves = NULL;
     if (a->components > 1)
         snprintf(part, sizeof part, "-%zu", component + 1);
-    snprintf(file, sizeof file, "%.120s-%.120s%s-difference.png", name, a->name, part);
-    snprintf(title, sizeof title, "%.120s: second run minus first", a->name);
+    if (image->dims == 3)
+        snprintf(where, sizeof where, ", z = %.4g m", image->origin[2] + (image->n[2] / 2 + shift) * image->h[2]);
+    snprintf(file, sizeof file, "%.120s%s%.120s%s-difference.png", name, name[0] ? "-" : "", a->name, part);
+    snprintf(title, sizeof title, "%.120s: second minus first%s", a->name, where);
     char *path = bn_path_join(c->cli->options->run.out, file);
     bn_status st = values && path ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
-    for (size_t i = 0; st == BN_OK && i < points; i++)
-        values[i] = bn_vtk_value(b, i + component * points) - bn_vtk_value(a, i + component * points);
+    for (size_t i = 0; st == BN_OK && i < plane; i++)
+        values[i] = bn_vtk_value(b, first + i + component * points) - bn_vtk_value(a, first + i + component * points);
+    if (st == BN_OK && image->hexagons && !(halves = bn_frame_half_cells(values, image->n[0], image->n[1])))
+        st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory to draw %s", name);
     if (st == BN_OK)
-        st = bn_picture_write(
-            c->cli->ctx, path,
-            &(bn_picture){ .n = { image->n[0], image->n[1] },
-                           .origin = { image->origin[0] + shift * image->h[0], image->origin[1] + shift * image->h[1] },
-                           .h = { image->h[0], image->h[1] },
-                           .nodes = image->nodes,
-                           .values = values,
-                           .map = BN_MAP_DIVERGING,
-                           .title = title,
-                           .name = a->name,
-                           .unit = a->unit });
+        st = bn_picture_write(c->cli->ctx, path,
+                              &(bn_picture){ .n = { halves ? 2 * image->n[0] + 1 : image->n[0], image->n[1] },
+                                             .origin = { image->origin[0] + (halves ? 0.25 : shift) * image->h[0],
+                                                         image->origin[1] + shift * image->h[1] },
+                                             .h = { image->h[0] * (halves ? 0.5 : 1), image->h[1] },
+                                             .nodes = image->nodes,
+                                             .values = halves ? halves : values,
+                                             .map = BN_MAP_DIVERGING,
+                                             .title = title,
+                                             .name = a->name,
+                                             .unit = a->unit });
     if (st == BN_OK && !c->cli->options->run.json)
         printf("%s\n", path);
+    free(halves);
     free(path);
     free(values);
     return st;
@@ -317,13 +352,11 @@ static bn_status draw_difference(const comparison *c, const char *name, const bn
 static bn_status compare_arrays(comparison *c, const char *name, const bn_vtk_image image[2], const bn_vtk_array *a)
 {
     const size_t points = (size_t)image[0].n[0] * image[0].n[1] * image[0].n[2];
-    const bn_vtk_array *b = NULL;
-    for (size_t i = 0; i < image[1].count; i++)
-        b = strcmp(image[1].arrays[i].name, a->name) == 0 ? &image[1].arrays[i] : b;
+    const bn_vtk_array *b = find_array(&image[1], a->name);
     char label[NAME_BYTES], where[BN_TEXT_TABLE_CELL];
     snprintf(label, sizeof label, "%.80s: %.80s", name, a->name);
     if (!b || b->components != a->components)
-        return tell(c, "fields", label, "in one file only", "", HUGE_VAL, NULL);
+        return tell(c, "fields", label, b ? "other components" : "in the first alone", "", HUGE_VAL, NULL);
     for (size_t k = 0; k < (size_t)a->components; k++) {
         distance d = { 0 };
         for (size_t i = 0; i < points; i++)
@@ -336,7 +369,7 @@ static bn_status compare_arrays(comparison *c, const char *name, const bn_vtk_im
                  sqrt(relative(d.squares, d.size_squares)));
         if (d.largest > 0)
             BN_TRY(tell(c, "fields", label, where, norms, relative(d.largest, d.scale), &d));
-        if (d.largest > 0 && c->cli->options->run.out && image[0].dims == 2)
+        if (d.largest > 0 && c->cli->options->run.out && image[0].dims >= 2)
             BN_TRY(draw_difference(c, name, &image[0], a, b, k));
     }
     return BN_OK;
@@ -345,15 +378,24 @@ static bn_status compare_arrays(comparison *c, const char *name, const bn_vtk_im
 static bn_status compare_images(comparison *c, const char *name, const char *const path[2])
 {
     bn_vtk_image image[2] = { { 0 }, { 0 } };
+    size_t times[2] = { 0 };
     bn_status st = BN_OK;
     for (int k = 0; k < 2; k++)
-        BN_GO(bn_vtk_read(c->cli->ctx, path[k], c->cli->options->field, &image[k]));
+        BN_GO(bn_field_file_times(c->cli->ctx, path[k], &times[k]));
+    for (int k = 0; k < 2; k++)
+        BN_GO(bn_field_file_read(c->cli->ctx, path[k], c->cli->options->field, times[k] - 1, &image[k]));
     if (memcmp(image[0].n, image[1].n, sizeof image[0].n) != 0) {
         char size[2][BN_SHORT_TEXT];
         for (int k = 0; k < 2; k++)
             snprintf(size[k], sizeof size[k], "%u x %u x %u", image[k].n[0], image[k].n[1], image[k].n[2]);
         BN_GO(tell(c, "fields", name, size[0], size[1], HUGE_VAL, NULL));
     } else {
+        if (!same_places(image))
+            BN_GO(tell(c, "fields", name, "other places", "compared value by value", HUGE_VAL, NULL));
+        for (size_t i = 0; i < image[1].count; i++)
+            if (!find_array(&image[0], image[1].arrays[i].name) &&
+                (!c->cli->options->field || strcmp(c->cli->options->field, image[1].arrays[i].name) == 0))
+                BN_GO(tell(c, "fields", image[1].arrays[i].name, "in the second alone", "", HUGE_VAL, NULL));
         for (size_t i = 0; i < image[0].count; i++)
             if (!c->cli->options->field || strcmp(c->cli->options->field, image[0].arrays[i].name) == 0)
                 BN_GO(compare_arrays(c, name, image, &image[0].arrays[i]));
@@ -364,36 +406,38 @@ out:
     return st;
 }
 
-/* Does `act` for every file of the first folder's `sub`, in order of their names; those that the second lacks are
- * reported.
- */
+/* Does `act` for every file of the first folder's `sub`, in order of their names; those that one folder lacks are
+ * reported. */
 static bn_status each_file(comparison *c, const char *sub, const char *list,
                            bn_status (*act)(comparison *, const char *sub, const char *name))
 {
-    char *path = bn_path_join(c->folder[0], sub);
-    struct dirent **names = NULL;
-    const int count = path ? scandir(path, &names, NULL, alphasort) : 0;
-    bn_status st = path ? BN_OK : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a folder");
-    for (int i = 0; i < count; i++) {
-        char name[2 * NAME_BYTES];
-        struct stat info;
-        const size_t length = strlen(names[i]->d_name);
-        const bool table = length > 4 && strcmp(names[i]->d_name + length - 4, ".csv") == 0;
-        snprintf(name, sizeof name, "%s%s%.200s", sub, sub[0] ? "/" : "", names[i]->d_name);
-        if (st == BN_OK && (strcmp(list, "tables") == 0 ? table : bn_vtk_is_image(names[i]->d_name))) {
-            char *other = bn_path_join(c->folder[1], name);
-            if (!other)
-                st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
-            else if (stat(other, &info) != 0)
-                st = tell(c, list, name, "in the first alone", "", HUGE_VAL, NULL);
-            else
-                st = act(c, sub, name);
-            free(other);
+    bn_status st = BN_OK;
+    for (int side = 0; side < 2; side++) {
+        char *path = bn_path_join(c->folder[side], sub);
+        struct dirent **names = NULL;
+        const int count = path ? scandir(path, &names, NULL, alphasort) : 0;
+        st = path || st != BN_OK ? st : bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a folder");
+        for (int i = 0; i < count; i++) {
+            char name[2 * NAME_BYTES];
+            struct stat info;
+            const size_t length = strlen(names[i]->d_name);
+            const bool table = length > 4 && strcmp(names[i]->d_name + length - 4, ".csv") == 0;
+            snprintf(name, sizeof name, "%s%s%.200s", sub, sub[0] ? "/" : "", names[i]->d_name);
+            if (st == BN_OK && (strcmp(list, "tables") == 0 ? table : bn_vtk_is_image(names[i]->d_name))) {
+                char *other = bn_path_join(c->folder[1 - side], name);
+                if (!other)
+                    st = bn_fail(c->cli->ctx, BN_MEMORY, "no memory for the name of a file");
+                else if (stat(other, &info) != 0)
+                    st = tell(c, list, name, side ? "in the second alone" : "in the first alone", "", HUGE_VAL, NULL);
+                else if (side == 0)
+                    st = act(c, sub, name);
+                free(other);
+            }
+            free(names[i]);
         }
-        free(names[i]);
+        free(names);
+        free(path);
     }
-    free(names);
-    free(path);
     return st;
 }
 
@@ -467,7 +511,7 @@ bn_status bn_cli_compare(const bn_cli *cli)
         return bn_fail(cli->ctx, BN_MEMORY, "no memory to compare runs");
     if (o->run.out)
         BN_GO(bn_directory_create(cli->ctx, o->run.out));
-    if (bn_vtk_is_image(o->args[0]) && bn_vtk_is_image(o->args[1])) {
+    if (bn_field_file_is(o->args[0]) && bn_field_file_is(o->args[1])) {
         BN_GO(compare_images(&c, "", o->args));
         print_rows(&c, "fields (difference over the first's largest value):", " all equal");
     } else {

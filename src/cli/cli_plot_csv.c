@@ -1,10 +1,8 @@
 /* cli_plot_csv.c: charts from a table that this program wrote: a chart for each column over the first one. */
-#include "cli/cli_text.h"
-#include "cli/commands.h"
+#include "cli/cli_plot.h"
 
 #include "io/csv_read.h"
 #include "io/file.h"
-#include "plot/picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,29 +10,24 @@
 
 enum { TABLE_BYTES_MAX = 1 << 28 };
 
-static bn_status plot_column(const bn_cli *cli, const char *path, const bn_csv_table *t, const double *x,
-                             const double *y, size_t c, const char *name)
+static bn_status plot_column(bn_plot *p, const char *path, const bn_csv_table *t, const double *x, const double *y,
+                             size_t c, const char *name)
 {
     const char *slash = strrchr(path, '/');
-    char *to = NULL;
-    bn_status st = BN_OK;
-    bn_chart_line line = { .label = t->heads[c], .x = x, .y = y, .count = t->rows };
-    bn_chart chart = { .title = slash ? slash + 1 : path,
-                       .x_label = t->heads[0],
-                       .y_label = t->heads[c],
-                       .log_y = cli->options->log || strstr(name, "residual") != NULL,
-                       .lines = &line,
-                       .count = 1 };
-    BN_GO(bn_cli_plot_name(cli, path, name, &to));
-    BN_GO(bn_chart_write(cli->ctx, to, &chart));
-    printf("%s\n", to);
-out:
-    free(to);
-    return st;
+    return bn_plot_add_line(p, &(bn_plot_line){ .path = path,
+                                                .name = name,
+                                                .title = slash ? slash + 1 : path,
+                                                .x_label = t->heads[0],
+                                                .y_label = t->heads[c],
+                                                .log_y = p->cli->options->log || strstr(name, "residual") != NULL,
+                                                .x = x,
+                                                .y = y,
+                                                .count = t->rows });
 }
 
-bn_status bn_cli_plot_csv(const bn_cli *cli, const char *path)
+bn_status bn_plot_csv(bn_plot *p, const char *path)
 {
+    const bn_cli *cli = p->cli;
     bn_csv_table t = { .columns = 0 };
     char *text = NULL;
     double *values = NULL; /* of two columns */
@@ -53,7 +46,7 @@ bn_status bn_cli_plot_csv(const bn_cli *cli, const char *path)
             values[(c > 0) * t.rows + i] = t.values[i * t.columns + c];
         if (c == 0 || (cli->options->field && strcmp(cli->options->field, name) != 0))
             continue;
-        BN_GO(plot_column(cli, path, &t, values, values + t.rows, c, name));
+        BN_GO(plot_column(p, path, &t, values, values + t.rows, c, name));
         drawn++;
     }
     if (drawn == 0 && cli->options->field)

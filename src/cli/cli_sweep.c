@@ -84,6 +84,12 @@ static bn_status describe(const bn_sweep *s, json_t **out)
     BN_TRY(bn_file_read(s->cli->ctx, s->cli->options->args[0], FILE_MOST, &text, &bytes));
     json_t *d = json_pack("{s:o, s:[], s:[], s:b}", "case", bn_json_text(text), "set", "vary", "zip",
                           s->cli->options->zip);
+    if (s->goal[0] && d &&
+        (json_object_set_new(d, "optimize", bn_json_text(s->cli->options->optimize)) != 0 ||
+         json_object_set_new(d, "evaluations", json_integer((json_int_t)s->room)) != 0)) {
+        json_decref(d);
+        d = NULL;
+    }
     bool good = d != NULL;
     for (size_t i = 0; good && i < s->cli->options->set_count; i++)
         good = json_array_append_new(json_object_get(d, "set"), bn_json_text(s->cli->options->set[i])) == 0;
@@ -107,11 +113,11 @@ static bn_status open_folder(const bn_sweep *s)
     if (stat(path, &info) == 0 && !s->cli->options->run.force) {
         there = json_load_file(path, 0, NULL);
         if (!there || !json_equal(there, wanted))
-            st = bn_fail(
-                s->cli->ctx, BN_IO,
-                "%s holds another sweep (its case or --vary, --set, --zip differ): --out names another folder, "
-                "--force begins anew in this one",
-                s->out);
+            st = bn_fail(s->cli->ctx, BN_IO,
+                         "%s holds another sweep (its case or --vary, --set, --zip, --optimize differ): --out names "
+                         "another folder, "
+                         "--force begins anew in this one",
+                         s->out);
         goto out;
     }
     BN_GO(bn_directory_create(s->cli->ctx, s->out));
@@ -267,8 +273,24 @@ static bn_status run_points(bn_sweep *s, lane *lanes, size_t lane_count)
     }
 }
 
+bn_status bn_sweep_evaluate(bn_sweep *s, size_t point)
+{
+    lane l = { .point = point };
+    if (!s->cli->options->run.force && finished(s, point))
+        return BN_OK;
+    memcpy(l.device, s->device, sizeof l.device);
+    bn_status st = start(s, &l);
+    while (st == BN_OK && l.child.running && bn_child_poll(&l.child, 1) > 0)
+        if (*s->cli->stop)
+            bn_child_kill(&l.child);
+    if (st == BN_OK && !*s->cli->stop)
+        st = take(s, &l);
+    bn_child_release(&l.child);
+    return st;
+}
+
 /* One point at a time on each device, unless --jobs says otherwise. */
-static bn_status make_lanes(const bn_sweep *s, lane lanes[AT_ONCE], size_t *count)
+static bn_status make_lanes(bn_sweep *s, lane lanes[AT_ONCE], size_t *count)
 {
     size_t indices[AT_ONCE] = { 0 }, devices = 0;
     const bn_options *o = s->cli->options;
@@ -280,6 +302,7 @@ static bn_status make_lanes(const bn_sweep *s, lane lanes[AT_ONCE], size_t *coun
     *count = o->jobs > 0 ? (size_t)o->jobs : devices;
     for (size_t i = 0; i < *count; i++)
         snprintf(lanes[i].device, sizeof lanes[i].device, "%zu", o->run.reference ? 0 : indices[i % devices]);
+    memcpy(s->device, lanes[0].device, sizeof s->device);
     return BN_OK;
 }
 
@@ -294,20 +317,23 @@ bn_status bn_cli_sweep(const bn_cli *cli)
     snprintf(out, sizeof out, "%.*s.sweep", (int)strcspn(name, "."), name);
     s.out = cli->options->run.out ? cli->options->run.out : out;
     BN_GO(bn_sweep_axes(&s));
-    s.summary = calloc(s.points, sizeof *s.summary);
-    s.reason = calloc(s.points, sizeof *s.reason);
+    s.summary = calloc(s.room, sizeof *s.summary);
+    s.reason = calloc(s.room, sizeof *s.reason);
     if (!s.summary || !s.reason) {
-        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a sweep of %zu points", s.points);
+        st = bn_fail(cli->ctx, BN_MEMORY, "no memory for a sweep of %zu points", s.room);
         goto out;
     }
     BN_GO(check_points(&s));
     BN_GO(make_lanes(&s, lanes, &lane_count));
     BN_GO(open_folder(&s));
-    BN_GO(run_points(&s, lanes, lane_count));
+    BN_GO(s.goal[0] ? bn_sweep_optimize(&s) : run_points(&s, lanes, lane_count));
     BN_GO(bn_sweep_write(&s));
     for (size_t p = 0; p < s.points; p++)
         failed += s.reason[p] != NULL;
-    if (failed > 0)
+    if (failed > 0 && failed < s.points && s.goal[0])
+        bn_log(cli->ctx, BN_LOG_WARNING, "%zu of %zu points failed; %s/sweep.csv has the reasons, the first: %s",
+               failed, s.points, s.out, bn_sweep_first_reason(&s));
+    else if (failed > 0)
         st = bn_fail(cli->ctx, failed == s.points ? BN_DEVICE : BN_DIVERGED,
                      "%zu of %zu points failed; %s/sweep.csv has the reasons, the first: %s", failed, s.points, s.out,
                      bn_sweep_first_reason(&s));

@@ -13,15 +13,16 @@
 #include <unistd.h>
 
 enum { RESULTS = 64, LINES = 8, NAME_BYTES = 128, ROWS_SHOWN = 2000 /* of the report */ };
+enum { EVALUATIONS = 40 /* a key, unless --evaluations says otherwise */ };
 
 static bn_status wrong(const bn_sweep *s, const char *given, const char *why)
 {
-    return bn_fail(s->cli->ctx, BN_USAGE,
-                   "--vary %s: %s; expected KEY=FROM:TO:COUNT, KEY=\"FROM:TO:COUNT UNIT\" or KEY=VALUE,VALUE,...",
-                   given, why);
+    return bn_fail(s->cli->ctx, BN_USAGE, "--vary %s: %s; expected %s", given, why,
+                   s->goal[0] ? "KEY=FROM:TO or KEY=\"FROM:TO UNIT\""
+                              : "KEY=FROM:TO:COUNT, KEY=\"FROM:TO:COUNT UNIT\" or KEY=VALUE,VALUE,...");
 }
 
-static bn_status add_value(const bn_sweep *s, bn_sweep_axis *a, const char *text, size_t bytes, double number)
+bn_status bn_sweep_add(const bn_sweep *s, bn_sweep_axis *a, const char *text, size_t bytes, double number)
 {
     if ((a->count & (a->count - 1)) == 0) {
         const size_t room = a->count ? 2 * a->count : 1;
@@ -51,8 +52,22 @@ static bn_status read_range(const bn_sweep *s, bn_sweep_axis *a, const char *giv
         return wrong(s, given, "FROM is no number");
     const char *at = end + 1;
     const double to = strtod(at, &end);
-    if (end == at || *end != ':')
+    if (end == at || (*end != ':' && !s->goal[0]))
         return wrong(s, given, "TO is no number");
+    if (s->goal[0]) {
+        a->low = from;
+        a->high = to;
+        snprintf(a->unit, sizeof a->unit, "%s", end + strspn(end, " "));
+        if (*end == ':' || !isfinite(from) || !isfinite(to) || !(from < to))
+            return wrong(s, given, *end == ':' ? "an optimiser chooses the values" : "FROM is not below TO");
+        for (int i = 0; i < 2; i++) { /* they are checked as points are */
+            char text[BN_SWEEP_TEXT];
+            const int bytes = snprintf(text, sizeof text, "%.12g%s%.64s", i ? to : from, a->unit[0] ? " " : "",
+                                       a->unit);
+            BN_TRY(bn_sweep_add(s, a, text, (size_t)bytes, i ? to : from));
+        }
+        return BN_OK;
+    }
     at = end + 1;
     const long count = strtol(at, &end, 10);
     if (end == at || count < 1 || count > BN_SWEEP_VALUES || !isfinite(from) || !isfinite(to))
@@ -63,7 +78,7 @@ static bn_status read_range(const bn_sweep *s, bn_sweep_axis *a, const char *giv
         char text[BN_SWEEP_TEXT];
         const double value = i == count - 1 ? to : from + (to - from) * (double)i / (double)(count > 1 ? count - 1 : 1);
         const int bytes = snprintf(text, sizeof text, "%.12g%s%.64s", value, a->unit[0] ? " " : "", a->unit);
-        BN_TRY(add_value(s, a, text, (size_t)bytes, value));
+        BN_TRY(bn_sweep_add(s, a, text, (size_t)bytes, value));
     }
     return BN_OK;
 }
@@ -84,7 +99,7 @@ static bn_status read_list(const bn_sweep *s, bn_sweep_axis *a, const char *spec
         if (a->count == 0)
             snprintf(a->unit, sizeof a->unit, "%s", unit);
         a->words = a->words || end == value || strcmp(a->unit, unit) != 0;
-        BN_TRY(add_value(s, a, from, (size_t)(at - from), number));
+        BN_TRY(bn_sweep_add(s, a, from, (size_t)(at - from), number));
         if (!*at)
             break;
         from = at + 1;
@@ -96,34 +111,59 @@ static bn_status read_list(const bn_sweep *s, bn_sweep_axis *a, const char *spec
     return BN_OK;
 }
 
+/* --optimize: the result, and whether its largest or its smallest value is sought. */
+static bn_status read_goal(bn_sweep *s)
+{
+    const bn_options *o = s->cli->options;
+    const char *equals = o->optimize ? strchr(o->optimize, '=') : NULL;
+    s->zip = o->zip || o->optimize;
+    if (!o->optimize && o->evaluations > 0)
+        return bn_fail(s->cli->ctx, BN_USAGE, "--evaluations goes with --optimize");
+    if (!o->optimize)
+        return BN_OK;
+    if (o->zip || o->jobs > 0)
+        return bn_fail(s->cli->ctx, BN_USAGE, "--optimize chooses one point after the other: leave out --%s",
+                       o->zip ? "zip" : "jobs");
+    s->most = equals && strcmp(equals + 1, "max") == 0;
+    if (!equals || equals == o->optimize || (!s->most && strcmp(equals + 1, "min") != 0) ||
+        (size_t)(equals - o->optimize) >= sizeof s->goal)
+        return bn_fail(s->cli->ctx, BN_USAGE, "--optimize %s: expected RESULT=max or RESULT=min", o->optimize);
+    snprintf(s->goal, sizeof s->goal, "%.*s", (int)(equals - o->optimize), o->optimize);
+    return BN_OK;
+}
+
 bn_status bn_sweep_axes(bn_sweep *s)
 {
     const bn_options *o = s->cli->options;
+    BN_TRY(read_goal(s));
     if (o->vary_count == 0)
         return bn_fail(s->cli->ctx, BN_USAGE, "a sweep needs --vary KEY=FROM:TO:COUNT or --vary KEY=VALUE,VALUE,...");
     if (o->vary_count > BN_SWEEP_AXES)
         return bn_fail(s->cli->ctx, BN_USAGE, "at most %d keys can be varied", BN_SWEEP_AXES);
-    s->points = 1;
+    s->points = s->goal[0] ? 2 : 1;
     for (size_t i = 0; i < o->vary_count; i++) {
         const char *given = o->vary[i], *equals = strchr(given, '='), *spec = equals ? equals + 1 : NULL;
         bn_sweep_axis *a = &s->axis[s->axis_count++];
         if (!spec || equals == given || (size_t)(equals - given) >= BN_SWEEP_TEXT / 2)
             return wrong(s, given, "no key");
         snprintf(a->key, sizeof a->key, "%.*s", (int)(equals - given), given);
-        BN_TRY(strchr(spec, ':') ? read_range(s, a, given, spec) : read_list(s, a, spec));
-        if (o->zip && a->count != s->axis[0].count)
+        BN_TRY(s->goal[0] || strchr(spec, ':') ? read_range(s, a, given, spec) : read_list(s, a, spec));
+        if (s->goal[0])
+            continue;
+        if (s->zip && a->count != s->axis[0].count)
             return bn_fail(s->cli->ctx, BN_USAGE, "--zip: %s has %zu values, %s has %zu", s->axis[0].key,
                            s->axis[0].count, a->key, a->count);
-        s->points = o->zip ? a->count : s->points * a->count;
+        s->points = s->zip ? a->count : s->points * a->count;
         if (s->points > BN_SWEEP_VALUES)
             return bn_fail(s->cli->ctx, BN_USAGE, "a sweep has at most %d points", BN_SWEEP_VALUES);
     }
+    s->room = !s->goal[0] ? s->points : o->evaluations > 0 ? (size_t)o->evaluations : EVALUATIONS * s->axis_count;
     return BN_OK;
 }
 
 size_t bn_sweep_index(const bn_sweep *s, size_t point, size_t axis)
 {
-    if (s->cli->options->zip)
+    if (s->zip)
         return point;
     for (size_t a = s->axis_count - 1; a > axis; a--)
         point /= s->axis[a].count;
@@ -140,7 +180,7 @@ const char *bn_sweep_first_reason(const bn_sweep *s)
 
 void bn_sweep_release(bn_sweep *s)
 {
-    for (size_t p = 0; p < s->points; p++) {
+    for (size_t p = 0; p < s->room; p++) {
         if (s->summary)
             json_decref(s->summary[p]);
         if (s->reason)
@@ -163,18 +203,29 @@ static json_t *some_results(const bn_sweep *s)
     return all;
 }
 
+void bn_sweep_names(json_t *results, char *text, size_t room)
+{
+    const char *name;
+    json_t *value;
+    size_t at = 0;
+    text[0] = '\0';
+    json_object_foreach(results, name, value)
+    {
+        if (at < room)
+            at += (size_t)snprintf(text + at, room - at, "%s%s", at ? ", " : "", name);
+    }
+}
+
 /* The results that the table has: those of --table, or all. */
 static bn_status choose_results(const bn_sweep *s, char names[RESULTS][NAME_BYTES], size_t *count)
 {
     json_t *all = some_results(s), *value;
     const char *name, *asked = s->cli->options->table ? s->cli->options->table : "";
-    char known[4 * NAME_BYTES] = "";
-    size_t at = 0;
+    char known[1024];
     *count = 0;
+    bn_sweep_names(all, known, sizeof known);
     json_object_foreach(all, name, value)
     {
-        if (at < sizeof known)
-            at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", name);
         if (!*asked && json_is_number(value) && *count < RESULTS)
             snprintf(names[(*count)++], NAME_BYTES, "%s", name);
     }
@@ -254,7 +305,7 @@ static bn_status write_table(const bn_sweep *s, char names[RESULTS][NAME_BYTES],
 static bn_status draw_lines(const bn_sweep *s, const char *path, const char *name, const double *values,
                             bn_string *page)
 {
-    const bool zip = s->cli->options->zip;
+    const bool zip = s->zip;
     const bn_sweep_axis *along = &s->axis[zip ? 0 : s->axis_count - 1];
     const size_t lines = zip ? 1 : s->points / along->count;
     bn_chart_line line[LINES];
@@ -300,11 +351,37 @@ static bn_status draw_map(const bn_sweep *s, const char *path, const char *name,
                                            .unit = unit_of(s, name) });
 }
 
+/* The result that is sought over the evaluations, and the best so far. */
+static bn_status draw_convergence(const bn_sweep *s, bn_string *page)
+{
+    char *path = bn_path_join(s->out, "convergence.png"), y[2 * NAME_BYTES];
+    double *values = calloc(3 * s->points, sizeof *values), *best = values + s->points, *x = best + s->points;
+    bn_status st = path && values ? BN_OK : bn_fail(s->cli->ctx, BN_MEMORY, "no memory to draw %s", s->goal);
+    for (size_t p = 0; st == BN_OK && p < s->points; p++) {
+        values[p] = bn_sweep_goal(s, p);
+        best[p] = p == 0 ? values[p] : s->most ? fmax(best[p - 1], values[p]) : fmin(best[p - 1], values[p]);
+        x[p] = (double)(p + 1);
+    }
+    label(y, s->goal, unit_of(s, s->goal));
+    const bn_chart_line lines[] = { { s->most ? "largest so far" : "smallest so far", x, best, s->points, false },
+                                    { "evaluation", x, values, s->points, true } };
+    const bn_chart chart = { .title = s->goal, .x_label = "evaluation", .y_label = y, .lines = lines, .count = 2 };
+    if (st == BN_OK) {
+        bn_html_chart(page, &chart);
+        st = bn_chart_write(s->cli->ctx, path, &chart);
+    }
+    if (st == BN_OK && !s->cli->options->run.json)
+        printf("%s\n", path);
+    free(values);
+    free(path);
+    return st;
+}
+
 /* One picture a result: a chart, or a map where there would be too many lines. */
 static bn_status draw(const bn_sweep *s, const char *name, bn_string *page)
 {
     char file[2 * NAME_BYTES];
-    const bool zip = s->cli->options->zip;
+    const bool zip = s->zip;
     const size_t lines = zip ? 1 : s->points / s->axis[s->axis_count - 1].count;
     const bool map = !zip && s->axis_count == 2 && s->axis[0].even && s->axis[1].even && lines > 2 &&
                      s->axis[1].count > 2 && lines > LINES / 2 && s->axis[0].number[0] < s->axis[0].number[1] &&
@@ -346,7 +423,14 @@ static bn_status print_json(const bn_sweep *s)
             return bn_fail(s->cli->ctx, BN_MEMORY, "no memory for the document of a sweep");
         }
     }
-    return bn_json_print(s->cli, json_pack("{s:o, s:s}", "points", points, "folder", s->out));
+    size_t best = 0;
+    json_t *document = json_pack("{s:o, s:s}", "points", points, "folder", s->out);
+    if (document && s->goal[0] && bn_sweep_best(s, &best) &&
+        json_object_set_new(document, "best", json_integer((json_int_t)best)) != 0) {
+        json_decref(document);
+        document = NULL;
+    }
+    return bn_json_print(s->cli, document);
 }
 
 /* A point in the report: its keys, its results, and the page of its run or why there is none. */
@@ -410,7 +494,9 @@ bn_status bn_sweep_write(const bn_sweep *s)
     BN_TRY(write_table(s, names, count));
     snprintf(title, sizeof title, "Sweep of %.200s", file ? file + 1 : s->cli->options->args[0]);
     bn_html_begin(&page, title);
-    for (size_t i = 0; i < count; i++)
+    if (s->goal[0])
+        BN_GO(draw_convergence(s, &page));
+    for (size_t i = 0; !s->goal[0] && i < count; i++)
         BN_GO(draw(s, names[i], &page));
     BN_GO(write_report(s, names, count, &page));
     if (s->cli->options->run.json)

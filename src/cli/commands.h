@@ -18,9 +18,6 @@ BN_CHECKED bn_status bn_cli_bench(const bn_cli *);
 BN_CHECKED bn_status bn_cli_tune(const bn_cli *);
 BN_CHECKED bn_status bn_cli_selftest(const bn_cli *);
 
-/* One column of a table of numbers over its first one: what `plot` does with a .csv. */
-BN_CHECKED bn_status bn_cli_plot_csv(const bn_cli *, const char *path);
-
 /* Version, compiler and libraries, on stdout. */
 void bn_cli_version(void);
 

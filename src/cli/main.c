@@ -48,21 +48,26 @@ static const bn_command commands[] = {
       "With\n"
       "--out DIR charts of them.",
       BN_CMD_MATERIALS, 0, 1, false, false, bn_cli_materials },
-    { "plot", "FILE|RUN...", "pictures of a run's folder, of images of VTK's (.vti, .pvti, .vtu, .vtk), of .csv files",
-      "One PNG for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those in "
-      "one "
-      "a\n"
-      "chart. A file that is refused does not stop the others.\n"
-      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures",
+    { "plot", "FILE|RUN...",
+      "pictures of a run's folder, of files of fields (.vti, .vtu, .pvd, .nc, .h5), of tables (.csv)",
+      "One picture for each array or column, beside FILE or in --out. Of fields in three dimensions a slice, of those "
+      "in one\n"
+      "a chart, of .nc the last time. A file that is refused does not stop the others.\n"
+      "  binnacle plot out/mine --field E --slice z=3e-7 --log --out pictures --format pdf\n"
+      "  binnacle plot out/one out/two --field residual --overlay\n"
+      "  binnacle plot out/mine --field depth --animate --format mp4\n"
+      "  binnacle plot out/mine --field E --line 0,0,0:0,0,1e-6",
       BN_CMD_PLOT, 1, 4096, false, false, bn_cli_plot },
     { "sweep", "CASE", "a case over values of its keys: a table and charts",
       "Every point is a run of its own, as many at once as there are devices (--device all). Writes sweep.csv, a "
       "chart\n"
       "or a map for each result, report.html with all of it, and points/NNNN to --out, without it to CASE-NAME.sweep. "
       "Stopped or killed, the same\n"
-      "command goes on with the points that are missing. A point that fails is a row with its reason.\n"
+      "command goes on with the points that are missing. A point that fails is a row with its reason. With --optimize\n"
+      "an optimiser chooses the points between bounds, one after the other: convergence.png, and best.toml.\n"
       "  binnacle sweep stack.toml --vary \"light.wavelength=400:800:41 nm\" --vary \"layer.1.thickness=200 nm,300 "
-      "nm\"",
+      "nm\"\n"
+      "  binnacle sweep stack.toml --vary \"layer.1.thickness=50:400 nm\" --optimize absorptance_aSi=max",
       BN_CMD_SWEEP, 1, 1, false, true, bn_cli_sweep },
     { "compare", "RUN RUN", "what differs between two runs",
       "RUN is the folder of a run, or both are files of fields. Keys of the case, results, tables row by row, fields "
@@ -86,20 +91,29 @@ static const bn_command commands[] = {
       "self-test case. Writes tune.csv, tune.json and charts to --out, without it to CASE-NAME.tune.",
       BN_CMD_TUNE, 1, 1, false, true, bn_cli_tune },
     { "help", "[COMMAND]", "what a command does, and its options", NULL, BN_CMD_HELP, 0, 1, false, false, bn_cli_help },
-    { "completion", "bash", "completion script for the shell", "source <(binnacle completion bash)", BN_CMD_COMPLETION,
-      1, 1, false, false, bn_cli_completion },
+    { "completion", "SHELL", "completion script for bash, zsh or fish",
+      "source <(binnacle completion bash)    source <(binnacle completion zsh)    binnacle completion fish | source",
+      BN_CMD_COMPLETION, 1, 1, false, false, bn_cli_completion },
     { "self-test", "SOLVER [PART [CASE...]]", "", NULL, BN_CMD_SELFTEST, 1, 66, true, false, bn_cli_selftest },
     { 0 },
 };
 
 /* What a signal handler can reach. */
-static volatile sig_atomic_t stop_wanted, status_wanted, answers;
+static volatile sig_atomic_t stop_wanted, status_wanted, answers, json_lines;
 static bn_last_words last_words;
 
 static void on_stop(int number)
 {
     const char *words = last_words.text[last_words.which];
     if (words[0] && !stop_wanted && write(STDERR_FILENO, words, strlen(words)) < 0)
+        _exit(128 + number);
+    static const char interrupted[] =
+        "{\"event\":\"end\",\"status\":\"interrupted\",\"exit_code\":130,\"summary\":null}\n";
+    static const char terminated[] =
+        "{\"event\":\"end\",\"status\":\"terminated\",\"exit_code\":143,\"summary\":null}\n";
+    const bool term = number == SIGTERM;
+    if (stop_wanted && json_lines &&
+        write(STDOUT_FILENO, term ? terminated : interrupted, (term ? sizeof terminated : sizeof interrupted) - 1) < 0)
         _exit(128 + number);
     if (stop_wanted)
         _exit(128 + number);
@@ -133,6 +147,7 @@ static void handle_signals(const bn_command *c, const bn_options *o)
     handle(SIGXFSZ, SIG_IGN);
     if (!c || !c->stoppable || o->child)
         return;
+    json_lines = c->bit == BN_CMD_RUN && o->run.json;
     answers = c->bit == BN_CMD_RUN && !o->run.quiet && isatty(STDERR_FILENO); /* somebody waits at the keys */
     handle(SIGINT, on_stop);
     handle(SIGTERM, on_stop);
@@ -150,12 +165,27 @@ static void hold_streams(void)
         }
 }
 
+/* A word in bold colour on a terminal, unless the user wants none (https://no-color.org). */
+static void print_coloured(const char *colour, const char *word)
+{
+    const char *none = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    const bool plain = (none && none[0]) || !isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0);
+    if (plain)
+        fputs(word, stderr);
+    else
+        fprintf(stderr, "\033[1;%sm%s\033[0m", colour, word);
+}
+
 /* Level up to which messages are shown. */
 static void log_line(void *user, int level, const char *text)
 {
     const int *most = user;
-    if (level <= *most)
-        fprintf(stderr, "binnacle: %s%s\n", level == BN_LOG_WARNING ? "warning: " : "", text);
+    if (level > *most)
+        return;
+    fprintf(stderr, "binnacle: ");
+    if (level == BN_LOG_WARNING)
+        print_coloured("33", "warning: ");
+    fprintf(stderr, "%s\n", text);
 }
 
 /* All ranks end together with these; any other failure may be one rank's own, and the rest wait for it. */
@@ -174,8 +204,10 @@ static void print_error(bn_context *ctx, bn_status st)
         fprintf(stderr, "binnacle: rank %d of %d:\n", bn_context_rank(ctx), bn_context_ranks(ctx));
     if (st == BN_CASE && text[0])
         fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
-    else
-        fprintf(stderr, "binnacle: %s\n", text[0] ? text : bn_status_text(st));
+    else {
+        print_coloured("31", "binnacle: ");
+        fprintf(stderr, "%s\n", text[0] ? text : bn_status_text(st));
+    }
 }
 
 static bn_status run_command(bn_context *ctx, bn_options *o, const bn_command *c, const char *argv0, bool *answered)
@@ -228,6 +260,8 @@ int main(int argc, char **argv)
         return bn_exit_code(BN_MEMORY);
     }
     bn_status st = bn_options_parse(ctx, commands, argc, argv, &options, &command);
+    for (int i = 1; st != BN_OK && i < argc; i++) /* also where the mistake stands before it */
+        options.run.json = options.run.json || strcmp(argv[i], "--json") == 0;
     if (options.verbose && level < BN_LOG_INFO)
         level = BN_LOG_INFO;
     handle_signals(command, &options);
@@ -240,7 +274,7 @@ int main(int argc, char **argv)
     if (st == BN_INTERRUPTED && stop_wanted == SIGTERM)
         st = BN_TERMINATED; /* commands do not distinguish the signals */
     if (st != BN_OK && options.run.json && !answered && !options.child && bn_context_rank(ctx) == 0)
-        print_failure(ctx, st, command && command->bit == BN_CMD_RUN);
+        print_failure(ctx, st, command ? command->bit == BN_CMD_RUN : strcmp(argv[1], "run") == 0);
     errno = 0;
     bool failed_before = ferror(stdout) != 0;
     if ((fflush(stdout) != 0 || failed_before) && st == BN_OK)

@@ -23,6 +23,7 @@ typedef enum option_kind {
     STEPS,
     GUARD,
     JOBS,
+    EVALUATIONS,
     BOXES,
     WORK_GROUP,
     PRECISION,
@@ -56,6 +57,10 @@ static const option_row rows[] = {
     { "vary", 0, VARY, "KEY=VALUES", 0, BN_CMD_SWEEP, false,
       "FROM:TO:COUNT with a unit behind it, or VALUE,VALUE,...; may be given for up to six keys" },
     { "zip", 0, FLAG, NULL, AT(zip), BN_CMD_SWEEP, false, "all keys advance together, in place of every combination" },
+    { "optimize", 0, TEXT, "RESULT=max", AT(optimize), BN_CMD_SWEEP, false,
+      "the largest (RESULT=min: smallest) value between bounds, --vary KEY=FROM:TO, by an optimiser (NLopt)" },
+    { "evaluations", 0, EVALUATIONS, "N", 0, BN_CMD_SWEEP, false,
+      "so many points of --optimize at most; without it 40 for each key" },
     { "table", 0, TEXT, "RESULT,...", AT(table), BN_CMD_SWEEP, false, "only these results" },
     { "jobs", 0, JOBS, "N", 0, BN_CMD_SWEEP, false, "so many points at once; without it one on each device" },
     { "steps", 0, STEPS, "N", 0, BN_CMD_RUN | BN_CMD_VERIFY | BN_CMD_SWEEP, false, "end after at most so many steps" },
@@ -84,6 +89,16 @@ static const option_row rows[] = {
       "logarithms: colours of pictures, values of charts" },
     { "slice", 0, TEXT, "z=0.5", AT(slice), BN_CMD_PLOT, false,
       "where fields in three dimensions are cut, in m; without it in the middle of z" },
+    { "line", 0, TEXT, "X,Y:X,Y", AT(line), BN_CMD_PLOT, false,
+      "charts along a line between two places in m; in three dimensions X,Y,Z:X,Y,Z" },
+    { "overlay", 0, FLAG, NULL, AT(overlay), BN_CMD_PLOT, false,
+      "columns (and --line) of all runs in one chart each, told apart by their folders" },
+    { "colours", 0, TEXT, "MAP", AT(colours), BN_CMD_PLOT, false,
+      "sequential, diverging or cyclic; without it by the signs of the values" },
+    { "format", 0, TEXT, "F", AT(format), BN_CMD_PLOT, false,
+      "png, svg or pdf; with --animate png or mp4 (by ffmpeg)" },
+    { "animate", 0, FLAG, NULL, AT(animate), BN_CMD_PLOT, false,
+      "all times of each field as one animation with one range of colours" },
     { "tolerance", 0, TEXT, "T", AT(tolerance), BN_CMD_COMPARE, false,
       "exit 5 where a difference is more than T times the largest value; without it nothing fails" },
     { "kernel", 0, TEXT, "NAME", AT(kernel), BN_CMD_TUNE, false, "only this kernel" },
@@ -216,6 +231,7 @@ static bn_status take(bn_context *ctx, bn_options *o, const option_row *row, con
     case SET: return set_override(ctx, o, text);
     case VARY: o->vary[o->vary_count++] = text; return BN_OK;
     case JOBS: return set_number(ctx, row, text, 1, 64, &o->jobs);
+    case EVALUATIONS: return set_number(ctx, row, text, 2, 100000, &o->evaluations);
     case STEPS: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.steps);
     case GUARD: return set_number(ctx, row, text, 1, LLONG_MAX, &o->run.guard);
     case BOXES:
@@ -410,29 +426,13 @@ bn_status bn_cli_help(const bn_cli *cli)
     return BN_OK;
 }
 
-bn_status bn_cli_completion(const bn_cli *cli)
+bool bn_options_next(const bn_command *c, size_t *i, bn_option_info *out)
 {
-    if (strcmp(cli->options->args[0], "bash") != 0)
-        return bn_fail(cli->ctx, BN_USAGE, "completion for `%s`: only bash is known", cli->options->args[0]);
-    printf("# Completion of binnacle for bash: source <(binnacle completion bash)\n_binnacle()\n{\n");
-    printf("    local word=${COMP_WORDS[COMP_CWORD]} words=\n    case ${COMP_WORDS[1]} in\n");
-    for (const bn_command *c = cli->options->commands; c->name; c++) {
-        if (c->hidden)
-            continue;
-        printf("        %s) words='", c->name);
-        for (size_t i = 0; i < ROWS; i++)
-            if (!rows[i].hidden && rows[i].commands & c->bit)
-                printf(" --%s", rows[i].name);
-        if (c->bit & (BN_CMD_NEW | BN_CMD_TUNE | BN_CMD_BENCH))
-            for (const char *const *name = bn_solver_names(); *name; name++)
-                printf(" %s", *name);
-        printf("' ;;\n");
-    }
-    printf("    esac\n    [ \"$COMP_CWORD\" != 1 ] || words='");
-    for (const bn_command *c = cli->options->commands; c->name; c++)
-        if (!c->hidden)
-            printf("%s ", c->name);
-    printf("--help --version'\n    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n}\n");
-    printf("complete -o default -F _binnacle binnacle\n");
-    return BN_OK;
+    while (*i < ROWS && (rows[*i].hidden || !(rows[*i].commands & c->bit)))
+        (*i)++;
+    if (*i == ROWS)
+        return false;
+    const option_row *r = &rows[(*i)++];
+    *out = (bn_option_info){ r->name, r->argument, r->help, r->letter, r->kind == PERHAPS };
+    return true;
 }

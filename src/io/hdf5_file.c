@@ -2,8 +2,8 @@
 #include "io/volume.h"
 
 #include "io/file.h"
+#include "io/hdf5_parts.h"
 
-#include <hdf5.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,12 @@ enum { NAME_BYTES = 256 };
 
 /* --- attributes --- */
 
-static bool has(hid_t at, const char *name) { return H5Aexists(at, name) > 0; }
+bool bn_hdf5_has(hid_t at, const char *name) { return H5Aexists(at, name) > 0; }
 
-/* A text attribute of fixed or variable length; "" when there is none. */
-static void get_text(hid_t at, const char *name, char *text, size_t room)
+void bn_hdf5_text(hid_t at, const char *name, char *text, size_t room)
 {
     text[0] = '\0';
-    if (!has(at, name))
+    if (!bn_hdf5_has(at, name))
         return;
     const hid_t a = H5Aopen(at, name, H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
     if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
@@ -42,10 +41,9 @@ static void get_text(hid_t at, const char *name, char *text, size_t room)
     H5Aclose(a);
 }
 
-/* At most `most` numbers; how many there are. */
-static int get_numbers(hid_t at, const char *name, double *v, int most)
+int bn_hdf5_numbers(hid_t at, const char *name, double *v, int most)
 {
-    if (!has(at, name))
+    if (!bn_hdf5_has(at, name))
         return 0;
     const hid_t a = H5Aopen(at, name, H5P_DEFAULT), space = H5Aget_space(a);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -59,7 +57,7 @@ static int get_numbers(hid_t at, const char *name, double *v, int most)
 static void get_labels(hid_t at, char labels[4])
 {
     labels[0] = '\0';
-    if (!has(at, "axisLabels"))
+    if (!bn_hdf5_has(at, "axisLabels"))
         return;
     const hid_t a = H5Aopen(at, "axisLabels", H5P_DEFAULT), type = H5Aget_type(a), space = H5Aget_space(a);
     const hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -119,11 +117,11 @@ static herr_t first_link(hid_t group, const char *name, const H5L_info_t *info, 
 static void find_set(hid_t file, const char *name, char path[2 * NAME_BYTES], int *candidates)
 {
     char base[NAME_BYTES], meshes[NAME_BYTES], step[NAME_BYTES] = "";
-    get_text(file, "basePath", base, sizeof base);
-    get_text(file, "meshesPath", meshes, sizeof meshes);
+    bn_hdf5_text(file, "basePath", base, sizeof base);
+    bn_hdf5_text(file, "meshesPath", meshes, sizeof meshes);
     char *hole = strstr(base, "%T");
     snprintf(path, 2 * NAME_BYTES, "/");
-    if (has(file, "openPMD") && hole && meshes[0]) {
+    if (bn_hdf5_has(file, "openPMD") && hole && meshes[0]) {
         *hole = '\0';
         const hid_t group = H5Gopen(file, base, H5P_DEFAULT);
         if (group >= 0) {
@@ -183,7 +181,7 @@ static bn_status read_set(bn_context *ctx, const char *path, const char *where, 
     if (!fits)
         return bn_fail(ctx, BN_IO, "cannot read %s: %s is no array of numbers in three dimensions", path, where);
     get_labels(set, labels);
-    get_text(set, "dataOrder", data_order, sizeof data_order);
+    bn_hdf5_text(set, "dataOrder", data_order, sizeof data_order);
     if (!permutation(labels))
         memcpy(labels, "zyx", 4);
     else if (data_order[0] == 'F') {
@@ -192,9 +190,9 @@ static bn_status read_set(bn_context *ctx, const char *path, const char *where, 
         labels[0] = last;
     }
     uint32_t n[3];
-    const int gaps = get_numbers(set, "gridSpacing", spacing, 3);
-    get_numbers(set, "gridUnitSI", &grid_unit, 1);
-    get_numbers(set, "unitSI", &unit, 1);
+    const int gaps = bn_hdf5_numbers(set, "gridSpacing", spacing, 3);
+    bn_hdf5_numbers(set, "gridUnitSI", &grid_unit, 1);
+    bn_hdf5_numbers(set, "unitSI", &unit, 1);
     for (int i = 0; i < 3; i++)
         n[labels[i] - 'x'] = dims[i] > BN_VOLUME_POINTS ? 0 : (uint32_t)dims[i];
     BN_TRY(bn_volume_create(ctx, path, n, out));

@@ -25,7 +25,7 @@ typedef struct attributes {
 } attributes;
 
 typedef struct variable {
-    char name[NAME];
+    char name[NAME], unit[NAME];
     bn_netcdf_type type;
     int rank, dimension[RANK];
     attributes attributes;
@@ -130,6 +130,16 @@ void bn_netcdf_close(bn_netcdf **file)
 int bn_netcdf_error(const bn_netcdf *n) { return n->error; }
 size_t bn_netcdf_records(const bn_netcdf *n) { return (size_t)n->records; }
 
+int bn_netcdf_variables(const bn_netcdf *n) { return n->variables; }
+
+int bn_netcdf_find(const bn_netcdf *n, const char *name)
+{
+    for (int v = 0; v < n->variables; v++)
+        if (strcmp(n->variable[v].name, name) == 0)
+            return v;
+    return -1;
+}
+
 bool bn_netcdf_alike(const bn_netcdf *a, const bn_netcdf *b)
 {
     bool same = a->variables == b->variables;
@@ -197,6 +207,12 @@ void bn_netcdf_number(bn_netcdf *n, int at, const char *name, int value)
 }
 
 static size_t width_of(const variable *x) { return x->type == BN_NETCDF_DOUBLE ? 8 : 4; }
+
+bn_netcdf_info bn_netcdf_describe(const bn_netcdf *n, int v)
+{
+    const variable *x = &n->variable[v];
+    return (bn_netcdf_info){ x->name, x->unit, x->type, (size_t)x->size / width_of(x), x->records };
+}
 
 static void set_size(bn_netcdf *n, variable *x)
 {
@@ -397,14 +413,17 @@ static int next_count(bn_netcdf *n, bytes *b, uint32_t tag, uint64_t most)
     return n->error ? 0 : (int)count;
 }
 
-static void skip_attributes(bn_netcdf *n, bytes *b)
+/* Of the attributes a variable keeps its unit. */
+static void read_attributes(bn_netcdf *n, bytes *b, variable *of)
 {
     char name[NAME];
     const int count = next_count(n, b, TAG_ATTRIBUTE, 1 << 16);
     for (int i = 0; i < count && n->error == 0; i++) {
         next_name(n, b, name);
         const uint64_t type = next_number(n, b, 4), values = next_number(n, b, 4);
-        skip(n, b, values * (type <= CHARACTERS ? 1 : type == BN_NETCDF_DOUBLE ? 8 : 4));
+        const unsigned char *text = skip(n, b, values * (type <= CHARACTERS ? 1 : type == BN_NETCDF_DOUBLE ? 8 : 4));
+        if (of && text && type == CHARACTERS && values < NAME && strcmp(name, "units") == 0)
+            memcpy(of->unit, text, (size_t)values);
     }
 }
 
@@ -419,7 +438,7 @@ static void next_variable(bn_netcdf *n, bytes *b, variable *x)
         if (x->dimension[d] < 0 || x->dimension[d] >= n->dimensions)
             fail(n, EINVAL);
     }
-    skip_attributes(n, b);
+    read_attributes(n, b, x);
     x->type = (bn_netcdf_type)next_number(n, b, 4);
     if (x->type != BN_NETCDF_INT && x->type != BN_NETCDF_FLOAT && x->type != BN_NETCDF_DOUBLE)
         fail(n, EINVAL);
@@ -443,7 +462,7 @@ static void read_header(bn_netcdf *n, bytes *b)
         next_name(n, b, n->dimension[d].name);
         n->dimension[d].length = (uint32_t)next_number(n, b, 4);
     }
-    skip_attributes(n, b);
+    read_attributes(n, b, NULL);
     n->variables = next_count(n, b, TAG_VARIABLE, VARIABLES);
     for (int v = 0; v < n->variables && n->error == 0; v++)
         next_variable(n, b, &n->variable[v]);

@@ -38,6 +38,17 @@ void bn_netcdf_get(bn_netcdf *, int variable, size_t record, size_t first, size_
 void bn_netcdf_count(bn_netcdf *, size_t records);
 
 size_t bn_netcdf_records(const bn_netcdf *);
+/* The number of a variable, -1: there is none; how many there are, and of one its name, its unit ("" where it has
+ * none), its type, how many values it has (in a record), and whether it has records. */
+int bn_netcdf_find(const bn_netcdf *, const char *name);
+int bn_netcdf_variables(const bn_netcdf *);
+typedef struct bn_netcdf_info {
+    const char *name, *unit;
+    bn_netcdf_type type;
+    size_t count;
+    bool records;
+} bn_netcdf_info;
+bn_netcdf_info bn_netcdf_describe(const bn_netcdf *, int variable);
 /* Whether both have the same variables, of the same types and sizes. */
 bool bn_netcdf_alike(const bn_netcdf *, const bn_netcdf *);
 

@@ -13,7 +13,8 @@ typedef struct bn_vtk_arrays {
 } bn_vtk_arrays;
 
 typedef struct bn_vtk_grid {
-    bool mesh; /* unstructured; else points on a lattice, `extent` cells along each axis from number `first` on */
+    bool hexagons; /* in rows along x, every odd one half a cell further */
+    bool mesh;     /* unstructured; else points on a lattice, `extent` cells along each axis from number `first` on */
     long long first[3];
     uint32_t extent[3];
     double origin[3], h[3];

@@ -1,5 +1,5 @@
 /* vtk_lattice.c: what a VTK file holds as a struct, and meshes whose cells or points fill a lattice, such as voxels or
- * hexahedra that another program wrote, as a lattice. */
+ * hexahedra that another program wrote, or rows of hexagons, as a lattice. */
 #include "io/vtk_grid.h"
 
 #include <math.h>
@@ -105,8 +105,11 @@ static const char *find_middles(const bn_vtk_grid *g, const double *points, doub
     return NULL;
 }
 
-/* Places in a lattice: order[i]: where element i of the data belongs. The lattice's sizes go to n, low and high. */
-static const char *find_order(const double *x, size_t count, size_t n[3], double low[3], double high[3], size_t *order)
+/* Places in a lattice: order[i]: where element i of the data belongs. The lattice's sizes go to n, low and high. Where
+ * *hexagons allows it and every other row along x stands half a cell further, n[0] counts cells, and low and high are
+ * those of all rows. */
+static const char *find_order(const double *x, size_t count, size_t n[3], double low[3], double high[3], size_t *order,
+                              bool *hexagons)
 {
     const char *why = NULL;
     double *sorted = malloc(count * sizeof *sorted);
@@ -119,18 +122,25 @@ static const char *find_order(const double *x, size_t count, size_t n[3], double
         if (n[d] == 0 || __builtin_mul_overflow(all, n[d], &all))
             why = "it is no regular lattice; ParaView opens it";
     }
-    if (!why && all != count)
+    *hexagons = *hexagons && !why && n[1] > 1 && n[0] % 2 == 0 && all / 2 == count && all % 2 == 0;
+    if (!why && all != count && !*hexagons)
         why = "it does not fill a regular lattice; ParaView opens it";
     for (size_t i = 0; i < count && !why; i++) {
         size_t at[3];
         for (size_t d = 0; d < 3; d++)
             at[d] = n[d] < 2 ? 0
                              : (size_t)((x[d * count + i] - low[d]) / (high[d] - low[d]) * (double)(n[d] - 1) + 0.5);
-        order[i] = (at[2] * n[1] + at[1]) * n[0] + at[0];
+        const size_t shift = *hexagons ? at[1] % 2 : 0, wide = *hexagons ? n[0] / 2 : n[0];
+        if (*hexagons && (at[0] < shift || (at[0] - shift) % 2 != 0)) {
+            why = "its rows are not shifted by half a cell in turn; ParaView opens it";
+            break;
+        }
+        order[i] = (at[2] * n[1] + at[1]) * wide + (*hexagons ? (at[0] - shift) / 2 : at[0]);
         if (taken[order[i]])
             why = "two of its elements have the same place";
         taken[order[i]] = true;
     }
+    n[0] /= *hexagons ? 2 : 1;
     free(sorted);
     free(taken);
     return why;
@@ -175,8 +185,9 @@ const char *bn_vtk_lattice(bn_vtk_grid *g, int kind)
     }
     if (!why && kind == BN_VTK_CELLS)
         why = find_middles(g, x, middles);
+    g->hexagons = kind == BN_VTK_CELLS && g->corner_count / 6 == cells && g->corner_count % 6 == 0;
     if (!why)
-        why = find_order(kind == BN_VTK_CELLS ? middles : x, count, n, low, high, order);
+        why = find_order(kind == BN_VTK_CELLS ? middles : x, count, n, low, high, order, &g->hexagons);
     if (!why)
         why = reorder(&g->data[kind], count, order);
     for (size_t d = 0; d < 3 && !why; d++) {
@@ -185,6 +196,10 @@ const char *bn_vtk_lattice(bn_vtk_grid *g, int kind)
         g->extent[d] = flat ? 0 : (uint32_t)sides;
         g->origin[d] = least[d];
         g->h[d] = flat || sides == 0 ? 1 : (most[d] - least[d]) / (double)sides;
+        if (g->hexagons && d < 2) { /* their corners reach beyond the rows */
+            g->h[d] = (high[d] - low[d]) / (d == 0 ? (double)sides - 0.5 : (double)sides - 1);
+            g->origin[d] = low[d] - 0.5 * g->h[d];
+        }
     }
     g->mesh = false;
     free_arrays(&g->data[1 - kind]);

@@ -34,6 +34,7 @@ static int kind_of(const bn_vtk_grid *g, const char *field)
 static bn_status make_image(bn_context *ctx, const char *path, bn_vtk_grid *g, int kind, bn_vtk_image *image)
 {
     image->nodes = kind == BN_VTK_POINTS;
+    image->hexagons = g->hexagons;
     image->dims = g->extent[2] ? 3 : g->extent[1] ? 2 : 1;
     for (int d = 0; d < 3; d++) {
         const bool flat = d >= image->dims || g->extent[d] == 0;

@@ -88,9 +88,7 @@ static const char *unit_of(const bn_plan *p, const char *field)
     return "";
 }
 
-/* Rows of hexagons as rows of half cells, every odd one shifted by one: what stands out at the ends takes the value
- * beside it. NULL: no memory. */
-static double *half_cells(const double *values, size_t nx, size_t ny)
+double *bn_frame_half_cells(const double *values, size_t nx, size_t ny)
 {
     const size_t wide = 2 * nx + 1;
     double *halves = malloc(wide * ny * sizeof *halves);
@@ -104,7 +102,7 @@ static double *half_cells(const double *values, size_t nx, size_t ny)
 /* Replaces values on hexagons by half cells; false: no memory. */
 static bool halve(double **values, size_t nx, size_t ny)
 {
-    double *halves = *values ? half_cells(*values, nx, ny) : NULL;
+    double *halves = *values ? bn_frame_half_cells(*values, nx, ny) : NULL;
     const bool done = halves || !*values;
     free(*values);
     *values = halves;

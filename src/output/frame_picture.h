@@ -10,6 +10,10 @@
 BN_CHECKED bn_status bn_frame_picture_write(bn_context *, const bn_field_sampler *, size_t which, const char *caption,
                                             bool keeps, const char *path);
 
+/* Rows of hexagons as 2 nx + 1 columns of half cells, every odd row shifted by one: what stands out at the ends takes
+ * the value beside it. NULL: no memory; free() it. */
+double *bn_frame_half_cells(const double *values, size_t nx, size_t ny);
+
 /* The scale of the pictures of number `which` at these paths; one of them drawn again with it. */
 BN_CHECKED bn_status bn_frame_pictures_scale(bn_context *, const bn_plan *, size_t which, const char *const *paths,
                                              size_t count, bn_picture_scale *out);

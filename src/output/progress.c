@@ -1,10 +1,13 @@
-/* progress.c: one rewritten line on a terminal, also within long steps, a plain line every ten seconds elsewhere, JSON
- * lines for scripts. */
+/* progress.c: one rewritten line on a terminal, a plain line every ten seconds elsewhere, JSON lines for scripts. A
+ * thread goes on with them within steps that take long, from a copy of the last figures. */
 #include "output/progress.h"
 
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 size_t bn_profile_rows(bn_sim *sim, bn_profile_row *rows)
@@ -24,16 +27,6 @@ double bn_declared_bytes(bn_sim *sim)
         bytes += rows[i].bytes;
     return bytes;
 }
-
-void bn_progress_begin(bn_progress *p, bool quiet, bool json, double limit, double steps_end)
-{
-    *p = (bn_progress){
-        .quiet = quiet, .json = json, .terminal = isatty(STDERR_FILENO) == 1, .limit = limit, .steps_end = steps_end
-    };
-    p->start = p->last = bn_seconds_now();
-}
-
-void bn_progress_resume(bn_progress *p, bn_sim *sim) { p->before = bn_sim_now(sim); }
 
 /* "0:42", "1:02:03" */
 static void clock_text(double seconds, char *out, size_t room)
@@ -98,59 +91,152 @@ static void put_line(bn_progress *p, const char *line)
     fflush(stderr);
 }
 
-void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
+/* The solver's own figure: how far it has converged, or the first column of its series. */
+static void take_own_figure(bn_progress_figures *f, bn_sim *sim)
 {
-    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 10;
-    if (!wanted && (p->quiet || t - p->last < pause))
-        return;
-    p->last = t;
-    const bn_sim_state now = bn_sim_now(sim);
-    if (now.step == p->before.step || elapsed <= 0)
-        return;
-    const bn_coordinate along = bn_solver_coordinate(bn_sim_plan(sim)->solver);
-    const double tolerance = bn_sim_plan(sim)->tolerance, rate = (double)(now.items - p->before.items) / elapsed;
-    const double share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN;
-    bool guess;
-    const double left = seconds_left(p, &now, tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);
-    if (p->json && !wanted) {
-        printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", now.step,
-               along.name, now.time, elapsed, rate);
-        if (isfinite(now.residual))
-            printf(",\"residual\":%.9g", now.residual);
-        if (isfinite(share))
-            printf(",\"share_of_bandwidth_limit\":%.4f", share);
-        printf(",\"seconds_left\":%.1f}\n", left >= 0 && isfinite(left) ? left : -1.0);
-        fflush(stdout);
-        return;
-    }
-    char line[256], done[32], rest[32], residual[64] = "", limit[48] = "";
+    const bn_plan *plan = bn_sim_plan(sim);
+    const bn_step *last = bn_sim_last_step(sim);
+    f->own[0] = '\0';
+    if (isfinite(f->residual) && plan->tolerance > 0)
+        snprintf(f->own, sizeof f->own, "  residual %.2e -> %.0e", f->residual, plan->tolerance);
+    else if (isfinite(f->residual))
+        snprintf(f->own, sizeof f->own, "  residual %.2e", f->residual);
+    else if (plan->series_count > 0 && isfinite(last->series[0]))
+        snprintf(f->own, sizeof f->own, "  %s %.5g%s%s", plan->series[0].name, last->series[0],
+                 plan->series[0].unit && plan->series[0].unit[0] ? " " : "",
+                 plan->series[0].unit ? plan->series[0].unit : "");
+}
+
+static void print_json(const bn_progress *p, const bn_progress_figures *f, double elapsed, bool within)
+{
+    printf("{\"event\":\"progress\",\"step\":%llu,\"%s\":%.9g,\"elapsed\":%.3f,\"cells_per_second\":%.6g", f->step,
+           p->along.name, f->along, elapsed, f->rate);
+    if (within)
+        printf(",\"computing\":%llu", f->step + 1);
+    if (isfinite(f->residual))
+        printf(",\"residual\":%.9g", f->residual);
+    if (isfinite(f->share))
+        printf(",\"share_of_bandwidth_limit\":%.4f", f->share);
+    const double left = f->left - (elapsed - f->elapsed);
+    printf(",\"seconds_left\":%.1f}\n", left >= 0 && isfinite(left) ? left : -1.0);
+    fflush(stdout);
+}
+
+/* `within`: the next step has been under way for a while. */
+static void print_line(bn_progress *p, const bn_progress_figures *f, double elapsed, bool within)
+{
+    char line[320], done[32], rest[32], next[48] = "", limit[48] = "";
     clock_text(elapsed, done, sizeof done);
-    clock_text(left, rest, sizeof rest);
-    if (isfinite(now.residual))
-        snprintf(residual, sizeof residual, "  residual %.2e", now.residual);
-    if (isfinite(now.residual) && tolerance > 0)
-        snprintf(residual, sizeof residual, "  residual %.2e -> %.0e", now.residual, tolerance);
-    if (isfinite(share))
-        snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * share);
-    snprintf(line, sizeof line, "step %llu  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", now.step,
-             along.letter, now.time, along.unit, residual, rate, limit, done, guess ? "~" : "", rest);
+    clock_text(f->left - (elapsed - f->elapsed), rest, sizeof rest); /* beyond what was expected: "?" */
+    if (within)
+        snprintf(next, sizeof next, ", %llu is being computed", f->step + 1);
+    if (isfinite(f->share))
+        snprintf(limit, sizeof limit, "  %.0f %% of copy limit", 100 * f->share);
+    if (f->known)
+        snprintf(line, sizeof line, "step %llu%s  %s %.5g %s%s  %.3g cells/s%s  elapsed %s  left %s%s", f->step, next,
+                 p->along.letter, f->along, p->along.unit, f->own, f->rate, limit, done, f->guess ? "~" : "", rest);
+    else
+        snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", f->step + 1, done);
     put_line(p, line);
 }
 
-void bn_progress_within(bn_progress *p, bn_sim *sim)
+/* Until the end: what the last step left, again, when nothing has been printed for a while. */
+static void *watch(void *user)
 {
-    const double t = bn_seconds_now();
-    char line[128], done[32];
-    if (p->quiet || p->json || t - p->last < (p->terminal ? 2 : 10))
+    bn_progress *p = user;
+    const double pause = p->terminal || p->json ? 2 : 12; /* a step that ends in time comes first */
+    pthread_mutex_lock(&p->lock);
+    while (!p->ending) {
+        const double now = bn_seconds_now(), due = p->last + pause - now;
+        if (due <= 0) {
+            p->last = now;
+            if (p->json)
+                print_json(p, &p->figures, now - p->start, true);
+            else
+                print_line(p, &p->figures, now - p->start, true);
+            continue;
+        }
+        struct timespec until; /* of the clock that conditions have; when it is set, a line comes early or late */
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        const double at = (double)until.tv_nsec * 1e-9 + due;
+        until.tv_sec += (time_t)at;
+        until.tv_nsec = (long)((at - floor(at)) * 1e9);
+        (void)pthread_cond_timedwait(&p->changed, &p->lock, &until);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+void bn_progress_begin(bn_progress *p, bn_sim *sim, bool quiet, bool json, double limit, double steps_end)
+{
+    sigset_t all, before;
+    *p = (bn_progress){ .quiet = quiet,
+                        .json = json,
+                        .terminal = isatty(STDERR_FILENO) == 1,
+                        .limit = limit,
+                        .steps_end = steps_end,
+                        .along = bn_solver_coordinate(bn_sim_plan(sim)->solver),
+                        .before = bn_sim_now(sim) };
+    p->start = p->last = bn_seconds_now();
+    p->figures = (bn_progress_figures){ .step = p->before.step,
+                                        .along = p->before.time,
+                                        .residual = (double)NAN,
+                                        .share = (double)NAN,
+                                        .left = (double)NAN };
+    if (quiet || pthread_mutex_init(&p->lock, NULL) != 0)
         return;
-    p->last = t;
-    clock_text(t - p->start, done, sizeof done);
-    snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", bn_sim_now(sim).step + 1, done);
-    put_line(p, line);
+    (void)pthread_cond_init(&p->changed, NULL); /* never fails where mutexes do not */
+    (void)sigfillset(&all);                     /* signals end waits of the main thread */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    p->watched = pthread_create(&p->watcher, NULL, watch, p) == 0; /* without it long steps are silent */
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
+{
+    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 10;
+    const bn_sim_state now = bn_sim_now(sim);
+    if (now.step == p->before.step || elapsed <= 0)
+        return;
+    /* The thread is to know each step that took long, and a run of short ones now and then. */
+    if (!wanted && (p->quiet || t - p->figures.elapsed - p->start < fmin(pause, 0.2)))
+        return;
+    bn_progress_figures f = { .known = true,
+                              .step = now.step,
+                              .along = now.time,
+                              .elapsed = elapsed,
+                              .residual = now.residual,
+                              .rate = (double)(now.items - p->before.items) / elapsed,
+                              .share = p->limit > 0 ? bn_declared_bytes(sim) / elapsed / p->limit : (double)NAN };
+    f.left = seconds_left(p, &now, bn_sim_plan(sim)->tolerance, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed,
+                          &f.guess);
+    take_own_figure(&f, sim);
+    if (p->watched)
+        pthread_mutex_lock(&p->lock);
+    p->figures = f;
+    if (wanted || t - p->last >= pause) {
+        p->last = t;
+        if (p->json && !wanted)
+            print_json(p, &f, elapsed, false);
+        else
+            print_line(p, &f, elapsed, false);
+    }
+    if (p->watched)
+        pthread_mutex_unlock(&p->lock);
 }
 
 void bn_progress_end(bn_progress *p)
 {
+    if (p->watched) {
+        pthread_mutex_lock(&p->lock);
+        p->ending = true;
+        pthread_cond_signal(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+        (void)pthread_join(p->watcher, NULL);
+        (void)pthread_cond_destroy(&p->changed);
+        (void)pthread_mutex_destroy(&p->lock);
+        p->watched = false;
+    }
     if (p->terminal && p->width > 0)
         fputc('\n', stderr);
     p->width = 0;

@@ -2,15 +2,36 @@
  * another. */
 #include "plot/canvas.h"
 
+#include "io/file.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double smallest_share = 0.7; /* of the wanted size, before text is cut instead */
 
+static cairo_status_t store(void *user, const unsigned char *data, unsigned length)
+{
+    bn_canvas *c = user;
+    unsigned char *more = realloc(c->data, c->bytes + length);
+    if (!more)
+        return CAIRO_STATUS_NO_MEMORY;
+    memcpy(more + c->bytes, data, length);
+    c->data = more;
+    c->bytes += length;
+    return CAIRO_STATUS_SUCCESS;
+}
+
 bn_status bn_canvas_create(bn_context *ctx, const char *path, int width, int height, bn_canvas *out)
 {
     *out = (bn_canvas){ .ctx = ctx, .path = path, .width = width, .height = height };
-    out->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    const char *dot = strrchr(path, '.');
+    const bool svg = dot && strcmp(dot, ".svg") == 0, pdf = dot && strcmp(dot, ".pdf") == 0;
+    out->vector = svg || pdf;
+    out->surface = svg   ? cairo_svg_surface_create_for_stream(store, out, width, height)
+                   : pdf ? cairo_pdf_surface_create_for_stream(store, out, width, height)
+                         : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     out->cr = cairo_create(out->surface);
     if (cairo_status(out->cr) != CAIRO_STATUS_SUCCESS)
         return bn_fail(ctx, BN_MEMORY, "cannot draw %s (%d x %d pixels): %s", path, width, height,
@@ -33,7 +54,8 @@ void bn_canvas_destroy(bn_canvas *c)
     if (c->cr)
         cairo_destroy(c->cr);
     if (c->surface)
-        cairo_surface_destroy(c->surface);
+        cairo_surface_destroy(c->surface); /* one of vectors may store more */
+    free(c->data);
     *c = (bn_canvas){ 0 };
 }
 
@@ -168,14 +190,22 @@ void bn_canvas_text(bn_canvas *c, double x, double y, double across, double size
     cairo_restore(c->cr);
 }
 
-bn_status bn_canvas_pixels(bn_canvas *c, const char *title, char text[BN_CANVAS_TEXT], bn_png_pixels *out)
+bn_status bn_canvas_write(bn_canvas *c, const char *title, const bn_png_kept *kept)
 {
+    char text[BN_CANVAS_TEXT];
     cairo_surface_flush(c->surface);
-    if (cairo_status(c->cr) != CAIRO_STATUS_SUCCESS)
-        return bn_fail(c->ctx, cairo_status(c->cr) == CAIRO_STATUS_NO_MEMORY ? BN_MEMORY : BN_IO, "cannot draw %s: %s",
-                       c->path, cairo_status_to_string(cairo_status(c->cr)));
+    if (c->vector)
+        cairo_surface_finish(c->surface);
+    const cairo_status_t drawn = cairo_status(c->cr),
+                         stored = c->vector ? cairo_surface_status(c->surface) : CAIRO_STATUS_SUCCESS,
+                         status = drawn != CAIRO_STATUS_SUCCESS ? drawn : stored;
+    if (status != CAIRO_STATUS_SUCCESS)
+        return bn_fail(c->ctx, status == CAIRO_STATUS_NO_MEMORY ? BN_MEMORY : BN_IO, "cannot draw %s: %s", c->path,
+                       cairo_status_to_string(status));
+    if (c->vector)
+        return bn_file_write(c->ctx, c->path, c->data, c->bytes);
     clean(text, title ? title : "");
-    *out = (bn_png_pixels){ c->width, c->height, cairo_image_surface_get_stride(c->surface),
-                            cairo_image_surface_get_data(c->surface) };
-    return BN_OK;
+    const bn_png_pixels pixels = { c->width, c->height, cairo_image_surface_get_stride(c->surface),
+                                   cairo_image_surface_get_data(c->surface) };
+    return bn_png_write(c->ctx, c->path, &pixels, text, kept);
 }

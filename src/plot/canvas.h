@@ -14,9 +14,13 @@ typedef struct bn_canvas {
     cairo_surface_t *surface;
     cairo_t *cr;
     int width, height;
+    bool vector; /* SVG or PDF, in memory: */
+    unsigned char *data;
+    size_t bytes;
 } bn_canvas;
 
-/* A sheet of width x height pixels; destroy it also after a failure. Text can be measured on a sheet of any size. */
+/* A sheet of width x height pixels, by the end of `path` of pixels, SVG or PDF; it stays where it is. Destroy it also
+ * after a failure. Text can be measured on a sheet of any size. */
 BN_CHECKED bn_status bn_canvas_create(bn_context *, const char *path, int width, int height, bn_canvas *out);
 void bn_canvas_destroy(bn_canvas *);
 
@@ -29,8 +33,9 @@ double bn_canvas_text_width(bn_canvas *, double size, const char *text);
 void bn_canvas_text(bn_canvas *, double x, double y, double across, double size, bool rotated, double room,
                     const char *text);
 
-/* The finished sheet for bn_png_write, which lives as long as the canvas, and the title (NULL: none) as valid UTF-8. */
+/* Writes the finished sheet. `title` (NULL: none) and `kept` (NULL: nothing) go into the file where it has a place for
+ * them. */
 enum { BN_CANVAS_TEXT = 1024 };
-BN_CHECKED bn_status bn_canvas_pixels(bn_canvas *, const char *title, char text[BN_CANVAS_TEXT], bn_png_pixels *out);
+BN_CHECKED bn_status bn_canvas_write(bn_canvas *, const char *title, const bn_png_kept *kept);
 
 #endif

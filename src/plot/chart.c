@@ -414,10 +414,7 @@ bn_status bn_chart_write(bn_context *ctx, const char *path, const bn_chart *char
     if (chart->title)
         bn_canvas_text(&sheet, g->frame.x + 0.5 * g->frame.w, BN_PAD + 0.5 * line_height * BN_FONT_TITLE, 0.5,
                        BN_FONT_TITLE, false, g->frame.w, chart->title);
-    bn_png_pixels pixels;
-    char title[BN_CANVAS_TEXT];
-    BN_GO(bn_canvas_pixels(&sheet, chart->title, title, &pixels));
-    st = bn_png_write(ctx, path, &pixels, title, NULL);
+    st = bn_canvas_write(&sheet, chart->title, NULL);
 out:
     bn_canvas_destroy(&sheet);
     free(g);

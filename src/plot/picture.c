@@ -437,8 +437,6 @@ bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture 
     layout *l = NULL;
     drawn_levels drawn;
     bn_png_kept made = { NULL, 0 };
-    bn_png_pixels pixels;
-    char title[BN_CANVAS_TEXT];
     BN_TRY(check(ctx, path, p));
     l = calloc(1, sizeof *l); /* some kilobytes of tick texts */
     levels = make_levels(p, &count);
@@ -469,8 +467,7 @@ bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture 
         draw_centred(&sheet, l, l->remark_y, BN_FONT_TICK, p->caption);
     if (!kept && p->keeps_values)
         BN_GO(bn_picture_keep(ctx, path, p, (int)l->frame.w, (int)l->frame.h, &made));
-    BN_GO(bn_canvas_pixels(&sheet, p->title, title, &pixels));
-    st = bn_png_write(ctx, path, &pixels, title, kept ? kept : &made);
+    st = bn_canvas_write(&sheet, p->title, kept ? kept : &made);
 out:
     free(made.data);
     bn_canvas_destroy(&sheet);

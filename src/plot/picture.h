@@ -1,4 +1,5 @@
-/* picture.h: pictures of a 2-D field as PNG: perceptual colour map, colour bar, axes with units, title, contour lines.
+/* picture.h: pictures of a 2-D field as PNG, SVG or PDF: perceptual colour map, colour bar, axes with units, title,
+ * contour lines.
  */
 #ifndef BN_PICTURE_H
 #define BN_PICTURE_H
@@ -7,8 +8,8 @@
 #include "io/png_file.h"
 #include "plot/picture_type.h"
 
-/* Renders to PNG at `path`, about 1000 pixels on the longer side, equal scale on both axes unless the box is longer
- * than 8 : 1. */
+/* Renders to `path`, as SVG or PDF where it ends so, else as PNG, about 1000 pixels on the longer side, equal scale on
+ * both axes unless the box is longer than 8 : 1. */
 BN_CHECKED bn_status bn_picture_write(bn_context *, const char *path, const bn_picture *);
 
 /* Colours around zero when both signs take a real share of the range. */
@@ -28,7 +29,7 @@ BN_CHECKED bn_status bn_picture_to_scale(bn_context *, const char *path, const b
 /* bn_picture_write of a picture whose file keeps these data. */
 BN_CHECKED bn_status bn_picture_redraw(bn_context *, const char *path, const bn_picture *, const bn_png_kept *);
 
-/* A line chart as PNG: several columns over the first one; log axes for residuals and rooflines. */
+/* A line chart as PNG, SVG or PDF: several columns over the first one; log axes for residuals and rooflines. */
 typedef struct bn_chart_line {
     const char *label;
     const double *x, *y;

@@ -176,12 +176,7 @@ static int asked_to_end(run *r)
     return r->asked;
 }
 
-static bool step_is_to_end(void *user)
-{
-    run *r = user;
-    bn_progress_within(&r->progress, r->sim);
-    return asked_to_end(r) != BN_GO_ON;
-}
+static bool step_is_to_end(void *user) { return asked_to_end(user) != BN_GO_ON; }
 
 /* Ranks agree on what they may see differently: whether the run is to end, whether a checkpoint is due, how many files
  * are written. A single rank has nothing to agree on. */
@@ -453,9 +448,8 @@ bn_status bn_run_case(bn_context *ctx, bn_case *config, const bn_run_desc *desc)
         const double most = known > 0 && known < stop ? known : stop; /* the solver may know the number of steps */
         if (talk)
             bn_report_begin(r.sim, &r.summary, bn_output_dir_path(r.folder));
-        bn_progress_begin(&r.progress, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
+        bn_progress_begin(&r.progress, r.sim, desc->quiet || !first, desc->json && first, r.summary.bandwidth,
                           desc->steps >= 0 && (double)desc->steps < most ? (double)desc->steps : most);
-        bn_progress_resume(&r.progress, r.sim);
         r.stepping = true;
         st = loop(&r);
         finish(&r, &st);

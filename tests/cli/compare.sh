@@ -42,4 +42,26 @@ PY
 expect 6 'not the folder of a run' 'no run' "$b" compare "$work" "$work/one"
 expect 1 'expected a number' 'no tolerance' "$b" compare "$work/one" "$work/two" --tolerance much
 expect 0 'all equal' 'two files' "$b" compare "$work/one/intensity.vti" "$work/two/intensity.vti"
+# Files made here: a cube of 2 x 3 x 2 nodes with one more array, and one half a step away.
+python3 - "$work" <<'PY'
+import sys
+def write(name, arrays, origin="0 0 0"):
+    open(sys.argv[1] + "/" + name, "w").write('<?xml version="1.0"?>\n<VTKFile type="ImageData" version="1.0" '
+        'byte_order="LittleEndian">\n<ImageData WholeExtent="0 1 0 2 0 1" Origin="%s" Spacing="1 1 1"><Piece '
+        'Extent="0 1 0 2 0 1"><PointData>' % origin + "".join('<DataArray type="Float64" Name="%s" format="ascii">%s</DataArray>'
+        % (n, " ".join(str(v) for v in values)) for n, values in arrays) + '</PointData></Piece></ImageData></VTKFile>\n')
+write("a.vti", [("E", range(12))])
+write("b.vti", [("E", [v + (v == 9) for v in range(12)]), ("H", range(12))])
+write("moved.vti", [("E", range(12))], "0.5 0 0")
+PY
+expect 5 'H +in the second alone' 'what the second alone has' "$b" compare "$work/a.vti" "$work/b.vti" --tolerance 1e9
+expect 0 'E +largest at .1, 1, 1. m' 'the largest difference in three dimensions' "$b" compare "$work/a.vti" "$work/b.vti" --out "$work/cube"
+ok '... as a picture' test -s "$work/cube/E-difference.png"
+expect 5 'other places' 'the same values elsewhere' "$b" compare "$work/a.vti" "$work/moved.vti" --tolerance 1e9
+ok 'flood twice' sh -c 'for k in 1 2; do "$0" run data/cases/flood/selftest.toml --reference --quiet --steps 2 --out "$1/flood$k" \
+    --set output.pictures=false --set output.hdf5=true --set fluid.manning=0.0$k || exit; done' "$b" "$work"
+expect 5 'binnacle: 1 thing differs' 'hexagons of VTK and HDF5 hold the same values; HDF5 says nothing of shifted rows' \
+    "$b" compare "$work/flood1"/fields/*.vtu "$work/flood1"/fields/*.h5 --tolerance 0 --field depth
+expect 0 'velocity 1 +largest at' 'hexagons differ' "$b" compare "$work/flood1" "$work/flood2" --out "$work/hexagons"
+ok '... in pictures' sh -c 'ls "$0"/*depth-difference.png' "$work/hexagons"
 finish

@@ -12,7 +12,9 @@ for file in "$build"/binnacle "$build"/binnacle-mpi.so "$build"/libbinnacle.*; d
     [ ! -e "$file" ] || ln -s "$(realpath "$file")" "$work/build/$(basename "$file")"
 done
 sh packaging/man.sh "$b" >"$work/build/binnacle.1"
-"$b" completion bash >"$work/build/binnacle.bash"
+for shell in bash zsh fish; do
+    "$b" completion $shell >"$work/build/binnacle.$shell"
+done
 
 DESTDIR='' PREFIX=$prefix BUILD=$work/build VERSION=$(sed -n 's/^VERSION := //p' Makefile) SOVERSION=$(sed -n 's/^SOVERSION := //p' Makefile) \
     LIBS='' expect 0 'Installed' 'install' sh host/build/install.sh install

@@ -35,6 +35,27 @@ for name, rows in (("middle", [[x + 10 * y + 200 for x in range(3)] for y in ran
         '<DataArray type="Float64" Name="E" format="ascii">' % (n, h, n) + " ".join(str(v) for r in rows for v in r)
         + '</DataArray></PointData></Piece></ImageData></VTKFile>\n')
 PY
+# The plane x + 10 y + 200 along a line: from (0, 0) to (2, 6) of 2 x 3 steps of 1 and 2 m.
+ok 'along a line' "$b" plot "$work/middle.vti" --line 0,0:2,6 --out "$work/p" --format svg
+ok '... as SVG' python3 -c 'import sys, xml.dom.minidom as x; assert x.parse(sys.argv[1]).documentElement.tagName == "svg"' \
+    "$work/p/middle-E-line.svg"
+ok 'two runs in one chart, as PDF' "$b" plot "$work/flow" "$work/flow/series.csv" --field residual --overlay --out "$work/p" --format pdf
+ok '... is one' sh -c 'head -c 5 "$0" | grep -q %PDF-' "$work/p/series-residual.pdf"
+ok 'times of a run as one animation' "$b" plot "$work/flow" --field psi --animate --out "$work/p-animated"
+ok '... without its frames' sh -c 'test "$(ls -A "$0")" = animation-psi.png && grep -qa acTL "$0/animation-psi.png"' "$work/p-animated"
+expect 0 'series-000|psi' 'the files of a .pvd' "$b" plot "$work/flow/fields.pvd" --field psi --out "$work/p-pvd" --colours sequential
+ok '... both' drawn p-pvd 2
+ok 'flood, with all its files' "$b" run data/cases/flood/selftest.toml --reference --quiet --out "$work/flood" \
+    --set output.pictures=false --set output.ugrid=true --set output.hdf5=true
+layers=$(ls "$work/flood"/*.nc)
+ok 'layers of NetCDF' "$b" plot $layers --field depth --out "$work/p-flood"
+ok 'hexagons of VTK' "$b" plot "$work/flood"/fields/*.vtu --field depth --out "$work/p-flood"
+ok 'HDF5' "$b" plot "$work/flood"/fields/*.h5 --field depth --out "$work/p-flood"
+ok '... all drawn' drawn p-flood $(($(echo "$layers" | wc -l) + 2))
+expect 1 'sequential, diverging or cyclic' 'no colour map' "$b" plot "$work/cube.vti" --colours jet
+expect 1 'mp4 goes with --animate' 'no film of one picture' "$b" plot "$work/cube.vti" --format mp4
+expect 1 'two places in m' 'no line' "$b" plot "$work/cube.vti" --line 0,0:1
+expect 1 'has 3 dimensions' 'a line of two coordinates in three dimensions' "$b" plot "$work/cube.vti" --line 0,0:1,1 --out "$work/p"
 # pixels FILE: of the field, without titles and axes: columns right of those, rows below them
 colours() { python3 tests/cli/frame.py "$1"; }
 ok 'the middle of a cube' "$b" plot "$work/cube.vti" --out "$work/p"

@@ -37,9 +37,15 @@ expect 0 'psi.png' 'plot' sh -c 'exec "$0" plot "$1"/fields/*.vti "$1"/series.cs
 ok '... draws' sh -c 'ls "$0"/plots/*.png' "$work/json"
 expect 0 '0 failed' 'verify' "$b" verify "$case" --precision single
 expect 0 'HDF5 [0-9].*GEOS [0-9]' 'the version tells all libraries' "$b" --version
-expect 0 'complete' 'completion' "$b" completion bash
-ok '... is a script' sh -c '"$0" completion bash >"$1" && { ! command -v bash >/dev/null || bash -n "$1"; }' \
-    "$b" "$work/complete"
+for shell in bash zsh fish; do
+    expect 0 'sweep.*|optimize' "completion for $shell" "$b" completion $shell
+    ok '... is a script' sh -c '"$0" completion $2 >"$1" && { ! command -v $2 >/dev/null || $2 -n "$1"; }' "$b" "$work/complete" $shell
+done
+expect 1 'bash, zsh and fish' 'another shell' "$b" completion tcsh
+ok 'fish completes options and solvers' sh -c '! command -v fish >/dev/null || fish -c "source $1; complete -C \"binnacle sweep --opt\";
+    complete -C \"binnacle new fl\"" | tr -d "\n" | grep -q "^--optimize.*flood.*flow"' sh "$work/complete"
+ok 'zsh takes it' sh -c '! command -v zsh >/dev/null || { "$0" completion zsh >"$1" &&
+    test "$(zsh -fc "autoload -U compinit; compinit -u -D; source $1; print \$_comps[binnacle]")" = _binnacle; }' "$b" "$work/complete"
 
 # --- a run that would take for ever, ended from outside. PID in $run.
 start()

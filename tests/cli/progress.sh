@@ -1,5 +1,6 @@
 #!/bin/sh
-# progress.sh: on a terminal a step that takes long shows that it is at work, and the first Ctrl-C is answered at once.
+# progress.sh: a step that takes long shows that it is at work, on a terminal and with --json; the first Ctrl-C is answered at
+# once, a second one leaves an end event; colours on a terminal alone, and none with NO_COLOR.
 . tests/cli_lib.subr
 ok 'a long step, and Ctrl-C' python3 - "$BINNACLE" "$work" <<'PY'
 import os, pty, select, signal, sys, time
@@ -31,4 +32,41 @@ assert code == 130, (code, said)
 PY
 ok '... nothing of that in a file' sh -c '"$0" run data/cases/flow/selftest.toml --reference --steps 3 --out "$1/file" 2>"$1/log" &&
     ! grep -q "being computed" "$1/log"' "$BINNACLE" "$work"
+ok 'with --json, too; two interrupts leave an end event' python3 - "$BINNACLE" "$work" <<'PY'
+import json, signal, subprocess, sys
+program, work = sys.argv[1:]
+# A step of eight seconds, without a device: nothing in it looks at signals.
+run = subprocess.Popen([program, "run", "data/cases/flow/selftest-newton.toml", "--reference", "--json", "--out", work + "/json",
+                        "--set", "grid.nodes=[513,513]"], stdout=subprocess.PIPE, text=True)
+first = json.loads(run.stdout.readline())
+assert first["event"] == "progress" and first["computing"] == 1 and first["elapsed"] >= 2, first
+run.send_signal(signal.SIGINT)
+second = json.loads(run.stdout.readline())  # two seconds later: the first interrupt has come
+assert second["elapsed"] >= first["elapsed"] + 2 - 0.1, (first, second)
+run.send_signal(signal.SIGINT)
+rest = [json.loads(line) for line in run.stdout]
+assert run.wait() == 130 and rest[-1]["event"] == "end" and rest[-1]["exit_code"] == 130, rest
+PY
+ok 'an end event also for a mistake before --json' sh -c '"$0" run --bogus --json | tail -n 1 |
+    python3 -c "import json, sys; assert json.load(sys.stdin)[\"event\"] == \"end\""' "$BINNACLE"
+ok 'colours on a terminal, none with NO_COLOR' python3 - "$BINNACLE" <<'PY'
+import os, pty, sys
+def says(**more):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.argv[1], [sys.argv[1], "run", "nowhere.toml"], dict(os.environ, TERM="xterm", **more))
+    said = b""
+    while True:
+        try:
+            more = os.read(terminal, 4096)
+        except OSError:
+            break
+        said += more
+        if not more:
+            break
+    os.waitpid(pid, 0)
+    return said
+assert b"\033[1;31mbinnacle: \033[0mcan't open" in says(), says()
+assert b"\033" not in says(NO_COLOR="1"), says(NO_COLOR="1")
+PY
 finish

@@ -39,6 +39,58 @@ ok '... in the report, too' sh -c 'python3 tests/cli/report.py "$0" && grep -q "
     ! grep -q "point 2</a>" "$0" && grep -q "unstable" "$0"' "$work/fails/report.html"
 ok '... the other its numbers' grep -Eq '^0.001,-[0-9.]+,' "$work/fails/sweep.csv"
 
+# A coating of 100 nm on an index of 2.25 reflects nothing at 600 nm where its own is 1.5; the scheme's dispersion with 20
+# cells per wavelength, (pi/20)^2/6 = 0.4 %, moves that.
+cat >"$work/coat.toml" <<'EOF'
+[case]
+solver    = "maxwell"
+precision = "double"
+[grid]
+cells   = [1, 1, 80]
+spacing = "20 nm"
+[light]
+wavelength = "600 nm"
+[pml]
+cells = 10
+[structure]
+above = "air"
+below = "glass"
+top   = "800 nm"
+[[material]]
+name = "air"
+n    = 1
+[[material]]
+name = "glass"
+n    = 2.25
+[[material]]
+name = "coat"
+n    = 1.2
+[[layer]]
+material  = "coat"
+thickness = "100 nm"
+EOF
+best="--reference --vary material.3.n=1.1:2.2 --optimize reflectance=min --evaluations 30"
+# shellcheck disable=SC2086 # several words
+best() { "$b" sweep "$work/coat.toml" $best --out "$@"; }
+expect 0 'smallest: [0-9.]+e-[0-9]+ at material.3.n = 1.49' 'the best index of a coating' best "$work/best"
+ok '... as a case of its own' sh -c 'grep -Eq "^n = 1\.(49|50)" "$0" && "$1" check "$0"' "$work/best/best.toml" "$b"
+ok '... reflects a thousandth of what index 1.2 does' sh -c '
+    python3 -c "import csv, sys; r = [float(l[\"reflectance\"]) for l in csv.DictReader(open(sys.argv[1]))]; assert min(r) < 1e-5 < 1e-2 < max(r)" "$0"' \
+    "$work/best/sweep.csv"
+ok '... a chart of convergence' test -s "$work/best/convergence.png"
+# shellcheck disable=SC2086
+timeout -s KILL 0.5 "$b" sweep "$work/coat.toml" $best --out "$work/again" >/dev/null 2>&1
+ok 'an optimisation that was killed goes on' best "$work/again" --quiet
+ok '... with the same table' cmp "$work/best/sweep.csv" "$work/again/sweep.csv"
+ok 'points that fail are rows with their reasons' "$b" sweep "$work/flow.toml" --reference --steps 200 --quiet \
+    --vary time.dt=0.001:0.03 --optimize psi_min=max --evaluations 8 --out "$work/unstable"
+ok '... the others have values' sh -c 'grep -q ",,.*unstable" "$0" && grep -Eq "^[0-9.e-]+,-?[0-9]" "$0"' "$work/unstable/sweep.csv"
+expect 1 'no result .reflectanse.; there are .*reflectance' 'no such result' "$b" sweep "$work/coat.toml" --reference \
+    --vary material.3.n=1.1:2 --optimize reflectanse=min --out "$work/none"
+expect 1 'expected KEY=FROM:TO' 'bounds with a count' "$b" sweep "$work/coat.toml" --vary material.3.n=1:2:3 --optimize R=max
+expect 1 'FROM is not below TO' 'bounds upside down' "$b" sweep "$work/coat.toml" --vary material.3.n=2:1 --optimize R=max
+expect 1 'RESULT=max or RESULT=min' 'no direction' "$b" sweep "$work/coat.toml" --vary material.3.n=1:2 --optimize R
+
 expect 1 'needs --vary' 'nothing varied' "$b" sweep "$work/case.toml"
 expect 1 'TO is no number' 'half a range' "$b" sweep "$work/case.toml" --vary grid.cells=1:
 expect 1 'COUNT is not' 'no count' "$b" sweep "$work/case.toml" --vary grid.cells=1:2:0

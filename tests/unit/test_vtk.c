@@ -607,6 +607,24 @@ START_TEST(hexagons_are_regular_and_share_their_corners)
     }
     ck_assert_int_eq(corners[6 * 0 + 2], corners[6 * 1 + 0]); /* the next cell of the row */
     ck_assert_int_eq(corners[6 * 0 + 4], corners[6 * 5 + 0]); /* the cell to the north-east */
+    double values[5 * 4 * 2];
+    for (size_t i = 0; i < cells; i++)
+        values[i] = (double)(i * i);
+    const bn_vtk_array a = { .name = "a", .type = "Float64", .components = 1, .data = values };
+    bn_vtk_image written = image, back;
+    written.arrays = &a;
+    written.count = 1;
+    ck_assert_int_eq(bn_vtk_write(ctx, in_folder("hexagons.vtu"), &written), BN_OK);
+    ck_assert_msg(bn_vtk_read(ctx, in_folder("hexagons.vtu"), NULL, &back) == BN_OK, "%s", bn_error_text(ctx));
+    ck_assert(back.hexagons && back.n[0] == 5 && back.n[1] == 4 && back.n[2] == 2 && back.count == 1);
+    for (int k = 0; k < 2; k++) {
+        near(back.origin[k], image.origin[k], 1e-6, "corner of the first hexagon");
+        near(back.h[k], image.h[k], 1e-6, "from hexagon to hexagon");
+    }
+    for (size_t i = 0; i < cells; i++)
+        near(bn_vtk_value(&back.arrays[0], i), values[i], 0, "value of a hexagon");
+    bn_vtk_free(&back);
+    ck_assert_int_eq(remove(in_folder("hexagons.vtu")), 0);
     free(x);
     free(corners);
 }
