@@ -62,7 +62,7 @@ cat >"$top/share/binnacle/fonts/fonts.conf" <<'END'
 END
 cp -R data/cases data/materials data/tuning "$top/share/binnacle/"
 mkdir -p "$top/share/man/man1" "$top/share/bash-completion/completions"
-cp "$BUILD/binnacle.1" "$top/share/man/man1/"
+cp "$BUILD"/man/*.1 "$top/share/man/man1/"
 cp "$BUILD/binnacle.bash" "$top/share/bash-completion/completions/binnacle"
 cp LICENSE README.md "$top/"
 

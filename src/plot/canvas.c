@@ -175,6 +175,8 @@ bn_status bn_canvas_pixels(bn_canvas *c, const char *title, char text[BN_CANVAS_
         return bn_fail(c->ctx, cairo_status(c->cr) == CAIRO_STATUS_NO_MEMORY ? BN_MEMORY : BN_IO, "cannot draw %s: %s",
                        c->path, cairo_status_to_string(cairo_status(c->cr)));
     clean(text, title ? title : "");
+    for (char *at = text; (at = strchr(at, '\n')) != NULL;) /* a title of two lines */
+        *at = ' ';
     *out = (bn_png_pixels){ c->width, c->height, cairo_image_surface_get_stride(c->surface),
                             cairo_image_surface_get_data(c->surface) };
     return BN_OK;

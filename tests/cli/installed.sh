@@ -11,7 +11,7 @@ mkdir "$work/build"
 for file in "$build"/binnacle "$build"/binnacle-mpi.so "$build"/libbinnacle.*; do
     [ ! -e "$file" ] || ln -s "$(realpath "$file")" "$work/build/$(basename "$file")"
 done
-sh packaging/man.sh "$b" >"$work/build/binnacle.1"
+sh packaging/man.sh "$b" "$work/build/man"
 "$b" completion bash >"$work/build/binnacle.bash"
 
 DESTDIR='' PREFIX=$prefix BUILD=$work/build VERSION=$(sed -n 's/^VERSION := //p' Makefile) SOVERSION=$(sed -n 's/^SOVERSION := //p' Makefile) \
