@@ -263,11 +263,8 @@ demo: all ## a case of every solver, with pictures
 	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$c --force; done'
 	@echo 'Pictures:' && find $(addprefix out/demo/,$(DEMO)) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
-# The pictures that README.md begins with, each from a starter.
 gallery: all ## draws the pictures of README and documents anew, in docs/pictures
-	+@$(DRY_RUN) sh -ec 'for p in flow:temperature- flood:depth-000032 maxwell:E xray:detector bpm:intensity; do s=$${p%%:*}; \
-	    $(BINNACLE) run data/cases/$$s/starter.toml --out out/gallery/$$s --force --quiet --set output.animation=false; mkdir -p docs/pictures; \
-	    cp $$(ls out/gallery/$$s/pictures/$${p#*:}*.png | tail -n 1) docs/pictures/$$s.png; done'
+	+@$(DRY_RUN) sh packaging/gallery.sh $(BINNACLE)
 
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
 	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')

@@ -47,7 +47,7 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
             .title = head,
             .name = m->quantity,
             .unit = m->unit,
-            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
+            .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label, true },
             .axes = { m->axes[0], m->axes[1] },
             .shape = m->shape,
         };
