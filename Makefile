@@ -142,7 +142,7 @@ ROOM_numerics := api=host/api numerics=src/numerics
 ROOM_sim      := api=host/api case=src/case io=src/io sim=src/sim
 ROOM_output   := $(ROOM_sim) plot=src/plot output=src/output
 ROOM_run      := $(ROOM_output) run=src/run
-ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/solver_table.h sim/announcements.h sim/inputs.h sim/results_write.h sim/reference.h case/schema.h,$h=src/$h)
+ROOM_solver   := api=host/api numerics=src/numerics $(foreach h,sim/solver.h sim/solver_table.h sim/announcements.h sim/inputs.h sim/results_write.h sim/reference.h case/schema.h io/drawing.h,$h=src/$h)
 ROOM_studies  := $(ROOM_solver) solvers=src/solvers studies=src/studies
 ROOM_cli      := $(ROOM_run) numerics=src/numerics solvers=src/solvers studies=src/studies cli=src/cli
 ROOMS         := host case io plot numerics sim output run solver studies cli
@@ -263,21 +263,26 @@ demo: all ## a case of every solver, with pictures
 	+@$(DRY_RUN) sh -ec 'for c in $(DEMO); do $(BINNACLE) run data/cases/$$c.toml --out out/demo/$$c --force; done'
 	@echo 'Pictures:' && find $(addprefix out/demo/,$(DEMO)) -name '*.png' | LC_ALL=C sort | sed 's/^/  /'
 
-# The pictures that README.md begins with, each from a starter.
-gallery: all ## draws the pictures of the README anew, in docs/pictures
-	+@$(DRY_RUN) sh -ec 'for p in flow:temperature- flood:depth-000032 maxwell:E xray:detector bpm:intensity; do s=$${p%%:*}; \
-	    $(BINNACLE) run data/cases/$$s/starter.toml --out out/gallery/$$s --force --quiet --set output.animation=false; mkdir -p docs/pictures; \
-	    cp $$(ls out/gallery/$$s/pictures/$${p#*:}*.png | tail -n 1) docs/pictures/$$s.png; done'
+gallery: all ## draws the pictures of README and documents anew, in docs/pictures
+	+@$(DRY_RUN) sh packaging/gallery.sh $(BINNACLE)
 
 bench: all ## how fast the solvers are here, and how far from the limit; DEVICE=gpu BENCH='flow --full' make bench
 	+@$(DRY_RUN) $(BINNACLE) bench $(BENCH) $(if $(DEVICE),--device '$(DEVICE)')
 
-# What the program says of itself, as a manual page and for shells.
-PAGES := $(BUILD)/binnacle.1 $(foreach s,bash zsh fish,$(BUILD)/binnacle.$s)
-$(BUILD)/binnacle.1: packaging/man.sh $(BINNACLE)
-	$(Q)sh $< $(BINNACLE) > $@
+# What the program says of itself, as manual pages and for shells.
+PAGES := $(BUILD)/man/binnacle.1 $(foreach s,bash zsh fish,$(BUILD)/binnacle.$s)
+$(BUILD)/man/binnacle.1: packaging/man.sh $(BINNACLE)
+	$(Q)sh $< $(BINNACLE) $(@D)
 $(BUILD)/binnacle.bash $(BUILD)/binnacle.zsh $(BUILD)/binnacle.fish: $(BUILD)/binnacle.%: $(BINNACLE)
 	$(Q)$< completion $* > $@
+
+# MkDocs with a theme, and equations as MathML, in a virtual environment of their own (packaging/site/requirements.txt).
+SITE_TOOLS := $(BUILD)/site-tools
+$(SITE_TOOLS)/bin/mkdocs: packaging/site/requirements.txt
+	@[ '$(DEPS)' != skip ] || { echo 'make site: DEPS=skip, and $@ is not there: python3 -m venv $(SITE_TOOLS) && $(SITE_TOOLS)/bin/pip install -r $<'; exit 1; }
+	$(Q)python3 -m venv $(SITE_TOOLS) && $(SITE_TOOLS)/bin/pip install -q -r $< && touch $@
+site: all $(SITE_TOOLS)/bin/mkdocs ## the documents as a site, in build/site: open index.html
+	+@$(DRY_RUN) env BINNACLE='$(abspath $(BINNACLE))' NO_MKDOCS_2_WARNING=1 $(SITE_TOOLS)/bin/mkdocs build -q -f packaging/site/mkdocs.yml -d '$(abspath $(BUILD))/site' && echo '$(BUILD)/site/index.html'
 
 INSTALL_ENV = DESTDIR='$(DESTDIR)' PREFIX='$(abspath $(PREFIX))' BUILD='$(BUILD)' VERSION='$(VERSION)' \
               SOVERSION='$(SOVERSION)' LIBS='$(LIBS)'
@@ -307,6 +312,6 @@ help: ## this list
 	@echo && echo '  CC=clang  SAN=address,undefined  OPT="-O0 -g"  DEPS=skip (install nothing)  V=1 (show commands)  -jN'
 
 FORCE:
-.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench install uninstall bundle python deb deps format clean help FORCE
+.PHONY: all test test-long fuzz mutants vendors lint lint-kernels lint-tree lint-physics demo gallery bench site install uninstall bundle python deb deps format clean help FORCE
 
 -include $(patsubst %.o,%.d,$(LIB_O) $(CLI_O) $(SUPPORT_O) $(FUZZ_O)) $(TEST_BIN:=.d)

@@ -73,7 +73,7 @@ END
 cp -R data/cases data/materials data/schemas data/tuning "$top/share/binnacle/"
 mkdir -p "$top/share/man/man1" "$top/share/bash-completion/completions" "$top/share/zsh/site-functions" \
     "$top/share/fish/vendor_completions.d"
-cp "$BUILD/binnacle.1" "$top/share/man/man1/"
+cp "$BUILD"/man/*.1 "$top/share/man/man1/"
 cp "$BUILD/binnacle.bash" "$top/share/bash-completion/completions/binnacle"
 cp "$BUILD/binnacle.zsh" "$top/share/zsh/site-functions/_binnacle"
 cp "$BUILD/binnacle.fish" "$top/share/fish/vendor_completions.d/binnacle.fish"

@@ -57,7 +57,9 @@ install)
     find data/cases data/materials data/schemas -type f | LC_ALL=C sort | while IFS= read -r file; do
         put 644 "$file" "share/binnacle/${file#data/}"
     done
-    put 644 "$BUILD/binnacle.1" share/man/man1/binnacle.1
+    for file in "$BUILD"/man/*.1; do
+        put 644 "$file" "share/man/man1/$(basename "$file")"
+    done
     put 644 "$BUILD/binnacle.bash" share/bash-completion/completions/binnacle
     put 644 "$BUILD/binnacle.zsh" share/zsh/site-functions/_binnacle
     put 644 "$BUILD/binnacle.fish" share/fish/vendor_completions.d/binnacle.fish

@@ -122,6 +122,16 @@ static json_t *notes_json(const bn_plan *p)
     return list;
 }
 
+static json_t *results_json(const bn_plan *p)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < p->result_count; i++)
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:o}", "name", bn_json_text(p->results[i].name), "unit",
+                                        bn_json_text(p->results[i].unit), "meaning", bn_json_text(p->results[i].help)));
+    return list;
+}
+
 static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *c, const needs *n, json_t *devices,
                             bool on_host, const bn_check_time *time)
 {
@@ -130,14 +140,15 @@ static bn_status print_json(const bn_cli *cli, const bn_plan *p, const bn_case *
         json_array_append_new(points, json_integer((json_int_t)p->grid.n[k]));
         json_array_append_new(spacing, bn_json_real(p->grid.h[k]));
     }
-    return bn_json_print(cli, json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I}",
-                                        "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
-                                        p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing",
-                                        spacing, "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
-                                        bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
-                                        "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
-                                        (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host",
-                                        (int)on_host, "output_bytes", (json_int_t)n->output));
+    return bn_json_print(cli,
+                         json_pack("{s:o, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:I, s:o}",
+                                   "case", bn_json_text(bn_case_path(c)), "solver", p->solver->name, "precision",
+                                   p->precision == BN_DOUBLE ? "double" : "single", "grid", points, "spacing", spacing,
+                                   "cells_looked_at", (int)!p->counted, "notes", notes_json(p), "steps",
+                                   bn_json_real(n->steps), "time", time ? bn_check_time_json(time) : json_null(),
+                                   "devices", devices, "device_bytes", (json_int_t)n->device, "largest_buffer",
+                                   (json_int_t)n->largest, "host_bytes", (json_int_t)n->host, "fits_host", (int)on_host,
+                                   "output_bytes", (json_int_t)n->output, "results", results_json(p)));
 }
 
 /* The devices asked for, or all; none is no failure. */

@@ -49,8 +49,8 @@ static bn_status draw(const bn_cli *cli, const char *name, const bn_csv_table *t
         values[i] = t->values[i % t->rows * t->columns + i / t->rows];
     take_line(source, t->comments, "Source: ", "\n");
     snprintf(title, sizeof title, "%s: %s", name, source);
-    const bn_chart_line lines[] = { { "n", values, values + t->rows, t->rows, false },
-                                    { "k", values, values + 2 * t->rows, t->rows, false } };
+    const bn_chart_line lines[] = { { "n", values, values + t->rows, t->rows, false, NULL },
+                                    { "k", values, values + 2 * t->rows, t->rows, false, NULL } };
     BN_GO(bn_chart_write(cli->ctx, path,
                          &(bn_chart){ .title = title,
                                       .x_label = "wavelength [nm]",

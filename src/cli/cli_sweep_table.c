@@ -363,8 +363,8 @@ static bn_status draw_convergence(const bn_sweep *s, bn_string *page)
         x[p] = (double)(p + 1);
     }
     label(y, s->goal, unit_of(s, s->goal));
-    const bn_chart_line lines[] = { { s->most ? "largest so far" : "smallest so far", x, best, s->points, false },
-                                    { "evaluation", x, values, s->points, true } };
+    const bn_chart_line lines[] = { { s->most ? "largest so far" : "smallest so far", x, best, s->points, false, NULL },
+                                    { "evaluation", x, values, s->points, true, NULL } };
     const bn_chart chart = { .title = s->goal, .x_label = "evaluation", .y_label = y, .lines = lines, .count = 2 };
     if (st == BN_OK) {
         bn_html_chart(page, &chart);

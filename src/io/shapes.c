@@ -1,6 +1,7 @@
 /* shapes.c: what polygons and lines cover, computed by GEOS (shapes.h). */
 #include "io/shapes_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,4 +188,47 @@ int bn_shapes_box(const bn_shapes *s, const double low[2], const double high[2])
         found = 1;
     drop(s, &box);
     return found;
+}
+
+static size_t put_line(const bn_shapes *s, const GEOSGeometry *line, double (*points)[2], size_t at)
+{
+    const GEOSCoordSequence *places = GEOSGeom_getCoordSeq_r(s->geos, line);
+    unsigned count = 0;
+    if (!places || !GEOSCoordSeq_getSize_r(s->geos, places, &count))
+        return at;
+    for (unsigned k = 0; k < count; k++, at++)
+        if (points && !GEOSCoordSeq_getXY_r(s->geos, places, k, &points[at][0], &points[at][1]))
+            points[at][0] = points[at][1] = (double)NAN;
+    if (points)
+        points[at][0] = points[at][1] = (double)NAN;
+    return at + 1;
+}
+
+static size_t put_outline(const bn_shapes *s, const GEOSGeometry *g, double (*points)[2], size_t at)
+{
+    const int type = g ? GEOSGeomTypeId_r(s->geos, g) : GEOS_POINT;
+    if (type == GEOS_POINT || GEOSisEmpty_r(s->geos, g))
+        return at;
+    if (type == GEOS_POLYGON) {
+        const int holes = GEOSGetNumInteriorRings_r(s->geos, g);
+        at = put_line(s, GEOSGetExteriorRing_r(s->geos, g), points, at);
+        for (int k = 0; k < holes; k++)
+            at = put_line(s, GEOSGetInteriorRingN_r(s->geos, g, k), points, at);
+    } else if (type == GEOS_LINESTRING || type == GEOS_LINEARRING) {
+        at = put_line(s, g, points, at);
+    } else {
+        const int parts = GEOSGetNumGeometries_r(s->geos, g);
+        for (int k = 0; k < parts; k++)
+            at = put_outline(s, GEOSGetGeometryN_r(s->geos, g, k), points, at);
+    }
+    return at;
+}
+
+size_t bn_shapes_outline(const bn_shapes *s, long which, double (*points)[2])
+{
+    return put_outline(s,
+                       which == BN_SHAPES_AREA   ? s->area
+                       : which == BN_SHAPES_BARS ? s->bars
+                                                 : s->part[which].geometry,
+                       points, 0);
 }

@@ -39,4 +39,9 @@ bool bn_shapes_open(const bn_shapes *, const double a[2], const double b[2]);
 /* Is all of a rectangle open (1), none of it (-1), or is it neither (0)? */
 int bn_shapes_box(const bn_shapes *, const double low[2], const double high[2]);
 
+/* The lines of a shape, or around all that is open, or the bars across it: points with a NaN behind each line. `points`
+ * may be NULL; returns how many there are. */
+enum { BN_SHAPES_AREA = -1, BN_SHAPES_BARS = -2 };
+size_t bn_shapes_outline(const bn_shapes *, long which, double (*points)[2]);
+
 #endif

@@ -137,23 +137,27 @@ static bn_picture describe(const bn_plan *p, const bn_picture_desc *d, const pla
         .map = (bn_colour_map)d->map,
         .name = d->quantity ? d->quantity : d->field,
         .unit = unit_of(p, d->field),
-        .walls = d->walls,
-        .wall_count = d->wall_count,
+        .drawing = d->drawing,
+        .classes = d->classes,
+        .class_count = d->class_count,
+        .axis_scale = d->axis_scale,
+        .axis_unit = d->axis_unit,
         .contours = { .levels = d->contour_levels,
                       .count = d->contour_field ? d->contour_count : 0,
-                      .label = d->contour_field ? t->label : NULL },
+                      .label = d->contour_field ? t->label : NULL,
+                      .outlines = d->contour_outlines },
         .axes = { axes->x == 0 ? "x" : "y", axes->y == 1 ? "y" : "z" },
         .marks = t->marks,
         .mark_count = mark_count,
     };
 }
 
-/* "Lid-driven cavity: vorticity, t = 1.5 s" */
+/* "Lid-driven cavity", and below it "Vorticity, t = 1.5 s" */
 static void write_title(char *title, size_t room, const bn_field_sampler *e, const bn_picture_desc *d)
 {
     const bn_coordinate along = bn_solver_coordinate(e->plan->solver);
     const bool titled = e->title && e->title[0];
-    const int used = snprintf(title, room, "%s%s%s, ", titled ? e->title : "", titled ? ": " : "", d->title);
+    const int used = snprintf(title, room, "%s%s%s, ", titled ? e->title : "", titled ? "\n" : "", d->title);
     if (used < 0 || (size_t)used >= room)
         return;
     if (d->timeless)
@@ -162,15 +166,43 @@ static void write_title(char *title, size_t room, const bn_field_sampler *e, con
         snprintf(title + used, room - (size_t)used, "%s = %.4g %s", along.letter, e->time, along.unit);
 }
 
-/* Solid points become NaN, points below the plan's limit blank. */
-static void mask(const bn_picture_desc *d, const plane *axes, double *values, size_t nx, size_t ny)
+/* The mean of the points around a solid one; NaN where there are none. Where the plan's own walls are drawn over it
+ * this is what they leave of its cell. */
+static double beside(const bool *solid, const double *values, size_t nx, size_t ny, size_t i, size_t j)
 {
-    for (size_t k = 0; d->hidden && k < nx * ny; k++)
-        if (d->hidden[axes->first + k % nx * axes->thin[0] * axes->step_x + k / nx * axes->thin[1] * axes->step_y])
-            values[k] = (double)NAN;
+    double sum = 0;
+    int count = 0, blank = 0;
+    for (size_t y = j > 0 ? j - 1 : 0; y <= j + 1 && y < ny; y++)
+        for (size_t x = i > 0 ? i - 1 : 0; x <= i + 1 && x < nx; x++)
+            if (!solid[y * nx + x] && isfinite(values[y * nx + x])) {
+                sum += values[y * nx + x];
+                count++;
+            } else {
+                blank += !solid[y * nx + x];
+            }
+    return count > 0 ? sum / count : blank > 0 ? (double)-INFINITY : (double)NAN;
+}
+
+/* Solid points become NaN, points below the plan's limit blank. */
+static bool mask(const bn_picture_desc *d, const plane *axes, double *values, size_t nx, size_t ny)
+{
+    bool *solid = d->hidden ? malloc(nx * ny) : NULL;
     for (size_t k = 0; d->blanks && k < nx * ny; k++)
         if (values[k] < d->blank_below)
             values[k] = (double)-INFINITY;
+    if (!d->hidden)
+        return true;
+    if (!solid)
+        return false;
+    for (size_t k = 0; k < nx * ny; k++)
+        solid[k] =
+            d->hidden[axes->first + k % nx * axes->thin[0] * axes->step_x + k / nx * axes->thin[1] * axes->step_y];
+    const bool drawn = d->drawing && d->drawing->solid_count > 0;
+    for (size_t k = 0; k < nx * ny; k++)
+        if (solid[k])
+            values[k] = drawn ? beside(solid, values, nx, ny, k % nx, k / nx) : (double)NAN;
+    free(solid);
+    return true;
 }
 
 bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, size_t which, const char *caption,
@@ -189,8 +221,8 @@ bn_status bn_frame_picture_write(bn_context *ctx, const bn_field_sampler *e, siz
         BN_GO(sample_plane(ctx, e, d->contour_field, &axes, n, &lines));
     if (!e->leads)
         goto out;
-    mask(d, &axes, values, n[0], n[1]);
-    if (hexagons && (!halve(&values, n[0], n[1]) || !halve(&lines, n[0], n[1]))) {
+    if (!mask(d, &axes, values, n[0], n[1]) ||
+        (hexagons && (!halve(&values, n[0], n[1]) || !halve(&lines, n[0], n[1])))) {
         st = bn_fail(ctx, BN_MEMORY, "no memory for the picture %s", d->name);
         goto out;
     }

@@ -4,6 +4,7 @@
 #include "io/csv_read.h"
 #include "io/file.h"
 #include "output/html.h"
+#include "sim/results_write.h"
 #include "sim/sim_parts.h"
 
 #include <dirent.h>
@@ -362,14 +363,16 @@ static bn_status add_planned(report *r, const bn_plan_chart_desc *d, const bn_co
     }
     for (size_t i = 0; i < rows; i++)
         x[i] = columns[0].values[i] * (d->x_scale > 0 ? d->x_scale : 1);
+    size_t used = 0;
     for (size_t c = 1; c < count; c++)
-        lines[c - 1] = (bn_chart_line){ .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows };
+        if (!bn_column_is_error(columns[c].name))
+            lines[used++] = (bn_chart_line){ .label = columns[c].name, .x = x, .y = columns[c].values, .count = rows };
     bn_html_chart(&r->page, &(bn_chart){ .title = d->title,
                                          .x_label = d->x_label,
                                          .y_label = d->y_label,
                                          .log_y = d->log_y,
                                          .lines = lines,
-                                         .count = count - 1 });
+                                         .count = used });
     free(lines);
     free(x);
     return BN_OK;

@@ -446,12 +446,14 @@ unsigned long long bn_output_saved(const bn_output *o) { return atomic_load(&o->
 
 static bn_status draw_residual(bn_output *o)
 {
-    char *path = NULL;
+    char *path = NULL, title[512];
+    const char *of_case = bn_case_text(bn_sim_case(o->sim), "case.title");
+    snprintf(title, sizeof title, "%s%s", of_case, of_case[0] ? ": residual" : "Residual");
     const bn_chart_line line = {
         .label = "residual", .x = o->history.steps_seen, .y = o->history.residuals, .count = o->history.seen
     };
     const bn_chart chart = {
-        .title = "Residual", .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
+        .title = title, .x_label = "step", .y_label = "residual", .log_y = true, .lines = &line, .count = 1
     };
     BN_TRY(bn_output_dir_name(o->folder, &path, "pictures/residual.png"));
     bn_status st = bn_chart_write(o->ctx, path, &chart);

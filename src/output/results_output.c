@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "io/vtk.h"
 #include "plot/picture.h"
+#include "sim/results_write.h"
 #include "sim/sim_parts.h"
 
 #include <stdio.h>
@@ -33,7 +34,7 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
     const char *title = bn_case_text(bn_sim_case(o->sim), "case.title");
     char head[512], *path = NULL;
     bn_status st = BN_OK;
-    snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? ": " : "", m->title);
+    snprintf(head, sizeof head, "%s%s%s", title, title[0] && m->title[0] ? "\n" : "", m->title);
     if (o->pictures) {
         bn_map titled = *m;
         titled.title = head;
@@ -53,7 +54,7 @@ static bn_status write_map(const bn_results_output *o, const bn_map *m)
                                      .nodes = true,
                                      .arrays = &array,
                                      .count = 1,
-                                     .title = head };
+                                     .title = m->title[0] ? m->title : title };
         BN_TRY(bn_output_dir_name(o->folder, &path, "%s.vti", m->name));
         st = bn_vtk_write(o->ctx, path, &image);
         free(path);
@@ -111,20 +112,28 @@ static bn_status draw_table(const bn_results_output *o, size_t table)
     }
     for (size_t r = 0; r < rows; r++)
         x[r] = columns[0].values[r] * (d->x_scale > 0 ? d->x_scale : 1);
+    size_t used = 0;
     for (size_t c = 1; c < count; c++) {
+        if (used > 0 && bn_column_is_error(columns[c].name)) {
+            lines[used - 1].error = columns[c].values;
+            continue;
+        }
         in_words(words[c], WORDS, columns[c].name);
-        lines[c - 1] = (bn_chart_line){
+        lines[used++] = (bn_chart_line){
             .label = words[c], .x = x, .y = columns[c].values, .count = rows, .markers = rows <= 12
         };
     }
+    char title[512];
+    const char *of_case = bn_case_text(bn_sim_case(o->sim), "case.title");
+    snprintf(title, sizeof title, "%s%s%s", of_case, of_case[0] ? ": " : "", d->title);
     BN_GO(bn_output_dir_name(o->folder, &path, "pictures/%s.png", name));
     BN_GO(bn_chart_write(o->ctx, path,
-                         &(bn_chart){ .title = d->title,
+                         &(bn_chart){ .title = title,
                                       .x_label = d->x_label,
                                       .y_label = d->y_label,
                                       .log_y = d->log_y,
                                       .lines = lines,
-                                      .count = count - 1 }));
+                                      .count = used }));
 out:
     free(words);
     free(lines);

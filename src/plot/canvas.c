@@ -205,6 +205,8 @@ bn_status bn_canvas_write(bn_canvas *c, const char *title, const bn_png_kept *ke
     if (c->vector)
         return bn_file_write(c->ctx, c->path, c->data, c->bytes);
     clean(text, title ? title : "");
+    for (char *at = text; (at = strchr(at, '\n')) != NULL;) /* a title of two lines */
+        *at = ' ';
     const bn_png_pixels pixels = { c->width, c->height, cairo_image_surface_get_stride(c->surface),
                                    cairo_image_surface_get_data(c->surface) };
     return bn_png_write(c->ctx, c->path, &pixels, text, kept);

@@ -254,6 +254,30 @@ static void draw_marker(cairo_t *cr, size_t line, double x, double y)
     cairo_stroke(cr);
 }
 
+/* Bars from y - error to y + error; one that reaches below a logarithmic axis goes to its end. */
+static void draw_errors(const plot *g, const bn_chart_line *line)
+{
+    cairo_t *cr = g->canvas->cr;
+    for (size_t i = 0; i < line->count; i++) {
+        const double ends[2] = { line->y[i] + line->error[i], line->y[i] - line->error[i] };
+        double x, y;
+        if (!place(g, line, i, &x, &y) || !(fabs(line->error[i]) <= largest))
+            continue;
+        for (int k = 0; k < 2; k++) {
+            const bool shown = !g->chart->log_y || ends[k] > 0;
+            const double end = shown ? bn_axis_y(&g->y, &g->frame, g->chart->log_y ? log10(ends[k]) : ends[k])
+                                     : g->frame.y + g->frame.h;
+            cairo_move_to(cr, x, y);
+            cairo_line_to(cr, x, end);
+            cairo_move_to(cr, x - marker_radius, end);
+            cairo_line_to(cr, x + marker_radius, end);
+        }
+    }
+    cairo_set_dash(cr, NULL, 0, 0);
+    cairo_set_line_width(cr, 1.2);
+    cairo_stroke(cr);
+}
+
 static void draw_lines(const plot *g)
 {
     cairo_t *cr = g->canvas->cr;
@@ -265,6 +289,8 @@ static void draw_lines(const plot *g)
     for (size_t k = 0; k < g->chart->count; k++) {
         const bn_chart_line *line = &g->chart->lines[k];
         set_colour(cr, k);
+        if (line->error)
+            draw_errors(g, line);
         set_style(g->chart, cr, k);
         if (!line->markers) {
             draw_path(g, line);

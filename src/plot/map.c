@@ -29,7 +29,7 @@ bn_status bn_map_draw(bn_context *ctx, const bn_map *m, const char *path)
         .title = m->title ? m->title : "",
         .name = m->quantity ? m->quantity : m->name,
         .unit = m->unit ? m->unit : "",
-        .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label },
+        .contours = { m->lines, m->levels, m->lines ? m->level_count : 0, m->line_label, true },
         .axes = { m->axes[0], m->axes[1] },
         .shape = m->shape,
     };

@@ -6,6 +6,8 @@
 
 #include "plot/axis.h"
 #include "plot/contour.h"
+#include "plot/line_numbers.h"
+#include "plot/picture_drawing.h"
 #include "plot/picture_kept.h"
 #include "plot/raster.h"
 
@@ -18,7 +20,6 @@ enum {
     LONG_SIDE = 760,      /* of the frame, pixels; with all around it the picture is about 1000 wide */
     LONG_SIDE_FLAT = 860, /* when the colour bar lies below */
     FLAT_BELOW = 240,     /* frames lower than that have no room for an upright colour bar */
-    WALL_WIDTH = 4,       /* of walls thinner than a cell */
     BAR_WIDTH = 24,
     BAR_GAP = 26,
     BAR_GAP_BELOW = 16,
@@ -38,12 +39,12 @@ static const char longest_number[] = "\u22120.00000"; /* at the colour bar; long
 typedef struct layout {
     int width, height;
     bn_value_range range;
-    bool flat;              /* the colour bar lies below */
-    double low[2], size[2]; /* of the box, metres */
-    bn_plot_frame frame, bar;
+    bool flat;           /* the colour bar lies below */
+    bn_plot_place place; /* the box, and the frame around it */
+    bn_plot_frame bar;
     bn_axis x, y, colours;
-    double number_room;                  /* across the colour bar's numbers */
-    double title_y, caption_y, remark_y; /* the remark: the picture's own caption */
+    double number_room;                                     /* across the colour bar's numbers */
+    double title_y, subtitle_y, caption_y, remark_y, key_y; /* the remark: the picture's own caption */
     char caption[2 * BN_LABEL_BYTES];
 } layout;
 
@@ -67,15 +68,34 @@ static bn_status check(bn_context *ctx, const char *path, const bn_picture *p)
 static void place_box(layout *l, const bn_picture *p)
 {
     for (int d = 0; d < 2; d++) {
-        l->low[d] = p->nodes ? p->origin[d] : p->origin[d] - 0.5 * p->h[d];
-        l->size[d] = p->h[d] * (p->nodes ? p->n[d] - 1 : p->n[d]);
+        l->place.low[d] = p->nodes ? p->origin[d] : p->origin[d] - 0.5 * p->h[d];
+        l->place.size[d] = p->h[d] * (p->nodes ? p->n[d] - 1 : p->n[d]);
     }
-    const double shape = p->shape > 0 ? p->shape
-                                      : fmax(1 / longest_shape, fmin(l->size[0] / l->size[1], longest_shape));
+    const double shape = p->shape > 0
+                             ? p->shape
+                             : fmax(1 / longest_shape, fmin(l->place.size[0] / l->place.size[1], longest_shape));
     l->flat = shape > 1 && LONG_SIDE / shape < FLAT_BELOW;
     const int side = l->flat ? LONG_SIDE_FLAT : LONG_SIDE;
-    l->frame.w = shape >= 1 ? side : round(side * shape);
-    l->frame.h = shape >= 1 ? round(side / shape) : side;
+    l->place.frame.w = shape >= 1 ? side : round(side * shape);
+    l->place.frame.h = shape >= 1 ? round(side / shape) : side;
+}
+
+static void write_level(char text[LEVEL_BYTES], double level);
+
+/* Classes have equal parts of the bar, their bounds stand between. */
+static void make_class_axis(bn_canvas *c, layout *l, const bn_picture *p)
+{
+    bn_axis *a = &l->colours;
+    *a = (bn_axis){ .low = 0, .high = (double)p->class_count };
+    for (size_t k = 1; k < p->class_count && k < BN_TICKS_MAX; k++) {
+        char number[LEVEL_BYTES];
+        write_level(number, p->classes[k].from);
+        a->ticks.at[a->ticks.count] = (double)k;
+        snprintf(a->ticks.text[a->ticks.count++], BN_TICK_BYTES, "%.*s", BN_TICK_BYTES - 1, number);
+    }
+    for (size_t k = 0; k < p->class_count; k++)
+        a->widest = fmax(a->widest, bn_canvas_text_width(c, BN_FONT_TICK, p->classes[k].name));
+    l->number_room = a->widest;
 }
 
 static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
@@ -84,16 +104,26 @@ static void make_axes(bn_canvas *c, layout *l, const bn_picture *p)
     bn_axis *axes[2] = { &l->x, &l->y };
     for (int d = 0; d < 2; d++) {
         bn_axis *a = axes[d];
-        const char *unit = bn_label_length(p->shape > 0 ? l->size[d] : fmax(l->size[0], l->size[1]), &per_metre);
-        if (p->plain)
-            unit = "", per_metre = 1;
-        bn_axis_make(c, a, l->low[d] * per_metre, (l->low[d] + l->size[d]) * per_metre, false,
-                     d ? l->frame.h : l->frame.w, d);
+        const double longer = fmax(l->place.size[0], l->place.size[1]),
+                     shorter = fmin(l->place.size[0], l->place.size[1]);
+        /* One unit for both; that of the shorter axis where scales differ, unless the longer would have huge numbers.
+         */
+        const char *unit = bn_label_length(
+            p->shape > 0 ? (longer < 2e4 * shorter ? shorter : l->place.size[d]) : longer, &per_metre);
+        if (p->plain || p->axis_scale > 0)
+            unit = p->plain ? "" : p->axis_unit, per_metre = p->plain ? 1 : p->axis_scale;
+        bn_axis_make(c, a, l->place.low[d] * per_metre, (l->place.low[d] + l->place.size[d]) * per_metre, false,
+                     d ? l->place.frame.h : l->place.frame.w, d);
         bn_label_format(a->label, sizeof a->label, p->axes[d] ? p->axes[d] : d ? "y" : "x", unit, &a->ticks);
     }
-    bn_axis_make(c, &l->colours, l->range.low, l->range.high, false, l->flat ? l->frame.w : l->frame.h, !l->flat);
     l->number_room = bn_canvas_text_width(c, BN_FONT_TICK, longest_number);
-    l->colours.widest = fmin(l->colours.widest, l->number_room);
+    if (p->classes) {
+        make_class_axis(c, l, p);
+    } else {
+        bn_axis_make(c, &l->colours, l->range.low, l->range.high, false, l->flat ? l->place.frame.w : l->place.frame.h,
+                     !l->flat);
+        l->colours.widest = fmin(l->colours.widest, l->number_room);
+    }
     bn_label_format(l->colours.label, sizeof l->colours.label, p->name, p->unit, &l->colours.ticks);
 }
 
@@ -168,24 +198,26 @@ static void make_caption(layout *l, const bn_picture *p, const drawn_levels *dra
 /* Puts the parts around the frame; all of them are known by now. */
 static void place_parts(layout *l, const bn_picture *p)
 {
-    const bool titled = p->title && p->title[0];
+    const bool titled = p->title && p->title[0], twice = titled && strchr(p->title, '\n');
     const double left = BN_PAD + bn_axis_thickness(&l->y, true);
-    const double top = BN_PAD + (titled ? line_height * BN_FONT_TITLE + TITLE_GAP : 0.5 * BN_FONT_TICK);
+    const double top = BN_PAD + (twice ? line_height * BN_FONT_LABEL : 0) +
+                       (titled ? line_height * BN_FONT_TITLE + TITLE_GAP : 0.5 * BN_FONT_TICK);
     const bn_axis widest = { .widest = l->number_room, .label = "[10]" }; /* an exponent makes a label by itself */
     const double colours = bn_axis_thickness(&widest, !l->flat);
     const double right = BN_PAD +
                          fmax(0.5 * l->x.widest, l->flat ? 0.5 * l->number_room : BAR_GAP + BAR_WIDTH + colours);
-    const double width = left + l->frame.w + right;
+    const double width = left + l->place.frame.w + right;
     const double extra = titled ? fmax(0, TITLE_WIDTH + 2 * BN_PAD - width) : 0;
-    double bottom = top + l->frame.h + bn_axis_thickness(&l->x, false);
+    double bottom = top + l->place.frame.h + bn_axis_thickness(&l->x, false);
 
-    l->frame.x = ceil(left + 0.5 * extra);
-    l->frame.y = ceil(top);
+    l->place.frame.x = ceil(left + 0.5 * extra);
+    l->place.frame.y = ceil(top);
     if (l->flat) {
-        l->bar = (bn_plot_frame){ l->frame.x, ceil(bottom + BAR_GAP_BELOW), l->frame.w, BAR_WIDTH - 4 };
+        l->bar = (bn_plot_frame){ l->place.frame.x, ceil(bottom + BAR_GAP_BELOW), l->place.frame.w, BAR_WIDTH - 4 };
         bottom = l->bar.y + l->bar.h + colours;
     } else {
-        l->bar = (bn_plot_frame){ l->frame.x + l->frame.w + BAR_GAP, l->frame.y, BAR_WIDTH, l->frame.h };
+        l->bar = (bn_plot_frame){ l->place.frame.x + l->place.frame.w + BAR_GAP, l->place.frame.y, BAR_WIDTH,
+                                  l->place.frame.h };
     }
     if (p->contours.values && p->contours.count > 0 && p->contours.label) { /* room also when there are no lines yet */
         l->caption_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
@@ -195,7 +227,12 @@ static void place_parts(layout *l, const bn_picture *p)
         l->remark_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
         bottom = l->remark_y + 0.5 * line_height * BN_FONT_TICK;
     }
+    if (bn_drawing_has_key(p->drawing)) {
+        l->key_y = bottom + CAPTION_GAP + 0.5 * line_height * BN_FONT_TICK;
+        bottom = l->key_y + 0.5 * line_height * BN_FONT_TICK;
+    }
     l->title_y = BN_PAD + 0.5 * line_height * BN_FONT_TITLE;
+    l->subtitle_y = BN_PAD + line_height * (BN_FONT_TITLE + 0.5 * BN_FONT_LABEL);
     l->width = (int)ceil(width + extra);
     l->height = (int)ceil(bottom + BN_PAD);
 }
@@ -246,14 +283,18 @@ static void draw_arrow(bn_canvas *c, uint32_t rgb, double x, double y, double x2
 static bn_status draw_bar(bn_canvas *c, const layout *l, const bn_picture *p)
 {
     const double margin = 1e-9 * (l->range.high - l->range.low);
-    const bool under = l->range.data_low<l->range.low - margin, over = l->range.data_high> l->range.high + margin;
+    const bool under = !p->classes && l->range.data_low < l->range.low - margin,
+               over = !p->classes && l->range.data_high > l->range.high + margin;
     double steps[BN_PALETTE_COLOURS];
-    for (int i = 0; i < BN_PALETTE_COLOURS; i++)
-        steps[i] = l->range.low + (l->range.high - l->range.low) * (i + 0.5) / BN_PALETTE_COLOURS;
-    const bn_picture scale = { .n = { l->flat ? BN_PALETTE_COLOURS : 1, l->flat ? 1 : BN_PALETTE_COLOURS },
+    const uint32_t count = p->classes ? (uint32_t)p->class_count : BN_PALETTE_COLOURS;
+    for (uint32_t i = 0; i < count; i++)
+        steps[i] = p->classes ? p->classes[i].from : l->range.low + (l->range.high - l->range.low) * (i + 0.5) / count;
+    const bn_picture scale = { .n = { l->flat ? count : 1, l->flat ? 1 : count },
                                .h = { 1, 1 },
                                .values = steps,
-                               .map = p->map };
+                               .map = p->map,
+                               .classes = p->classes,
+                               .class_count = p->class_count };
     bn_plot_frame bar = l->bar;
     if (l->flat) {
         bar.x += under ? ARROW : 0;
@@ -280,6 +321,15 @@ static bn_status draw_bar(bn_canvas *c, const layout *l, const bn_picture *p)
         bn_axis_draw_below(c, &l->colours, &bar);
     else
         bn_axis_draw_beside(c, &l->colours, &bar, true);
+    for (size_t k = 0; p->classes && k < p->class_count; k++) {
+        const double share = (k + 0.5) / (double)p->class_count;
+        if (l->flat)
+            bn_canvas_text(c, bar.x + share * bar.w, bar.y + bar.h + BN_TICK_LENGTH + 5 + 0.5 * BN_FONT_TICK, 0.5,
+                           BN_FONT_TICK, false, 0.7 * bar.w / (double)p->class_count, p->classes[k].name);
+        else
+            bn_canvas_text(c, bar.x + bar.w + BN_TICK_LENGTH + 5, bar.y + (1 - share) * bar.h, 0, BN_FONT_TICK, false,
+                           l->number_room, p->classes[k].name);
+    }
     return BN_OK;
 }
 
@@ -287,7 +337,8 @@ static bn_status draw_bar(bn_canvas *c, const layout *l, const bn_picture *p)
 typedef struct line_pen {
     bn_canvas *canvas;
     double x0, y0, dx, dy;
-    size_t lines; /* drawn so far */
+    size_t lines;             /* drawn so far */
+    bn_line_numbers *numbers; /* NULL: none */
 } line_pen;
 
 static void draw_line(void *user, const double (*points)[2], size_t count)
@@ -297,6 +348,8 @@ static void draw_line(void *user, const double (*points)[2], size_t count)
     pen->lines++;
     for (size_t i = 0; i < count; i++)
         cairo_line_to(cr, pen->x0 + pen->dx * points[i][0], pen->y0 - pen->dy * points[i][1]);
+    if (pen->numbers)
+        bn_line_numbers_look(pen->numbers, cr);
     /* Dark lines with a faint light rim can be seen on every colour of the maps. */
     cairo_set_source_rgba(cr, 1, 1, 1, 0.35);
     cairo_set_line_width(cr, 3);
@@ -335,8 +388,16 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
                                                                    (double)j * (p->n[1] - 1) / (n[1] - 1));
         values = thinned;
     }
-    const bn_plot_frame *f = &l->frame;
-    line_pen pen = { c, f->x + first[0] * f->w, f->y + f->h - first[1] * f->h, share[0] * f->w, share[1] * f->h, 0 };
+    const bn_plot_frame *f = &l->place.frame;
+    bn_line_numbers numbers = { .count = 0 };
+    line_pen pen = { c,
+                     f->x + first[0] * f->w,
+                     f->y + f->h - first[1] * f->h,
+                     share[0] * f->w,
+                     share[1] * f->h,
+                     0,
+                     p->contours.outlines ? NULL : &numbers };
+    char text[LEVEL_BYTES];
     cairo_save(c->cr);
     cairo_rectangle(c->cr, f->x, f->y, f->w, f->h);
     cairo_clip(c->cr);
@@ -349,7 +410,12 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
             continue;
         drawn->first = drawn->count++ == 0 ? levels[k] : drawn->first;
         drawn->last = levels[k];
+        if (pen.numbers) {
+            write_level(text, levels[k]);
+            bn_line_numbers_place(&numbers, f, text);
+        }
     }
+    bn_line_numbers_draw(&numbers, c);
     if (!p->contours.levels && count > 1)
         drawn->step = levels[1] - levels[0];
     cairo_restore(c->cr);
@@ -357,38 +423,15 @@ static bn_status draw_contours(bn_canvas *c, const layout *l, const bn_picture *
     return st;
 }
 
-/* Walls that are thinner than what is drawn, in the colour of solid places. */
-static void draw_walls(bn_canvas *c, const layout *l, const bn_picture *p)
-{
-    const bn_plot_frame *f = &l->frame;
-    const double sx = f->w / l->size[0], sy = f->h / l->size[1];
-    const uint32_t rgb = BN_RASTER_MISSING;
-    if (p->wall_count == 0)
-        return;
-    cairo_save(c->cr);
-    cairo_rectangle(c->cr, f->x, f->y, f->w, f->h);
-    cairo_clip(c->cr);
-    for (size_t i = 0; i < p->wall_count; i++) {
-        const double *w = p->walls[i];
-        cairo_move_to(c->cr, f->x + (w[0] - l->low[0]) * sx, f->y + f->h - (w[1] - l->low[1]) * sy);
-        cairo_line_to(c->cr, f->x + (w[2] - l->low[0]) * sx, f->y + f->h - (w[3] - l->low[1]) * sy);
-    }
-    cairo_set_line_cap(c->cr, CAIRO_LINE_CAP_ROUND);
-    cairo_set_source_rgb(c->cr, (rgb >> 16) / 255.0, (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
-    cairo_set_line_width(c->cr, WALL_WIDTH);
-    cairo_stroke(c->cr);
-    cairo_restore(c->cr);
-}
-
 /* Dashed lines with a light rim, each with its label at its begin, inside of the frame. */
 static void draw_marks(bn_canvas *c, const layout *l, const bn_picture *p)
 {
     static const double dashes[] = { 7, 5 };
-    const bn_plot_frame *f = &l->frame;
+    const bn_plot_frame *f = &l->place.frame;
     for (size_t i = 0; i < p->mark_count; i++) {
         const bn_marked_line *m = &p->marks[i];
         const int d = !m->upright;
-        const double share = (m->at - l->low[d]) / l->size[d];
+        const double share = (m->at - l->place.low[d]) / l->place.size[d];
         if (!(share >= 0 && share <= 1))
             continue;
         const double x = f->x + (m->upright ? share * f->w : 0), y = f->y + (m->upright ? f->h : (1 - share) * f->h);
@@ -417,10 +460,20 @@ static void draw_marks(bn_canvas *c, const layout *l, const bn_picture *p)
 /* Text in the middle of the frame, or of the sheet when it is too long for that. */
 static void draw_centred(bn_canvas *c, const layout *l, double y, double size, const char *text)
 {
-    const double room = l->width - 2 * BN_PAD, middle = l->frame.x + 0.5 * l->frame.w;
+    const double room = l->width - 2 * BN_PAD, middle = l->place.frame.x + 0.5 * l->place.frame.w;
     const double beside = 2 * fmin(middle, l->width - middle) - 2 * BN_PAD;
     const bool fits = bn_canvas_text_width(c, size, text) <= beside;
     bn_canvas_text(c, fits ? middle : 0.5 * l->width, y, 0.5, size, false, room, text);
+}
+
+static void draw_title(bn_canvas *c, const layout *l, const char *title)
+{
+    char first[BN_CANVAS_TEXT];
+    const size_t bytes = strcspn(title, "\n");
+    snprintf(first, sizeof first, "%.*s", bytes < sizeof first ? (int)bytes : (int)sizeof first - 1, title);
+    draw_centred(c, l, l->title_y, BN_FONT_TITLE, first);
+    if (title[bytes])
+        draw_centred(c, l, l->subtitle_y, BN_FONT_LABEL, title + bytes + 1);
 }
 
 bn_status bn_picture_write(bn_context *ctx, const char *path, const bn_picture *p)
@@ -451,22 +504,25 @@ bn_status bn_picture_redraw(bn_context *ctx, const char *path, const bn_picture 
     place_parts(l, p);
 
     BN_GO(bn_canvas_create(ctx, path, l->width, l->height, &sheet));
-    BN_GO(paint_field(&sheet, p, &l->range, &l->frame));
-    draw_walls(&sheet, l, p);
+    BN_GO(paint_field(&sheet, p, &l->range, &l->place.frame));
+    bn_drawing_solid(&sheet, &l->place, p->drawing);
     BN_GO(draw_contours(&sheet, l, p, levels, count, &drawn));
+    bn_drawing_lines(&sheet, &l->place, p->drawing);
     draw_marks(&sheet, l, p);
     make_caption(l, p, &drawn);
-    bn_frame_draw(&sheet, &l->frame);
-    bn_axis_draw_below(&sheet, &l->x, &l->frame);
-    bn_axis_draw_beside(&sheet, &l->y, &l->frame, false);
+    bn_frame_draw(&sheet, &l->place.frame);
+    bn_axis_draw_below(&sheet, &l->x, &l->place.frame);
+    bn_axis_draw_beside(&sheet, &l->y, &l->place.frame, false);
     BN_GO(draw_bar(&sheet, l, p));
     if (p->title)
-        draw_centred(&sheet, l, l->title_y, BN_FONT_TITLE, p->title);
+        draw_title(&sheet, l, p->title);
+    if (bn_drawing_has_key(p->drawing))
+        bn_drawing_key(&sheet, 0.5 * l->width, l->key_y, p->drawing);
     draw_centred(&sheet, l, l->caption_y, BN_FONT_TICK, l->caption);
     if (p->caption)
         draw_centred(&sheet, l, l->remark_y, BN_FONT_TICK, p->caption);
     if (!kept && p->keeps_values)
-        BN_GO(bn_picture_keep(ctx, path, p, (int)l->frame.w, (int)l->frame.h, &made));
+        BN_GO(bn_picture_keep(ctx, path, p, (int)l->place.frame.w, (int)l->place.frame.h, &made));
     st = bn_canvas_write(&sheet, p->title, kept ? kept : &made);
 out:
     free(made.data);

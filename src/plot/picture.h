@@ -35,6 +35,7 @@ typedef struct bn_chart_line {
     const double *x, *y;
     size_t count;
     bool markers;
+    const double *error; /* half the length of a bar at each point; NULL: none */
 } bn_chart_line;
 typedef struct bn_chart {
     const char *title, *x_label, *y_label;

@@ -2,6 +2,7 @@
 #ifndef BN_PICTURE_TYPE_H
 #define BN_PICTURE_TYPE_H
 
+#include "io/drawing.h"
 #include "plot/colour_maps.h"
 
 #include <stdbool.h>
@@ -14,6 +15,7 @@ typedef struct bn_contours {
     const double *levels; /* ascending; NULL: at most `count` round ones between smallest and largest */
     size_t count;
     const char *label; /* "psi [m2 s-1]", named under the picture where there is a line; may be NULL */
+    bool outlines;     /* borders of what is there: no numbers at the lines */
 } bn_contours;
 
 /* A dashed line from side to side of the frame, upright at a place on the first axis or level at one on the second. */
@@ -30,12 +32,15 @@ typedef struct bn_picture {
     const double *values;   /* x fastest; NaN is drawn grey, -infinity is left blank */
     double low, high; /* range of the colour bar; low == high: from the data, symmetric about 0 for BN_MAP_DIVERGING */
     bn_colour_map map;
-    const char *title, *name, *unit; /* title line; quantity and unit at the colour bar */
+    const char *title, *name, *unit; /* title, of two lines where it has a "\n"; quantity and unit at the colour bar */
     bn_contours contours;
-    const char *axes[2];      /* names of the axes; NULL: x and y */
-    bool plain;               /* the axes count something: no lengths, no unit */
-    const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m] */
-    size_t wall_count;
+    const char *axes[2];           /* names of the axes; NULL: x and y */
+    bool plain;                    /* the axes count something: no lengths, no unit */
+    const bn_drawing *drawing;     /* over the colours; NULL: none */
+    const bn_value_class *classes; /* instead of `map`; NULL: none */
+    size_t class_count;
+    double axis_scale; /* 0: the axes are lengths; else so many `axis_unit` make a metre */
+    const char *axis_unit;
     double line_low, line_high; /* low < high: between these are the round levels of the lines */
     bool keeps_values;          /* the file keeps its values, for bn_pictures_to_one_scale */
     double shape;               /* width over height of the frame, the axes to scales of their own; 0: to one scale */

@@ -138,6 +138,16 @@ bool bn_raster_means(const bn_picture *p, double *means, int w, int h)
     return true;
 }
 
+static uint32_t colour_of(const bn_picture *p, const bn_palette *palette, const bn_value_range *range, double value)
+{
+    size_t k = 0;
+    if (!p->classes)
+        return bn_palette_at(palette, (value - range->low) / (range->high - range->low));
+    while (k + 1 < p->class_count && value >= p->classes[k + 1].from)
+        k++;
+    return p->classes[k].rgb;
+}
+
 bool bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *pixels, int w, int h, int stride)
 {
     bn_palette palette;
@@ -148,10 +158,9 @@ bool bn_raster_fill(const bn_picture *p, const bn_value_range *range, uint32_t *
     for (int py = 0; py < h; py++) {
         for (int px = 0; px < w; px++) {
             const double mean = mean_of(&s, px, py);
-            pixels[(size_t)py * (size_t)stride + (size_t)px] =
-                usable(mean) ? bn_palette_at(&palette, (mean - range->low) / (range->high - range->low))
-                : mean < 0   ? BN_RASTER_BLANK
-                             : BN_RASTER_MISSING;
+            pixels[(size_t)py * (size_t)stride + (size_t)px] = usable(mean) ? colour_of(p, &palette, range, mean)
+                                                               : mean < 0   ? BN_RASTER_BLANK
+                                                                            : BN_RASTER_MISSING;
         }
     }
     free(s.x);

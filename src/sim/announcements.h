@@ -5,6 +5,7 @@
 #include "api/field.h"
 #include "api/program.h"
 #include "binnacle/sim.h"
+#include "io/drawing.h"
 
 typedef struct bn_plan bn_plan;
 
@@ -103,19 +104,23 @@ typedef struct bn_picture_desc {
     enum { BN_PICTURE_SEQUENTIAL, BN_PICTURE_DIVERGING, BN_PICTURE_CYCLIC } map;
     const char *contour_field;    /* contour lines of this field, or NULL */
     const char *contour_quantity; /* in the caption: "stream function ψ"; NULL: the field's name */
+    bool contour_outlines;        /* the lines are borders of what is there: their values are not named */
     const double *contour_levels; /* NULL: at most so many round ones */
     size_t contour_count;
     double low, high; /* low == high: from the data */
     bool blanks;      /* leave values below `blank_below` blank */
     double blank_below;
-    const bool *hidden;       /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
-    const double (*walls)[4]; /* walls thinner than a cell: x, y of both ends [m], kept by the plan */
-    size_t wall_count;
+    const bool *hidden;            /* points that are drawn as solid: grid.n values, kept by the plan; NULL: none */
+    const bn_drawing *drawing;     /* walls, doors, gauges; kept by the plan; NULL: none */
+    const bn_value_class *classes; /* ascending; NULL: colours without steps */
+    size_t class_count;
     /* Of a grid in three dimensions, a slice: the axis across it (0 x, 1 y, 2 z) and the index of its points on that
      * axis. The picture's own axes are the other two, in order. */
     int across;
     uint32_t at;
-    bool timeless;       /* the title names the step instead of a time */
+    bool timeless;     /* the title names the step instead of a time */
+    double axis_scale; /* 0: the axes are lengths; else so many units make a metre */
+    const char *axis_unit;
     const char *caption; /* under the picture, read at the output time; NULL: none */
     const bn_picture_mark *marks;
     size_t mark_count;

@@ -244,3 +244,8 @@ int bn_input_box(const bn_input *in, const double low[2], const double high[2])
 {
     return bn_shapes_box(in->shapes, low, high);
 }
+
+size_t bn_input_outline(const bn_input *in, long which, double (*points)[2])
+{
+    return bn_shapes_outline(in->shapes, which, points);
+}

@@ -82,5 +82,8 @@ BN_CHECKED bn_status bn_input_draw(bn_plan *, const bn_input *, const signed cha
  */
 bool bn_input_open(const bn_input *, const double a[2], const double b[2]);
 int bn_input_box(const bn_input *, const double low[2], const double high[2]);
+/* The lines of a shape, of what was drawn (-1), of the bars across it (-2): points with a NaN behind each line; how
+ * many there are. `points` may be NULL. */
+size_t bn_input_outline(const bn_input *, long which, double (*points)[2]);
 
 #endif

@@ -1,5 +1,6 @@
 /* results.c: named scalars that plan() announced, tables, and small text files. */
 #include "sim/results_list.h"
+#include "sim/results_write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -244,4 +245,10 @@ const char *bn_results_table_at(const bn_results *r, size_t index, const bn_colu
     *count = t->count;
     *rows = t->rows;
     return t->name;
+}
+
+bool bn_column_is_error(const char *name)
+{
+    const size_t n = strlen(name), m = strlen(BN_STANDARD_ERROR);
+    return n > m && strcmp(name + n - m, BN_STANDARD_ERROR) == 0;
 }

@@ -11,6 +11,10 @@ BN_CHECKED bn_status bn_result(bn_results *, const char *name, double value);
 BN_CHECKED bn_status bn_result_table(bn_results *, const char *name, const bn_column *columns, size_t count,
                                      size_t rows);
 
+/* The end of the name of a column that holds the standard errors of the one before: bars in charts. */
+#define BN_STANDARD_ERROR ", standard error"
+bool bn_column_is_error(const char *name);
+
 /* Adds a map; all of it is copied. */
 BN_CHECKED bn_status bn_result_map(bn_results *, const bn_map *);
 /* Adds a small text file NAME to the output folder ("detector.poni"); the text is copied. */

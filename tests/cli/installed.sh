@@ -11,7 +11,7 @@ mkdir "$work/build"
 for file in "$build"/binnacle "$build"/binnacle-mpi.so "$build"/libbinnacle.*; do
     [ ! -e "$file" ] || ln -s "$(realpath "$file")" "$work/build/$(basename "$file")"
 done
-sh packaging/man.sh "$b" >"$work/build/binnacle.1"
+sh packaging/man.sh "$b" "$work/build/man"
 for shell in bash zsh fish; do
     "$b" completion $shell >"$work/build/binnacle.$shell"
 done

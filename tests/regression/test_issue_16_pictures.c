@@ -20,7 +20,7 @@
 
 #define OK(call) ck_assert_msg((call) == BN_OK, "%s: %s", #call, bn_error_text(ctx))
 
-enum { N = 40, FRAMES = 3, SOLID = 0xb4b4b4 }; /* the grey of solid places */
+enum { N = 40, FRAMES = 3, WALL = 0x000000 }; /* the lines of walls are black */
 static bn_context *ctx;
 static char folder[4096], path[FRAMES][4200], joined[4200];
 static const char *const paths[FRAMES] = { path[0], path[1], path[2] };
@@ -191,25 +191,73 @@ END_TEST
 START_TEST(walls_thinner_than_a_cell_are_drawn)
 {
     double values[N * N];
-    const double walls[][4] = { { 0, 17, N - 1, 17 } };
+    const bn_drawn_line wall = { { 0, 17, N - 1, 17 }, BN_DRAWN_WALL };
+    const bn_drawing drawing = { .lines = &wall, .line_count = 1 };
     for (int k = 0; k < N * N; k++)
         values[k] = (double)-INFINITY; /* dry: paper */
-    bn_picture p = { .n = { N, N }, .h = { 1, 1 }, .values = values, .walls = walls, .wall_count = 1 };
+    bn_picture p = { .n = { N, N }, .h = { 1, 1 }, .values = values, .drawing = &drawing };
     OK(bn_picture_write(ctx, path[0], &p));
     image with = read_image(path[0]);
-    p.wall_count = 0;
+    p.drawing = NULL;
     OK(bn_picture_write(ctx, path[0], &p));
     image without = read_image(path[0]);
-    /* As long as the frame is wide (760 pixels but for half a cell at either end), and two to five pixels broad. */
-    const size_t more = count_colour(&with, SOLID) - count_colour(&without, SOLID);
-    ck_assert_msg(more > 2 * 700 && more < 5 * 760, "%zu pixels of wall", more);
+    /* As long as the frame is wide (760 pixels but for half a cell at either end); 1.6 pixels cover one pixel at least,
+     * and two at most, in full. */
+    const size_t more = count_colour(&with, WALL) - count_colour(&without, WALL);
+    ck_assert_msg(more > 700 && more < 2 * 760, "%zu pixels of wall", more);
     free(with.rgb);
     free(without.rgb);
 }
 END_TEST
 
-/* The corridor's upper wall, rows 103 and 104 of the plan: y from 16.9 m to 17.1 m where the plan is 30 m high, between
- * two rows of cells. It is interrupted by doors only. */
+/* Three classes on a third of the columns each, up to and from their bounds; the bar has the same colours. Nothing else
+ * is drawn in them. */
+START_TEST(classes_have_their_colours)
+{
+    static const bn_value_class classes[] = { { 0, 0xffffb2, "low" }, { 1, 0xfecc5c, "some" }, { 2, 0xbd0026, "all" } };
+    enum { SIDE = 30 };
+    double values[SIDE * SIDE];
+    for (int k = 0; k < SIDE * SIDE; k++)
+        values[k] = k % SIDE < SIDE / 3 ? 0.999 : k % SIDE < 2 * SIDE / 3 ? 1 : 17;
+    const bn_picture p = {
+        .n = { SIDE, SIDE }, .h = { 1, 1 }, .values = values, .classes = classes, .class_count = 3, .name = "danger"
+    };
+    OK(bn_picture_write(ctx, path[0], &p));
+    image i = read_image(path[0]);
+    for (size_t k = 0; k < 3; k++) {
+        const size_t pixels = count_colour(&i, classes[k].rgb);
+        /* A third of the frame, 760 pixels a side, and of a bar of 24 x 760, each within a line of pixels around it. */
+        ck_assert_msg(labs((long)pixels - 760 * (760 + 24) / 3) < 4 * 800, "class %zu has %zu pixels", k, pixels);
+    }
+    free(i.rgb);
+}
+END_TEST
+
+/* A number takes the place of what lies under it; lines that are borders have none. */
+START_TEST(contour_lines_have_their_numbers)
+{
+    static double values[N * N];
+    static const double level = 0.5;
+    for (int k = 0; k < N * N; k++)
+        values[k] = k % N / (N - 1.0);
+    bn_picture p = { .n = { N, N }, .h = { 1, 1 }, .values = values, .contours = { values, &level, 1, NULL, false } };
+    OK(bn_picture_write(ctx, path[0], &p));
+    image with = read_image(path[0]);
+    p.contours.outlines = true;
+    OK(bn_picture_write(ctx, path[0], &p));
+    image without = read_image(path[0]);
+    size_t differ = 0;
+    for (size_t k = 0; k < (size_t)with.width * with.height; k++)
+        differ += memcmp(with.rgb + 3 * k, without.rgb + 3 * k, 3) != 0;
+    /* Three signs of 14 pixels: a box of about 15 x 30, of which the line itself is a part. */
+    ck_assert_msg(differ > 200 && differ < 900, "%zu pixels", differ);
+    free(with.rgb);
+    free(without.rgb);
+}
+END_TEST
+
+/* The corridor's upper wall, rows 103 and 104 of the plan: y from 16.875 m to 17.125 m where the plan is 30 m high,
+ * between two rows of cells. It is interrupted by doors only. */
 START_TEST(the_wall_of_the_second_storey_is_in_its_pictures)
 {
     bn_case *c;
@@ -221,9 +269,11 @@ START_TEST(the_wall_of_the_second_storey_is_in_its_pictures)
     for (size_t i = 0; i < plan->picture_count; i++) {
         const bn_picture_desc *p = &plan->pictures[i];
         double length = 0;
-        for (size_t k = 0; k < p->wall_count; k++)
-            if (fabs(0.5 * (p->walls[k][1] + p->walls[k][3]) - 17) < 0.2)
-                length += fabs(p->walls[k][2] - p->walls[k][0]);
+        for (size_t k = 0; k < p->drawing->line_count; k++) {
+            const bn_drawn_line *l = &p->drawing->lines[k];
+            if (l->kind == BN_DRAWN_WALL && fabs(l->ends[1] - 17) < 0.13 && fabs(l->ends[3] - 17) < 0.13)
+                length += 0.5 * fabs(l->ends[2] - l->ends[0]); /* both sides of it */
+        }
         if (strcmp(p->field, "depth") == 0) {
             ck_assert_msg(length > 20 && length < 41, "storey %u: %g m of wall along y = 17 m", p->at + 1, length);
             storeys++;
@@ -299,7 +349,7 @@ START_TEST(curves_do_not_hide_each_other)
         y[i] = sin(0.2 * i);
     }
     for (int markers = 0; markers < 2; markers++) {
-        const bn_chart_line lines[] = { { "one", x, y, N, markers }, { "two", x, y, N, markers } };
+        const bn_chart_line lines[] = { { "one", x, y, N, markers, NULL }, { "two", x, y, N, markers, NULL } };
         OK(bn_chart_write(ctx, path[0], &(bn_chart){ .x_label = "x", .y_label = "y", .lines = lines, .count = 2 }));
         image drawn = read_image(path[0]);
         ck_assert_uint_gt(count_near(&drawn, 0, 0x72, 0xb2), 300);
@@ -317,6 +367,8 @@ static void add(TCase *c)
     tcase_add_test(c, still_of_an_animation_is_its_last_frame);
     tcase_add_test(c, captions_tell_of_lines_that_are_there);
     tcase_add_test(c, walls_thinner_than_a_cell_are_drawn);
+    tcase_add_test(c, classes_have_their_colours);
+    tcase_add_test(c, contour_lines_have_their_numbers);
     tcase_add_test(c, the_wall_of_the_second_storey_is_in_its_pictures);
     tcase_add_test(c, quantities_have_names_of_the_field);
     tcase_add_test(c, map_coordinates_can_be_read);

@@ -445,7 +445,7 @@ START_TEST(test_picture_odd_data)
     const bn_picture wide = { .n = { 3000, 7 }, .h = { 1, 1 }, .values = large, .contours = { large, NULL, 3, NULL } };
     ck_assert_int_eq(bn_picture_write(ctx, path, &wide), BN_OK);
     bn_picture course = wide; /* to scales of its own, and without lines */
-    course.contours = (bn_contours){ NULL, NULL, 3, "none" };
+    course.contours = (bn_contours){ .count = 3, .label = "none" };
     course.shape = 2;
     course.axes[0] = "z";
     ck_assert_int_eq(bn_picture_write(ctx, path, &course), BN_OK);
@@ -496,9 +496,9 @@ START_TEST(test_chart_writes)
         x[i] = i;
         y[i] = i % 1000 == 7 ? 0 : exp(-i * 1e-4) * (1.1 + sin(i));
     }
-    const bn_chart_line lines[] = { { "residual [1]", x, y, MANY, false },
-                                    { "few", x, y, 20, true },
-                                    { NULL, x, y, 0, false } };
+    const bn_chart_line lines[] = { { "residual [1]", x, y, MANY, false, NULL },
+                                    { "few", x, y, 20, true, y },
+                                    { NULL, x, y, 0, false, NULL } };
     bn_chart c = { "Convergence", "step", "residual [s-1]", true, lines, 3, false };
     ck_assert_msg(bn_chart_write(ctx, path, &c) == BN_OK, "%s", bn_error_text(ctx));
     const png_facts f = read_png();
@@ -508,7 +508,7 @@ START_TEST(test_chart_writes)
     c.log_y = false;
     ck_assert_int_eq(bn_chart_write(ctx, path, &c), BN_OK);
     const double odd[4] = { (double)NAN, -1, (double)INFINITY, 1e308 };
-    const bn_chart_line bad = { "odd", odd, odd, 4, false };
+    const bn_chart_line bad = { "odd", odd, odd, 4, false, odd };
     for (int logs = 0; logs < 4; logs++) {
         const bn_chart b = { NULL, NULL, NULL, logs & 1, &bad, 1, logs & 2 };
         ck_assert_int_eq(bn_chart_write(ctx, path, &b), BN_OK);

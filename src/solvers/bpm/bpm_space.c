@@ -115,6 +115,7 @@ static bn_status plan_fields(bn_plan *p, const bpm *s)
                                                   .map = BN_PICTURE_SEQUENTIAL,
                                                   .contour_field = guides ? "index" : NULL,
                                                   .contour_quantity = "refractive index",
+                                                  .contour_outlines = true,
                                                   .contour_levels = guides ? &s->profile.outline : NULL,
                                                   .contour_count = guides,
                                                   .timeless = true });

@@ -307,9 +307,11 @@ static bn_status say(bn_plan *p, const char **out, const char *what, const char 
     return BN_OK;
 }
 
-/* From where on water is dangerous for some, for most, for all: depth (speed + 0.5 m/s) without a term for debris
- * (Defra and Environment Agency, Flood Risks to People, FD2320, 2005). */
-static const double hazard_classes[] = { 0.75, 1.25, 2 };
+/* Depth (speed + 0.5 m/s) without a term for debris, and what it means: Defra and Environment Agency, Flood Risks to
+ * People, FD2320 (2005). The colours are ordered by lightness, too (C. Brewer's YlOrRd). */
+static const bn_value_class hazard_classes[] = {
+    { 0, 0xffffb2, "low" }, { 0.75, 0xfecc5c, "for some" }, { 1.25, 0xfd8d3c, "for most" }, { 2, 0xbd0026, "for all" }
+};
 
 /* Pictures of each storey, by number where there are several. */
 static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
@@ -324,15 +326,15 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
     } all[] = {
         { true, "depth", "Depth", "depth", 0, deep, wet, false },
         { s->scheme.record, "depth_max", "Largest depth", "largest depth", 0, deep, wet, false },
-        { s->scheme.record, "hazard_max", "Hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
+        { s->scheme.record, "hazard_max", "Danger by hazard rating", "largest hazard rating", 0, 2.5, 0.5 * wet, true },
         { s->scheme.soil, "soaked", "Infiltration", "infiltrated depth", 0, 0, 0, false },
         { s->scheme.record, "arrival", "Arrival of the water", "time of arrival", 0, bn_case_real(c, "stop.time"), 0,
           false },
     };
-    flood_thin_walls *walls;
-    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *walls, (void **)&walls));
+    bn_drawing *drawing;
+    BN_TRY(bn_plan_allocate(p, s->grid.storeys * sizeof *drawing, (void **)&drawing));
     for (uint32_t k = 0; k < s->grid.storeys; k++)
-        BN_TRY(flood_find_thin_walls(p, s, k, &walls[k]));
+        BN_TRY(flood_draw_storey(c, p, s, k, &drawing[k]));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (uint32_t k = 0; all[i].wanted && k < s->grid.storeys; k++) {
             bn_picture_desc picture = { .name = all[i].field,
@@ -345,8 +347,7 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                                         .blanks = true,
                                         .blank_below = all[i].blank_below,
                                         .hidden = s->cells.solid,
-                                        .walls = walls[k].ends,
-                                        .wall_count = walls[k].count,
+                                        .drawing = &drawing[k],
                                         .across = 2,
                                         .at = k };
             if (s->ground.terrain && k == 0) { /* lines of the ground's height */
@@ -355,10 +356,8 @@ static bn_status plan_pictures(const bn_case *c, const flood *s, bn_plan *p)
                 picture.contour_count = 15;
             }
             if (all[i].classes) {
-                picture.contour_field = all[i].field;
-                picture.contour_quantity = all[i].quantity;
-                picture.contour_levels = hazard_classes;
-                picture.contour_count = sizeof hazard_classes / sizeof *hazard_classes;
+                picture.classes = hazard_classes;
+                picture.class_count = sizeof hazard_classes / sizeof *hazard_classes;
             }
             if (s->grid.storeys > 1) {
                 BN_TRY(say(p, &picture.name, all[i].field, "-storey", k));

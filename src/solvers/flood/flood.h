@@ -236,13 +236,9 @@ bool flood_beside(const flood *, size_t i, size_t j, int edge, long *x, long *y)
 bn_status flood_read_plans(const bn_case *, bn_plan *, flood *);
 bn_status flood_code_plans(const bn_case *, bn_plan *, flood *);
 
-/* Walls between cells with floor on both sides, thinner than a cell, so that no cell is solid there: the edges that
- * they close, x and y of both ends [m], kept by the plan. */
-typedef struct flood_thin_walls {
-    const double (*ends)[4];
-    size_t count;
-} flood_thin_walls;
-BN_CHECKED bn_status flood_find_thin_walls(bn_plan *, const flood *, size_t storey, flood_thin_walls *out);
+/* What pictures of a storey show of its plan and of the case: walls as they are drawn there, doors, stairs, sources,
+ * gauges; kept by the plan. */
+BN_CHECKED bn_status flood_draw_storey(const bn_case *, bn_plan *, const flood *, size_t storey, bn_drawing *out);
 /* Lengthens edges that end at walls of hexagon edges. */
 void flood_lengthen(flood *);
 

@@ -177,6 +177,7 @@ static bn_status plan_pictures(maxwell *s, bn_plan *p)
                                 .map = BN_PICTURE_SEQUENTIAL,
                                 .contour_field = "n",
                                 .contour_quantity = "refractive index n",
+                                .contour_outlines = true,
                                 .contour_levels = faces,
                                 .contour_count = sizeof faces / sizeof *faces,
                                 .across = s->picture.across,

@@ -256,6 +256,7 @@ static bn_status plan_tables(const bn_case *c, xray *s, bn_plan *p)
 static bn_status plan_fields(const xray *s, bn_plan *p)
 {
     const unsigned shown = BN_OUTPUT | BN_COMPARE;
+    const double mrad = 1e3 / s->config.distance; /* in a metre on the detector */
     const bn_field_desc fields[] = {
         { "tallies", "", BN_T_I64, XRAY_TALLIES, BN_STATE | BN_COMPARE },
         { "sums", "", BN_T_I64, 3, BN_STATE | BN_COMPARE },
@@ -273,6 +274,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                   .quantity = "log10 (intensity + 1)",
                                                   .hidden = s->detector.stopped,
                                                   .timeless = true,
+                                                  .axis_scale = s->config.spacing == XRAY_ANGLES ? mrad : 0,
+                                                  .axis_unit = "mrad",
                                                   .map = BN_PICTURE_SEQUENTIAL }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "cut",
                                                    .title = "Cut through the picture along y",
@@ -282,8 +285,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                    .x_scale = 1e3,
                                                    .x_label = "angle [mrad]" }));
     BN_TRY(bn_plan_chart(p, &(bn_plan_chart_desc){ .table = "rings",
-                                                   .title = "Means over rings",
-                                                   .y_label = "intensity",
+                                                   .title = "Means over rings, bars: standard errors",
+                                                   .y_label = "intensity I(q)",
                                                    .x_scale = 1e-9,
                                                    .x_label = "q [1/nm]",
                                                    .log_y = true }));
@@ -296,6 +299,8 @@ static bn_status plan_fields(const xray *s, bn_plan *p)
                                                   .title = "Fourier picture",
                                                   .quantity = "log10 (share of the maximum)",
                                                   .timeless = true,
+                                                  .axis_scale = s->config.spacing == XRAY_ANGLES ? mrad : 0,
+                                                  .axis_unit = "mrad",
                                                   .low = -6,
                                                   .high = 0,
                                                   .map = BN_PICTURE_SEQUENTIAL });

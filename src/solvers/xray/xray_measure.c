@@ -155,28 +155,32 @@ static bn_status measure_rings(const xray *s, const double *intensity, const dou
                                bn_results *results)
 {
     const size_t nx = s->config.cells[0], ny = s->config.cells[1], rings = (nx < ny ? nx : ny) / 2;
-    double *q = room, *mean = q + rings, *photons = mean + rings, *count = photons + rings;
+    double *q = room, *mean = q + rings, *error = mean + rings, *photons = error + rings, *count = photons + rings;
     for (size_t r = 0; r < rings; r++) {
         q[r] = 4 * pi / s->config.wavelength * sin(0.5 * (double)r * s->config.cell_angle);
-        mean[r] = photons[r] = count[r] = 0;
+        mean[r] = error[r] = photons[r] = count[r] = 0;
     }
     for (size_t c = 0; c < nx * ny; c++) {
         const double x = (double)(c % nx) - (double)(nx / 2), y = (double)(c / nx) - (double)(ny / 2);
         const size_t r = (size_t)(sqrt(x * x + y * y) + 0.5);
         if (r < rings && s->detector.directions[4 * c + 3]) {
             mean[r] += intensity[c];
+            error[r] += intensity[c] * intensity[c];
             photons[r] += hits[c];
             count[r]++;
         }
     }
     for (size_t r = 0; r < rings; r++) {
         mean[r] = count[r] > 0 ? mean[r] / count[r] : (double)NAN;
+        /* Of the mean of the cells, which are independent. */
+        error[r] = count[r] > 1 ? sqrt(fmax(0, error[r] / count[r] - mean[r] * mean[r]) / (count[r] - 1)) : (double)NAN;
         photons[r] = count[r] > 0 ? photons[r] / count[r] : (double)NAN;
     }
     const bn_column columns[] = { { "q", "m-1", q },
                                   { "photons in phase", "", mean },
+                                  { "photons in phase" BN_STANDARD_ERROR, "", error },
                                   { "photons, counted", "", photons } };
-    return bn_result_table(results, "rings", columns, s->config.estimator == XRAY_EXPECTED ? 2 : 3, rings);
+    return bn_result_table(results, "rings", columns, s->config.estimator == XRAY_EXPECTED ? 3 : 4, rings);
 }
 
 /* Sums of the tallies over the detector's cells. */
@@ -250,7 +254,7 @@ bn_status xray_measure(bn_sim *sim, void *state, bn_results *results)
     const size_t cells = xray_detector_cells(s), nx = s->config.cells[0];
     bn_status st = BN_OK;
     cut c = { .count = nx };
-    double *values = malloc((3 * cells + 5 * nx + 4 * (nx + s->config.cells[1])) * sizeof *values);
+    double *values = malloc((3 * cells + 5 * nx + 5 * (nx + s->config.cells[1])) * sizeof *values);
     bool *used = calloc(nx, sizeof *used);
     if (!values || !used) {
         st = bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory to measure the picture");
