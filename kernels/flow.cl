@@ -45,11 +45,9 @@ static inline real convective_outflow(int side, real u, real v)
 
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
-kernel void flow_advect_heat(global const real *restrict T, global const real *restrict velocity,
-                             global const int *restrict node, global const uchar *restrict stencil,
-                             global real *restrict rhs, global real *restrict next)
+INLINED void advect_heat(int i, int j, global const real *T, global const real *velocity, global const int *node,
+                         global const uchar *stencil, global real *rhs, global real *next)
 {
-    CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
     const real t = T[at];
@@ -67,17 +65,21 @@ kernel void flow_advect_heat(global const real *restrict T, global const real *r
     rhs[at] = sum;
     next[at] = t;
 }
+
+kernel void flow_advect_heat(global const real *restrict T, global const real *restrict velocity,
+                             global const int *restrict node, global const uchar *restrict stencil,
+                             global real *restrict rhs, global real *restrict next)
+{
+    CELL(i, j);
+    advect_heat(i, j, T, velocity, node, stencil, rhs, next);
+}
 #endif
 
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
-kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict velocity,
-#if HEAT
-                                  global const real *restrict T,
-#endif
-                                  global const int *restrict node, global const uchar *restrict stencil,
-                                  global real *restrict rhs, global real *restrict next)
+INLINED void advect_vorticity(int i, int j, global const real *omega, global const real *velocity,
+                              global const real *T, global const int *node, global const uchar *stencil,
+                              global real *rhs, global real *next)
 {
-    CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at];
     const real w = omega[at];
@@ -95,6 +97,20 @@ kernel void flow_advect_vorticity(global const real *restrict omega, global cons
     }
     rhs[at] = sum;
     next[at] = w;
+}
+
+kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict velocity,
+#if HEAT
+                                  global const real *restrict T,
+#endif
+                                  global const int *restrict node, global const uchar *restrict stencil,
+                                  global real *restrict rhs, global real *restrict next)
+{
+    CELL(i, j);
+#if !HEAT
+    global const real *T = 0;
+#endif
+    advect_vorticity(i, j, omega, velocity, T, node, stencil, rhs, next);
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
@@ -139,10 +155,58 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
+/* (5) at a node: from the old vorticity and velocity there to the new ones, and the steady residual of omega. A residual
+ * is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt
+ * nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next node; see
+ * docs/flow.md. */
+INLINED void wall_vorticity(global const real *psi, global const real *next, global const real *T, index_t at, int n,
+                            real *omega_here, real *u_here, real *v_here, real *residual_here)
+{
+    const int side = n / NODE_SIDE & 3;
+    const real old = *omega_here;
+    real w = next[at], u = *u_here, v = *v_here, residual = 0;
+    if (n & NODE_OMEGA) {
+        const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
+        u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+        v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+        residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
+               DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
+#if HEAT
+        residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#endif
+    } else if (n & NODE_WALL) { /* the velocity is the wall's own */
+        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
+        const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
+        const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
+        w = old + THETA * (wall - old);
+        residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
+    } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
+        const real wall = body_vorticity(psi, next, at, n);
+        w = old + THETA * (wall - old);
+        residual = (NU_X > NU_Y ? NU_X : NU_Y) * (wall - old);
+    } else if (n & NODE_SLIP) { /* omega = 0: psi is straight along the normal */
+        const real drop = psi[at + INNER(side)] - psi[at];
+        w = 0;
+        if (side < 2)
+            v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
+        else
+            u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
+    } else if (n & NODE_OUTFLOW) {
+        if (side < 2)
+            u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+        else
+            v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+        residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
+        w = old + residual;
+    }
+    *omega_here = w;
+    *u_here = u;
+    *v_here = v;
+    *residual_here = residual;
+}
+
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
- * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. A residual is the change that an
- * explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt nu / h^2 (formula -
- * omega) at walls and on bodies, the rate at which the difference spreads to the next node; see docs/flow.md. */
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. */
 kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
@@ -151,7 +215,9 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
                                 global real *restrict velocity, global acc *restrict partials)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES];
-#if HEAT
+#if !HEAT
+    global const real *T = 0;
+#else
     local acc heats[LANES];
     CLEAR_LANES(heats);
 #endif
@@ -160,43 +226,9 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
     CLEAR_LANES(speeds);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
-        const int n = node[at], side = n / NODE_SIDE & 3;
-        const real old = omega[at];
-        real w = next[at], u = velocity[at], v = velocity[at + PLANE], residual = 0;
-        if (n & NODE_OMEGA) {
-            const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
-            u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
-            v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
-            residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
-                   DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
-#if HEAT
-            residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
-#endif
-        } else if (n & NODE_WALL) { /* the velocity is the wall's own */
-            const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
-            const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
-            const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
-            w = old + THETA * (wall - old);
-            residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
-        } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
-            const real wall = body_vorticity(psi, next, at, n);
-            w = old + THETA * (wall - old);
-            residual = (NU_X > NU_Y ? NU_X : NU_Y) * (wall - old);
-        } else if (n & NODE_SLIP) { /* omega = 0: psi is straight along the normal */
-            const real drop = psi[at + INNER(side)] - psi[at];
-            w = 0;
-            if (side < 2)
-                v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
-            else
-                u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
-        } else if (n & NODE_OUTFLOW) {
-            if (side < 2)
-                u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
-            else
-                v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
-            residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
-            w = old + residual;
-        }
+        const int n = node[at];
+        real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
+        wall_vorticity(psi, next, T, at, n, &w, &u, &v, &residual);
         omega[at] = w;
         velocity[at] = u;
         velocity[at + PLANE] = v;
@@ -204,7 +236,7 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
 #if HEAT
-        const int s = stencil[at];
+        const int s = stencil[at], side = n / NODE_SIDE & 3;
         if (s) {
             const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
             const real t = T[at], t_x = inner_x ? derivative(T[at - 1], t, T[at + 1], u, PER_2H_X) : 0;

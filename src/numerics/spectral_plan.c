@@ -241,6 +241,16 @@ bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
     return good;
 }
 
+bool bn_spectral_plan_second(const bn_stencil *s, bn_spectral_plan *out)
+{
+    if (!bn_spectral_plan_create(s, out))
+        return false;
+    for (int d = 0; d < 2; d++)
+        for (int q = 0; q < out->axis[d].count; q++)
+            out->axis[d].eigenvalue[q] /= (double)out->axis[0].length * out->axis[1].length;
+    return true;
+}
+
 void bn_spectral_plan_destroy(bn_spectral_plan *plan)
 {
     for (int d = 0; d < 2; d++) {

@@ -43,6 +43,9 @@ enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
 
 /* False: no memory. */
 bool bn_spectral_plan_create(const bn_stencil *, bn_spectral_plan *out);
+/* Of the second of two systems: its eigenvalues are not times the lengths of the periods, since the first solution's
+ * coefficients are divided, not its transform. */
+bool bn_spectral_plan_second(const bn_stencil *, bn_spectral_plan *out);
 void bn_spectral_plan_destroy(bn_spectral_plan *);
 
 #endif

@@ -283,6 +283,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         { true, { "cg_p", "", BN_T_REAL, 1, 0 } },
         { true, { "cg_q", "", BN_T_REAL, 1, 0 } },
         { multigrid, { "cg_z", "", BN_T_REAL, 1, 0 } },
+        { s->systems.border, { "psi_border", "m2 s-1", BN_T_REAL, 1, 0 } },
         { solid && s->border.bodies > 0, { "influence", "", BN_T_REAL, s->border.bodies, 0 } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -487,6 +488,8 @@ static bn_status init(bn_sim *sim, void *state)
         s->fields.T = bn_sim_field(sim, "temperature");
         s->fields.T_next = bn_sim_field(sim, "temperature_next");
     }
+    if (s->systems.border)
+        s->fields.psi_border = bn_sim_field(sim, "psi_border");
     if (s->border.bodies > 0)
         s->fields.influence = bn_sim_field(sim, "influence");
     for (int i = 0; i < FLOW_SYSTEMS; i++)

@@ -132,6 +132,7 @@ typedef struct flow_border {
 
 typedef struct flow_fields {
     bn_field *psi, *before, *omega, *next, *velocity, *node, *rhs, *T, *T_next;
+    bn_field *psi_border; /* the psi that its values at the border alone make, where systems are coupled; NULL: 0 */
     bn_field *influence; /* of each body: the stream function that is 1 on it, 0 on other bodies and on the border */
 } flow_fields;
 
@@ -146,6 +147,8 @@ typedef struct flow_systems {
     bn_linear *solver[FLOW_SYSTEMS]; /* on a device */
     double total_iterations;
     bool direct; /* all of them */
+    /* psi and omega have the same unknowns, and are solved for together; the border's psi is not zero everywhere. */
+    bool coupled, border;
 } flow_systems;
 
 typedef struct flow_device {
@@ -189,6 +192,10 @@ BN_CHECKED bn_status flow_plan_systems(const bn_case *, bn_plan *, flow *);
 BN_CHECKED bn_status flow_fill(bn_sim *, flow *);
 /* The stream function along the border, relative to the corner at the origin; nx * ny, other nodes untouched. */
 void flow_border_psi(const flow *, double *psi);
+
+/* Of coupled systems: fields.psi_border from the values of psi at the border. `solve` solves the system of psi, from
+ * fields.rhs to fields.next. */
+BN_CHECKED bn_status flow_setup_border(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 
 /* flow_measure.c: extrema, profiles, heat transfer. */
 BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
