@@ -206,13 +206,14 @@ INLINED void wall_vorticity(global const real *psi, global const real *next, glo
 }
 
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
- * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. */
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they may
+ * be left out. */
 kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
                                 global const int *restrict node, global real *restrict omega,
-                                global real *restrict velocity, global acc *restrict partials)
+                                global real *restrict velocity, global acc *restrict partials, int summed)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES];
 #if !HEAT
@@ -250,6 +251,8 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         }
 #endif
     }
+    if (MAY_RETURN_EARLY && !summed)
+        return;
     fold_sums_2_max(residuals, sizes, speeds, ROW_LANES);
     put_partials_3(partials, 0, residuals, sizes, speeds);
 #if HEAT
@@ -497,7 +500,8 @@ kernel void flow_newton_normalise(global real *restrict basis, global const int 
  * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start. */
 kernel void flow_newton_walls(global const real *restrict basis, global const int *restrict node,
                               global const real *restrict walls, global const real *restrict table, int k,
-                              real per_nu_x, real per_nu_y, real share, global real *restrict d_omega)
+                              real per_nu_x, real per_nu_y, real share, global real *restrict d_omega,
+                              global real *restrict d_psi)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
@@ -514,6 +518,7 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
         value = -(share * basis[at + VECTOR(k)]);
     }
     d_omega[at] = value;
+    d_psi[at] = 0;
 }
 
 #if HEAT

@@ -46,6 +46,8 @@ BN_CHECKED bn_status bn_linear_solve_two(bn_linear *first, bn_field *x, bn_field
 /* Counts a direct solve, and launches the computation of its residual if that is due, which the report waits for;
  * bn_linear_solve does it by itself. */
 bool bn_linear_check_is_due(const bn_linear *);
+/* Counts a direct solve that was not done here, when no check is due. */
+void bn_linear_count(bn_linear *);
 BN_CHECKED bn_status bn_linear_check(bn_linear *, bn_field *x, bn_field *b, const bn_cg_target *);
 
 /* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x

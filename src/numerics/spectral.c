@@ -53,8 +53,8 @@ static bn_status create_second(bn_domain *domain, const bn_spectral_second *seco
     BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
                           &s->transposed_second));
     for (int d = 0; d < 2; d++)
-        BN_GO(bn_device_array_reals(domain, "second eigenvalues", plan.axis[d].eigenvalue,
-                                    (size_t)plan.axis[d].count, &s->eigenvalue_second[d]));
+        BN_GO(bn_device_array_reals(domain, "second eigenvalues", plan.axis[d].eigenvalue, (size_t)plan.axis[d].count,
+                                    &s->eigenvalue_second[d]));
 out:
     bn_spectral_plan_destroy(&plan);
     return st;

@@ -85,6 +85,22 @@ out:
     return !reason;
 }
 
+bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
+{
+    bool free_end[4], folds = true;
+    find_ends(s, free_end);
+    for (int d = 0; d < 2; d++) {
+        bn_spectral_axis a = { .intervals = (int)(d ? s->ny : s->nx) - 1,
+                               .low_free = free_end[2 * d],
+                               .high_free = free_end[2 * d + 1] };
+        set_lengths(&a);
+        log[d] = a.log;
+        odd[d] = a.odd;
+        folds = folds && a.folded;
+    }
+    return folds;
+}
+
 /* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
 static int32_t extend(const bn_spectral_axis *a, int m)
 {

@@ -101,6 +101,10 @@ static const bn_key schema[] = {
               "multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
+    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_LAUNCHES), .def_text = "auto",
+      .only = "solver.steady=march",
+      .help = "of a step: one where work-groups can wait for each other and the grid is small, or several; the same "
+              "bits" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
@@ -127,6 +131,7 @@ static const bn_kernel_desc kernels[] = {
     { "flow_advect_vorticity", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
     { "flow_poisson_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
     { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 32 } },
+    { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
@@ -254,6 +259,7 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "UPWIND", s->config.upwind));
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
     BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
+    BN_TRY(flow_plan_one_launch(s, p));
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
@@ -300,6 +306,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
                                     march ? NULL : "flow_advect_vorticity",
                                     march ? NULL : "flow_wall_vorticity",
                                     heat && !march ? NULL : "flow_newton_heat_source",
+                                    s->systems.coupled ? "flow_newton_poisson" : NULL,
                                     s->border.bodies > 0 ? NULL : "flow_body_pressure",
                                     s->border.bodies > 0 ? NULL : "flow_body_constants",
                                     s->border.bodies > 0 ? NULL : "flow_add_influence" };
@@ -307,7 +314,8 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         if (skipped[i])
             BN_TRY(bn_plan_skip_kernel(p, skipped[i]));
     for (size_t i = 0; kernels[i].name && march; i++)
-        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 && strcmp(kernels[i].name, "flow_newton_heat_source") != 0)
+        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 && strcmp(kernels[i].name, "flow_newton_heat_source") != 0 &&
+            !(s->systems.coupled && strcmp(kernels[i].name, "flow_newton_poisson") == 0))
             BN_TRY(bn_plan_skip_kernel(p, kernels[i].name));
     return BN_OK;
 }
@@ -438,6 +446,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->config.woods = bn_case_choice(c, "solver.wall_vorticity") == FLOW_WOODS;
     s->config.steady = bn_case_real(c, "solver.steady_tolerance");
     s->newton.on = bn_case_choice(c, "solver.steady") == FLOW_NEWTON;
+    s->systems.launches = bn_case_choice(c, "solver.launches");
     s->config.cg_tolerance = bn_case_real(c, "solver.cg_tolerance");
     s->config.cg_forcing = bn_case_real(c, "solver.cg_forcing");
     s->config.roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
@@ -510,6 +519,7 @@ const bn_solver bn_solver_flow = {
     .name = "flow",
     .summary = "2-D flow and heat by stream function, vorticity and temperature",
     .schema = schema,
+    .program = "transform+flow+flow_step",
     .kernels = kernels,
     .state_size = sizeof(flow),
     .device = &flow_engine,

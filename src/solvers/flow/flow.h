@@ -18,8 +18,10 @@
 #define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
 #define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
+#define FLOW_LAUNCHES(X) X(FLOW_LAUNCHES_AUTO, "auto") X(FLOW_LAUNCHES_ONE, "one") X(FLOW_LAUNCHES_SEVERAL, "several")
 #define FLOW_STEADY(X) X(FLOW_MARCH, "march") X(FLOW_NEWTON, "newton")
 enum { FLOW_STEADY(BN_CHOICE_ENUM) };
+enum { FLOW_LAUNCHES(BN_CHOICE_ENUM) };
 enum { FLOW_SIDE_NAMES(BN_CHOICE_ENUM) FLOW_SIDES };
 typedef enum flow_kind { FLOW_KINDS(BN_CHOICE_ENUM) } flow_kind;
 typedef enum flow_profile { FLOW_PROFILES(BN_CHOICE_ENUM) } flow_profile;
@@ -133,7 +135,7 @@ typedef struct flow_border {
 typedef struct flow_fields {
     bn_field *psi, *before, *omega, *next, *velocity, *node, *rhs, *T, *T_next;
     bn_field *psi_border; /* the psi that its values at the border alone make, where systems are coupled; NULL: 0 */
-    bn_field *influence; /* of each body: the stream function that is 1 on it, 0 on other bodies and on the border */
+    bn_field *influence;  /* of each body: the stream function that is 1 on it, 0 on other bodies and on the border */
 } flow_fields;
 
 /* The linear systems, FLOW_PSI to FLOW_HEAT. */
@@ -149,13 +151,36 @@ typedef struct flow_systems {
     bool direct; /* all of them */
     /* psi and omega have the same unknowns, and are solved for together; the border's psi is not zero everywhere. */
     bool coupled, border;
+    int launches; /* solver.launches */
 } flow_systems;
+
+/* Arrays of a step in one launch: of psi and omega, then of the temperature. */
+enum {
+    STEP_TWIDDLE_X,
+    STEP_TWIDDLE_Y,
+    STEP_PICK_X,
+    STEP_PICK_Y,
+    STEP_OMEGA_X,
+    STEP_OMEGA_Y,
+    STEP_PSI_X,
+    STEP_PSI_Y,
+    STEP_HEAT_PICK_X,
+    STEP_HEAT_PICK_Y,
+    STEP_HEAT_X,
+    STEP_HEAT_Y,
+    STEP_COEFFICIENTS,
+    STEP_MEETING,
+    FLOW_STEP_TABLES
+};
 
 typedef struct flow_device {
     bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *total_residual;
     bn_kernel *body_pressure, *body_constants, *add_influence;
     bn_partials *sums, *body_sums;
     bn_scalars *totals, *influence_inverse;
+    bn_kernel *step; /* NULL: several launches */
+    bn_device_array *step_tables[FLOW_STEP_TABLES];
+    bn_scalars *step_failed;
 } flow_device;
 
 typedef struct flow {
@@ -216,6 +241,15 @@ BN_CHECKED bn_status flow_step_bodies(flow *, bn_field *psi, bn_field *omega, bn
  * start fields.next to fields.next. */
 BN_CHECKED bn_status flow_setup_bodies(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 extern const bn_engine flow_engine;
+
+/* flow_one_launch.c: a step in one launch, where the grid and the device allow it: what the plan says of it, what it
+ * needs on a device (device.step stays NULL where the device turns out not to be able), the step. */
+BN_CHECKED bn_status flow_plan_one_launch(const flow *, bn_plan *);
+BN_CHECKED bn_status flow_one_launch_setup(bn_sim *, flow *);
+void flow_one_launch_teardown(flow *);
+BN_CHECKED bn_status flow_one_launch(flow *);
+/* Fails if its work-groups have not met in a step since. Waits. */
+BN_CHECKED bn_status flow_one_launch_check(bn_sim *, flow *);
 
 extern const bn_engine bn_flow_reference_single, bn_flow_reference_double;
 

@@ -98,7 +98,7 @@ static bn_status precondition(flow *s, int k)
     const double nu_x = w->scale * c->nu_x, nu_y = w->scale * c->nu_y;
     BN_TRY(BN_RUN(w->walls, BN_READ(w->vectors, 0), BN_READ(s->fields.node, 0), BN_SCALARS(w->wall_values),
                   BN_ARRAY(w->wall_table), BN_I32V(k), BN_REALV(1 / nu_x), BN_REALV(1 / nu_y),
-                  BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega)));
+                  BN_REALV(FLOW_NEWTON_BODY / (nu_x > nu_y ? nu_x : nu_y)), BN_WRITE(w->d_omega), BN_WRITE(d_psi)));
     if (s->config.a > 0) {
         BN_TRY(BN_RUN(w->heat_source, BN_READ(w->vectors, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_I32V(k),
                       BN_REALV(c->per_h2_x / (c->a_x * w->scale * w->weight)), BN_WRITE(rhs), BN_WRITE(w->d_heat)));
@@ -108,6 +108,10 @@ static bn_status precondition(flow *s, int k)
                   BN_READ(heat_or(s, w->d_heat, w->d_omega), 1), BN_READ(s->fields.velocity, 0),
                   BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_I32V(k),
                   BN_REALV(c->per_h2_x / nu_x), BN_WRITE(rhs)));
+    if (s->systems.coupled) {
+        BN_TRY(bn_linear_solve_two(s->systems.solver[FLOW_PSI], w->d_omega, d_psi, rhs));
+        return bn_linear_check(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]);
+    }
     BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], w->d_omega, rhs, &s->systems.target[FLOW_PSI]));
     BN_TRY(BN_RUN(w->poisson, BN_READ(w->d_omega, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_WRITE(d_psi),
                   BN_WRITE(rhs)));

@@ -288,8 +288,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_OMEGA, next, rhs, &s->systems.target[FLOW_OMEGA]));
         BN_PRECISE(flow_poisson_source)
         (s, next, bn_field_host(s->fields.psi), node, bn_field_host(s->fields.before), rhs);
-        BN_TRY(
-            BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
+        BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
     }
     bn_field_swap(s->fields.psi, s->fields.before);
     real *psi = bn_field_host(s->fields.psi);

@@ -61,6 +61,7 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
+    BN_TRY(flow_one_launch_setup(sim, s));
     return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
 }
 
@@ -73,6 +74,7 @@ static void teardown(void *state)
     bn_partials_destroy(&s->device.body_sums);
     bn_scalars_destroy(&s->device.totals);
     bn_scalars_destroy(&s->device.influence_inverse);
+    flow_one_launch_teardown(s);
     flow_newton_teardown(s);
 }
 
@@ -136,12 +138,29 @@ static bn_status solve_apart(flow *s)
     return bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]);
 }
 
+/* What is told of a step that nobody looks at. */
+static bn_status quiet_step(flow *s, bn_step *out)
+{
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
+    *out = s->told;
+    out->converged = false;
+    return BN_OK;
+}
+
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
     const bool heat = s->config.a > 0;
     if (s->newton.on)
         return newton_step(sim, s, out);
+    /* Direct solves need no answer of the device. */
+    const bool quiet = s->systems.direct && bn_sim_is_quiet(sim) && bn_sim_steps(sim) % FLOW_LOOK_EVERY != 0 &&
+                       s->told.dt > 0;
+    if (quiet && s->device.step) {
+        BN_TRY(flow_one_launch(s));
+        return quiet_step(s, out);
+    }
     if (heat) {
         BN_TRY(step_heat(s));
         BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
@@ -161,20 +180,18 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
+                      BN_I32V(!quiet)));
     else
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.node, 0), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums)));
-    /* Direct solves need no answer of the device. */
-    if (s->systems.direct && bn_sim_is_quiet(sim) && bn_sim_steps(sim) % FLOW_LOOK_EVERY != 0 && s->told.dt > 0) {
-        *out = s->told;
-        out->converged = false;
-        return BN_OK;
-    }
+                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+    if (quiet)
+        return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
                              FLOW_TOTALS + (size_t)s->border.bodies));
+    BN_TRY(flow_one_launch_check(sim, s));
     return flow_report(sim, s, out);
 }
 
