@@ -28,11 +28,13 @@ kernel void flow_newton_normalise(global real *restrict basis, global const int 
     }
 }
 
-/* Products of the vectors 0 to k - 1 with vector k. At the end some are formed twice. */
+/* Products of the vectors 0 to k - 1 with vector k, shared out to the layers of the launch. At the end some are formed
+ * twice. */
 kernel void flow_newton_dots(global const real *restrict basis, int k, global acc *restrict dots)
 {
     local acc lanes[SUMS_AT_ONCE * LANES];
-    for (int c = 0; c < k; c += SUMS_AT_ONCE) {
+    const int step = SUMS_AT_ONCE * (int)get_num_groups(2);
+    for (int c = SUMS_AT_ONCE * (int)get_group_id(2); c < k; c += step) {
         for (int q = 0; q < SUMS_AT_ONCE; q++) {
             const index_t from = VECTOR(min(c + q, k - 1)), to = VECTOR(k);
             CLEAR_LANES(lanes + q * LANES);
@@ -68,11 +70,23 @@ kernel void flow_newton_column(global const acc *restrict dots, int k, global re
             EACH_LANE(lane, width, body)     \
         }
 
-/* own -= factors[c] vector c, for the vectors c below k, in this order. */
+/* own -= factors[c] vector c, for the vectors c below k, in this order; so many at once, whose loads overlap. */
+#define VECTORS_AT_ONCE 16
 static inline void subtract_vectors(local real *own, global const real *basis, global const real *factors, int k,
                                     index_t first, int width)
 {
-    for (int c = 0; c < k; c++) {
+    int c = 0;
+    for (; c + VECTORS_AT_ONCE <= k; c += VECTORS_AT_ONCE) {
+        for (int part = 0; part < PARTS; part++) {
+            const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
+            EACH_NODE(r, lane, real value = own[OWN(r, part) + lane];
+                      for (int q = 0; q < VECTORS_AT_ONCE; q++) value = value - factors[c + q] *
+                                                                                    basis[from + VECTOR(q) +
+                                                                                          r * PITCH + lane];
+                      own[OWN(r, part) + lane] = value)
+        }
+    }
+    for (; c < k; c++) {
         const real factor = factors[c];
         for (int part = 0; part < PARTS; part++) {
             const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
@@ -139,6 +153,7 @@ kernel void flow_newton_walls(global const real *restrict basis, global const in
         const int m = side < 2 ? Y0 + j : X0 + i, count = side < 2 ? GNY : GNX;
         global const real *entry = table + (side < 2 ? 0 : 2 * GNY), *wall = walls + side * LONGER;
         real sum = 0;
+        UNROLLED_BY_8
         for (int p = 1; p < count - 1; p++)
             sum = sum + (entry[m < p ? p - m : m - p] - entry[m + p]) * wall[p];
         value = -((side < 2 ? per_nu_x : per_nu_y) * sum);

@@ -57,7 +57,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
     for (int i = 0; i < 3; i++) {
         offset[i] = gridless ? 0 : (size_t)((long)box->offset[i] + part->first[i]);
         size_t items = part->n[i];
-        if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
+        if (i == 2 && (k->desc->range == BN_PER_CELL || k->desc->range == BN_PER_BLOCK) && k->layers > 1 &&
+            k->program->domain->desc.grid.dims < 3)
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_BLOCK)
             items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];

@@ -2,6 +2,9 @@
  * the kernels flow_newton_... of kernels/flow.cl. */
 #include "flow.h"
 
+/* Work-groups for each block of products of vectors: small grids have few blocks. */
+enum { DOT_LAYERS = 8 };
+
 /* Kernels for flow with and without temperature have the same arguments; those of no temperature are not read. */
 static bn_field *heat_or(const flow *s, bn_field *T, bn_field *other) { return s->config.a > 0 ? T : other; }
 
@@ -30,6 +33,7 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
     BN_TRY(bn_program_build(d, "flow_krylov", defines, sizeof defines / sizeof *defines, &w->program));
     for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
         BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
+    bn_kernel_layers(w->dots, DOT_LAYERS);
     w->residual = bn_sim_kernel(sim, "flow_newton_residual");
     w->heat_source = bn_sim_kernel(sim, "flow_newton_heat_source");
     w->vorticity_source = bn_sim_kernel(sim, "flow_newton_vorticity_source");
