@@ -155,10 +155,10 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
-/* (5) at a node: from the old vorticity and velocity there to the new ones, and the steady residual of omega. A residual
- * is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt
- * nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next node; see
- * docs/flow.md. */
+/* (5) at a node: from the old vorticity and velocity there to the new ones, and the steady residual of omega. A
+ * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
+ * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
+ * node; see docs/flow.md. */
 INLINED void wall_vorticity(global const real *psi, global const real *next, global const real *T, index_t at, int n,
                             real *omega_here, real *u_here, real *v_here, real *residual_here)
 {
@@ -206,8 +206,8 @@ INLINED void wall_vorticity(global const real *psi, global const real *next, glo
 }
 
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
- * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they may
- * be left out. */
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they
+ * may be left out. */
 kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,

@@ -4,8 +4,8 @@
  * as many as run side by side (BN_SIDE_BY_SIDE), and each goes through several pairs of lines. */
 #if ONE_LAUNCH
 
-/* What a work-group wrote before a meeting all see after it: `mem_fence` orders nothing beyond the work-group on NVIDIA,
- * and its first-level caches are not coherent; membar.gl empties them. */
+/* What a work-group wrote before a meeting all see after it. That `mem_fence` reaches beyond the work-group nobody
+ * promises, and first-level caches need not be coherent: membar.gl of NVIDIA's machine language sees to both. */
 #ifdef __NV_CL_C_VERSION
 #define FENCE asm volatile("membar.gl;" ::: "memory")
 #else
@@ -49,7 +49,7 @@ ALWAYS_INLINED void meet(volatile global int *meeting)
 #define FOR_GROUPS(task, count) for (int task = (int)get_group_id(0); task < (count); task += (int)get_num_groups(0))
 #define LOCAL_AND_GLOBAL barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
-/* run: 0 for meetings alone, which prove that the work-groups run side by side. */
+/* run: 0 for meetings alone, which prove that the work-groups run side by side. totals[4]: 1 where they did not. */
 kernel void flow_step(global real *omega, global real *next, global real *psi, global real *velocity,
 #if HEAT
                       global real *T, global real *T_next, global const uchar *heat_stencil,
@@ -64,7 +64,7 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
                       global const int *restrict heat_pick_x, global const int *restrict heat_pick_y,
                       global const real *restrict heat_x, global const real *restrict heat_y,
 #endif
-                      global real *coefficients, volatile global int *meeting, int run, global real *failed)
+                      global real *coefficients, volatile global int *meeting, int run, global real *totals)
 {
     local real2 z[STEP_POINTS];
     const axis x = FOLDED(STEP_LOG_X, 1), y = FOLDED(STEP_LOG_Y, 1);
@@ -124,8 +124,8 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
                            omega_y, psi_x, psi_y, z);
         for (int system = from; system <= to; system++) {
             LOCAL_AND_GLOBAL
-            back_columns(COEFFICIENTS(1 + system), system == 0 ? spread : spread_psi, COEFFICIENTS_PITCH, 2 * pair, x, y,
-                         along_y, z);
+            back_columns(COEFFICIENTS(1 + system), system == 0 ? spread : spread_psi, COEFFICIENTS_PITCH, 2 * pair, x,
+                         y, along_y, z);
         }
         LOCAL_AND_GLOBAL
     }
@@ -151,6 +151,6 @@ kernel void flow_step(global real *omega, global real *next, global real *psi, g
         }
     }
     if (get_group_id(0) == 0 && get_local_id(0) == 0)
-        failed[0] = (real)meeting[FAILED];
+        totals[4] = (real)meeting[FAILED];
 }
 #endif

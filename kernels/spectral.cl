@@ -1,7 +1,7 @@
 /* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle by sine and cosine
- * transforms along x and y (transform.cl), division by the eigenvalues, and back, in three launches (Hockney 1965). With
- * SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are those
- * of the second right-hand side. */
+ * transforms along x and y (transform.cl), division by the eigenvalues, and back, in three launches (Hockney 1965).
+ * With SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are
+ * those of the second right-hand side. */
 
 #define AXIS_X ((axis){ LOG_X, LENGTH_X, CHIRP_X, FOLD_X, ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X })
 #define AXIS_Y ((axis){ LOG_Y, LENGTH_Y, CHIRP_Y, FOLD_Y, ODD_Y, FIRST_Y, COUNT_Y, TWICE_LOW_Y, TWICE_HIGH_Y })

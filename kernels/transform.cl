@@ -340,8 +340,8 @@ ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 
  * c * pitch of `transposed`. Transposed writes are scattered, so that all reads are in order. Between the transforms
  * along y and back along x, in `spread`, rows begin at the grid's first node, so that pairs are aligned. */
 
-/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. Tables: those of
- * the host's spectral_plan.h, forward or back. */
+/* The transform of a dimension, constants of the build; the unknowns are `count` nodes from `first` on. Tables: those
+ * of the host's spectral_plan.h, forward or back. */
 typedef struct axis {
     int log, length, chirps, folded, odd, first, count, twice_low, twice_high;
 } axis;
@@ -366,7 +366,16 @@ ALWAYS_INLINED void store(global real *values, lines l, axis a, tables t, int pa
 }
 
 #define NOT_DIVIDED ((divisor){ 0, 0, 0 })
-#define TWO_LINES(line, from, apart, step, values, lines_of)                                                           lines l;                                                                                                           l.first = (from);                                                                                                  l.second = l.first + (apart);                                                                                      l.stride = (step);                                                                                                 l.count = (values);                                                                                                l.has_first = (line) < (lines_of);                                                                                 l.has_second = (line) + 1 < (lines_of);                                                                            l.factor_first = l.factor_second = 1;                                                                              l.twice_low = l.twice_high = 0;
+#define TWO_LINES(line, from, apart, step, values, lines_of) \
+    lines l;                                                 \
+    l.first = (from);                                        \
+    l.second = l.first + (apart);                            \
+    l.stride = (step);                                       \
+    l.count = (values);                                      \
+    l.has_first = (line) < (lines_of);                       \
+    l.has_second = (line) + 1 < (lines_of);                  \
+    l.factor_first = l.factor_second = 1;                    \
+    l.twice_low = l.twice_high = 0;
 
 /* Rows number `row` and `row` + 1 of the unknowns, from the grid to transposed lines. Rows and columns on a mirrored
  * border count twice, because the stencil halves them. */

@@ -34,7 +34,8 @@ typedef struct bn_kernel_desc {
     bn_cost cost;
 } bn_kernel_desc;
 
-/* Builds `file` ("flow" for kernels/flow.cl, "transform+spectral" for two files one after the other). A failure is BN_DEVICE with the compiler's log, file and lines. */
+/* Builds `file` ("flow" for kernels/flow.cl, "transform+spectral" for two files one after the other). A failure is
+ * BN_DEVICE with the compiler's log, file and lines. */
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 

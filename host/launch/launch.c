@@ -230,7 +230,8 @@ static bn_status check_kernel(const bn_kernel *k)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
     if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR ||
-          k->desc->range == BN_SIDE_BY_SIDE) && d->box_count > 1) ||
+          k->desc->range == BN_SIDE_BY_SIDE) &&
+         d->box_count > 1) ||
         (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);

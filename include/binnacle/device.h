@@ -29,7 +29,7 @@ typedef struct bn_device_info {
     size_t max_work_group; /* work-items */
     size_t max_work_item[3];
     bool side_by_side; /* work-groups that fit together run together, and may wait for each other */
-    double bandwidth; /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
+    double bandwidth;  /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
 } bn_device_info;
 
 /* A work-group shape for one kernel. */

@@ -35,11 +35,11 @@ void bn_linear_destroy(bn_linear **);
 
 /* The residual of a direct solution is recomputed on the first and then on every so many-th solve; it decides nothing
  * but whether the run may go on. In between the report is the last one. */
-enum { BN_LINEAR_CHECK_EVERY = 16 };
+enum { BN_LINEAR_CHECK_EVERY = 32 };
 
 /* Couples two direct systems A x = b and B y = area x + fixed of the same unknowns (their bits are equal), which may be
- * one and the same, so that bn_linear_solve_two solves both with one transform forward. `plus`: B^-1 fixed, NULL: 0. The
- * stencils are those of their descriptions, with bits; fields as those of bn_linear_create. */
+ * one and the same, so that bn_linear_solve_two solves both with one transform forward. `plus`: B^-1 fixed, NULL: 0.
+ * The stencils are those of their descriptions, with bits; fields as those of bn_linear_create. */
 BN_CHECKED bn_status bn_linear_couple(bn_linear *first, const bn_stencil *, const bn_linear_work *,
                                       const bn_stencil *second, bn_field *plus);
 BN_CHECKED bn_status bn_linear_solve_two(bn_linear *first, bn_field *x, bn_field *y, bn_field *b);

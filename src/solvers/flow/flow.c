@@ -306,7 +306,8 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         if (skipped[i])
             BN_TRY(bn_plan_skip_kernel(p, skipped[i]));
     for (size_t i = 0; kernels[i].name && march; i++)
-        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 && strcmp(kernels[i].name, "flow_newton_heat_source") != 0 &&
+        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 &&
+            strcmp(kernels[i].name, "flow_newton_heat_source") != 0 &&
             !(s->systems.coupled && strcmp(kernels[i].name, "flow_newton_poisson") == 0))
             BN_TRY(bn_plan_skip_kernel(p, kernels[i].name));
     return BN_OK;

@@ -180,7 +180,6 @@ typedef struct flow_device {
     bn_scalars *totals, *influence_inverse;
     bn_kernel *step; /* NULL: several launches */
     bn_device_array *step_tables[FLOW_STEP_TABLES];
-    bn_scalars *step_failed;
 } flow_device;
 
 typedef struct flow {
@@ -190,7 +189,8 @@ typedef struct flow {
     flow_fields fields;
     flow_systems systems;
     double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
-                                                 sum of squared changes of T; change of psi on each body */
+                                                 sum of squared changes of T; change of psi on each body, or whether a
+                                                 step in one launch has failed */
     bn_step told;                             /* what the last report said */
     double psi_body;                          /* psi on the first body */
     double steady_residual;                   /* of the last step: docs/flow.md, "When the flow is steady" */
@@ -248,8 +248,8 @@ BN_CHECKED bn_status flow_plan_one_launch(const flow *, bn_plan *);
 BN_CHECKED bn_status flow_one_launch_setup(bn_sim *, flow *);
 void flow_one_launch_teardown(flow *);
 BN_CHECKED bn_status flow_one_launch(flow *);
-/* Fails if its work-groups have not met in a step since. Waits. */
-BN_CHECKED bn_status flow_one_launch_check(bn_sim *, flow *);
+/* After the totals were read: fails if the work-groups have not met in a step. */
+BN_CHECKED bn_status flow_one_launch_check(bn_sim *, const flow *);
 
 extern const bn_engine bn_flow_reference_single, bn_flow_reference_double;
 

@@ -238,9 +238,10 @@ bn_status flow_setup_border(bn_sim *sim, flow *s, bn_status (*solve)(flow *, con
     const double k[4] = { s->k.per_h2_x, s->k.per_h2_x, s->k.per_h2_y, s->k.per_h2_y };
     const long step[4] = { -1, 1, -(long)s->config.nx, (long)s->config.nx };
     bn_status st = BN_OK;
-    double *psi = calloc(2 * points, sizeof *psi), *rhs = psi + points;
+    double *psi = calloc(2 * points, sizeof *psi);
     if (!psi)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the border of flow");
+    double *rhs = psi + points;
     flow_border_psi(s, psi);
     for (size_t at = 0; at < points; at++)
         for (int d = 0; d < 4 && s->systems.bits[FLOW_PSI][at]; d++)

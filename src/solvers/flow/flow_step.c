@@ -190,7 +190,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
-                             FLOW_TOTALS + (size_t)s->border.bodies));
+                             FLOW_TOTALS + (size_t)(s->device.step ? 1 : s->border.bodies)));
     BN_TRY(flow_one_launch_check(sim, s));
     return flow_report(sim, s, out);
 }
