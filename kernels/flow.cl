@@ -45,11 +45,9 @@ static inline real convective_outflow(int side, real u, real v)
 
 #if HEAT
 /* Right-hand side of (1), by control volumes; zero where T is given. The solution starts from T. */
-kernel void flow_advect_heat(global const real *restrict T, global const real *restrict velocity,
-                             global const int *restrict node, global const uchar *restrict stencil,
-                             global real *restrict rhs, global real *restrict next)
+INLINED void advect_heat(int i, int j, global const real *T, global const real *velocity, global const int *node,
+                         global const uchar *stencil, global real *rhs, global real *next)
 {
-    CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at], s = stencil[at], side = n / NODE_SIDE & 3;
     const real t = T[at];
@@ -67,17 +65,21 @@ kernel void flow_advect_heat(global const real *restrict T, global const real *r
     rhs[at] = sum;
     next[at] = t;
 }
+
+kernel void flow_advect_heat(global const real *restrict T, global const real *restrict velocity,
+                             global const int *restrict node, global const uchar *restrict stencil,
+                             global real *restrict rhs, global real *restrict next)
+{
+    CELL(i, j);
+    advect_heat(i, j, T, velocity, node, stencil, rhs, next);
+}
 #endif
 
 /* Right-hand side of (2); zero where omega is no unknown. The solution starts from omega. */
-kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict velocity,
-#if HEAT
-                                  global const real *restrict T,
-#endif
-                                  global const int *restrict node, global const uchar *restrict stencil,
-                                  global real *restrict rhs, global real *restrict next)
+INLINED void advect_vorticity(int i, int j, global const real *omega, global const real *velocity,
+                              global const real *T, global const int *node, global const uchar *stencil,
+                              global real *rhs, global real *next)
 {
-    CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at];
     const real w = omega[at];
@@ -95,6 +97,20 @@ kernel void flow_advect_vorticity(global const real *restrict omega, global cons
     }
     rhs[at] = sum;
     next[at] = w;
+}
+
+kernel void flow_advect_vorticity(global const real *restrict omega, global const real *restrict velocity,
+#if HEAT
+                                  global const real *restrict T,
+#endif
+                                  global const int *restrict node, global const uchar *restrict stencil,
+                                  global real *restrict rhs, global real *restrict next)
+{
+    CELL(i, j);
+#if !HEAT
+    global const real *T = 0;
+#endif
+    advect_vorticity(i, j, omega, velocity, T, node, stencil, rhs, next);
 }
 
 /* Right-hand side of (3), and the start value 2 psi - psi_before. */
@@ -139,19 +155,70 @@ static inline real body_vorticity(global const real *psi, global const real *nex
  * neighbour is not read. */
 #define FLUX(f, k, s, a, b, to) ((s) >> (a)&1 || (s) >> (b)&1 ? stencil_face(k, s, a, b) * (f[at + (to)] - f[at]) : 0)
 
+/* (5) at a node: from the old vorticity and velocity there to the new ones, and the steady residual of omega. A
+ * residual is the change that an explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the
+ * fluid, dt nu / h^2 (formula - omega) at walls and on bodies, the rate at which the difference spreads to the next
+ * node; see docs/flow.md. */
+INLINED void wall_vorticity(global const real *psi, global const real *next, global const real *T, index_t at, int n,
+                            real *omega_here, real *u_here, real *v_here, real *residual_here)
+{
+    const int side = n / NODE_SIDE & 3;
+    const real old = *omega_here;
+    real w = next[at], u = *u_here, v = *v_here, residual = 0;
+    if (n & NODE_OMEGA) {
+        const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
+        u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+        v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+        residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
+               DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
+#if HEAT
+        residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
+#endif
+    } else if (n & NODE_WALL) { /* the velocity is the wall's own */
+        const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
+        const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
+        const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
+        w = old + THETA * (wall - old);
+        residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
+    } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
+        const real wall = body_vorticity(psi, next, at, n);
+        w = old + THETA * (wall - old);
+        residual = (NU_X > NU_Y ? NU_X : NU_Y) * (wall - old);
+    } else if (n & NODE_SLIP) { /* omega = 0: psi is straight along the normal */
+        const real drop = psi[at + INNER(side)] - psi[at];
+        w = 0;
+        if (side < 2)
+            v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
+        else
+            u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
+    } else if (n & NODE_OUTFLOW) {
+        if (side < 2)
+            u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
+        else
+            v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
+        residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
+        w = old + residual;
+    }
+    *omega_here = w;
+    *u_here = u;
+    *v_here = v;
+    *residual_here = residual;
+}
+
 /* (5): velocity everywhere, vorticity at the border and on bodies. Partial sums: squares of the steady residual of
- * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T. A residual is the change that an
- * explicit step would make: dt (nu Laplace omega - u omega_x - v omega_y + C T_x) in the fluid, dt nu / h^2 (formula -
- * omega) at walls and on bodies, the rate at which the difference spreads to the next node; see docs/flow.md. */
+ * omega, squares of omega, the largest |u| + |v|, squares of the steady residual of T; unless they are `summed` they
+ * may be left out. */
 kernel void flow_wall_vorticity(global const real *restrict psi, global const real *restrict next,
 #if HEAT
                                 global const real *restrict T, global const uchar *restrict stencil,
 #endif
                                 global const int *restrict node, global real *restrict omega,
-                                global real *restrict velocity, global acc *restrict partials)
+                                global real *restrict velocity, global acc *restrict partials, int summed)
 {
     local acc residuals[LANES], sizes[LANES], speeds[LANES];
-#if HEAT
+#if !HEAT
+    global const real *T = 0;
+#else
     local acc heats[LANES];
     CLEAR_LANES(heats);
 #endif
@@ -160,43 +227,9 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
     CLEAR_LANES(speeds);
     FOR_CELLS(1, i, j, lane) {
         const index_t at = AT(i, j);
-        const int n = node[at], side = n / NODE_SIDE & 3;
-        const real old = omega[at];
-        real w = next[at], u = velocity[at], v = velocity[at + PLANE], residual = 0;
-        if (n & NODE_OMEGA) {
-            const real west = next[at - 1], east = next[at + 1], south = next[at - PITCH], north = next[at + PITCH];
-            u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
-            v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
-            residual = (NU_X * ((west - w) + (east - w)) + NU_Y * ((south - w) + (north - w))) -
-                   DT * (u * derivative(west, w, east, u, PER_2H_X) + v * derivative(south, w, north, v, PER_2H_Y));
-#if HEAT
-            residual = residual + (DT * BUOYANCY) * (PER_2H_X * (T[at + 1] - T[at - 1]));
-#endif
-        } else if (n & NODE_WALL) { /* the velocity is the wall's own */
-            const real formula = WALL_FORMULA(side < 2 ? WALL_X : WALL_Y, INNER(side));
-            const real slip = (side < 2 ? SLIP_X * v : SLIP_Y * u);
-            const real wall = formula - (side == 0 || side == 3 ? slip : -slip);
-            w = old + THETA * (wall - old);
-            residual = (side < 2 ? NU_X : NU_Y) * (wall - old);
-        } else if (n & NODE_BODY) { /* at rest; the mean of the formula over the fluid neighbours */
-            const real wall = body_vorticity(psi, next, at, n);
-            w = old + THETA * (wall - old);
-            residual = (NU_X > NU_Y ? NU_X : NU_Y) * (wall - old);
-        } else if (n & NODE_SLIP) { /* omega = 0: psi is straight along the normal */
-            const real drop = psi[at + INNER(side)] - psi[at];
-            w = 0;
-            if (side < 2)
-                v = 2 * PER_2H_X * (side == 0 ? -drop : drop);
-            else
-                u = 2 * PER_2H_Y * (side == 2 ? drop : -drop);
-        } else if (n & NODE_OUTFLOW) {
-            if (side < 2)
-                u = PER_2H_Y * (psi[at + PITCH] - psi[at - PITCH]);
-            else
-                v = PER_2H_X * (psi[at - 1] - psi[at + 1]);
-            residual = -(convective_outflow(side, u, v) * (old - next[at + INNER(side)]));
-            w = old + residual;
-        }
+        const int n = node[at];
+        real w = omega[at], u = velocity[at], v = velocity[at + PLANE], residual;
+        wall_vorticity(psi, next, T, at, n, &w, &u, &v, &residual);
         omega[at] = w;
         velocity[at] = u;
         velocity[at + PLANE] = v;
@@ -204,7 +237,7 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         sizes[lane] += w * w;
         speeds[lane] = larger(speeds[lane], fabs(u) + fabs(v));
 #if HEAT
-        const int s = stencil[at];
+        const int s = stencil[at], side = n / NODE_SIDE & 3;
         if (s) {
             const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
             const real t = T[at], t_x = inner_x ? derivative(T[at - 1], t, T[at + 1], u, PER_2H_X) : 0;
@@ -218,6 +251,8 @@ kernel void flow_wall_vorticity(global const real *restrict psi, global const re
         }
 #endif
     }
+    if (MAY_RETURN_EARLY && !summed)
+        return;
     fold_sums_2_max(residuals, sizes, speeds, ROW_LANES);
     put_partials_3(partials, 0, residuals, sizes, speeds);
 #if HEAT
@@ -332,9 +367,6 @@ kernel void flow_add_influence(global const real *restrict influence, global con
 #if NEWTON
 #define PARTS (1 + HEAT)
 #define VECTOR(k) ((index_t)((k)*PARTS) * PLANE)
-/* Values of the nodes of a side, in `walls`. */
-#define LONGER (GNX > GNY ? GNX : GNY)
-#define OF_WALL(side) ((side)*LONGER + ((side) < 2 ? Y0 + j : X0 + i))
 
 /* Velocity from psi, or its change from that of psi; where it does not follow from psi u and v stay. */
 static inline void velocity_of(global const real *psi, index_t at, int n, real *u, real *v)
@@ -440,50 +472,6 @@ kernel void flow_newton_residual(global const real *restrict psi, global const r
     put_partial_sum(norms, 0, all);
 }
 
-/* Vector k over its length, which becomes number k of `column`, and its values at walls. */
-kernel void flow_newton_normalise(global real *restrict basis, global const int *restrict node,
-                                  global const acc *restrict norms, int k, global real *restrict column,
-                                  global real *restrict walls)
-{
-    local acc scratch[FINISH_LANES];
-    const acc total = total_sum(norms, 0, scratch);
-    const real length = SQRT(total), factor = length > 0 ? 1 / length : 0;
-    if (first_group() && get_local_id(0) == 0)
-        column[k] = length;
-    FOR_CELLS(1, i, j, lane) {
-        const index_t at = AT(i, j);
-        const real value = factor * basis[at + VECTOR(k)];
-        basis[at + VECTOR(k)] = value;
-        if (HEAT)
-            basis[at + VECTOR(k) + PLANE] = factor * basis[at + VECTOR(k) + PLANE];
-        if (node[at] & NODE_WALL)
-            walls[OF_WALL(node[at] / NODE_SIDE & 3)] = value;
-    }
-}
-
-/* P^-1 at walls: along each side, the inverse of the wall formula's share in J as a product with a matrix whose entries
- * depend on sum and difference of the places, table[|m - p|] - table[m + p]; on bodies a share. Elsewhere the start. */
-kernel void flow_newton_walls(global const real *restrict basis, global const int *restrict node,
-                              global const real *restrict walls, global const real *restrict table, int k,
-                              real per_nu_x, real per_nu_y, real share, global real *restrict d_omega)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    const int n = node[at], side = n / NODE_SIDE & 3;
-    real value = 0;
-    if (n & NODE_WALL) {
-        const int m = side < 2 ? Y0 + j : X0 + i, count = side < 2 ? GNY : GNX;
-        global const real *entry = table + (side < 2 ? 0 : 2 * GNY), *wall = walls + side * LONGER;
-        real sum = 0;
-        for (int p = 1; p < count - 1; p++)
-            sum = sum + (entry[m < p ? p - m : m - p] - entry[m + p]) * wall[p];
-        value = -((side < 2 ? per_nu_x : per_nu_y) * sum);
-    } else if (n & NODE_BODY) {
-        value = -(share * basis[at + VECTOR(k)]);
-    }
-    d_omega[at] = value;
-}
-
 #if HEAT
 /* P^-1 for T: right-hand side and start. per_a: over dt a scale weight. */
 kernel void flow_newton_heat_source(global const real *restrict basis, global const uchar *restrict stencil, int k,
@@ -567,130 +555,5 @@ kernel void flow_newton_jacobian(global const real *restrict omega, global const
     }
     basis[at + VECTOR(k) + PLANE] = weight * heat;
 #endif
-}
-
-/* Products of the vectors 0 to k - 1 with vector k. At the end some are formed twice. */
-kernel void flow_newton_dots(global const real *restrict basis, int k, global acc *restrict dots)
-{
-    local acc lanes[SUMS_AT_ONCE * LANES];
-    for (int c = 0; c < k; c += SUMS_AT_ONCE) {
-        for (int q = 0; q < SUMS_AT_ONCE; q++) {
-            const index_t from = VECTOR(min(c + q, k - 1)), to = VECTOR(k);
-            CLEAR_LANES(lanes + q * LANES);
-            FOR_CELLS(1, i, j, lane) {
-                const index_t at = AT(i, j);
-                real sum = basis[at + from] * basis[at + to];
-                if (HEAT)
-                    sum = sum + basis[at + from + PLANE] * basis[at + to + PLANE];
-                lanes[q * LANES + lane] += sum;
-            }
-        }
-        put_partial_sums(dots, c, k, lanes);
-    }
-}
-
-/* Their sums, shared out to the work-groups. */
-kernel void flow_newton_column(global const acc *restrict dots, int k, global real *restrict column)
-{
-    local acc scratch[FINISH_LANES];
-    const int groups = (int)(get_num_groups(0) * get_num_groups(1));
-    for (int c = (int)(get_group_id(0) + get_num_groups(0) * get_group_id(1)); c < k; c += groups) {
-        const acc total = total_sum(dots, c, scratch);
-        if (get_local_id(0) == 0)
-            column[c] = total;
-    }
-}
-
-/* The values of a vector in this block, in local memory: of row r, and of omega (part 0) or T (part 1). */
-#define OWN(r, part) (((r)*PARTS + (part)) * LANES)
-#define EACH_NODE(r, lane, body)             \
-    for (int r = 0; r < BLOCK_NY; r++)       \
-        if (block_top() + r < NY) {          \
-            EACH_LANE(lane, width, body)     \
-        }
-
-/* own -= factors[c] vector c, for the vectors c below k, in this order. */
-static inline void subtract_vectors(local real *own, global const real *basis, global const real *factors, int k,
-                                    index_t first, int width)
-{
-    for (int c = 0; c < k; c++) {
-        const real factor = factors[c];
-        for (int part = 0; part < PARTS; part++) {
-            const index_t from = first + VECTOR(c) + (index_t)part * PLANE;
-            EACH_NODE(r, lane, const int at = OWN(r, part) + lane;
-                      own[at] = own[at] - factor * basis[from + r * PITCH + lane])
-        }
-    }
-}
-
-/* Vector k less its projection on the vectors before, and its squared length (classical Gram and Schmidt). */
-kernel void flow_newton_project(global real *restrict basis, global const real *restrict column, int k,
-                                global acc *restrict norms)
-{
-    local acc lanes[LANES];
-    local real own[BLOCK_NY * PARTS * LANES];
-    const int width = min(BLOCK_NX, NX - block_first());
-    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
-    CLEAR_LANES(lanes);
-    for (int part = 0; part < PARTS; part++) {
-        EACH_NODE(r, lane, own[OWN(r, part) + lane] = basis[to + part * PLANE + r * PITCH + lane])
-    }
-    subtract_vectors(own, basis, column, k, first, width);
-    for (int part = 0; part < PARTS; part++) {
-        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
-    }
-    EACH_NODE(r, lane, real sum = own[OWN(r, 0) + lane] * own[OWN(r, 0) + lane];
-              if (HEAT) sum = sum + own[OWN(r, PARTS - 1) + lane] * own[OWN(r, PARTS - 1) + lane]; lanes[lane] += sum)
-    put_partial_sum(norms, 0, lanes);
-}
-
-/* Vector k = -(factors times the vectors before), and its values at walls. */
-kernel void flow_newton_combine(global real *restrict basis, global const int *restrict node,
-                                global const real *restrict factors, int k, global real *restrict walls)
-{
-    local real own[BLOCK_NY * PARTS * LANES];
-    const int width = min(BLOCK_NX, NX - block_first());
-    const index_t first = AT(block_first(), block_top()), to = first + VECTOR(k);
-    for (int part = 0; part < PARTS; part++) {
-        EACH_NODE(r, lane, own[OWN(r, part) + lane] = 0)
-    }
-    subtract_vectors(own, basis, factors, k, first, width);
-    for (int part = 0; part < PARTS; part++) {
-        EACH_NODE(r, lane, basis[to + part * PLANE + r * PITCH + lane] = own[OWN(r, part) + lane])
-    }
-    FOR_CELLS(1, i, j, lane) {
-        const int n = node[AT(i, j)];
-        if (n & NODE_WALL)
-            walls[OF_WALL(n / NODE_SIDE & 3)] = own[OWN(j - block_top(), 0) + lane];
-    }
-}
-
-/* The state, and so much of a step further. */
-kernel void flow_newton_update(global const real *restrict omega, global const real *restrict d_omega,
-                               global const real *restrict T, global const real *restrict d_heat, real step,
-                               global real *restrict next, global real *restrict T_next)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    next[at] = omega[at] + step * d_omega[at];
-    if (HEAT)
-        T_next[at] = T[at] + step * d_heat[at];
-}
-
-/* A start for the next viscosity, on the line through the states at the last two, of which the older is `before` until
- * then; back: the state becomes that one. */
-kernel void flow_newton_predict(global real *restrict omega, global real *restrict T, real further, int back,
-                                global real *restrict omega_before, global real *restrict T_before)
-{
-    CELL(i, j);
-    const index_t at = AT(i, j);
-    const real w = omega[at], w_before = omega_before[at];
-    omega[at] = back ? w_before : w + further * (w - w_before);
-    omega_before[at] = back ? w_before : w;
-    if (HEAT) {
-        const real t = T[at], t_before = T_before[at];
-        T[at] = back ? t_before : t + further * (t - t_before);
-        T_before[at] = back ? t_before : t;
-    }
 }
 #endif

@@ -1,394 +1,62 @@
 /* spectral.cl: fast Poisson solver: a direct solver for the matrix of lib/stencil.h on a rectangle by sine and cosine
- * transforms along x and y, division by the eigenvalues, and back, in three launches (Hockney 1965). The kind of
- * transform follows from the two ends of a line.
- *
- * Each line is extended beyond its ends: odd where the value is given, even where the border mirrors. So it is periodic
- * with LENGTH points, and its Fourier transform purely imaginary (ODD) or real: two lines a, b share one complex
- * transform of a + i b. The transform applied twice gives LENGTH times the line, so forward and backward transforms are
- * one routine.
- *   load[m]   for point m of the period: 1 + number of the value, negative when mirrored with a minus sign, 0: zero
- *   pick[q]   value number q in the result of the transform, in the same form
- * Lines of N = 2^LOG intervals whose ends are of one kind are not extended but folded (FOLD), which leaves half of the
- * points: even wave numbers are the transform of f[j] -+ f[N - j] over N / 2 intervals, to be folded again; odd ones a
- * transform of N / 2 points of f[j] +- f[N - j] (Makhoul 1980). So block 0 of a level is folded while the others take
- * their butterflies, in place.
- * The complex transform is radix 2 (Gentleman and Sande 1966: natural order in, bit-reversed order out) with 2^LOG
- * points in local memory, three levels at a time in registers. Lengths that are no powers of two go through a
- * convolution whose length is one (CHIRP; Bluestein 1970). */
+ * transforms along x and y (transform.cl), division by the eigenvalues, and back, in three launches (Hockney 1965).
+ * With SYSTEMS = 2 it solves A x = b and B y = area x for two matrices of the same unknowns: the coefficients of x are
+ * those of the second right-hand side. */
 
-/* Index in local memory: points of every stride of the transform lie in different banks. */
-#define SWIZZLE(i) ((i) ^ ((i) >> 4 & 7) ^ (((i) >> 6 & 1) << 3))
+#define AXIS_X ((axis){ LOG_X, LENGTH_X, CHIRP_X, FOLD_X, ODD_X, FIRST_X, COUNT_X, TWICE_LOW_X, TWICE_HIGH_X })
+#define AXIS_Y ((axis){ LOG_Y, LENGTH_Y, CHIRP_Y, FOLD_Y, ODD_Y, FIRST_Y, COUNT_Y, TWICE_LOW_Y, TWICE_HIGH_Y })
+/* The end of a folded line of even symmetry stands behind the others. */
+#define POINTS_X ((1 << LOG_X) + 16 * FOLD_X * !ODD_X)
+#define POINTS_Y ((1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y)
 
-static inline real2 times(real2 a, real2 b) { return (real2)(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x)); }
-
-/* Forward: (a, b) -> (a + b, (a - b) w). Backward (up): (a, b) -> (a + b conj w, a - b conj w). */
-#define BUTTERFLY(a, b, k)                                        \
-    {                                                             \
-        const real2 w_ = twiddle[k], u_ = a;                      \
-        const real2 v_ = up ? times(b, (real2)(w_.x, -w_.y)) : b; \
-        const real2 d_ = u_ - v_;                                 \
-        a = u_ + v_;                                              \
-        b = up ? d_ : times(d_, w_);                              \
-    }
-
-/* Points stay in registers only where the number of levels is known; and PoCL mixes up the local memory of a kernel
- * that is the only one to call a function with a barrier. */
-#define ALWAYS_INLINED static inline __attribute__((always_inline))
-
-#define FOR_ITEMS(t, count) for (int t = (int)get_local_id(0); t < (count); t += (int)get_local_size(0))
-
-#define TAKE(v, q) real2 v = z[SWIZZLE(base + (q)*part)];
-#define PUT(v, q) z[SWIZZLE(base + (q)*part)] = v;
-
-/* Three levels at once, on eight points in registers; the largest butterflies span 2^top points. t: of 2^log / 8;
- * there are 2^(period - 1) twiddle factors or more. */
-ALWAYS_INLINED void pass_8(local real2 *z, int t, int top, int period, global const real2 *twiddle, int up)
-{
-    const int part = 1 << (top - 3), shift = period - top;
-    const int offset = t & (part - 1), base = (t >> (top - 3)) << top | offset;
-    TAKE(a, 0)
-    TAKE(b, 1) TAKE(c, 2) TAKE(d, 3) TAKE(e, 4) TAKE(f, 5) TAKE(g, 6) TAKE(h, 7)
-#define LEVEL_0                                   \
-    BUTTERFLY(a, e, offset << shift)              \
-    BUTTERFLY(b, f, (offset + part) << shift)     \
-    BUTTERFLY(c, g, (offset + 2 * part) << shift) \
-    BUTTERFLY(d, h, (offset + 3 * part) << shift)
-#define LEVEL_1                                     \
-    BUTTERFLY(a, c, offset << (shift + 1))          \
-    BUTTERFLY(b, d, (offset + part) << (shift + 1)) \
-    BUTTERFLY(e, g, offset << (shift + 1))          \
-    BUTTERFLY(f, h, (offset + part) << (shift + 1))
-#define LEVEL_2                            \
-    BUTTERFLY(a, b, offset << (shift + 2)) \
-    BUTTERFLY(c, d, offset << (shift + 2)) \
-    BUTTERFLY(e, f, offset << (shift + 2)) \
-    BUTTERFLY(g, h, offset << (shift + 2))
-        if (up)
-    {
-        LEVEL_2 LEVEL_1 LEVEL_0
-    }
-    else { LEVEL_0 LEVEL_1 LEVEL_2 } PUT(a, 0) PUT(b, 1) PUT(c, 2) PUT(d, 3) PUT(e, 4) PUT(f, 5) PUT(g, 6) PUT(h, 7)
-}
-
-ALWAYS_INLINED void pass_all(local real2 *z, int log, int top, global const real2 *twiddle, int up)
-{
-    FOR_ITEMS(t, 1 << (log - 3))
-    pass_8(z, t, top, log, twiddle, up);
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-/* The one or two levels that remain; always the largest. */
-ALWAYS_INLINED void pass_rest(local real2 *z, int log, global const real2 *twiddle, int up)
-{
-    if (log % 3 == 1) {
-        const int part = 1 << (log - 1);
-        FOR_ITEMS(base, part) { TAKE(a, 0) TAKE(b, 1) BUTTERFLY(a, b, base) PUT(a, 0) PUT(b, 1) }
-    } else {
-        const int part = 1 << (log - 2);
-        FOR_ITEMS(base, part)
-        {
-            TAKE(a, 0)
-            TAKE(b, 1) TAKE(c, 2) TAKE(d, 3) if (up){ BUTTERFLY(a, b, base << 1)
-                                                          BUTTERFLY(c, d, base << 1) } BUTTERFLY(a, c, base)
-                BUTTERFLY(b, d, base + part) if (!up){ BUTTERFLY(a, b, base << 1) BUTTERFLY(c, d, base << 1) } PUT(a, 0)
-                    PUT(b, 1) PUT(c, 2) PUT(d, 3)
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-ALWAYS_INLINED void transform_down(local real2 *z, int log, global const real2 *twiddle)
-{
-    if (log % 3)
-        pass_rest(z, log, twiddle, 0);
-    for (int top = log - log % 3; top > 0; top -= 3)
-        pass_all(z, log, top, twiddle, 0);
-}
-
-ALWAYS_INLINED void transform_up(local real2 *z, int log, global const real2 *twiddle)
-{
-    for (int top = 3; top <= log - log % 3; top += 3)
-        pass_all(z, log, top, twiddle, 1);
-    if (log % 3)
-        pass_rest(z, log, twiddle, 1);
-}
-
-#define AHEAD 4
-
-/* Two lines in global memory: value number q of the first is at first[q * stride]. The values of each are multiplied by
- * its factor, the first and the last by two where the flags say so. */
-typedef struct lines {
-    index_t first, second, stride;
-    int count, has_first, has_second;
-    real factor_first, factor_second;
-    int twice_low, twice_high;
-} lines;
-
-static inline real weight(lines l, int number)
-{
-    return (number == 0 && l.twice_low) || (number == l.count - 1 && l.twice_high) ? 2 : 1;
-}
-
-/* One fold over 2 M intervals, of a = f[j], b = f[M - j], c = f[M + j], d = f[2 M - j]; w = exp(-i pi j / 2 M). In
- * place of a, b: what is to be folded again; of c, d: points j and M - j of the transform. */
-ALWAYS_INLINED void fold(real2 *a, real2 *b, real2 *c, real2 *d, real2 w, int odd)
-{
-    const real2 outer = odd ? *a + *d : *a - *d, inner = odd ? *b + *c : *b - *c;
-    const real2 u = odd ? inner : outer, v = odd ? outer : inner;
-    *a = odd ? *a - *d : *a + *d;
-    *b = odd ? *b - *c : *b + *c;
-    *c = times((real2)(u.x + v.y, u.y - v.x), (real2)(w.x, -w.y));
-    *d = times((real2)(v.x + u.y, v.y - u.x), (real2)(-w.y, w.x));
-}
-
-/* Levels of block 0, 2^top points that are still to be folded, on the points that belong together:
- * a[r] = f[r part + k] and b[r] = f[(r + 1) part - k], part = 2^top >> levels, k = 0 ... part / 2. */
-ALWAYS_INLINED void fold_levels(real2 a[8], real2 b[8], int k, int log, int top, int levels,
-                                global const real2 *twiddle, int odd)
-{
-    const int parts = 1 << levels, part = 1 << (top - levels);
-    UNROLLED
-    for (int level = 0; level < levels; level++) {
-        const int n = parts >> level, mid = n / 2, shift = log - top + level;
-        UNROLLED
-        for (int r = 0; r < mid; r++)
-            fold(&a[r], &b[mid - 1 - r], &a[mid + r], &b[n - 1 - r], twiddle[(r * part + k) << shift], odd);
-        UNROLLED
-        for (int block = n; block < parts; block += n) {
-            const int up = 0;
-            UNROLLED
-            for (int r = 0; r < mid; r++) {
-                BUTTERFLY(a[block + r], a[block + mid + r], (r * part + k) << (shift + 1))
-                BUTTERFLY(b[block + r], b[block + mid + r], ((r + 1) * part - k) << (shift + 1))
-            }
-        }
-    }
-}
-
-/* Where k = 0 the points of b are those of a, but for the line's end: it stands behind the others, at 2^log. */
-ALWAYS_INLINED void put_folded(local real2 *z, real2 a[8], real2 b[8], int k, int log, int top, int levels, int odd)
-{
-    const int parts = 1 << levels, part = 1 << (top - levels);
-    if (k == 0 && !odd) {
-        const real2 low = a[0], high = b[0]; /* over one interval, the last fold, the transform is sum and difference */
-        a[0] = top == levels ? low + high : low;
-        z[SWIZZLE(1 << log)] = top == levels ? low - high : high;
-    }
-    UNROLLED
-    for (int r = 0; r < parts; r++) {
-        z[SWIZZLE(r * part + k)] = a[r];
-        if (k > 0)
-            z[SWIZZLE((r + 1) * part - k)] = b[r];
-    }
-}
-
-/* Point m of two lines, multiplied by their factors. */
-ALWAYS_INLINED real2 point(global const real *values, lines l, int m, int odd)
-{
-    const int number = m - odd;
-    const index_t at = (index_t)clamp(number, 0, l.count - 1) * l.stride;
-    const real2 v = (real2)(l.has_first ? values[l.first + at] : 0, l.has_second ? values[l.second + at] : 0);
-    return number >= 0 && number < l.count ? weight(l, number) * ((real2)(l.factor_first, l.factor_second) * v)
-                                           : (real2)(0);
-}
-
-/* Transforms two lines in local memory; the first levels, as many as do not make threes, on the way there. */
-ALWAYS_INLINED void transform_folded(global const real *values, lines l, int log, int odd, global const real2 *twiddle,
-                                     local real2 *z)
-{
-    const int levels = log % 3 ? log % 3 : 3, parts = 1 << levels, part = 1 << (log - levels);
-    FOR_ITEMS(k, part / 2 + 1)
-    {
-        real2 a[8], b[8];
-        UNROLLED
-        for (int r = 0; r < parts; r++) {
-            a[r] = point(values, l, r * part + k, odd);
-            b[r] = point(values, l, (r + 1) * part - k, odd);
-        }
-        fold_levels(a, b, k, log, log, levels, twiddle, odd);
-        put_folded(z, a, b, k, log, log, levels, odd);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
-    for (int top = log - levels; top > 0; top -= 3) {
-        const int others = (1 << (log - 3)) - (1 << (top - 3)), eighth = 1 << (top - 3);
-        FOR_ITEMS(t, others + eighth / 2 + 1)
-        {
-            if (t < others) {
-                pass_8(z, t + eighth, top, log + 1, twiddle, 0);
-            } else {
-                const int k = t - others;
-                real2 a[8], b[8];
-                UNROLLED
-                for (int r = 0; r < 8; r++) {
-                    const int end = (r + 1) * eighth - k;
-                    a[r] = z[SWIZZLE(r * eighth + k)];
-                    b[r] = end < 1 << top ? z[SWIZZLE(end)] : odd ? (real2)(0) : z[SWIZZLE(1 << log)];
-                }
-                fold_levels(a, b, k, log, top, 3, twiddle, odd);
-                put_folded(z, a, b, k, log, top, 3, odd);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-}
-
-/* Transforms two lines in local memory. chirp[m] = exp(-i pi m^2 / length); spectrum[p]: the transform of its
- * conjugate, over its length, in the transform's own order. */
-ALWAYS_INLINED void transform_lines(global const real *values, lines l, int log, int length, int chirps,
-                                    global const real2 *twiddle, global const int *load, global const real2 *chirp,
-                                    global const real2 *spectrum, local real2 *z)
-{
-    /* AHEAD points at a time, so that their loads overlap. */
-    for (int begin = (int)get_local_id(0); begin < 1 << log; begin += AHEAD * (int)get_local_size(0)) {
-        int code[AHEAD];
-        real2 v[AHEAD];
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int m = begin + n * (int)get_local_size(0);
-            code[n] = m < length ? load[m] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const index_t at = (index_t)max((int)abs(code[n]) - 1, 0) * l.stride;
-            v[n].x = l.has_first ? values[l.first + at] : 0;
-            v[n].y = l.has_second ? values[l.second + at] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int m = begin + n * (int)get_local_size(0), number = (int)abs(code[n]) - 1;
-            const real end = weight(l, number);
-            const real sign = code[n] > 0 ? end : -end;
-            real2 w = code[n] ? sign * ((real2)(l.factor_first, l.factor_second) * v[n]) : (real2)(0);
-            if (chirps && code[n] != 0)
-                w = times(w, chirp[m]);
-            if (m < 1 << log)
-                z[SWIZZLE(m)] = w;
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* global: results may overwrite what other work-items read */
-    transform_down(z, log, twiddle);
-    if (chirps) {
-        FOR_ITEMS(p, 1 << log)
-        z[SWIZZLE(p)] = times(z[SWIZZLE(p)], spectrum[p]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        transform_up(z, log, twiddle);
-    }
-}
-
-/* The two results at a place: the transform is S_b - i S_a for odd lines that are extended, else C_a + i C_b. */
-ALWAYS_INLINED real2 result(local const real2 *z, int code, int times_i, int chirps, global const real2 *chirp)
-{
-    const int at = (int)abs(code) - 1;
-    const real2 v = chirps ? times(z[SWIZZLE(at)], chirp[at]) : z[SWIZZLE(at)], w = times_i ? (real2)(-v.y, v.x) : v;
-    return code > 0 ? w : -w;
-}
-
-/* Writes the results to two lines, of which `pairs` lie side by side. With `divide` the first over own_first +
- * other[q], the second over own_second + other[q]. */
-ALWAYS_INLINED void store_lines(global real *values, lines l, local const real2 *z, int times_i, int chirps,
-                                global const int *pick, global const real2 *chirp, int pairs, int divide,
-                                real own_first, real own_second, global const real *other)
-{
-    for (int begin = (int)get_local_id(0); l.has_first && begin < l.count; begin += AHEAD * (int)get_local_size(0)) {
-        int place[AHEAD];
-        real by[AHEAD];
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int q = min(begin + n * (int)get_local_size(0), l.count - 1);
-            place[n] = pick[q];
-            by[n] = divide ? other[q] : 0;
-        }
-#pragma unroll
-        for (int n = 0; n < AHEAD; n++) {
-            const int q = begin + n * (int)get_local_size(0);
-            const index_t at = (index_t)q * l.stride;
-            if (q < l.count) {
-                real2 v = result(z, place[n], times_i, chirps, chirp);
-                if (divide)
-                    v = (real2)(v.x / (own_first + by[n]), v.y / (own_second + by[n]));
-                if (pairs && l.has_second) {
-                    *(global real2 *)(values + l.first + at) = v;
-                } else {
-                    values[l.first + at] = v.x;
-                    if (l.has_second)
-                        values[l.second + at] = v.y;
-                }
-            }
-        }
-    }
-}
-
-/* Between the transforms along x and along y the values lie transposed: the line along y of number `column` begins at
- * TRANSPOSED(column). Transposed writes are scattered, so that all reads are in order. */
-#define TRANSPOSED(column) (TRANSPOSED_FIRST + (index_t)(column)*TRANSPOSED_PITCH)
-
-/* Between the transforms along y and back along x rows begin at the grid's first node, so that pairs are aligned. */
-#define SPREAD(column) AT(column, FIRST_Y)
-
-/* Transforms along x, from the grid to transposed lines or (`back`) from the grid's order, which spectral_columns
- * wrote, to the grid. Forward, rows and columns on a mirrored border count twice, because the stencil halves them. */
-kernel void spectral_rows(global const real *restrict in, global real *restrict out, int back,
+kernel void spectral_rows(global const real *restrict in, global real *restrict transposed,
                           global const real2 *restrict twiddle, global const int *restrict load,
                           global const int *restrict pick, global const real2 *restrict chirp,
                           global const real2 *restrict spectrum)
 {
-    local real2 z[(1 << LOG_X) + 16 * FOLD_X * !ODD_X];
-    const int row = 2 * (int)get_group_id(0);
-    lines l;
-    l.first = back ? SPREAD(0) + (index_t)row * PITCH : AT(FIRST_X, FIRST_Y + row);
-    l.second = l.first + PITCH;
-    l.stride = 1;
-    l.count = COUNT_X;
-    l.has_first = row < COUNT_Y;
-    l.has_second = row + 1 < COUNT_Y;
-    l.factor_first = !back && ((row == 0 && TWICE_LOW_Y) || (row == COUNT_Y - 1 && TWICE_HIGH_Y)) ? 2 : 1;
-    l.factor_second = !back && row + 1 == COUNT_Y - 1 && TWICE_HIGH_Y ? 2 : 1;
-    l.twice_low = !back && TWICE_LOW_X;
-    l.twice_high = !back && TWICE_HIGH_X;
-    if (FOLD_X)
-        transform_folded(in, l, LOG_X, ODD_X, twiddle, z);
-    else
-        transform_lines(in, l, LOG_X, LENGTH_X, CHIRP_X, twiddle, load, chirp, spectrum, z);
-    l.first = back ? AT(FIRST_X, FIRST_Y + row) : TRANSPOSED(0) + row;
-    l.second = back ? l.first + PITCH : l.first + 1;
-    l.stride = back ? 1 : TRANSPOSED_PITCH;
-    store_lines(out, l, z, ODD_X * !FOLD_X, CHIRP_X, pick, chirp, !back, 0, 0, 0, 0);
+    local real2 z[POINTS_X];
+    const tables t = { twiddle, load, pick, chirp, spectrum };
+    forward_rows(in, transposed + TRANSPOSED_FIRST, TRANSPOSED_PITCH, 2 * (int)get_group_id(0), AXIS_X, AXIS_Y, t, z);
 }
 
-/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods),
- * back, to the grid's order in `out`. */
-kernel void spectral_columns(global real *transposed, global real *restrict out,
-                             global const real *restrict eigenvalue_x, global const real *restrict eigenvalue_y,
-                             global const real2 *restrict twiddle, global const int *restrict load,
-                             global const int *restrict pick, global const int *restrict load_back,
-                             global const int *restrict pick_back, global const real2 *restrict chirp,
-                             global const real2 *restrict spectrum)
+/* Along y: transposed lines forward, division by eigenvalue_x + eigenvalue_y (both times the lengths of the periods;
+ * those of the second system are not), back, to the grid's order in `out`. */
+kernel void spectral_columns(global real *transposed, global real *transposed_second, global real *out,
+                             global real *out_second, global const real *restrict eigenvalue_x,
+                             global const real *restrict eigenvalue_y, global const real *restrict second_x,
+                             global const real *restrict second_y, global const real2 *restrict twiddle,
+                             global const int *restrict load, global const int *restrict pick,
+                             global const int *restrict load_back, global const int *restrict pick_back,
+                             global const real2 *restrict chirp, global const real2 *restrict spectrum)
 {
-    local real2 z[(1 << LOG_Y) + 16 * FOLD_Y * !ODD_Y];
+    local real2 z[POINTS_Y];
+    const tables forward = { twiddle, load, pick, chirp, spectrum };
+    const tables back = { twiddle, load_back, pick_back, chirp, spectrum };
+    global real *first = transposed + TRANSPOSED_FIRST, *second = transposed_second + TRANSPOSED_FIRST;
     const int column = 2 * (int)get_group_id(0);
-    lines l;
-    l.first = TRANSPOSED(column);
-    l.second = TRANSPOSED(column + 1);
-    l.stride = 1;
-    l.count = COUNT_Y;
-    l.has_first = column < COUNT_X;
-    l.has_second = column + 1 < COUNT_X;
-    l.factor_first = l.factor_second = 1;
-    l.twice_low = l.twice_high = 0;
-    if (FOLD_Y)
-        transform_folded(transposed, l, LOG_Y, ODD_Y, twiddle, z);
-    else
-        transform_lines(transposed, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load, chirp, spectrum, z);
-    const real own_first = l.has_first ? eigenvalue_x[column] : 0;
-    const real own_second = l.has_second ? eigenvalue_x[column + 1] : 0;
-    store_lines(transposed, l, z, ODD_Y * !FOLD_Y, CHIRP_Y, pick, chirp, 0, 1, own_first, own_second, eigenvalue_y);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (FOLD_Y)
-        transform_folded(transposed, l, LOG_Y, ODD_Y, twiddle, z);
-    else
-        transform_lines(transposed, l, LOG_Y, LENGTH_Y, CHIRP_Y, twiddle, load_back, chirp, spectrum, z);
-    l.first = SPREAD(column);
-    l.second = l.first + 1;
-    l.stride = PITCH;
-    store_lines(out, l, z, ODD_Y * !FOLD_Y, CHIRP_Y, pick_back, chirp, 1, 0, 0, 0, 0);
+    forward_columns(first, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, z);
+    if (SYSTEMS > 1)
+        divide_columns(second, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, 2, eigenvalue_x, eigenvalue_y,
+                       second_x, second_y, z);
+    divide_columns(first, TRANSPOSED_PITCH, column, AXIS_X, AXIS_Y, forward, 1, eigenvalue_x, eigenvalue_y, 0, 0, z);
+    for (int system = 0; system < SYSTEMS; system++) {
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        back_columns(system == 0 ? first : second, system == 0 ? out : out_second, TRANSPOSED_PITCH, column, AXIS_X,
+                     AXIS_Y, back, z);
+    }
+}
+
+/* Along x, from what spectral_columns wrote to the grid. The second solution gets `plus` added to it. */
+kernel void spectral_rows_back(global const real *in, global const real *in_second, global real *out,
+                               global real *out_second, global const real *plus, global const real2 *restrict twiddle,
+                               global const int *restrict load, global const int *restrict pick,
+                               global const real2 *restrict chirp, global const real2 *restrict spectrum)
+{
+    local real2 z[POINTS_X];
+    const tables t = { twiddle, load, pick, chirp, spectrum };
+    for (int system = 0; system < SYSTEMS; system++) {
+        back_rows(system == 0 ? in : in_second, system == 0 ? out : out_second, 2 * (int)get_group_id(0), AXIS_X,
+                  AXIS_Y, t, PLUS && system == 1, plus, z);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
 }

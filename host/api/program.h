@@ -17,6 +17,7 @@ typedef enum bn_range {
     BN_PER_ROW,      /* a work-group for every row: it may read and write all of it, with barriers between */
     BN_PER_ROW_PAIR, /* a work-group for every two rows, or columns, of a grid in one box */
     BN_PER_COLUMN_PAIR,
+    BN_SIDE_BY_SIDE, /* work-groups that wait for each other, of a grid in one box: bn_kernel_side_by_side */
     BN_PER_PARTICLE /* one per particle that a device has room for, whatever the grid: launched by bn_migration alone */
 } bn_range;
 
@@ -33,7 +34,8 @@ typedef struct bn_kernel_desc {
     bn_cost cost;
 } bn_kernel_desc;
 
-/* Builds `file` ("flow" for kernels/flow.cl). A failure is BN_DEVICE with the compiler's log, file and lines. */
+/* Builds `file` ("flow" for kernels/flow.cl, "transform+spectral" for two files one after the other). A failure is
+ * BN_DEVICE with the compiler's log, file and lines. */
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 
@@ -52,9 +54,15 @@ typedef struct bn_build_stats {
 } bn_build_stats;
 bn_build_stats bn_domain_build_stats(const bn_domain *);
 
-/* From now on a kernel of range BN_PER_CELL in one or two dimensions runs with so many work-items a cell, told apart by
- * get_global_id(2): for grids of few cells on devices that want many work-items. They may only write by atomics. */
+/* From now on a kernel of range BN_PER_CELL, or BN_PER_BLOCK, in one or two dimensions runs with so many work-items a
+ * cell, or work-groups a block, told apart by get_global_id(2): for grids of few cells on devices that want many
+ * work-items. They may only write by atomics, or what no other layer writes. */
 void bn_kernel_layers(bn_kernel *, size_t layers);
+
+/* Lets a kernel of range BN_SIDE_BY_SIDE run in as many work-groups, at most `wish`, as certainly run at the same time:
+ * those that the compute units have room for by the kernel's registers (its largest work-group) and local memory. 1
+ * where the device does not promise it. Returns the number. */
+size_t bn_kernel_side_by_side(bn_kernel *, size_t wish);
 
 /* From now on a launch does the operations of its declared cost so often on the same data, which move once: steps of a
  * beam that stays in a work-group, photons one after the other. */

@@ -20,6 +20,15 @@ if [ -z "$clang" ]; then
     exit 1
 fi
 
+# Files that a program has in front of this one (bn_program_build).
+before()
+{
+    case $1 in
+    */spectral.cl) echo '-include kernels/transform.cl' ;;
+    */flow_step.cl) echo '-include kernels/transform.cl -include kernels/flow.cl' ;;
+    esac
+}
+
 # What the host injects (kernels/lib/index.h), for a box of a grid cut along y; and what it puts in front.
 box='-DDIMS=2 -DNX=300 -DNY=40 -DNZ=1 -DHALO=1 -DPITCH=320 -DPLANE=13440 -DSLICE=13440 -DFIRST=336
      -DGNX=300 -DGNY=120 -DGNZ=1 -DSUM_BLOCKS_X=2 -DSUM_BLOCKS_Y=30 -DPARTIALS=60 -DTOTALS=60 -DPERIODIC_X=0 -DPERIODIC_Y=1
@@ -34,9 +43,9 @@ prelude=$(sed -n 's/^BN_PRELUDE("\(.*\)").*/-include \1/p' host/device/prelude.d
 failed=0 compiled=0
 compile()
 {
-    # shellcheck disable=SC2086 # lists of options
+    # shellcheck disable=SC2046,SC2086 # lists of options
     "$clang" -x cl -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -fsyntax-only -Wall -Wextra \
-        -Wdouble-promotion -Wshadow -Werror "$@" $box $prelude "$file" || failed=$((failed + 1))
+        -Wdouble-promotion -Wshadow -Werror "$@" $box $prelude $(before "$file") "$file" || failed=$((failed + 1))
     compiled=$((compiled + 1))
 }
 
@@ -47,9 +56,9 @@ llvm=$(mktemp) constants=$(mktemp)
 trap 'rm -f "$llvm" "$constants"' EXIT
 look_at_barriers()
 {
-    # shellcheck disable=SC2086 # lists of options
+    # shellcheck disable=SC2046,SC2086 # lists of options
     if ! "$clang" -x cl -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -O1 -fno-unroll-loops -w -S \
-        -emit-llvm -o "$llvm" "$@" $box $prelude "$file" ||
+        -emit-llvm -o "$llvm" "$@" $box $prelude $(before "$file") "$file" ||
         ! awk -v allowed="$taken" -f host/build/barriers.awk "$llvm"; then
         echo "lint: $file" >&2
         failed=$((failed + 1))
@@ -57,12 +66,15 @@ look_at_barriers()
 }
 
 # The constants of a solver's kernels are those of its self-test cases; of the others, one line a variant.
+# shellcheck disable=SC2086 # $wish is words
 constants_of()
 {
     name=${1##*/}
     name=${name%.cl}
+    wish=
+    [ "$name" != flow_step ] || { name=flow && wish='--set solver.launches=one'; }
     for case in data/cases/"$name"/selftest*.toml data/studies/"$name"/selftest*.toml; do
-        [ ! -f "$case" ] || "${BINNACLE:-build/binnacle}" check "$case" --defines --set "case.precision=$2" | tr '\n' ' ' && echo
+        [ ! -f "$case" ] || "${BINNACLE:-build/binnacle}" check "$case" --defines $wish --set "case.precision=$2" | tr '\n' ' ' && echo
     done | LC_ALL=C sort -u | grep . && return
     awk -v name="$name" '$1 == name { sub(/^[^ ]+ */, ""); print; found = 1 } END { exit !found }' host/build/lint-kernels.txt ||
         echo ' '

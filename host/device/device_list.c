@@ -118,6 +118,7 @@ static bn_status describe(bn_context *ctx, cl_platform_id platform, cl_device_id
     limit_memory(info);
     *entry = (struct bn_device_entry){ platform, id, bn_quirks_find(info, least_sub_group(id, extensions)) };
     entry->quirks.exact_division_flag = info->exact_division;
+    info->side_by_side = entry->quirks.side_by_side && !info->cpu;
     info->bandwidth = bn_bandwidth_known(ctx, info);
     return BN_OK;
 }

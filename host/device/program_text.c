@@ -157,10 +157,14 @@ bn_status bn_kernel_text(bn_context *ctx, const char *file, const bn_define *sor
     append(&t, " */\n");
     for (size_t i = 0; i < sizeof prelude / sizeof *prelude; i++)
         BN_GO(append_file(ctx, prelude[i], &t));
-    snprintf(name, sizeof name, "kernels/%s.cl", file);
-    BN_GO(append_file(ctx, name, &t));
+    for (const char *part = file; *part; part += *part == '+') {
+        const size_t length = strcspn(part, "+");
+        snprintf(name, sizeof name, "kernels/%.*s.cl", (int)length, part);
+        BN_GO(append_file(ctx, name, &t));
+        part += length;
+    }
     if (t.failed || o.failed) {
-        st = bn_fail(ctx, BN_MEMORY, "no memory for the text of %s", name);
+        st = bn_fail(ctx, BN_MEMORY, "no memory for the text of kernels/%s.cl", file);
         goto out;
     }
     for (size_t i = 0; i < count; i++)

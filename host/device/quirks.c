@@ -24,6 +24,7 @@ static void one_thread(bn_quirks *q) { q->single_threaded = true; }
 static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
 static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
+static void groups_meet(bn_quirks *q) { q->side_by_side = true; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
 
 static void exclude_old(bn_quirks *q)
@@ -51,6 +52,10 @@ static const bn_quirk rows[] = {
       "measured: 3.25 s against 0.03 s", "2025-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
+    { "NVIDIA", NULL, NULL, groups_meet,
+      "work-groups stay on their compute unit until they end, one after the other "
+      "starts while there is room: those that fit may wait for each other; a launch proves it before it counts",
+      "cooperative launches of CUDA rest on the same", "2026-11" },
     { "", NULL, has_compiler_options, registers, "a program may limit the registers of a work-item",
       "cl_nv_compiler_options", "2026-11" },
     { "", NULL, has_wide_sub_groups, sub_groups_of_16,

@@ -16,6 +16,8 @@ typedef struct bn_quirks {
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */
     const char *why_excluded;
     double loop_limit; /* most iterations of all loops together that a work-item does in a launch; 0: any number */
+    bool side_by_side; /* a launch's work-groups run together as long as they fit, so that they may wait for each other
+                        */
     size_t preferred_work_group; /* work-items for kernels per cell; 0: ask the kernel */
 } bn_quirks;
 

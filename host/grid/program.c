@@ -358,6 +358,16 @@ void bn_kernel_repeats(bn_kernel *k, double times) { k->repeats = times; }
 
 void bn_kernel_layers(bn_kernel *k, size_t layers) { k->layers = layers; }
 
+size_t bn_kernel_side_by_side(bn_kernel *k, size_t wish)
+{
+    const bn_device_info *info = &k->program->domain->device->info;
+    const size_t by_registers = k->max_group / k->group[0],
+                 by_memory = k->local_bytes > 0 ? (size_t)(info->local_bytes / k->local_bytes) : by_registers,
+                 each = by_registers < by_memory ? by_registers : by_memory,
+                 room = info->side_by_side ? each * info->compute_units : 1;
+    return k->side_by_side = room < 1 ? 1 : room < wish ? room : wish;
+}
+
 bn_status bn_kernel_rounds(const bn_kernel *k, double once, double each, size_t wish, size_t *rounds)
 {
     const bn_domain *d = k->program->domain;

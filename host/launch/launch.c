@@ -57,7 +57,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
     for (int i = 0; i < 3; i++) {
         offset[i] = gridless ? 0 : (size_t)((long)box->offset[i] + part->first[i]);
         size_t items = part->n[i];
-        if (i == 2 && k->desc->range == BN_PER_CELL && k->layers > 1 && k->program->domain->desc.grid.dims < 3)
+        if (i == 2 && (k->desc->range == BN_PER_CELL || k->desc->range == BN_PER_BLOCK) && k->layers > 1 &&
+            k->program->domain->desc.grid.dims < 3)
             items = k->layers;
         if (i == 0 && k->desc->range == BN_PER_BLOCK)
             items = (items + BN_BLOCK_NX - 1) / BN_BLOCK_NX * k->group[0];
@@ -65,6 +66,8 @@ static void shape_launch(const bn_kernel *k, const bn_box *box, const bn_part *p
             items = k->group[0];
         if (k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR)
             items = i != 0 ? 1 : (part->n[k->desc->range == BN_PER_ROW_PAIR] + 1) / 2 * k->group[0];
+        if (k->desc->range == BN_SIDE_BY_SIDE)
+            items = i != 0 ? 1 : k->side_by_side * k->group[0];
         if (k->desc->range == BN_PER_TILE) {
             const size_t own[3] = { BN_TILE_X - 1, BN_TILE_Y - 1, k->program->domain->tile_layers };
             items = (items + own[i] - 1) / own[i] * k->group[i];
@@ -226,7 +229,9 @@ static bn_status check_kernel(const bn_kernel *k)
     if (d->coarsened && k->desc->range == BN_PER_BLOCK && d->box_count > 1)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s forms sums on a coarser grid, whose cuts split their blocks",
                        k->desc->name);
-    if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR) && d->box_count > 1) ||
+    if (((k->desc->range == BN_PER_ROW_PAIR || k->desc->range == BN_PER_COLUMN_PAIR ||
+          k->desc->range == BN_SIDE_BY_SIDE) &&
+         d->box_count > 1) ||
         (k->desc->range == BN_PER_ROW && d->lattice[0] > 1))
         return bn_fail(d->ctx, BN_USAGE, "kernel %s needs whole lines, the grid is cut into %zu boxes", k->desc->name,
                        d->box_count);

@@ -28,7 +28,8 @@ typedef struct bn_device_info {
     uint32_t compute_units, clock_mhz;
     size_t max_work_group; /* work-items */
     size_t max_work_item[3];
-    double bandwidth; /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
+    bool side_by_side; /* work-groups that fit together run together, and may wait for each other */
+    double bandwidth;  /* measured copy bandwidth, read + write [B/s]; 0 if it has not been measured */
 } bn_device_info;
 
 /* A work-group shape for one kernel. */

@@ -79,8 +79,10 @@ typedef int index_t;
  * other values from what stays in registers across barriers, in subgroups of any width. */
 #if IS_CPU
 #define UNROLLED
+#define UNROLLED_BY_8
 #define KEEPS_REGISTERS 0
 #else
 #define UNROLLED _Pragma("unroll")
+#define UNROLLED_BY_8 _Pragma("unroll 8") /* so that loads overlap */
 #define KEEPS_REGISTERS 1
 #endif

@@ -20,7 +20,11 @@
 #define FINISH_LANES 256
 
 /* Block of this work-group, in the box. */
+#if DIMS < 3 /* the third dimension of the launch are layers (bn_kernel_layers) */
+#define block_k() 0
+#else
 #define block_k() ((int)get_group_id(2) + LAUNCH_Z)
+#endif
 #define block_top() ((int)get_group_id(1) * BLOCK_NY + LAUNCH_Y)
 #define block_first() ((int)get_group_id(0) * BLOCK_NX + LAUNCH_X)
 

@@ -15,7 +15,8 @@ struct bn_linear {
     bn_domain *agglomerated; /* of the copy; NULL: the system is solved in the boxes of `domain` */
     bn_field *copy[COPIES];
     bn_cg *cg;
-    bn_spectral *spectral;
+    bn_spectral *spectral, *coupled; /* coupled: of this and a second system */
+    bn_field *plus;
     bn_multigrid *multigrid;
     bn_cg_target target;
     bn_cg_report report;
@@ -58,8 +59,8 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
         domain = l->agglomerated;
     }
     bn_cg_desc cg = { desc->name, desc->stencil, work.bits, work.r, work.p, work.q, NULL, NULL, NULL };
-    if (desc->method == BN_LINEAR_SPECTRAL)
-        BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, &l->spectral));
+    if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
+        BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
     if (desc->method == BN_LINEAR_MULTIGRID) {
         BN_GO(bn_multigrid_create(domain, &desc->stencil, work.bits, work.q, &l->multigrid));
         cg.z = work.z;
@@ -82,6 +83,7 @@ void bn_linear_destroy(bn_linear **linear)
     bn_linear *l = *linear;
     bn_cg_destroy(&l->cg);
     bn_spectral_destroy(&l->spectral);
+    bn_spectral_destroy(&l->coupled);
     bn_multigrid_destroy(&l->multigrid);
     for (int i = 0; i < COPIES; i++)
         bn_field_destroy(&l->copy[i]);
@@ -90,15 +92,65 @@ void bn_linear_destroy(bn_linear **linear)
     *linear = NULL;
 }
 
-static bn_status solve(bn_linear *l, bn_field *x, bn_field *b)
+bn_status bn_linear_couple(bn_linear *first, const bn_stencil *a, const bn_linear_work *w, const bn_stencil *b,
+                           bn_field *plus)
 {
-    if (!l->spectral)
-        return bn_cg_solve(l->cg, x, b, &l->target, &l->report);
-    BN_TRY(bn_spectral_solve(l->spectral, x, b));
-    if (l->solves++ % BN_LINEAR_CHECK_EVERY != 0)
+    bn_field *const *copy = first->copy;
+    first->plus = plus;
+    if (!first->agglomerated)
+        return bn_spectral_create(first->domain, a, w->q, &(bn_spectral_second){ b, w->p, plus }, &first->coupled);
+    const bn_spectral_second second = { b, copy[COPY_P], plus ? copy[COPY_Z] : NULL };
+    return bn_spectral_create(first->agglomerated, a, copy[COPY_Q], &second, &first->coupled);
+}
+
+bn_status bn_linear_solve_two(bn_linear *l, bn_field *x, bn_field *y, bn_field *b)
+{
+    bn_field *const *copy = l->copy;
+    if (!l->agglomerated)
+        return bn_spectral_solve_two(l->coupled, x, y, b);
+    BN_TRY(bn_field_copy(x, copy[COPY_X]));
+    BN_TRY(bn_field_copy(y, copy[COPY_R]));
+    BN_TRY(bn_field_copy(b, copy[COPY_B]));
+    if (l->plus)
+        BN_TRY(bn_field_copy(l->plus, copy[COPY_Z]));
+    BN_TRY(bn_spectral_solve_two(l->coupled, copy[COPY_X], copy[COPY_R], copy[COPY_B]));
+    BN_TRY(bn_field_copy(copy[COPY_X], x));
+    return bn_field_copy(copy[COPY_R], y);
+}
+
+bool bn_linear_check_is_due(const bn_linear *l) { return l->solves % BN_LINEAR_CHECK_EVERY == 0; }
+
+void bn_linear_count(bn_linear *l) { l->solves++; }
+
+/* The same on the grid that is solved on. */
+static bn_status check(bn_linear *l, bn_field *x, bn_field *b)
+{
+    const bool due = bn_linear_check_is_due(l);
+    l->solves++;
+    if (!due)
         return BN_OK;
     l->waiting = true;
     return bn_cg_check(l->cg, x, b, &l->target);
+}
+
+bn_status bn_linear_check(bn_linear *l, bn_field *x, bn_field *b, const bn_cg_target *target)
+{
+    l->target = *target;
+    if (!l->agglomerated)
+        return check(l, x, b);
+    if (bn_linear_check_is_due(l)) {
+        BN_TRY(bn_field_copy(x, l->copy[COPY_X]));
+        BN_TRY(bn_field_copy(b, l->copy[COPY_B]));
+    }
+    return check(l, l->copy[COPY_X], l->copy[COPY_B]);
+}
+
+static bn_status solve(bn_linear *l, bn_field *x, bn_field *b)
+{
+    if (l->desc.method != BN_LINEAR_SPECTRAL)
+        return bn_cg_solve(l->cg, x, b, &l->target, &l->report);
+    BN_TRY(bn_spectral_solve(l->spectral, x, b));
+    return check(l, x, b);
 }
 
 bn_status bn_linear_solve(bn_linear *l, bn_field *x, bn_field *b, const bn_cg_target *target)

@@ -22,6 +22,7 @@ typedef struct bn_linear_desc {
     const char *name;   /* for messages: "the system for psi" */
     bn_stencil stencil; /* its bits are read at creation only */
     bn_linear_method method;
+    bool only_coupled; /* a direct system that is solved by bn_linear_solve_two alone */
 } bn_linear_desc;
 
 typedef struct bn_linear bn_linear;
@@ -34,7 +35,20 @@ void bn_linear_destroy(bn_linear **);
 
 /* The residual of a direct solution is recomputed on the first and then on every so many-th solve; it decides nothing
  * but whether the run may go on. In between the report is the last one. */
-enum { BN_LINEAR_CHECK_EVERY = 16 };
+enum { BN_LINEAR_CHECK_EVERY = 32 };
+
+/* Couples two direct systems A x = b and B y = area x + fixed of the same unknowns (their bits are equal), which may be
+ * one and the same, so that bn_linear_solve_two solves both with one transform forward. `plus`: B^-1 fixed, NULL: 0.
+ * The stencils are those of their descriptions, with bits; fields as those of bn_linear_create. */
+BN_CHECKED bn_status bn_linear_couple(bn_linear *first, const bn_stencil *, const bn_linear_work *,
+                                      const bn_stencil *second, bn_field *plus);
+BN_CHECKED bn_status bn_linear_solve_two(bn_linear *first, bn_field *x, bn_field *y, bn_field *b);
+/* Counts a direct solve, and launches the computation of its residual if that is due, which the report waits for;
+ * bn_linear_solve does it by itself. */
+bool bn_linear_check_is_due(const bn_linear *);
+/* Counts a direct solve that was not done here, when no check is due. */
+void bn_linear_count(bn_linear *);
+BN_CHECKED bn_status bn_linear_check(bn_linear *, bn_field *x, bn_field *b, const bn_cg_target *);
 
 /* Solves from the present x (a start value, which only iterations use); b must be zero where there is no unknown, x
  * keeps its values there. The report, which may wait for the device, fails unless the solve succeeded. */

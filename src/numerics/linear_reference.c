@@ -31,6 +31,7 @@ struct bn_linear_reference {
     real *inverse;
     bn_spectral_plan spectral;
     axis axes[2];
+    real *coupled[2]; /* eigenvalues as the second of two systems */
     pair *line;
     unsigned long long solves;
     bn_cg_report checked; /* of the last direct solution whose residual was computed */
@@ -60,7 +61,13 @@ static bool create_spectral(bn_linear_reference *l)
             return false;
         longest = size > longest ? size : longest;
     }
-    return (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
+    bn_spectral_plan second;
+    if (!bn_spectral_plan_second(&l->desc.stencil, &second))
+        return false;
+    for (int d = 0; d < 2; d++)
+        l->coupled[d] = rounded(second.axis[d].eigenvalue, (size_t)second.axis[d].count);
+    bn_spectral_plan_destroy(&second);
+    return l->coupled[0] && l->coupled[1] && (l->line = malloc(2 * (longest + 1) * sizeof(real))) != NULL;
 }
 
 static bool create_multigrid(bn_linear_reference *l)
@@ -140,6 +147,7 @@ void BN_PRECISE(linear_reference_destroy)(bn_linear_reference **reference)
         free(l->axes[d].chirp);
         free(l->axes[d].spectrum);
         free(l->axes[d].eigenvalue);
+        free(l->coupled[d]);
     }
     bn_multigrid_plan_destroy(&l->multigrid);
     bn_spectral_plan_destroy(&l->spectral);
@@ -486,7 +494,8 @@ static void all_columns(bn_linear_reference *l, bool back, real *values)
     }
 }
 
-static void solve_directly(bn_linear_reference *l, real *x, const real *b)
+/* Transforms both ways of l->q: values of the grid at the unknowns; values on a mirrored border count twice forward. */
+static void transform_forward(bn_linear_reference *l, const real *b)
 {
     const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
     real *w = l->q;
@@ -500,35 +509,75 @@ static void solve_directly(bn_linear_reference *l, real *x, const real *b)
         }
     all_rows(l, false, w);
     all_columns(l, false, w);
+}
+
+static void transform_back(bn_linear_reference *l, real *w)
+{
+    all_columns(l, true, w);
+    all_rows(l, true, w);
+}
+
+/* w over the sums of eigenvalues. */
+static void divide(const bn_linear_reference *l, const real *eigenvalue_x, const real *eigenvalue_y, real *w)
+{
+    const bn_spectral_axis *ax = &l->spectral.axis[0], *ay = &l->spectral.axis[1];
     for (int j = 0; j < ay->count; j++)
         for (int i = 0; i < ax->count; i++) {
             real *value = w + (size_t)(ay->first + j) * l->n[0] + (size_t)(ax->first + i);
-            *value = *value / (l->axes[0].eigenvalue[i] + l->axes[1].eigenvalue[j]);
+            *value = *value / (eigenvalue_x[i] + eigenvalue_y[j]);
         }
-    all_columns(l, true, w);
-    all_rows(l, true, w);
+}
+
+static void solve_directly(bn_linear_reference *l, real *x, const real *b)
+{
+    transform_forward(l, b);
+    divide(l, l->axes[0].eigenvalue, l->axes[1].eigenvalue, l->q);
+    transform_back(l, l->q);
     for (size_t at = 0; at < l->points; at++)
         if (l->desc.stencil.bits[at])
-            x[at] = w[at];
+            x[at] = l->q[at];
+}
+
+void BN_PRECISE(linear_reference_solve_two)(bn_linear_reference *l, bn_linear_reference *second, real *x, real *y,
+                                            const real *b, const real *plus)
+{
+    transform_forward(l, b);
+    divide(l, l->axes[0].eigenvalue, l->axes[1].eigenvalue, l->q);
+    for (size_t at = 0; at < l->points; at++)
+        l->p[at] = l->q[at];
+    divide(l, second->coupled[0], second->coupled[1], l->p);
+    transform_back(l, l->q);
+    transform_back(l, l->p);
+    for (size_t at = 0; at < l->points; at++)
+        if (l->desc.stencil.bits[at]) {
+            x[at] = l->q[at];
+            y[at] = plus ? l->p[at] + plus[at] : l->p[at];
+        }
+}
+
+bn_status BN_PRECISE(linear_reference_check)(bn_linear_reference *l, const real *x, const real *b,
+                                             const bn_cg_target *target, bn_cg_report *report)
+{
+    const bn_cg_limits limits = bn_cg_limits_for(target, bn_stencil_norm(&l->desc.stencil), BN_DIRECT_KAPPA,
+                                                 sizeof(real) == 8 ? BN_DOUBLE : BN_SINGLE);
+    real rr = 0, bb = 0, last = 0;
+    if (l->solves++ % BN_LINEAR_CHECK_EVERY == 0)
+        residual(l, x, b, false, true, &limits, &rr, &last, &bb, &l->checked);
+    *report = l->checked;
+    return bn_cg_judge(l->ctx, l->desc.name, target, report);
 }
 
 bn_status BN_PRECISE(linear_reference_solve)(bn_linear_reference *l, real *x, const real *b, const bn_cg_target *target,
                                              bn_cg_report *report)
 {
-    const bool direct = l->desc.method == BN_LINEAR_SPECTRAL;
-    const bn_cg_limits limits = bn_cg_limits_for(target, bn_stencil_norm(&l->desc.stencil),
-                                                 direct ? BN_DIRECT_KAPPA : BN_CG_KAPPA,
+    if (l->desc.method == BN_LINEAR_SPECTRAL) {
+        solve_directly(l, x, b);
+        return BN_PRECISE(linear_reference_check)(l, x, b, target, report);
+    }
+    const bn_cg_limits limits = bn_cg_limits_for(target, bn_stencil_norm(&l->desc.stencil), BN_CG_KAPPA,
                                                  sizeof(real) == 8 ? BN_DOUBLE : BN_SINGLE);
     *report = (bn_cg_report){ 0 };
-    if (direct) {
-        real rr = 0, bb = 0, last = 0;
-        solve_directly(l, x, b);
-        if (l->solves++ % BN_LINEAR_CHECK_EVERY == 0)
-            residual(l, x, b, false, true, &limits, &rr, &last, &bb, &l->checked);
-        *report = l->checked;
-    } else {
-        conjugate_gradients(l, x, b, target, &limits, report);
-    }
+    conjugate_gradients(l, x, b, target, &limits, report);
     return bn_cg_judge(l->ctx, l->desc.name, target, report);
 }
 

@@ -9,11 +9,11 @@ enum { TWIDDLE, LOAD, PICK, LOAD_BACK, PICK_BACK, CHIRP, SPECTRUM, EIGENVALUE, T
 
 struct bn_spectral {
     bn_program *program;
-    bn_kernel *rows, *columns;
-    bn_device_array *table[2][TABLES];
-    bn_field *work;
+    bn_kernel *rows, *columns, *rows_back;
+    bn_device_array *table[2][TABLES], *eigenvalue_second[2];
+    bn_field *work, *work_second, *plus;
     bn_domain *transposed_domain; /* columns as rows */
-    bn_field *transposed;
+    bn_field *transposed, *transposed_second;
 };
 
 static const bn_kernel_desc rows_kernel = { "spectral_rows",
@@ -22,6 +22,9 @@ static const bn_kernel_desc rows_kernel = { "spectral_rows",
 static const bn_kernel_desc columns_kernel = { "spectral_columns",
                                                BN_PER_COLUMN_PAIR,
                                                { .reads = 1, .writes = 1, .flops = 220 } };
+static const bn_kernel_desc rows_back_kernel = { "spectral_rows_back",
+                                                 BN_PER_ROW_PAIR,
+                                                 { .reads = 1, .writes = 1, .flops = 110 } };
 
 static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_device_array *table[TABLES])
 {
@@ -38,7 +41,27 @@ static bn_status create_tables(bn_domain *d, const bn_spectral_axis *a, bn_devic
     return bn_device_array_reals(d, "eigenvalues", a->eigenvalue, count, &table[EIGENVALUE]);
 }
 
-bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work, bn_spectral **out)
+/* The second system. */
+static bn_status create_second(bn_domain *domain, const bn_spectral_second *second, bn_spectral *s)
+{
+    bn_status st = BN_OK;
+    bn_spectral_plan plan;
+    if (!bn_spectral_plan_second(second->stencil, &plan))
+        return bn_fail(bn_domain_context(domain), BN_MEMORY, "no memory for the tables of the direct solver");
+    s->work_second = second->work;
+    s->plus = second->plus;
+    BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "second coefficients" },
+                          &s->transposed_second));
+    for (int d = 0; d < 2; d++)
+        BN_GO(bn_device_array_reals(domain, "second eigenvalues", plan.axis[d].eigenvalue, (size_t)plan.axis[d].count,
+                                    &s->eigenvalue_second[d]));
+out:
+    bn_spectral_plan_destroy(&plan);
+    return st;
+}
+
+bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_field *work,
+                             const bn_spectral_second *second, bn_spectral **out)
 {
     *out = NULL;
     bn_status st = BN_OK;
@@ -57,8 +80,12 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
     };
     BN_GO(bn_domain_create(bn_domain_context(domain), &transposed, &s->transposed_domain));
     BN_GO(bn_field_create(s->transposed_domain, &(bn_field_desc){ .name = "coefficients" }, &s->transposed));
+    if (second)
+        BN_GO(create_second(domain, second, s));
     const bn_place place = bn_domain_place(s->transposed_domain);
     const bn_define defines[] = {
+        { .name = "SYSTEMS", .kind = BN_DEF_INT, .u.i = second ? 2 : 1 },
+        { .name = "PLUS", .kind = BN_DEF_INT, .u.i = second && second->plus },
         { .name = "TRANSPOSED_FIRST", .kind = BN_DEF_INT, .u.i = place.first },
         { .name = "TRANSPOSED_PITCH", .kind = BN_DEF_INT, .u.i = place.pitch },
         { .name = "LOG_X", .kind = BN_DEF_INT, .u.i = x->log },
@@ -80,9 +107,10 @@ bn_status bn_spectral_create(bn_domain *domain, const bn_stencil *stencil, bn_fi
         { .name = "TWICE_LOW_Y", .kind = BN_DEF_INT, .u.i = y->low_free },
         { .name = "TWICE_HIGH_Y", .kind = BN_DEF_INT, .u.i = y->high_free },
     };
-    BN_GO(bn_program_build(domain, "spectral", defines, sizeof defines / sizeof *defines, &s->program));
+    BN_GO(bn_program_build(domain, "transform+spectral", defines, sizeof defines / sizeof *defines, &s->program));
     BN_GO(bn_kernel_find(s->program, &rows_kernel, &s->rows));
     BN_GO(bn_kernel_find(s->program, &columns_kernel, &s->columns));
+    BN_GO(bn_kernel_find(s->program, &rows_back_kernel, &s->rows_back));
     BN_GO(create_tables(domain, x, s->table[0]));
     BN_GO(create_tables(domain, y, s->table[1]));
     *out = s;
@@ -97,24 +125,36 @@ void bn_spectral_destroy(bn_spectral **solver)
 {
     if (!solver || !*solver)
         return;
-    for (int d = 0; d < 2; d++)
+    for (int d = 0; d < 2; d++) {
         for (int t = 0; t < TABLES; t++)
             bn_device_array_destroy(&(*solver)->table[d][t]);
+        bn_device_array_destroy(&(*solver)->eigenvalue_second[d]);
+    }
     bn_program_destroy(&(*solver)->program);
     bn_field_destroy(&(*solver)->transposed);
+    bn_field_destroy(&(*solver)->transposed_second);
     bn_domain_destroy(&(*solver)->transposed_domain);
     free(*solver);
     *solver = NULL;
 }
 
-bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b)
+bn_status bn_spectral_solve_two(bn_spectral *s, bn_field *x, bn_field *y, bn_field *b)
 {
     bn_device_array *const *tx = s->table[0], *const *ty = s->table[1];
-    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed), BN_I32V(0), BN_ARRAY(tx[TWIDDLE]),
-                  BN_ARRAY(tx[LOAD]), BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM])));
-    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_UPDATE(s->work), BN_ARRAY(tx[EIGENVALUE]),
-                  BN_ARRAY(ty[EIGENVALUE]), BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]),
-                  BN_ARRAY(ty[LOAD_BACK]), BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
-    return BN_RUN(s->rows, BN_READ(s->work, 0), BN_UPDATE(x), BN_I32V(1), BN_ARRAY(tx[TWIDDLE]),
-                  BN_ARRAY(tx[LOAD_BACK]), BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]));
+    const bool two = s->transposed_second;
+    /* What is not there is not touched. */
+    bn_field *second = two ? s->transposed_second : s->transposed, *work = two ? s->work_second : s->work;
+    bn_device_array *const *other = s->eigenvalue_second;
+    BN_TRY(BN_RUN(s->rows, BN_READ(b, 0), BN_WRITE_OTHER_GRID(s->transposed), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD]),
+                  BN_ARRAY(tx[PICK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM])));
+    BN_TRY(BN_RUN(s->columns, BN_WRITE_OTHER_GRID(s->transposed), BN_WRITE_OTHER_GRID(second), BN_UPDATE(s->work),
+                  BN_UPDATE(work), BN_ARRAY(tx[EIGENVALUE]), BN_ARRAY(ty[EIGENVALUE]),
+                  BN_ARRAY(two ? other[0] : tx[EIGENVALUE]), BN_ARRAY(two ? other[1] : ty[EIGENVALUE]),
+                  BN_ARRAY(ty[TWIDDLE]), BN_ARRAY(ty[LOAD]), BN_ARRAY(ty[PICK]), BN_ARRAY(ty[LOAD_BACK]),
+                  BN_ARRAY(ty[PICK_BACK]), BN_ARRAY(ty[CHIRP]), BN_ARRAY(ty[SPECTRUM])));
+    return BN_RUN(s->rows_back, BN_READ(s->work, 0), BN_READ(work, 0), BN_UPDATE(x), BN_UPDATE(y),
+                  BN_READ(s->plus ? s->plus : work, 0), BN_ARRAY(tx[TWIDDLE]), BN_ARRAY(tx[LOAD_BACK]),
+                  BN_ARRAY(tx[PICK_BACK]), BN_ARRAY(tx[CHIRP]), BN_ARRAY(tx[SPECTRUM]));
 }
+
+bn_status bn_spectral_solve(bn_spectral *s, bn_field *x, bn_field *b) { return bn_spectral_solve_two(s, x, x, b); }

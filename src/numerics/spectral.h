@@ -7,11 +7,21 @@
 
 typedef struct bn_spectral bn_spectral;
 
-/* bn_spectral_suits must be true; the domain has one box. `work`: a work field. */
-BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work, bn_spectral **out);
+/* A second system of the same unknowns, whose right-hand side is area times the solution of the first. `plus` is added
+ * to its solution (NULL: nothing): the part that does not change. */
+typedef struct bn_spectral_second {
+    const bn_stencil *stencil;
+    bn_field *work, *plus;
+} bn_spectral_second;
+
+/* bn_spectral_suits must be true; the domain has one box. `work`: a work field. second: NULL for one system. */
+BN_CHECKED bn_status bn_spectral_create(bn_domain *, const bn_stencil *, bn_field *work,
+                                        const bn_spectral_second *second, bn_spectral **out);
 void bn_spectral_destroy(bn_spectral **);
 
 /* x = A^-1 b at the unknowns; the rest of x stays. b may be x. */
 BN_CHECKED bn_status bn_spectral_solve(bn_spectral *, bn_field *x, bn_field *b);
+/* x = A^-1 b, y = B^-1 area x + plus. */
+BN_CHECKED bn_status bn_spectral_solve_two(bn_spectral *, bn_field *x, bn_field *y, bn_field *b);
 
 #endif

@@ -85,6 +85,22 @@ out:
     return !reason;
 }
 
+bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
+{
+    bool free_end[4], folds = true;
+    find_ends(s, free_end);
+    for (int d = 0; d < 2; d++) {
+        bn_spectral_axis a = { .intervals = (int)(d ? s->ny : s->nx) - 1,
+                               .low_free = free_end[2 * d],
+                               .high_free = free_end[2 * d + 1] };
+        set_lengths(&a);
+        log[d] = a.log;
+        odd[d] = a.odd;
+        folds = folds && a.folded;
+    }
+    return folds;
+}
+
 /* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
 static int32_t extend(const bn_spectral_axis *a, int m)
 {
@@ -239,6 +255,16 @@ bool bn_spectral_plan_create(const bn_stencil *s, bn_spectral_plan *out)
     if (!good)
         bn_spectral_plan_destroy(out);
     return good;
+}
+
+bool bn_spectral_plan_second(const bn_stencil *s, bn_spectral_plan *out)
+{
+    if (!bn_spectral_plan_create(s, out))
+        return false;
+    for (int d = 0; d < 2; d++)
+        for (int q = 0; q < out->axis[d].count; q++)
+            out->axis[d].eigenvalue[q] /= (double)out->axis[0].length * out->axis[1].length;
+    return true;
 }
 
 void bn_spectral_plan_destroy(bn_spectral_plan *plan)

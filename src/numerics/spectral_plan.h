@@ -38,11 +38,17 @@ static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
  * that fit into BN_SPECTRAL_LOCAL_BYTES. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
+/* Whether the lines along both dimensions are folded: 2^log intervals, both ends alike, given where `odd`. */
+bool bn_spectral_folds(const bn_stencil *, int log[2], bool odd[2]);
+
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
 
 /* False: no memory. */
 bool bn_spectral_plan_create(const bn_stencil *, bn_spectral_plan *out);
+/* Of the second of two systems: its eigenvalues are not times the lengths of the periods, since the first solution's
+ * coefficients are divided, not its transform. */
+bool bn_spectral_plan_second(const bn_stencil *, bn_spectral_plan *out);
 void bn_spectral_plan_destroy(bn_spectral_plan *);
 
 #endif

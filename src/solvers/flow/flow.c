@@ -101,6 +101,10 @@ static const bn_key schema[] = {
               "multigrid" },
     { .name = "solver.diffusion", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_DIFFUSION_METHODS),
       .def_text = "auto", .only = "solver.steady=march", .help = "the same for vorticity and temperature" },
+    { .name = "solver.launches", .type = BN_KEY_CHOICE, .choices = BN_CHOICES(FLOW_LAUNCHES), .def_text = "auto",
+      .only = "solver.steady=march",
+      .help = "of a step: one where work-groups can wait for each other and the grid is small, or several; the same "
+              "bits" },
     { .name = "solver.spmv", .gone = PRODUCTS },
     { .name = "solver.dot", .gone = PRODUCTS },
     { .name = "solver.cg_tolerance", .type = BN_KEY_REAL, .def = 1e-8, .min = 1e-15, .max = 0.1,
@@ -127,23 +131,16 @@ static const bn_kernel_desc kernels[] = {
     { "flow_advect_vorticity", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 14 } },
     { "flow_poisson_source", BN_PER_CELL, { .reads = 4.25, .writes = 2, .flops = 7 } },
     { "flow_wall_vorticity", BN_PER_BLOCK, { .reads = 6, .writes = 3, .flops = 32 } },
+    { "flow_step", BN_SIDE_BY_SIDE, { .reads = 10, .writes = 8, .flops = 500 } },
     { "flow_total_residual", BN_ONCE, { 0, 0, 0 } },
     { "flow_body_pressure", BN_PER_BLOCK, { .reads = 3, .writes = 0, .flops = 0 } },
     { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
     { "flow_add_influence", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
     { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 32 } },
-    { "flow_newton_normalise", BN_PER_BLOCK, { .reads = 1.5, .writes = 1, .flops = 1 } },
-    { "flow_newton_walls", BN_PER_CELL, { .reads = 0.5, .writes = 1, .flops = 0 } },
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
     { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
     { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
     { "flow_newton_jacobian", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 40 } },
-    { "flow_newton_dots", BN_PER_BLOCK, { .reads = 50, .writes = 0, .flops = 100 } },
-    { "flow_newton_column", BN_PER_BLOCK, { 0, 0, 0 } },
-    { "flow_newton_project", BN_PER_BLOCK, { .reads = 50, .writes = 1, .flops = 100 } },
-    { "flow_newton_combine", BN_PER_BLOCK, { .reads = 100, .writes = 1, .flops = 200 } },
-    { "flow_newton_update", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
-    { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
     { 0 },
 };
 
@@ -254,6 +251,7 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     BN_TRY(bn_plan_define_int(p, "UPWIND", s->config.upwind));
     BN_TRY(bn_plan_define_int(p, "HEAT", s->config.a > 0));
     BN_TRY(bn_plan_define_int(p, "NEWTON", s->newton.on));
+    BN_TRY(flow_plan_one_launch(s, p));
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
@@ -283,6 +281,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         { true, { "cg_p", "", BN_T_REAL, 1, 0 } },
         { true, { "cg_q", "", BN_T_REAL, 1, 0 } },
         { multigrid, { "cg_z", "", BN_T_REAL, 1, 0 } },
+        { s->systems.border, { "psi_border", "m2 s-1", BN_T_REAL, 1, 0 } },
         { solid && s->border.bodies > 0, { "influence", "", BN_T_REAL, s->border.bodies, 0 } },
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -299,6 +298,7 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
                                     march ? NULL : "flow_advect_vorticity",
                                     march ? NULL : "flow_wall_vorticity",
                                     heat && !march ? NULL : "flow_newton_heat_source",
+                                    s->systems.coupled ? "flow_newton_poisson" : NULL,
                                     s->border.bodies > 0 ? NULL : "flow_body_pressure",
                                     s->border.bodies > 0 ? NULL : "flow_body_constants",
                                     s->border.bodies > 0 ? NULL : "flow_add_influence" };
@@ -306,7 +306,9 @@ static bn_status plan_fields(const flow *s, bn_plan *p)
         if (skipped[i])
             BN_TRY(bn_plan_skip_kernel(p, skipped[i]));
     for (size_t i = 0; kernels[i].name && march; i++)
-        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 && strcmp(kernels[i].name, "flow_newton_heat_source") != 0)
+        if (strncmp(kernels[i].name, "flow_newton", 11) == 0 &&
+            strcmp(kernels[i].name, "flow_newton_heat_source") != 0 &&
+            !(s->systems.coupled && strcmp(kernels[i].name, "flow_newton_poisson") == 0))
             BN_TRY(bn_plan_skip_kernel(p, kernels[i].name));
     return BN_OK;
 }
@@ -437,6 +439,7 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     s->config.woods = bn_case_choice(c, "solver.wall_vorticity") == FLOW_WOODS;
     s->config.steady = bn_case_real(c, "solver.steady_tolerance");
     s->newton.on = bn_case_choice(c, "solver.steady") == FLOW_NEWTON;
+    s->systems.launches = bn_case_choice(c, "solver.launches");
     s->config.cg_tolerance = bn_case_real(c, "solver.cg_tolerance");
     s->config.cg_forcing = bn_case_real(c, "solver.cg_forcing");
     s->config.roundoff = bn_case_double(c) ? 0x1p-53 : 0x1p-24;
@@ -487,6 +490,8 @@ static bn_status init(bn_sim *sim, void *state)
         s->fields.T = bn_sim_field(sim, "temperature");
         s->fields.T_next = bn_sim_field(sim, "temperature_next");
     }
+    if (s->systems.border)
+        s->fields.psi_border = bn_sim_field(sim, "psi_border");
     if (s->border.bodies > 0)
         s->fields.influence = bn_sim_field(sim, "influence");
     for (int i = 0; i < FLOW_SYSTEMS; i++)
@@ -507,6 +512,7 @@ const bn_solver bn_solver_flow = {
     .name = "flow",
     .summary = "2-D flow and heat by stream function, vorticity and temperature",
     .schema = schema,
+    .program = "transform+flow+flow_step",
     .kernels = kernels,
     .state_size = sizeof(flow),
     .device = &flow_engine,

@@ -18,8 +18,10 @@
 #define FLOW_WALL_VORTICITIES(X) X(FLOW_THOM, "thom") X(FLOW_WOODS, "woods")
 #define FLOW_DIFFUSION_METHODS(X) X(FLOW_AUTO, "auto") X(FLOW_CG, "cg") X(FLOW_FFT, "fft")
 #define FLOW_POISSON_METHODS(X) FLOW_DIFFUSION_METHODS(X) X(FLOW_MULTIGRID, "multigrid")
+#define FLOW_LAUNCHES(X) X(FLOW_LAUNCHES_AUTO, "auto") X(FLOW_LAUNCHES_ONE, "one") X(FLOW_LAUNCHES_SEVERAL, "several")
 #define FLOW_STEADY(X) X(FLOW_MARCH, "march") X(FLOW_NEWTON, "newton")
 enum { FLOW_STEADY(BN_CHOICE_ENUM) };
+enum { FLOW_LAUNCHES(BN_CHOICE_ENUM) };
 enum { FLOW_SIDE_NAMES(BN_CHOICE_ENUM) FLOW_SIDES };
 typedef enum flow_kind { FLOW_KINDS(BN_CHOICE_ENUM) } flow_kind;
 typedef enum flow_profile { FLOW_PROFILES(BN_CHOICE_ENUM) } flow_profile;
@@ -132,7 +134,8 @@ typedef struct flow_border {
 
 typedef struct flow_fields {
     bn_field *psi, *before, *omega, *next, *velocity, *node, *rhs, *T, *T_next;
-    bn_field *influence; /* of each body: the stream function that is 1 on it, 0 on other bodies and on the border */
+    bn_field *psi_border; /* the psi that its values at the border alone make, where systems are coupled; NULL: 0 */
+    bn_field *influence;  /* of each body: the stream function that is 1 on it, 0 on other bodies and on the border */
 } flow_fields;
 
 /* The linear systems, FLOW_PSI to FLOW_HEAT. */
@@ -146,13 +149,37 @@ typedef struct flow_systems {
     bn_linear *solver[FLOW_SYSTEMS]; /* on a device */
     double total_iterations;
     bool direct; /* all of them */
+    /* psi and omega have the same unknowns, and are solved for together; the border's psi is not zero everywhere. */
+    bool coupled, border;
+    int launches; /* solver.launches */
 } flow_systems;
+
+/* Arrays of a step in one launch: of psi and omega, then of the temperature. */
+enum {
+    STEP_TWIDDLE_X,
+    STEP_TWIDDLE_Y,
+    STEP_PICK_X,
+    STEP_PICK_Y,
+    STEP_OMEGA_X,
+    STEP_OMEGA_Y,
+    STEP_PSI_X,
+    STEP_PSI_Y,
+    STEP_HEAT_PICK_X,
+    STEP_HEAT_PICK_Y,
+    STEP_HEAT_X,
+    STEP_HEAT_Y,
+    STEP_COEFFICIENTS,
+    STEP_MEETING,
+    FLOW_STEP_TABLES
+};
 
 typedef struct flow_device {
     bn_kernel *advect_heat, *advect_vorticity, *poisson_source, *wall_vorticity, *total_residual;
     bn_kernel *body_pressure, *body_constants, *add_influence;
     bn_partials *sums, *body_sums;
     bn_scalars *totals, *influence_inverse;
+    bn_kernel *step; /* NULL: several launches */
+    bn_device_array *step_tables[FLOW_STEP_TABLES];
 } flow_device;
 
 typedef struct flow {
@@ -162,7 +189,8 @@ typedef struct flow {
     flow_fields fields;
     flow_systems systems;
     double totals[FLOW_TOTALS + FLOW_BODIES]; /* sum of squared changes of omega, sum of its squares, largest |u| + |v|,
-                                                 sum of squared changes of T; change of psi on each body */
+                                                 sum of squared changes of T; change of psi on each body, or whether a
+                                                 step in one launch has failed */
     bn_step told;                             /* what the last report said */
     double psi_body;                          /* psi on the first body */
     double steady_residual;                   /* of the last step: docs/flow.md, "When the flow is steady" */
@@ -190,6 +218,10 @@ BN_CHECKED bn_status flow_fill(bn_sim *, flow *);
 /* The stream function along the border, relative to the corner at the origin; nx * ny, other nodes untouched. */
 void flow_border_psi(const flow *, double *psi);
 
+/* Of coupled systems: fields.psi_border from the values of psi at the border. `solve` solves the system of psi, from
+ * fields.rhs to fields.next. */
+BN_CHECKED bn_status flow_setup_border(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
+
 /* flow_measure.c: extrema, profiles, heat transfer. */
 BN_CHECKED bn_status flow_measure(bn_sim *, void *state, bn_results *);
 BN_CHECKED bn_status flow_plan_results(const flow *, bn_plan *);
@@ -209,6 +241,15 @@ BN_CHECKED bn_status flow_step_bodies(flow *, bn_field *psi, bn_field *omega, bn
  * start fields.next to fields.next. */
 BN_CHECKED bn_status flow_setup_bodies(bn_sim *, flow *, bn_status (*solve)(flow *, const bn_cg_target *));
 extern const bn_engine flow_engine;
+
+/* flow_one_launch.c: a step in one launch, where the grid and the device allow it: what the plan says of it, what it
+ * needs on a device (device.step stays NULL where the device turns out not to be able), the step. */
+BN_CHECKED bn_status flow_plan_one_launch(const flow *, bn_plan *);
+BN_CHECKED bn_status flow_one_launch_setup(bn_sim *, flow *);
+void flow_one_launch_teardown(flow *);
+BN_CHECKED bn_status flow_one_launch(flow *);
+/* After the totals were read: fails if the work-groups have not met in a step. */
+BN_CHECKED bn_status flow_one_launch_check(bn_sim *, const flow *);
 
 extern const bn_engine bn_flow_reference_single, bn_flow_reference_double;
 

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Share of an inflow's flux through its first part eta, 0 <= eta <= 1; symmetric about the middle. */
 static double cumulative(flow_profile profile, double eta)
@@ -175,6 +176,30 @@ static bn_status count_systems(const bn_case *c, bn_plan *p, flow *s)
     return BN_OK;
 }
 
+/* Where psi and omega are solved directly and have the same unknowns, one transform forward serves both. */
+static bn_status couple_systems(bn_plan *p, flow *s)
+{
+    const size_t points = (size_t)s->config.nx * s->config.ny;
+    bn_linear_desc *psi = &s->systems.desc[FLOW_PSI], *omega = &s->systems.desc[FLOW_OMEGA];
+    if (s->newton.on) {
+        s->systems.coupled = psi->method == BN_LINEAR_SPECTRAL;
+        return BN_OK;
+    }
+    s->systems.coupled = psi->method == BN_LINEAR_SPECTRAL && omega->method == BN_LINEAR_SPECTRAL &&
+                         memcmp(s->systems.bits[FLOW_PSI], s->systems.bits[FLOW_OMEGA], points) == 0;
+    psi->only_coupled = omega->only_coupled = s->systems.coupled;
+    if (!s->systems.coupled)
+        return BN_OK;
+    double *values = calloc(points, sizeof *values);
+    if (!values)
+        return bn_fail(bn_plan_context(p), BN_MEMORY, "no memory for the border of flow");
+    flow_border_psi(s, values);
+    for (size_t at = 0; at < points; at++)
+        s->systems.border = s->systems.border || values[at] != 0;
+    free(values);
+    return BN_OK;
+}
+
 bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
 {
     const size_t points = (size_t)s->config.nx * s->config.ny;
@@ -201,8 +226,32 @@ bn_status flow_plan_systems(const bn_case *c, bn_plan *p, flow *s)
         s->systems.desc[i].method = choose_method(
             c, s, (flow_system)i, i == FLOW_PSI || s->newton.on ? "solver.poisson" : "solver.diffusion");
     }
+    BN_GO(couple_systems(p, s));
 out:
     free(flags);
+    return st;
+}
+
+bn_status flow_setup_border(bn_sim *sim, flow *s, bn_status (*solve)(flow *, const bn_cg_target *))
+{
+    const size_t points = (size_t)s->config.nx * s->config.ny;
+    const double k[4] = { s->k.per_h2_x, s->k.per_h2_x, s->k.per_h2_y, s->k.per_h2_y };
+    const long step[4] = { -1, 1, -(long)s->config.nx, (long)s->config.nx };
+    bn_status st = BN_OK;
+    double *psi = calloc(2 * points, sizeof *psi);
+    if (!psi)
+        return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the border of flow");
+    double *rhs = psi + points;
+    flow_border_psi(s, psi);
+    for (size_t at = 0; at < points; at++)
+        for (int d = 0; d < 4 && s->systems.bits[FLOW_PSI][at]; d++)
+            if (!(s->systems.bits[FLOW_PSI][at] & BN_LINK_WEST << d))
+                rhs[at] += k[d] * psi[(size_t)((long)at + step[d])];
+    BN_GO(bn_field_set(s->fields.rhs, rhs, points));
+    BN_GO(solve(s, &s->systems.target[FLOW_PSI]));
+    st = bn_field_copy(s->fields.next, s->fields.psi_border);
+out:
+    free(psi);
     return st;
 }
 

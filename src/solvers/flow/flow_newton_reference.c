@@ -245,6 +245,14 @@ static bn_status precondition(flow *s, int number)
         BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_HEAT, d_heat, rhs, &s->systems.target[FLOW_HEAT]));
     }
     vorticity_source(s, x, d_omega, d_heat, rhs);
+    if (s->systems.coupled) {
+        bn_linear_reference *psi = r->linear[FLOW_PSI];
+        for (size_t at = 0; at < points; at++)
+            d_psi[at] = 0;
+        BN_PRECISE(linear_reference_solve_two)(psi, psi, d_omega, d_psi, rhs, NULL);
+        return BN_PRECISE(linear_reference_check)(psi, d_omega, rhs, &s->systems.target[FLOW_PSI],
+                                                  &s->systems.report[FLOW_PSI]);
+    }
     BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, d_omega, rhs, &s->systems.target[FLOW_PSI]));
     for (size_t at = 0; at < points; at++) {
         const unsigned bits = s->systems.bits[FLOW_PSI][at];

@@ -196,6 +196,33 @@ static bn_status solve_psi(flow *s, const bn_cg_target *target)
     return BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.next), bn_field_host(s->fields.rhs), target);
 }
 
+/* Without counting a solve. */
+static bn_status solve_border(flow *s, const bn_cg_target *target)
+{
+    const reference *r = s->reference;
+    bn_linear_reference *psi = r->linear[FLOW_PSI];
+    (void)target;
+    BN_PRECISE(linear_reference_solve_two)
+    (psi, psi, bn_field_host(s->fields.next), r->addends, bn_field_host(s->fields.rhs), NULL);
+    return BN_OK;
+}
+
+/* omega and psi together. The right-hand side of psi is needed for its residual alone. */
+static bn_status solve_coupled(flow *s, real *next, real *rhs)
+{
+    const reference *r = s->reference;
+    bn_linear_reference *omega = r->linear[FLOW_OMEGA], *psi = r->linear[FLOW_PSI];
+    real *solution = bn_field_host(s->fields.before);
+    BN_PRECISE(linear_reference_solve_two)
+    (omega, psi, next, solution, rhs, s->systems.border ? bn_field_host(s->fields.psi_border) : NULL);
+    BN_TRY(BN_PRECISE(linear_reference_check)(omega, next, rhs, &s->systems.target[FLOW_OMEGA],
+                                              &s->systems.report[FLOW_OMEGA]));
+    BN_PRECISE(flow_poisson_source)
+    (s, next, bn_field_host(s->fields.psi), bn_field_host(s->fields.node), r->addends, rhs);
+    return BN_PRECISE(linear_reference_check)(psi, solution, rhs, &s->systems.target[FLOW_PSI],
+                                              &s->systems.report[FLOW_PSI]);
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     flow *s = state;
@@ -209,6 +236,8 @@ static bn_status setup(bn_sim *sim, void *state)
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         if (s->systems.bits[i])
             BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->systems.desc[i], &r->linear[i]));
+    if (s->systems.border)
+        BN_TRY(flow_setup_border(sim, s, solve_border));
     return s->border.bodies > 0 ? flow_setup_bodies(sim, s, solve_psi) : BN_OK;
 }
 
@@ -253,9 +282,14 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     }
     const real *T = s->config.a > 0 ? bn_field_host(s->fields.T) : NULL;
     advect_vorticity(s, omega, u, v, T, node, rhs, next);
-    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_OMEGA, next, rhs, &s->systems.target[FLOW_OMEGA]));
-    BN_PRECISE(flow_poisson_source)(s, next, bn_field_host(s->fields.psi), node, bn_field_host(s->fields.before), rhs);
-    BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
+    if (s->systems.coupled) {
+        BN_TRY(solve_coupled(s, next, rhs));
+    } else {
+        BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_OMEGA, next, rhs, &s->systems.target[FLOW_OMEGA]));
+        BN_PRECISE(flow_poisson_source)
+        (s, next, bn_field_host(s->fields.psi), node, bn_field_host(s->fields.before), rhs);
+        BN_TRY(BN_PRECISE(flow_solve)(s, FLOW_PSI, bn_field_host(s->fields.before), rhs, &s->systems.target[FLOW_PSI]));
+    }
     bn_field_swap(s->fields.psi, s->fields.before);
     real *psi = bn_field_host(s->fields.psi);
     if (s->border.bodies > 0)

@@ -20,6 +20,26 @@ static bn_status setup_bodies(bn_sim *sim, flow *s)
     return bn_scalars_write(s->device.influence_inverse, s->influence_inverse, (size_t)(n * n));
 }
 
+/* The system of psi alone: the first of two that are the same; the second solution is not wanted. */
+static bn_status solve_border(flow *s, const bn_cg_target *target)
+{
+    bn_linear *psi = s->systems.solver[FLOW_PSI];
+    const bn_stencil *stencil = &s->systems.desc[FLOW_PSI].stencil;
+    (void)target;
+    BN_TRY(bn_linear_couple(psi, stencil, &s->systems.work[FLOW_PSI], stencil, s->fields.psi_border));
+    return bn_linear_solve_two(psi, s->fields.next, s->systems.work[FLOW_PSI].r, s->fields.rhs);
+}
+
+static bn_status setup_coupled(bn_sim *sim, flow *s)
+{
+    const bn_linear_desc *desc = s->systems.desc;
+    const flow_system first = s->newton.on ? FLOW_PSI : FLOW_OMEGA;
+    if (s->systems.border)
+        BN_TRY(flow_setup_border(sim, s, solve_border));
+    return bn_linear_couple(s->systems.solver[first], &desc[first].stencil, &s->systems.work[first],
+                            &desc[FLOW_PSI].stencil, s->fields.psi_border);
+}
+
 static bn_status setup(bn_sim *sim, void *state)
 {
     flow *s = state;
@@ -35,10 +55,13 @@ static bn_status setup(bn_sim *sim, void *state)
         if (s->systems.bits[i] && !(s->newton.on && i == FLOW_OMEGA))
             BN_TRY(
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
+    if (s->systems.coupled)
+        BN_TRY(setup_coupled(sim, s));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
+    BN_TRY(flow_one_launch_setup(sim, s));
     return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
 }
 
@@ -51,6 +74,7 @@ static void teardown(void *state)
     bn_partials_destroy(&s->device.body_sums);
     bn_scalars_destroy(&s->device.totals);
     bn_scalars_destroy(&s->device.influence_inverse);
+    flow_one_launch_teardown(s);
     flow_newton_teardown(s);
 }
 
@@ -87,12 +111,56 @@ static bn_status newton_step(bn_sim *sim, flow *s, bn_step *out)
     return BN_OK;
 }
 
+/* Right-hand side of psi, and its start in `start`. */
+static bn_status poisson_source(flow *s, bn_field *start)
+{
+    return BN_RUN(s->device.poisson_source, BN_READ(s->fields.next, 0), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(start),
+                  BN_WRITE(s->fields.rhs));
+}
+
+/* omega and psi together. The right-hand side of psi is needed for its residual alone. */
+static bn_status solve_coupled(flow *s)
+{
+    bn_linear *omega = s->systems.solver[FLOW_OMEGA], *psi = s->systems.solver[FLOW_PSI];
+    BN_TRY(bn_linear_solve_two(omega, s->fields.next, s->fields.before, s->fields.rhs));
+    BN_TRY(bn_linear_check(omega, s->fields.next, s->fields.rhs, &s->systems.target[FLOW_OMEGA]));
+    if (bn_linear_check_is_due(psi))
+        BN_TRY(poisson_source(s, s->systems.work[FLOW_PSI].p));
+    return bn_linear_check(psi, s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]);
+}
+
+static bn_status solve_apart(flow *s)
+{
+    BN_TRY(
+        bn_linear_solve(s->systems.solver[FLOW_OMEGA], s->fields.next, s->fields.rhs, &s->systems.target[FLOW_OMEGA]));
+    BN_TRY(poisson_source(s, s->fields.before));
+    return bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]);
+}
+
+/* What is told of a step that nobody looks at. */
+static bn_status quiet_step(flow *s, bn_step *out)
+{
+    for (int i = 0; i < FLOW_SYSTEMS; i++)
+        s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
+    *out = s->told;
+    out->converged = false;
+    return BN_OK;
+}
+
 static bn_status step(bn_sim *sim, void *state, bn_step *out)
 {
     flow *s = state;
     const bool heat = s->config.a > 0;
     if (s->newton.on)
         return newton_step(sim, s, out);
+    /* Direct solves need no answer of the device. */
+    const bool quiet = s->systems.direct && bn_sim_is_quiet(sim) && bn_sim_steps(sim) % FLOW_LOOK_EVERY != 0 &&
+                       s->told.dt > 0;
+    if (quiet && s->device.step) {
+        BN_TRY(flow_one_launch(s));
+        return quiet_step(s, out);
+    }
     if (heat) {
         BN_TRY(step_heat(s));
         BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
@@ -103,12 +171,7 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
                       BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
                       BN_WRITE(s->fields.next)));
     }
-    BN_TRY(
-        bn_linear_solve(s->systems.solver[FLOW_OMEGA], s->fields.next, s->fields.rhs, &s->systems.target[FLOW_OMEGA]));
-    BN_TRY(BN_RUN(s->device.poisson_source, BN_READ(s->fields.next, 0), BN_READ(s->fields.psi, 1),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_PSI].bits, 0), BN_UPDATE(s->fields.before),
-                  BN_WRITE(s->fields.rhs)));
-    BN_TRY(bn_linear_solve(s->systems.solver[FLOW_PSI], s->fields.before, s->fields.rhs, &s->systems.target[FLOW_PSI]));
+    BN_TRY(s->systems.coupled ? solve_coupled(s) : solve_apart(s));
     bn_field_swap(s->fields.psi, s->fields.before);
     for (int i = 0; i < FLOW_SYSTEMS; i++)
         s->systems.solves[i] = s->systems.solver[i] ? bn_linear_solves(s->systems.solver[i]) : 0;
@@ -117,20 +180,18 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
+                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums),
+                      BN_I32V(!quiet)));
     else
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.node, 0), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums)));
-    /* Direct solves need no answer of the device. */
-    if (s->systems.direct && bn_sim_is_quiet(sim) && bn_sim_steps(sim) % FLOW_LOOK_EVERY != 0 && s->told.dt > 0) {
-        *out = s->told;
-        out->converged = false;
-        return BN_OK;
-    }
+                      BN_PARTIALS(s->device.sums), BN_I32V(!quiet)));
+    if (quiet)
+        return quiet_step(s, out);
     BN_TRY(BN_RUN(s->device.total_residual, BN_TOTALS(s->device.sums), BN_SCALARS(s->device.totals)));
     BN_TRY(bn_linear_reports(s->systems.solver, s->systems.report, FLOW_SYSTEMS, s->device.totals, s->totals,
-                             FLOW_TOTALS + (size_t)s->border.bodies));
+                             FLOW_TOTALS + (size_t)(s->device.step ? 1 : s->border.bodies)));
+    BN_TRY(flow_one_launch_check(sim, s));
     return flow_report(sim, s, out);
 }
 

@@ -24,6 +24,9 @@ bn_status bn_linear_reference_solve_single(bn_linear_reference *, float *, const
 bn_status bn_linear_reference_solve_double(bn_linear_reference *, double *, const double *, const bn_cg_target *,
                                            bn_cg_report *);
 
+void bn_linear_reference_solve_two_single(bn_linear_reference *, bn_linear_reference *, float *, float *, const float *,
+                                          const float *);
+
 static bn_context *ctx;
 static bn_device *device;
 
@@ -311,6 +314,87 @@ START_TEST(the_direct_solver_knows_what_it_can_not_do)
 }
 END_TEST
 
+/* Of two matrices, a and b in this order, on a device: x = A^-1 right, y = B^-1 area x. */
+static void solve_two_on_device(const bn_linear_desc desc[2], const double *right, int boxes, double *x, double *y)
+{
+    const size_t points = (size_t)desc->stencil.nx * desc->stencil.ny;
+    const bn_domain_desc domain_desc = {
+        .grid = { .dims = 2, .n = { desc->stencil.nx, desc->stencil.ny, 1 }, .h = { 1, 1, 1 }, .nodes = true },
+        .precision = BN_SINGLE,
+        .halo = 1,
+        .boxes = boxes,
+        .device = device,
+    };
+    static const char *const names[] = { "x", "y", "b", "r", "p", "q", "plus", "bits", "bits of B" };
+    enum { X, Y, B, R, P, Q, PLUS, BITS, FIELDS = BITS + 2 };
+    bn_domain *domain;
+    bn_field *f[FIELDS];
+    bn_linear *linear[2];
+    OK(bn_domain_create(ctx, &domain_desc, &domain));
+    for (int i = 0; i < FIELDS; i++)
+        OK(bn_field_create(domain, &(bn_field_desc){ .name = names[i], .type = i < BITS ? BN_T_REAL : BN_T_U8 },
+                           &f[i]));
+    OK(bn_field_set(f[B], right, points));
+    for (int i = 0; i < 2; i++)
+        OK(bn_linear_create(domain, &desc[i], &(bn_linear_work){ f[BITS + i], f[R], f[P], f[Q], NULL }, &linear[i]));
+    OK(bn_linear_couple(linear[0], &desc[0].stencil, &(bn_linear_work){ f[BITS], f[R], f[P], f[Q], NULL },
+                        &desc[1].stencil, f[PLUS]));
+    OK(bn_linear_solve_two(linear[0], f[X], f[Y], f[B]));
+    OK(bn_field_get(f[X], x, points));
+    OK(bn_field_get(f[Y], y, points));
+    for (int i = 0; i < 2; i++)
+        bn_linear_destroy(&linear[i]);
+    for (int i = 0; i < FIELDS; i++)
+        bn_field_destroy(&f[i]);
+    bn_domain_destroy(&domain);
+}
+
+/* In single precision: |b - A x| / |b| of the first as of a direct solution, of the second with the factor of two
+ * divisions (6 as in check() above). */
+static void check_two(const matrix *m, int boxes)
+{
+    uint8_t *bits = bits_of(m);
+    const size_t points = (size_t)m->nx * m->ny;
+    double *b = calloc(4 * points, sizeof *b), *x = b + points, *y = x + points, *area_x = y + points, rounding;
+    float *single = calloc(4 * points, sizeof *single);
+    ck_assert(b && single);
+    for (size_t at = 0; at < points; at++)
+        single[at] = (float)(b[at] = bits[at] ? (double)(float)(1 + noise(at)) : 0);
+    const bn_linear_desc desc[2] = {
+        { "A", { m->nx, m->ny, 1, 0.3 * m->kx, 0.3 * m->ky, bits }, BN_LINEAR_SPECTRAL, true },
+        { "B", { m->nx, m->ny, 0, m->kx, m->ky, bits }, BN_LINEAR_SPECTRAL, true },
+    };
+    bn_linear_reference *reference[2];
+    for (int i = 0; i < 2; i++)
+        OK(bn_linear_reference_create_single(ctx, &desc[i], &reference[i]));
+    bn_linear_reference_solve_two_single(reference[0], reference[1], single + points, single + 2 * points, single,
+                                         single + 3 * points);
+    solve_two_on_device(desc, b, boxes, x, y);
+    for (size_t at = 0; at < points; at++) {
+        const unsigned cells = bits[at] & BN_CELLS;
+        ck_assert_msg(x[at] == (double)single[points + at] && y[at] == (double)single[2 * points + at],
+                      "%u x %u in %d boxes: other bits at %zu", m->nx, m->ny, boxes, at);
+        area_x[at] = 0.25 * ((cells & 1) + (cells >> 1 & 1) + (cells >> 2 & 1) + (cells >> 3)) * x[at];
+    }
+    const double left_x = residual(&desc[0].stencil, x, b, 0x1p-24, &rounding), most_x = 6 * rounding;
+    const double left_y = residual(&desc[1].stencil, y, area_x, 0x1p-24, &rounding), most_y = 6 * rounding;
+    ck_assert_msg(left_x <= most_x && left_y <= most_y, "%u x %u: residuals %g (at most %g), %g (%g)", m->nx, m->ny,
+                  left_x, most_x, left_y, most_y);
+    for (int i = 0; i < 2; i++)
+        bn_linear_reference_destroy_single(&reference[i]);
+    free(bits);
+    free(b);
+    free(single);
+}
+
+START_TEST(two_systems_are_solved_with_one_transform_forward)
+{
+    check_two(&matrices[0], 1);
+    check_two(&matrices[2], 3); /* a mirrored side, whose nodes have half an area */
+    check_two(&matrices[7], 1); /* of mixed ends, and no power of two */
+}
+END_TEST
+
 /* More partial sums than one work-group adds up at once. */
 START_TEST(sums_over_many_blocks_are_packed)
 {
@@ -354,6 +438,7 @@ static void add(TCase *tests)
     tcase_add_checked_fixture(tests, open_device, close_device);
     tcase_add_test(tests, plain_iterations_equal_the_reference);
     tcase_add_test(tests, direct_solutions_equal_the_reference);
+    tcase_add_test(tests, two_systems_are_solved_with_one_transform_forward);
     tcase_add_test(tests, multigrid_equals_the_reference);
     tcase_add_test(tests, multigrid_on_boxes_and_in_groups);
     tcase_add_test(tests, multigrid_takes_few_cycles_on_any_grid);
