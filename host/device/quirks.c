@@ -22,6 +22,7 @@ typedef struct bn_quirk {
 static void platform_cache(bn_quirks *q) { q->cache = BN_CACHE_PLATFORM; }
 static void one_thread(bn_quirks *q) { q->single_threaded = true; }
 static void gpu_kernels(bn_quirks *q) { q->runs_gpu_kernels = true; }
+static void parallel_builds(bn_quirks *q) { q->parallel_builds = true; }
 static void registers(bn_quirks *q) { q->register_option = true; }
 static void sub_groups_of_16(bn_quirks *q) { q->sub_group = 16; }
 static void loops_of_65535(bn_quirks *q) { q->loop_limit = 65535; }
@@ -51,6 +52,8 @@ static const bn_quirk rows[] = {
       "measured: 3.25 s against 0.03 s", "2025-11" },
     { "NVIDIA", NULL, NULL, platform_cache, "the driver keeps compiled kernels itself", "CUDA_CACHE_PATH, documented",
       "2026-11" },
+    { "NVIDIA", NULL, NULL, parallel_builds, "its compiler works for several threads at once",
+      "measured: eight programs in 2.3 s one after the other 3.4, six in 2.1 s, 3.9", "2026-11" },
     { "", NULL, has_compiler_options, registers, "a program may limit the registers of a work-item",
       "cl_nv_compiler_options", "2026-11" },
     { "", NULL, has_wide_sub_groups, sub_groups_of_16,

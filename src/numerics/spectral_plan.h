@@ -38,6 +38,9 @@ static inline size_t bn_spectral_twiddles(const bn_spectral_axis *a)
  * that fit into BN_SPECTRAL_LOCAL_BYTES. *why (why may be NULL): the reason why not. */
 bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
+/* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. */
+const char *bn_spectral_kind(const bn_stencil *, int dim);
+
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };
 

@@ -1,5 +1,5 @@
-/* progress.c: one rewritten line on a terminal, also within long steps, a plain line every ten seconds elsewhere, JSON
- * lines for scripts. */
+/* progress.c: one rewritten line on a terminal, a plain line every two seconds elsewhere, both also within long steps;
+ * JSON lines for scripts. */
 #include "output/progress.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ static void put_line(bn_progress *p, const char *line)
 
 void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
 {
-    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 10;
+    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 2;
     if (!wanted && (p->quiet || t - p->last < pause))
         return;
     p->last = t;
@@ -128,13 +128,21 @@ void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
 
 void bn_progress_within(bn_progress *p, bn_sim *sim)
 {
-    const double t = bn_seconds_now();
-    char line[128], done[32];
-    if (p->quiet || p->json || t - p->last < (p->terminal ? 2 : 10))
+    const double t = bn_seconds_now(), elapsed = t - p->start;
+    const bn_sim_state now = bn_sim_now(sim);
+    char line[192], done[32], rest[64] = "";
+    bool guess;
+    if (p->quiet || p->json || t - p->last < 2)
         return;
     p->last = t;
-    clock_text(t - p->start, done, sizeof done);
-    snprintf(line, sizeof line, "step %llu is being computed  elapsed %s", bn_sim_now(sim).step + 1, done);
+    clock_text(elapsed, done, sizeof done);
+    if (now.step > p->before.step) { /* what the steps before say */
+        const double left = seconds_left(p, &now, 0, bn_case_real(bn_sim_case(sim), "stop.time"), elapsed, &guess);
+        char text[32];
+        clock_text(left, text, sizeof text);
+        snprintf(rest, sizeof rest, "  %.3g cells/s  left ~%s", (double)(now.items - p->before.items) / elapsed, text);
+    }
+    snprintf(line, sizeof line, "step %llu is being computed%s  elapsed %s", now.step + 1, rest, done);
     put_line(p, line);
 }
 

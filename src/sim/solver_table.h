@@ -73,9 +73,8 @@ typedef struct bn_solver {
      * on either engine: each reads what the other wrote. */
     bn_status (*serialize)(bn_sim *, void *state, bn_checkpoint_state *);
     const bn_variant *variants; /* optional; ends with a NULL key */
-    /* optional: whole constants that make the program another one, besides the kernels that it has. Before a run the
-     * device is tested with those self-test cases that agree with it in both; where none does, or this is NULL, with
-     * all. Ends with NULL. */
+    /* optional: whole constants in which the self-test cases of a run agree with it (bn_plan_needs), since they make
+     * other kernels. Ends with NULL. */
     const char *const *selftest_constants;
     /* optional: the coordinate that steps go along and bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s.
      * Progress, series, pictures and the summary use it. */
