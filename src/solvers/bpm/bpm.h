@@ -202,6 +202,7 @@ struct bpm {
     double *factor; /* pairs, per beam: (p - q) / p */
     bpm_axis axis[2];
     size_t done, section_begin, section_end; /* steps along z */
+    double per_piece;                        /* so many take a quarter of a second; 0: not known yet */
     const bpm_geometry *geometry;
     const bpm_method *method;
     bpm_plane plane;
