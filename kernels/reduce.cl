@@ -1,5 +1,5 @@
 /* reduce.cl: one number from a field (host/api/reduce.h): partial results per block, then the total, in fixed
- * order. */
+ * order. A program has what one of SUM, SUM_SQUARES, MAX_ABS, PACKS needs. */
 #define PARTIAL_KERNEL(name, take, put)                                                                 \
     kernel void name(global const real *restrict field, int component, global acc *restrict partials)   \
     {                                                                                                   \
@@ -13,10 +13,17 @@
         put(partials, 0, lanes);                                                                        \
     }
 
+#ifdef SUM
 PARTIAL_KERNEL(reduce_sum, total + x, put_partial_sum)
+#endif
+#ifdef SUM_SQUARES
 PARTIAL_KERNEL(reduce_squares, total + x * x, put_partial_sum)
+#endif
+#ifdef MAX_ABS
 PARTIAL_KERNEL(reduce_max_abs, larger(total, fabs(x)), put_partial_max)
+#endif
 
+#if defined(SUM) || defined(SUM_SQUARES)
 kernel void reduce_total_sum(global const acc *restrict totals, global acc *restrict result)
 {
     local acc scratch[FINISH_LANES];
@@ -24,7 +31,9 @@ kernel void reduce_total_sum(global const acc *restrict totals, global acc *rest
     if (get_local_id(0) == 0)
         result[0] = total;
 }
+#endif
 
+#ifdef MAX_ABS
 kernel void reduce_total_max(global const acc *restrict totals, global acc *restrict result)
 {
     local acc scratch[FINISH_LANES];
@@ -32,7 +41,9 @@ kernel void reduce_total_max(global const acc *restrict totals, global acc *rest
     if (get_local_id(0) == 0)
         result[0] = total;
 }
+#endif
 
+#ifdef PACKS
 /* Pack get_group_id(0) of component get_group_id(1): 256 partial results made one. Bit c of `maxima`: component c is a
  * maximum. */
 kernel void reduce_pack(global const acc *restrict partials, int maxima, global acc *restrict packed)
@@ -46,3 +57,4 @@ kernel void reduce_pack(global const acc *restrict partials, int maxima, global 
     if (get_local_id(0) == 0)
         packed[component * TOTALS + pack] = maxima >> component & 1 ? most : sum;
 }
+#endif

@@ -35,15 +35,20 @@ typedef struct bn_kernel_desc {
 } bn_kernel_desc;
 
 /* Builds `file` ("flow" for kernels/flow.cl, "transform+spectral" for two files one after the other). A failure is
- * BN_DEVICE with the compiler's log, file and lines. */
+ * BN_DEVICE with the compiler's log, file and lines; where programs are compiled beside each other it may come as late as
+ * the first launch of one of its kernels. */
 BN_CHECKED bn_status bn_program_build(bn_domain *, const char *file, const bn_define *, size_t count, bn_program **out);
 void bn_program_destroy(bn_program **);
 
 /* Lends a kernel that lives with the program; `desc` must outlive it. */
 BN_CHECKED bn_status bn_kernel_find(bn_program *, const bn_kernel_desc *desc, bn_kernel **lent);
 
+/* Waits until all kernels of the domain are compiled: failures are known from then on, also for domains without a
+ * device, which have none. */
+BN_CHECKED bn_status bn_domain_kernels_ready(bn_domain *);
+
 /* Whether the device can run the kernel with the work-group that its range asks for. */
-bool bn_kernel_fits(const bn_kernel *);
+bool bn_kernel_fits(bn_kernel *);
 
 /* How the programs of this process came about, for the summary: seconds spent building, programs built, taken from our
  * cache. */

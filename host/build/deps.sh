@@ -29,6 +29,7 @@ cairo          libcairo2-dev       | cairo-devel        | cairo                 
 udunits        libudunits2-dev     | udunits2-devel     | udunits                | udunits
 jansson        libjansson-dev      | jansson-devel      | jansson                | jansson
 zlib           zlib1g-dev          | zlib-devel         | zlib                   | zlib
+libdeflate     libdeflate-dev      | libdeflate-devel   | libdeflate             | libdeflate
 tomlplusplus   libtomlplusplus-dev | tomlplusplus-devel | tomlplusplus           | tomlplusplus
 clFFT          libclfft-dev        | clFFT-devel        | clfft                  | clfft
 kissfft-float  libkissfft-dev      | kiss-fft-devel     | kissfft                | kissfft
@@ -70,7 +71,7 @@ have()
 }
 
 # ------------------------------------------------------------------------------------------------ what is there
-libraries='OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt'
+libraries='OpenCL libpng cairo udunits jansson zlib libdeflate tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt'
 [ "$level" != test ] || libraries="$libraries check netcdf" # netCDF-C reads what the program writes
 
 # Some systems ship these without a .pc file; then their usual header and library are tried.
@@ -273,10 +274,10 @@ cat >"$out.new" <<EOF
 # Made by host/build/deps.sh
 HOST_CFLAGS := $(flags cflags OpenCL clFFT kissfft-float)
 CASE_CFLAGS := $(flags cflags tomlplusplus udunits)
-FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib expat libtiff-4 hdf5 libcrypto geos nlopt)
+FILE_CFLAGS := $(flags cflags libpng cairo jansson zlib libdeflate expat libtiff-4 hdf5 libcrypto geos nlopt)
 MPICC := $(command -v mpicc || true)
 DEP_VERSIONS := $(versions)
-DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt)
+DEP_LIBS := $(flags libs OpenCL libpng cairo udunits jansson zlib libdeflate tomlplusplus clFFT kissfft-float expat libtiff-4 hdf5 libcrypto geos nlopt)
 EOF
 [ "$level" != test ] || cat >>"$out.new" <<EOF
 CHECK_CFLAGS := $(flags cflags check netcdf)

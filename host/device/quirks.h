@@ -11,6 +11,7 @@ typedef struct bn_quirks {
     bool single_threaded;     /* the implementation must not be called from two threads */
     bool register_option;     /* -cl-nv-maxrregcount is understood */
     bool exact_division_flag; /* -cl-fp32-correctly-rounded-divide-sqrt is understood */
+    bool parallel_builds;     /* programs are compiled in threads beside the host */
     bool runs_gpu_kernels;    /* a CPU by its own word that is given what GPUs are given */
     int sub_group;            /* work-items that run together, asked of every kernel; 0: the compiler chooses */
     bool excluded;            /* never offered (OpenCL 1.1 only, known to be broken) */

@@ -37,7 +37,8 @@ static bn_status find_kernel(bn_field *f, const bn_kernel_desc *by_word, bn_kern
         BN_TRY(bn_attach(d->ctx, &d->attached, program, destroy_program));
     }
     size_t word = f->element_bytes == 1 ? 0 : f->element_bytes == 4 ? 1 : f->element_bytes == 8 ? 2 : 3;
-    return bn_kernel_find(program, &by_word[word], out);
+    BN_TRY(bn_kernel_find(program, &by_word[word], out));
+    return bn_kernel_ready(*out);
 }
 
 long bn_field_width(const bn_field *f) { return (f->desc.role & BN_INTERLEAVED) ? f->desc.components : 1; }

@@ -3,6 +3,7 @@
 
 #include "device/program_build.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,17 +121,78 @@ static bn_status all_defines(bn_domain *d, const char *file, const bn_box *box, 
     return BN_OK;
 }
 
+/* The program of one shape. Compilers that let themselves be called from several threads work beside the host and each
+ * other (bn_quirks.parallel_builds), until somebody wants to launch a kernel. */
+struct bn_build {
+    unsigned users;
+    bool running; /* in `thread` */
+    pthread_t thread;
+    bn_device *device;
+    char *file, *text, *options;
+    cl_program cl;
+    bool cached;
+    bn_status st;
+};
+
+static void *compile(void *user)
+{
+    bn_build *b = user;
+    b->st = bn_cl_build(b->device, b->file, b->text, b->options, &b->cl, &b->cached);
+    return NULL;
+}
+
+static bn_status wait_for_build(bn_build *b)
+{
+    if (b->running)
+        (void)pthread_join(b->thread, NULL); /* fails only where there is no such thread */
+    b->running = false;
+    return b->st;
+}
+
+static void release_build(bn_build *b)
+{
+    if (!b || --b->users > 0)
+        return;
+    (void)wait_for_build(b);
+    if (b->cl)
+        clReleaseProgram(b->cl);
+    free(b->file);
+    free(b->text);
+    free(b->options);
+    free(b);
+}
+
+/* Takes text and options over, also when it fails. */
+static bn_status begin_build(bn_device *device, const char *file, char *text, char *options, bn_build **out)
+{
+    bn_build *b = calloc(1, sizeof *b);
+    char *name = strdup(file);
+    if (!b || !name) {
+        free(b);
+        free(name);
+        free(text);
+        free(options);
+        return bn_fail(device->ctx, BN_MEMORY, "no memory for program %s", file);
+    }
+    *b = (bn_build){ .users = 1, .device = device, .file = name, .text = text, .options = options };
+    b->running = device->quirks.parallel_builds && pthread_create(&b->thread, NULL, compile, b) == 0;
+    if (!b->running)
+        (void)compile(b);
+    *out = b;
+    return b->running ? BN_OK : b->st;
+}
+
 /* The same file with the same constants as an earlier program of the domain, or as another box of this one: systems of
  * equations on one grid share theirs, and a driver's own cache takes tens of milliseconds for each. NULL: there is
  * none. */
-static cl_program built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
+static bn_build *built_before(const bn_domain *d, const bn_program *now, size_t shape, const char *options)
 {
     for (const bn_program *p = d->programs; p; p = p->next)
-        if (strcmp(p->file, now->file) == 0 && strcmp(p->options[shape], options) == 0)
-            return p->cl[shape];
+        if (strcmp(p->file, now->file) == 0 && strcmp(p->build[shape]->options, options) == 0)
+            return p->build[shape];
     for (size_t s = 0; !d->distributed && s < shape; s++) /* else every box has its place among them */
-        if (now->options[s] && strcmp(now->options[s], options) == 0)
-            return now->cl[s];
+        if (now->build[s] && strcmp(now->build[s]->options, options) == 0)
+            return now->build[s];
     return NULL;
 }
 
@@ -144,8 +206,7 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
     bn_define *all = NULL;
     const double start = bn_host_seconds();
     bn_program *p = calloc(1, sizeof *p);
-    if (!p || !(p->file = strdup(file)) || !(p->cl = calloc(d->shape_count, sizeof *p->cl)) ||
-        !(p->options = calloc(d->shape_count, sizeof *p->options))) {
+    if (!p || !(p->file = strdup(file)) || !(p->build = calloc(d->shape_count, sizeof(bn_build *)))) {
         st = bn_fail(d->ctx, BN_MEMORY, "no memory for program %s", file);
         goto out;
     }
@@ -153,24 +214,26 @@ bn_status bn_program_build(bn_domain *d, const char *file, const bn_define *defi
     for (size_t b = 0; b < d->box_count; b++) {
         bn_box *box = &d->boxes[b];
         size_t all_count = count;
-        if (p->cl[box->shape] || !box->device)
+        if (p->build[box->shape] || !box->device)
             continue;
         BN_GO(all_defines(d, file, box, defines, &all_count, &all));
         BN_GO(bn_kernel_text(d->ctx, file, all, all_count, d->desc.precision, &text, &options));
-        cl_program same = built_before(d, p, box->shape, options);
-        if (same && clRetainProgram(same) == CL_SUCCESS) {
-            p->cl[box->shape] = same;
+        bn_build *same = built_before(d, p, box->shape, options);
+        if (same) {
+            same->users++;
+            p->build[box->shape] = same;
+            free(text);
+            free(options);
         } else {
-            bool cached = false;
-            BN_GO(bn_cl_build(box->device, file, text, options, &p->cl[box->shape], &cached));
+            st = begin_build(box->device, file, text, options, &p->build[box->shape]);
             d->build.built++;
-            d->build.cached += cached;
         }
-        p->options[box->shape] = options;
-        free(text);
         free(all);
         text = options = NULL;
         all = NULL;
+        if (st != BN_OK)
+            goto out;
+        d->build.cached += !p->build[box->shape]->running && !same && p->build[box->shape]->cached;
     }
     d->build.seconds += bn_host_seconds() - start;
     d->build.cache = d->device->quirks.cache == BN_CACHE_PLATFORM ? "platform" : "binnacle";
@@ -214,13 +277,9 @@ void bn_program_destroy(bn_program **program)
         kernel_destroy(p->kernels);
         p->kernels = next;
     }
-    for (size_t s = 0; p->cl && d && s < d->shape_count; s++)
-        if (p->cl[s])
-            clReleaseProgram(p->cl[s]);
-    for (size_t s = 0; p->options && d && s < d->shape_count; s++)
-        free(p->options[s]);
-    free(p->options);
-    free(p->cl);
+    for (size_t s = 0; p->build && d && s < d->shape_count; s++)
+        release_build(p->build[s]);
+    free(p->build);
     free(p->file);
     free(p);
     *program = NULL;
@@ -289,7 +348,7 @@ void bn_kernel_shape(bn_kernel *k)
     }
 }
 
-bool bn_kernel_fits(const bn_kernel *k) { return k->fits; }
+bool bn_kernel_fits(bn_kernel *k) { return bn_kernel_ready(k) == BN_OK && k->fits; }
 
 bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **lent)
 {
@@ -311,12 +370,28 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
     k->max_group = SIZE_MAX;
     k->next = p->kernels;
     p->kernels = k; /* from here on the program frees it */
+    *lent = k;
+    return d->device->quirks.parallel_builds ? BN_OK : bn_kernel_ready(k);
+}
+
+bn_status bn_kernel_ready(bn_kernel *k)
+{
+    bn_program *p = k->program;
+    const bn_kernel_desc *desc = k->desc;
+    bn_domain *d = p->domain;
+    if (k->ready)
+        return BN_OK;
+    const double start = bn_host_seconds();
+    for (size_t s = 0; s < d->shape_count; s++)
+        if (p->build[s])
+            BN_TRY(wait_for_build(p->build[s]));
+    d->build.seconds += bn_host_seconds() - start;
     for (size_t b = 0; b < d->box_count; b++) {
         cl_int status;
         bn_device *device = d->boxes[b].device;
         if (!device)
             continue;
-        k->cl[b] = clCreateKernel(p->cl[d->boxes[b].shape], desc->name, &status);
+        k->cl[b] = clCreateKernel(p->build[d->boxes[b].shape]->cl, desc->name, &status);
         if (status != CL_SUCCESS) {
             k->cl[b] = NULL;
             bn_cl_fail(device, status, "clCreateKernel", desc->name);
@@ -350,7 +425,15 @@ bn_status bn_kernel_find(bn_program *p, const bn_kernel_desc *desc, bn_kernel **
     if (!k->set)
         return bn_fail(d->ctx, BN_MEMORY, "no memory for kernel %s", desc->name);
     choose_group(k);
-    *lent = k;
+    k->ready = true;
+    return BN_OK;
+}
+
+bn_status bn_domain_kernels_ready(bn_domain *d)
+{
+    for (bn_program *p = d->programs; p; p = p->next)
+        for (bn_kernel *k = p->kernels; k; k = k->next)
+            BN_TRY(bn_kernel_ready(k));
     return BN_OK;
 }
 

@@ -16,6 +16,7 @@ struct bn_kernel {
     struct bn_kernel *next;
     bn_program *program;
     const bn_kernel_desc *desc;
+    bool ready;       /* what follows is known: bn_kernel_ready */
     cl_kernel *cl;    /* one per box: arguments stay set */
     size_t max_group; /* over all shapes */
     size_t group[3];  /* local size in use */
@@ -37,14 +38,18 @@ struct bn_kernel {
 
 /* Takes the shape that the device is to run kernels in (other_groups); before a launch. */
 void bn_kernel_shape(bn_kernel *);
+typedef struct bn_build bn_build;
 
 struct bn_program {
     struct bn_program *next;
     bn_domain *domain;
     char *file;
-    cl_program *cl; /* one per shape */
-    char **options; /* that they were built with */
+    bn_build **build; /* one per shape; programs alike share one */
     bn_kernel *kernels;
 };
+
+/* Waits until the kernel is compiled, and looks at what the compiler has made of it. Everything that launches kernels
+ * asks for it first. */
+bn_status bn_kernel_ready(bn_kernel *);
 
 #endif

@@ -146,6 +146,8 @@ static bn_status create_on_device(bn_fft *f)
     BN_TRY(bn_program_build(d, "fft", NULL, 0, &f->program));
     BN_TRY(bn_kernel_find(f->program, &pack_kernel, &f->pack));
     BN_TRY(bn_kernel_find(f->program, &unpack_kernel, &f->unpack));
+    BN_TRY(bn_kernel_ready(f->pack));
+    BN_TRY(bn_kernel_ready(f->unpack));
     BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, input", bytes, &f->from));
     BN_TRY(bn_buffer_create(d->device, &d->buffers, "Fourier transform, output", bytes, &f->to));
     const double start = bn_host_seconds();

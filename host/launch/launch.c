@@ -306,6 +306,7 @@ bn_status bn_launch(bn_kernel *k, const bn_arg *args, size_t count)
     bn_halo_request requests[BN_HALO_REQUESTS];
     bn_kernel_shape(k);
     const bool without_grid = k->desc->range == BN_ONCE || k->desc->range == BN_PER_PARTICLE;
+    BN_TRY(bn_kernel_ready(k));
     if (count != k->argument_count)
         return bn_fail(d->ctx, BN_USAGE, "kernel %s takes %u arguments, not %zu", k->desc->name, k->argument_count,
                        count);

@@ -79,44 +79,64 @@ bn_status bn_partials_read(bn_partials *p, int component, double *values, size_t
     return BN_OK;
 }
 
+/* What reductions of a domain need, by the program that has it: an operation, or packs of partial sums. */
+enum { BN_PACKS = BN_MAX_ABS + 1, BN_REDUCTIONS };
+
 static const bn_kernel_desc pack_kernel = { "reduce_pack", BN_ONCE, { 0, 0, 0 } };
 
 /* What reductions of a domain need, made when first needed. */
 typedef struct bn_reductions {
-    bn_program *program;
-    bn_partials *partials[2]; /* of sums, of maxima */
+    bn_program *program[BN_REDUCTIONS]; /* a few kernels each: compilers take a tenth of a second for every one */
+    bn_partials *partials[2];           /* of sums, of maxima */
     bn_scalars *result;
 } bn_reductions;
 
 static void destroy_reductions(void *object)
 {
     bn_reductions *r = object;
-    bn_program_destroy(&r->program);
+    for (int i = 0; i < BN_REDUCTIONS; i++)
+        bn_program_destroy(&r->program[i]);
     bn_partials_destroy(&r->partials[0]);
     bn_partials_destroy(&r->partials[1]);
     bn_scalars_destroy(&r->result);
     free(r);
 }
 
-static bn_status find_reductions(bn_domain *d, bn_reductions **out)
+/* `program` has what `which` needs: on CPUs all of them, since those compile a kernel when it is first launched. */
+static bn_status find_reductions(bn_domain *d, int which, bn_reductions **out, bn_program **program)
 {
+    static const char *const names[BN_REDUCTIONS] = {
+        [BN_SUM] = "SUM", [BN_SUM_SQUARES] = "SUM_SQUARES", [BN_MAX_ABS] = "MAX_ABS", [BN_PACKS] = "PACKS"
+    };
+    bn_define parts[BN_REDUCTIONS];
+    size_t count = 0;
+    const bool all = d->device->info.cpu;
+    for (int i = 0; i < BN_REDUCTIONS; i++)
+        if (all || i == which)
+            parts[count++] = (bn_define){ .name = names[i], .kind = BN_DEF_INT, .u.i = 1 };
     *out = bn_attached(d->attached, destroy_reductions);
     if (!*out) {
         *out = calloc(1, sizeof **out);
         BN_TRY(bn_attach(d->ctx, &d->attached, *out, destroy_reductions));
     }
-    return (*out)->program ? BN_OK : bn_program_build(d, "reduce", NULL, 0, &(*out)->program);
+    bn_program **own = &(*out)->program[all ? 0 : which];
+    if (!*own)
+        BN_TRY(bn_program_build(d, "reduce", parts, count, own));
+    *program = *own;
+    return BN_OK;
 }
 
 bn_status bn_partials_pack(bn_partials *p)
 {
     bn_domain *d = p->domain;
     bn_reductions *r;
+    bn_program *program;
     bn_kernel *k;
     if (!p->packed || !p->stale)
         return BN_OK;
-    BN_TRY(find_reductions(d, &r));
-    BN_TRY(bn_kernel_find(r->program, &pack_kernel, &k));
+    BN_TRY(find_reductions(d, BN_PACKS, &r, &program));
+    BN_TRY(bn_kernel_find(program, &pack_kernel, &k));
+    BN_TRY(bn_kernel_ready(k));
     bn_kernel_shape(k);
     const cl_int maxima = (cl_int)p->maxima;
     const size_t none[3] = { 0, 0, 0 }, global[3] = { d->sums.totals * k->group[0], (size_t)p->components, 1 };
@@ -251,15 +271,16 @@ bn_status bn_reduce_launch(bn_field *f, int component, bn_reduce_op op, bn_scala
 {
     bn_domain *d = f->domain;
     bn_reductions *r;
+    bn_program *program;
     bn_kernel *partial, *total;
-    BN_TRY(find_reductions(d, &r));
+    BN_TRY(find_reductions(d, (int)op, &r, &program));
     bn_partials **partials = &r->partials[op == BN_MAX_ABS];
     if (!*partials)
         BN_TRY(bn_partials_create(d, "reduce partials", 1, op == BN_MAX_ABS, partials));
     if (!r->result)
         BN_TRY(bn_scalars_create(d, "reduce result", 1, &r->result));
-    BN_TRY(bn_kernel_find(r->program, &partial_kernels[op], &partial));
-    BN_TRY(bn_kernel_find(r->program, &total_kernels[op], &total));
+    BN_TRY(bn_kernel_find(program, &partial_kernels[op], &partial));
+    BN_TRY(bn_kernel_find(program, &total_kernels[op], &total));
     BN_TRY(BN_RUN(partial, BN_READ(f, 0), BN_I32V(component), BN_PARTIALS(*partials)));
     *lent = r->result;
     return BN_RUN(total, BN_TOTALS(*partials), BN_SCALARS(r->result));

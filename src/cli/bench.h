@@ -107,6 +107,8 @@ typedef struct bn_bench_device {
     bn_device_limits limits;
     bn_bench_tested *tested;
     double budget; /* [s] for one job's clock */
+    double end;    /* when the usual table is to be ready, by bn_seconds_now */
+    size_t kinds;  /* of work that are left */
 } bn_bench_device;
 
 /* BN_CASE where the solver refuses the job's case or one of its settings. */
@@ -166,6 +168,9 @@ BN_CHECKED bn_status bn_bench_tuned_print(bn_context *, const json_t *);
 /* One, two, four ... of the devices that --device names together against one: "scaling". */
 BN_CHECKED bn_status bn_bench_scaling(const bn_bench_device *, json_t **out);
 BN_CHECKED bn_status bn_bench_scaling_print(bn_context *, const json_t *);
+/* Every case that is part of the program as a process of its own: "jobs". */
+BN_CHECKED bn_status bn_bench_jobs(const bn_bench_device *, json_t **out);
+BN_CHECKED bn_status bn_bench_jobs_print(bn_context *, const json_t *);
 /* Whether the command line names the solver, or none. */
 bool bn_bench_wanted(const bn_options *, const char *solver);
 

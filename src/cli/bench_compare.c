@@ -50,9 +50,16 @@ static const json_t *find_device(const json_t *document, const json_t *like)
     return NULL;
 }
 
+/* Standard sizes, or whole runs of `--suite jobs`. */
+static const json_t *rows_of(const json_t *entry)
+{
+    const json_t *jobs = json_object_get(entry, "jobs");
+    return jobs ? jobs : json_object_get(entry, "rows");
+}
+
 static const json_t *find_row(const json_t *entry, const json_t *like)
 {
-    const json_t *list = json_object_get(entry, "rows");
+    const json_t *list = rows_of(entry);
     const json_int_t size = json_integer_value(json_object_get(like, "size"));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *row = json_array_get(list, i);
@@ -105,7 +112,7 @@ bn_status bn_bench_compare(const bn_cli *cli, json_t *now, const json_t *old)
     json_t *changes = json_array();
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *entry = json_array_get(devices, i), *before = find_device(old, entry);
-        const json_t *rows = json_object_get(entry, "rows");
+        const json_t *rows = rows_of(entry);
         for (size_t r = 0; before && r < json_array_size(rows); r++) {
             const json_t *row = json_array_get(rows, r), *then = find_row(before, row);
             json_t *change = then ? change_of(row, then) : NULL;

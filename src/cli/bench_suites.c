@@ -34,7 +34,7 @@ bn_status bn_bench_suite_check(bn_context *ctx, const char *name)
             return BN_OK;
     return bn_fail(ctx, BN_USAGE,
                    "unknown suite `%s`; there are seed-000, seed-001, seed-002, seed-003, seed-004, overhead, "
-                   "default-vs-tuned and scaling",
+                   "default-vs-tuned, scaling and jobs",
                    name);
 }
 

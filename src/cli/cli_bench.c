@@ -15,8 +15,10 @@
 enum { DEVICES_MAX = 64, DATE = 32, TROUBLE = BN_BENCH_REASON, LISTED_MOST = 32 };
 
 /* In budgets of the clock: what a size takes by itself (the clock's rounds, those by events, warming up), and what all
- * sizes of a kind of work may take: on a GPU 10 s, ten kinds of work. And the steps that a size takes at least. */
+ * sizes of a kind of work may take: 10 s. And the steps that a size takes at least. */
 static const double FIXED_BUDGETS = 2, LIMIT_BUDGETS = 20, LEAST_STEPS = 10;
+/* [s] that the usual table takes on a device: each kind of work gets its share of what is left. */
+static const double USUAL_SECONDS = 80;
 
 static void date_text(long long seconds, char text[DATE])
 {
@@ -191,13 +193,22 @@ static size_t list_sizes(const bn_options *o, const unsigned list[BN_BENCH_SIZES
     return count;
 }
 
+static bool is_usual(const bn_options *o) { return !o->quick && !o->sizes && !o->full; }
+
+/* [s] for the sizes of a kind of work in one precision. */
+static double usual_limit(const bn_bench_device *d)
+{
+    const double share = fmax(1e-3, d->end - bn_seconds_now()) / (double)(2 * d->kinds);
+    return is_usual(d->cli->options) ? fmin(LIMIT_BUDGETS * d->budget, share) : 0;
+}
+
 /* The sizes in the precision that is asked for. Without a wish: all in single precision, and in double the last one
  * that was measured of the kinds that --quick takes too; with --full all in both. */
-static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, json_t *rows)
+static bn_status measure_case(bn_bench_device *d, const bn_bench_case *c, json_t *rows)
 {
     const bn_options *o = d->cli->options;
     const bool gpu = !bn_device_describe(d->plain)->cpu, all = o->full || o->precision != BN_WISH_BOTH;
-    spending s = { .limit = o->quick || o->sizes || o->full ? 0 : LIMIT_BUDGETS * d->budget };
+    spending s = { .limit = usual_limit(d) };
     unsigned sizes[LISTED_MOST];
     const size_t count = list_sizes(o, c->sizes[gpu], sizes);
     size_t last = 0;
@@ -214,6 +225,7 @@ static bn_status measure_case(const bn_bench_device *d, const bn_bench_case *c, 
     if (all || count == 0 || c->level != BN_BENCH_QUICK || o->quick || o->sizes)
         return BN_OK;
     s.spent = 0; /* double precision has its own time: the largest size that fits into it */
+    s.limit = usual_limit(d);
     for (bn_bench_prepare_on(c, sizes[last], true, gpu, &d->limits, 1, &job);
          last > 0 && expected_seconds(&s, &job, d->budget) > s.limit;)
         bn_bench_prepare_on(c, sizes[--last], true, gpu, &d->limits, 1, &job);
@@ -227,7 +239,7 @@ static bn_status open_device(const bn_cli *cli, size_t index, bn_bench_device *d
     *d = (bn_bench_device){ .cli = cli, .budget = 0.25 };
     BN_TRY(bn_device_open(cli->ctx, selector, false, &d->plain));
     if (!cli->options->quick) /* on a GPU more would only repeat more */
-        d->budget = bn_device_describe(d->plain)->cpu ? 1.5 : 0.5;
+        d->budget = bn_device_describe(d->plain)->cpu && !is_usual(cli->options) ? 1.5 : 0.5;
     BN_TRY(bn_device_open(cli->ctx, selector, true, &d->profiling));
     return bn_device_measure_limits(d->plain, cli->options->measure, &d->limits);
 }
@@ -237,13 +249,16 @@ typedef struct own_suite {
     const char *name, *key; /* key: in the document */
     bn_status (*run)(const bn_bench_device *, json_t **out);
     bn_status (*print)(bn_context *, const json_t *);
-    bool all_devices; /* takes solvers, and all devices at once */
+    bool all_devices; /* all at once */
+    bool solvers;     /* takes their names */
+    bool compares;    /* has rows that --compare understands */
 } own_suite;
 
 static const own_suite own_suites[] = {
-    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print, false },
-    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false },
-    { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true },
+    { "overhead", "overhead", bn_bench_overhead, bn_bench_overhead_print, false, false, false },
+    { "default-vs-tuned", "default_vs_tuned", bn_bench_tuned, bn_bench_tuned_print, false, false, false },
+    { "scaling", "scaling", bn_bench_scaling, bn_bench_scaling_print, true, true, false },
+    { "jobs", "jobs", bn_bench_jobs, bn_bench_jobs_print, false, true, true },
     { 0 },
 };
 
@@ -280,9 +295,14 @@ static bn_status bench_device(const bn_cli *cli, size_t index, json_t *devices)
         }
     }
     const bn_bench_level level = o->quick ? BN_BENCH_QUICK : o->full ? BN_BENCH_FULL : BN_BENCH_USUAL;
+    d.end = bn_seconds_now() + USUAL_SECONDS;
+    for (const bn_bench_case *c = bn_bench_cases; c->solver; c++)
+        d.kinds += bn_bench_wanted(o, c->solver) && c->level <= level;
     for (const bn_bench_case *c = bn_bench_cases; !o->suite && c->solver; c++)
-        if (bn_bench_wanted(o, c->solver) && c->level <= level)
+        if (bn_bench_wanted(o, c->solver) && c->level <= level) {
             BN_GO(measure_case(&d, c, rows));
+            d.kinds--;
+        }
     if (!o->run.json) {
         BN_GO(print_limits(cli->ctx, json_object_get(entry, "device")));
         BN_GO(own        ? own->print(cli->ctx, json_object_get(entry, own->key))
@@ -355,8 +375,9 @@ static bn_status check_arguments(const bn_cli *cli)
                 "--size %s: expected whole numbers with commas between: up to %d the first, second, ... size "
                 "of each kind of work, above points along a side",
                 o->sizes, (int)BN_BENCH_SIZES_MOST);
-    if (o->suite && ((o->arg_count > 0 && !(own && own->all_devices)) || o->compare))
-        return bn_fail(cli->ctx, BN_USAGE, "--suite goes without solvers and without --compare");
+    if (o->suite && ((o->arg_count > 0 && !(own && own->solvers)) || (o->compare && !(own && own->compares))))
+        return bn_fail(cli->ctx, BN_USAGE, "--suite %s goes without %s", o->suite,
+                       o->compare && !(own && own->compares) ? "--compare" : "solvers");
     for (size_t i = 0; i < o->arg_count; i++) {
         const char *const *names = bn_solver_names();
         while (*names && strcmp(*names, o->args[i]) != 0)

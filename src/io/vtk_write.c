@@ -13,9 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
-enum { COMPRESSION_LEVEL = 4 }; /* of 9: near the size of 6 at half the time on smooth fields */
+/* Of 12: the size of zlib's level 4 on smooth fields in a third of the time; higher levels gain nothing there. */
+enum { COMPRESSION_LEVEL = 1 };
 
 /* Buffers that live as long as one file is written. */
 typedef struct vtk_writer {
@@ -23,7 +24,8 @@ typedef struct vtk_writer {
     const char *path;
     FILE *stream;
     unsigned char *block, *packed;
-    uLong packed_room;
+    size_t packed_room;
+    struct libdeflate_compressor *deflate;
     uint64_t *head; /* of the current array: BN_VTK_HEAD_WORDS words and a size per block */
 } vtk_writer;
 
@@ -210,10 +212,9 @@ static bn_status write_blocks(vtk_writer *w, const bn_vtk_array *a, size_t bytes
     for (size_t b = 0; b < blocks && !ferror(w->stream); b++) {
         const size_t first = b * per_block, count = elements - first < per_block ? elements - first : per_block;
         bn_vtk_interleave(w->block, a->data, tuples, components, size, first, count);
-        uLong packed = w->packed_room;
-        const int outcome = compress2(w->packed, &packed, w->block, (uLong)(count * size), COMPRESSION_LEVEL);
-        if (outcome != Z_OK)
-            return bn_fail(w->ctx, BN_MEMORY, "cannot compress array %s of %s: %s", a->name, w->path, zError(outcome));
+        const size_t packed = libdeflate_zlib_compress(w->deflate, w->block, count * size, w->packed, w->packed_room);
+        if (packed == 0)
+            return bn_fail(w->ctx, BN_IO, "cannot write %s: array %s can't be compressed", w->path, a->name);
         w->head[BN_VTK_HEAD_WORDS + b] = packed;
         bn_base64_put(&code, w->stream, w->packed, packed);
     }
@@ -352,11 +353,12 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
 {
     bn_status st = BN_OK;
     bn_file *file = NULL;
-    vtk_writer w = { .ctx = ctx, .path = path, .packed_room = compressBound(BN_VTK_BLOCK_BYTES) };
     BN_TRY(check_image(ctx, path, image));
+    vtk_writer w = { .ctx = ctx, .path = path, .deflate = libdeflate_alloc_compressor(COMPRESSION_LEVEL) };
+    w.packed_room = w.deflate ? libdeflate_zlib_compress_bound(w.deflate, BN_VTK_BLOCK_BYTES) : 0;
     w.block = malloc(BN_VTK_BLOCK_BYTES);
     w.packed = malloc(w.packed_room);
-    if (!w.block || !w.packed) {
+    if (!w.deflate || !w.block || !w.packed) {
         st = bn_fail(ctx, BN_MEMORY, "cannot write %s: out of memory", path);
         goto out;
     }
@@ -376,6 +378,7 @@ bn_status bn_vtk_write(bn_context *ctx, const char *path, const bn_vtk_image *im
     st = bn_file_commit(&file);
 out:
     bn_file_abort(&file);
+    libdeflate_free_compressor(w.deflate);
     free(w.block);
     free(w.packed);
     return st;

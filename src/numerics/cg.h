@@ -52,6 +52,7 @@ typedef struct bn_cg_desc {
     bn_stencil stencil;  /* its bits are not used: the field has them */
     bn_field *bits;      /* BN_T_U8 */
     bn_field *r, *p, *q; /* work: the residual and two directions */
+    bool checks;         /* for bn_cg_check alone */
     bn_field *z;         /* with a preconditioner */
     bn_preconditioner *preconditioner;
     void *user;

@@ -58,7 +58,13 @@ bn_status bn_linear_create(bn_domain *domain, const bn_linear_desc *desc, const 
         BN_GO(create_copy(l, &work));
         domain = l->agglomerated;
     }
-    bn_cg_desc cg = { desc->name, desc->stencil, work.bits, work.r, work.p, work.q, NULL, NULL, NULL };
+    bn_cg_desc cg = { .name = desc->name,
+                      .stencil = desc->stencil,
+                      .bits = work.bits,
+                      .r = work.r,
+                      .p = work.p,
+                      .q = work.q,
+                      .checks = desc->method == BN_LINEAR_SPECTRAL };
     if (desc->method == BN_LINEAR_SPECTRAL && !desc->only_coupled)
         BN_GO(bn_spectral_create(domain, &desc->stencil, work.q, NULL, &l->spectral));
     if (desc->method == BN_LINEAR_MULTIGRID) {

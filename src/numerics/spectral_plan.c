@@ -101,6 +101,21 @@ bool bn_spectral_folds(const bn_stencil *s, int log[2], bool odd[2])
     return folds;
 }
 
+const char *bn_spectral_kind(const bn_stencil *s, int dim)
+{
+    static const char *const kinds[2][4] = {
+        { "convolved rows", "extended rows", "folded even rows", "folded odd rows" },
+        { "convolved columns", "extended columns", "folded even columns", "folded odd columns" },
+    };
+    bool free_end[4];
+    find_ends(s, free_end);
+    bn_spectral_axis a = { .intervals = (int)(dim ? s->ny : s->nx) - 1,
+                           .low_free = free_end[2 * dim],
+                           .high_free = free_end[2 * dim + 1] };
+    set_lengths(&a);
+    return kinds[dim][a.chirps ? 0 : !a.folded ? 1 : a.odd ? 3 : 2];
+}
+
 /* Point m of the period as 1 + number of the value at it, negative where the reflections change its sign; 0: zero. */
 static int32_t extend(const bn_spectral_axis *a, int m)
 {

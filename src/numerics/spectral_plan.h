@@ -40,6 +40,8 @@ bool bn_spectral_suits(const bn_stencil *, size_t real_bytes, const char **why);
 
 /* Whether the lines along both dimensions are folded: 2^log intervals, both ends alike, given where `odd`. */
 bool bn_spectral_folds(const bn_stencil *, int log[2], bool odd[2]);
+/* What the transforms along dimension 0 or 1 of a matrix that suits are, a literal: other code for each. */
+const char *bn_spectral_kind(const bn_stencil *, int dim);
 
 /* Local memory that every device has (OpenCL 1.2, table 4.3). */
 enum { BN_SPECTRAL_LOCAL_BYTES = 32768 };

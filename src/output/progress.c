@@ -1,4 +1,4 @@
-/* progress.c: one rewritten line on a terminal, a plain line every ten seconds elsewhere, JSON lines for scripts. A
+/* progress.c: one rewritten line on a terminal, a plain line every two seconds elsewhere, JSON lines for scripts. A
  * thread goes on with them within steps that take long, from a copy of the last figures. */
 #include "output/progress.h"
 
@@ -144,7 +144,7 @@ static void print_line(bn_progress *p, const bn_progress_figures *f, double elap
 static void *watch(void *user)
 {
     bn_progress *p = user;
-    const double pause = p->terminal || p->json ? 2 : 12; /* a step that ends in time comes first */
+    const double pause = p->terminal || p->json ? 2 : 2.5; /* a step that ends in time comes first */
     pthread_mutex_lock(&p->lock);
     while (!p->ending) {
         const double now = bn_seconds_now(), due = p->last + pause - now;
@@ -194,7 +194,7 @@ void bn_progress_begin(bn_progress *p, bn_sim *sim, bool quiet, bool json, doubl
 
 void bn_progress_show(bn_progress *p, bn_sim *sim, bool wanted)
 {
-    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 10;
+    const double t = bn_seconds_now(), elapsed = t - p->start, pause = p->json ? 1 : p->terminal ? 0.2 : 2;
     const bn_sim_state now = bn_sim_now(sim);
     if (now.step == p->before.step || elapsed <= 0)
         return;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <libdeflate.h>
 #include <zlib.h>
 
 enum { TEXT_BYTES = 512, VALUES_MAX = 1 << 24 };
@@ -148,14 +149,16 @@ bn_status bn_picture_keep(bn_context *ctx, const char *path, const bn_picture *p
         data = lay_out(&shown, &scale, &room);
     }
     const uint64_t bytes = room;
-    uLongf packed = compressBound(room);
-    out->data = data ? malloc(sizeof bytes + packed) : NULL;
-    if (!out->data || compress2(out->data + sizeof bytes, &packed, data, room, 6) != Z_OK) {
+    struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(6);
+    size_t packed = deflate && data ? libdeflate_zlib_compress_bound(deflate, room) : 0;
+    out->data = packed > 0 ? malloc(sizeof bytes + packed) : NULL;
+    if (!out->data || (packed = libdeflate_zlib_compress(deflate, data, room, out->data + sizeof bytes, packed)) == 0) {
         st = bn_fail(ctx, BN_MEMORY, "cannot draw %s: out of memory", path);
     } else {
         memcpy(out->data, &bytes, sizeof bytes);
         out->bytes = sizeof bytes + packed;
     }
+    libdeflate_free_compressor(deflate);
     free(data);
     free(values);
     free(more);

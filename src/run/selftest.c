@@ -100,45 +100,96 @@ out:
     return st;
 }
 
-/* Whether what makes up the program of one plan is in the other one: the kernels that are left out, and the constants
- * that the solver names. */
-static bool is_part_of(const bn_plan *one, const bn_plan *other)
+/* What a run needs of a device: kernels, and what its plan announced beside them (bn_plan_needs). */
+enum { BN_NEEDS = 128 };
+
+static size_t list_needs(const bn_plan *p, const char *out[BN_NEEDS])
 {
-    for (size_t i = 0; i < one->define_count; i++) {
-        const bn_define *d = &one->defines[i];
-        size_t k = 0;
-        if (d->kind != BN_DEF_LEFT_OUT && !is_listed(one->solver->selftest_constants, d->name))
-            continue;
-        while (k < other->define_count && strcmp(other->defines[k].name, d->name) != 0)
-            k++;
-        if (k == other->define_count || other->defines[k].kind != d->kind || other->defines[k].u.i != d->u.i)
+    size_t count = 0;
+    for (const bn_kernel_desc *k = p->solver->kernels; k->name && count < BN_NEEDS; k++) {
+        size_t i = 0;
+        while (i < p->define_count &&
+               (p->defines[i].kind != BN_DEF_LEFT_OUT || strcmp(p->defines[i].name, k->name) != 0))
+            i++;
+        if (i == p->define_count)
+            out[count++] = k->name;
+    }
+    for (size_t i = 0; i < p->need_count && count < BN_NEEDS; i++)
+        out[count++] = p->needs[i];
+    return count;
+}
+
+/* Whether two plans agree in the constants that the solver names (bn_solver.selftest_constants). */
+static bool constants_agree(const bn_plan *one, const bn_plan *other)
+{
+    for (const char *const *name = one->solver->selftest_constants; name && *name; name++) {
+        long long value[2] = { 0 };
+        for (size_t i = 0; i < one->define_count; i++)
+            value[0] = strcmp(one->defines[i].name, *name) == 0 ? one->defines[i].u.i : value[0];
+        for (size_t i = 0; i < other->define_count; i++)
+            value[1] = strcmp(other->defines[i].name, *name) == 0 ? other->defines[i].u.i : value[1];
+        if (value[0] != value[1])
             return false;
     }
     return true;
 }
 
-/* Leaves those cases whose program is that of the run; all, if there is none. */
-static bn_status keep_alike(bn_context *ctx, const bn_device_info *info, const bn_plan *run, selftest_cases *cases)
+/* Which needs of a run a case meets; none, if it differs in constants. */
+static bn_status find_met(bn_context *ctx, const bn_device_info *info, const bn_plan *run, const bn_embedded *file,
+                          const char *const *needs, size_t count, bool *met)
 {
-    selftest_cases alike = { .count = 0 };
+    bn_case *c = NULL;
+    bn_plan *plan = NULL;
+    const char *own[BN_NEEDS + 1] = { NULL };
     bn_status st = BN_OK;
-    for (size_t i = 0; st == BN_OK && run->solver->selftest_constants && i < cases->count; i++) {
-        bn_case *c = NULL;
-        bn_plan *plan = NULL;
-        void *state = calloc(1, run->solver->state_size);
-        st = state ? read_case(ctx, cases->file[i], run->precision == BN_DOUBLE, &c)
-                   : bn_fail(ctx, BN_MEMORY, "no memory for a self-test of %s", run->solver->name);
-        if (st == BN_OK)
-            st = bn_plan_create(ctx, c, info, state, &plan);
-        if (st == BN_OK && is_part_of(plan, run) && is_part_of(run, plan))
-            alike.file[alike.count++] = cases->file[i];
-        bn_plan_destroy(&plan);
-        bn_case_destroy(&c);
-        free(state);
-    }
-    if (alike.count > 0)
-        *cases = alike;
+    void *state = calloc(1, run->solver->state_size);
+    if (!state)
+        return bn_fail(ctx, BN_MEMORY, "no memory for a self-test of %s", run->solver->name);
+    BN_GO(read_case(ctx, file, run->precision == BN_DOUBLE, &c));
+    BN_GO(bn_plan_create(ctx, c, info, state, &plan));
+    if (constants_agree(run, plan))
+        list_needs(plan, own);
+    for (size_t i = 0; i < count; i++)
+        met[i] = is_listed(own, needs[i]);
+out:
+    bn_plan_destroy(&plan);
+    bn_case_destroy(&c);
+    free(state);
     return st;
+}
+
+/* Leaves few cases that meet all needs of the run, each time the one that meets most of those left; all cases, if there
+ * is no need, or a kernel of the run is in no case that agrees with it in constants. */
+static bn_status keep_needed(bn_context *ctx, const bn_device_info *info, const bn_plan *run, selftest_cases *cases)
+{
+    static const char nothing[] = "";
+    const char *needs[BN_NEEDS];
+    bool met[BN_SELFTEST_CASES][BN_NEEDS];
+    const size_t count = list_needs(run, needs), kernels = count - run->need_count;
+    selftest_cases kept = { .count = 0 };
+    for (size_t i = 0; i < cases->count; i++)
+        BN_TRY(find_met(ctx, info, run, cases->file[i], needs, count, met[i]));
+    for (;;) {
+        size_t best = 0, most = 0;
+        for (size_t i = 0; i < cases->count; i++) {
+            size_t meets = 0;
+            for (size_t n = 0; n < count; n++)
+                meets += needs[n] != nothing && met[i][n];
+            if (meets > most)
+                best = i, most = meets;
+        }
+        if (most == 0)
+            break;
+        for (size_t n = 0; n < count; n++)
+            needs[n] = met[best][n] ? nothing : needs[n];
+        kept.file[kept.count++] = cases->file[best];
+    }
+    for (size_t n = 0; n < kernels; n++)
+        if (needs[n] != nothing)
+            return BN_OK;
+    if (kept.count > 0)
+        *cases = kept;
+    return BN_OK;
 }
 
 /* Fills in <cache>/selftest/HASH.txt, over everything that a case's outcome depends on, if there is a cache. */
@@ -293,7 +344,7 @@ bn_status bn_selftest_ensure(bn_context *ctx, const bn_device_info *info, const 
         return BN_OK;
     *outcome = BN_SELFTEST_KNOWN;
     if (run)
-        BN_GO(keep_alike(ctx, info, run, &cases));
+        BN_GO(keep_needed(ctx, info, run, &cases));
     BN_GO(find_paths(ctx, info, solver, double_precision, &cases));
     keep_untested(&cases);
     if (cases.count > 0 && cases.path[0]) {

@@ -33,7 +33,7 @@ typedef struct bn_selftest_watch {
 BN_CHECKED bn_status bn_selftest_here(bn_context *, const char *solver, const char *selector, bool double_precision,
                                       bn_selftest_part, const bn_selftest_watch *);
 
-/* Makes sure that the device has passed, in the cases whose program is that of the run (bn_solver.selftest_constants);
+/* Makes sure that the device has passed, in the cases that have what the run needs (bn_plan_needs);
  * run NULL: in all cases. `program`: path of the binary; child processes run its hidden command `self-test`, a part of
  * the cases each. BN_MISMATCH: the answer was wrong; BN_DEVICE: there is none, a child crashed
  * (over a compiler that aborts, say), hung, or could not compute. */

@@ -69,6 +69,10 @@ BN_CHECKED bn_status bn_plan_define_int(bn_plan *, const char *name, long long v
 /* A kernel of the table that this case does not need and its program does not have. */
 BN_CHECKED bn_status bn_plan_skip_kernel(bn_plan *, const char *name);
 
+/* What the case asks of a device beside the kernels that it has, a literal: "multigrid". Before a run the device is
+ * tested with as few self-test cases as have all its kernels and, where any case has them, all its needs. */
+BN_CHECKED bn_status bn_plan_needs(bn_plan *, const char *what);
+
 /* --- numbers that are printed and written --- */
 BN_CHECKED bn_status bn_plan_result(bn_plan *, const char *name, const char *unit, const char *help);
 BN_CHECKED bn_status bn_plan_series(bn_plan *, const char *name, const char *unit); /* in the order of bn_step.series */

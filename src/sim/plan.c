@@ -100,6 +100,8 @@ bn_status bn_plan_skip_kernel(bn_plan *p, const char *name)
     ADD(p, defines, define_count, BN_PLAN_DEFINES, (bn_define){ .name = name, .kind = BN_DEF_LEFT_OUT });
 }
 
+bn_status bn_plan_needs(bn_plan *p, const char *what) { ADD(p, needs, need_count, BN_PLAN_NEEDS, what); }
+
 bn_status bn_plan_chart(bn_plan *p, const bn_plan_chart_desc *desc)
 {
     ADD(p, charts, chart_count, BN_PLAN_CHARTS, *desc);

@@ -12,7 +12,8 @@ enum {
     BN_PLAN_PICTURES = 64,
     BN_PLAN_NOTES = 32,
     BN_PLAN_CHARTS = 8,
-    BN_PLAN_ARRAYS = 16
+    BN_PLAN_ARRAYS = 16,
+    BN_PLAN_NEEDS = 16
 };
 
 /* A derived number, or a result without its value; `help` of a note is the choice that was made, if it has no value. */
@@ -58,9 +59,11 @@ struct bn_plan {
     int epsg;                             /* of the map's coordinates; 0: not known */
     bn_plan_mesh_output_desc mesh_output; /* name NULL: none */
     bn_plan_bytes arrays[BN_PLAN_ARRAYS]; /* device arrays */
-    struct bn_plan_memory *memory;        /* of the solver */
-    bn_plan_file *files;                  /* in the order in which they were read */
-    size_t field_count, define_count, result_count, note_count, series_count, picture_count, chart_count, array_count;
+    const char *needs[BN_PLAN_NEEDS];
+    struct bn_plan_memory *memory; /* of the solver */
+    bn_plan_file *files;           /* in the order in which they were read */
+    size_t field_count, define_count, result_count, note_count, series_count, picture_count, chart_count, array_count,
+        need_count;
     double known_steps; /* 0: not known before it runs */
     int parts;          /* of a run, each with stop.steps of its own; 0: one */
     double tolerance;   /* > 0: the case asks for convergence to it */

@@ -161,6 +161,7 @@ bn_status bn_sim_create_checked(bn_context *ctx, bn_case *config, const bn_sim_d
     if (sim->engine->setup)
         BN_GO(sim->engine->setup(sim, sim->state));
     BN_GO(resume(sim, desc));
+    BN_GO(bn_domain_kernels_ready(sim->domain));
     const long long every = bn_case_int(config, "case.balance");
     const size_t all = desc->device ? bn_device_global_count(desc->device) : 1;
     if (sim->engine->work && every >= 0 && all > 1 && bn_domain_boxes(sim->domain) == all)

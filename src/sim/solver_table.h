@@ -77,9 +77,8 @@ typedef struct bn_solver {
      * looks. */
     const char *balance;
     double balance_limit[2];
-    /* optional: whole constants that make the program another one, besides the kernels that it has. Before a run the
-     * device is tested with those self-test cases that agree with it in both; where none does, or this is NULL, with
-     * all. Ends with NULL. */
+    /* optional: whole constants in which the self-test cases of a run agree with it (bn_plan_needs), since they make
+     * other kernels. Ends with NULL. */
     const char *const *selftest_constants;
     /* optional: the coordinate that steps go along and bn_step.dt adds up to, and its unit: "z", "m". NULL: time, in s.
      * Progress, series, pictures and the summary use it. */

@@ -289,7 +289,7 @@ START_TEST(partial_sums_of_all_devices_are_read)
     OK(bn_field_create(d, &(bn_field_desc){ "b", "", BN_T_REAL, 1, 0 }, &b));
     OK(bn_field_write(a, values, sizeof values));
     OK(bn_field_copy(a, b)); /* on the devices */
-    OK(bn_program_build(d, "reduce", NULL, 0, &program));
+    OK(bn_program_build(d, "reduce", &(bn_define){ "MAX_ABS", BN_DEF_INT, { .i = 1 } }, 1, &program));
     OK(bn_kernel_find(program, &kernel, &largest));
     OK(bn_partials_create(d, "largest", 1, 1, &partials));
     OK(BN_RUN(largest, BN_READ(b, 0), BN_I32V(0), BN_PARTIALS(partials)));

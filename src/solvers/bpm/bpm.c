@@ -326,6 +326,11 @@ void bpm_kernel_constants(const bpm *s, int d, bn_define out[BPM_KERNEL_CONSTANT
 bn_status bpm_plan_constants(bn_plan *p, const bpm *s)
 {
     bn_define constants[BPM_KERNEL_CONSTANTS];
+    BN_TRY(bn_plan_needs(p, s->c.axes == 2 ? "lines along x and y" : "lines along y"));
+    if (s->c.lossy)
+        BN_TRY(bn_plan_needs(p, "absorbing layers"));
+    if (s->c.axes == 1 && s->c.per_record >= BPM_LONG_LAUNCH)
+        BN_TRY(bn_plan_needs(p, "long launches"));
     bpm_kernel_constants(s, 0, constants);
     for (size_t i = 0; i < BPM_KERNEL_CONSTANTS; i++)
         BN_TRY(bn_plan_define_int(p, constants[i].name, constants[i].u.i));

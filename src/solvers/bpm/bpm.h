@@ -36,6 +36,8 @@ typedef enum bpm_shape { BPM_SHAPES(BN_CHOICE_ENUM) } bpm_shape; /* from BPM_Y_J
 
 #define BPM_PI 3.14159265358979323846
 enum { BPM_STRUCTURES = 64, BPM_PORTS = 8, BPM_COLOURS = 64, BPM_LANES = 256, BPM_CHUNK_MAX = 64 };
+/* Steps of a launch that tells more of a device than a few do: data/cases/bpm/selftest-long.toml. */
+enum { BPM_LONG_LAUNCH = 100 };
 
 typedef struct bpm bpm;
 typedef struct bpm_record bpm_record;
@@ -200,6 +202,7 @@ struct bpm {
     double *factor; /* pairs, per beam: (p - q) / p */
     bpm_axis axis[2];
     size_t done, section_begin, section_end; /* steps along z */
+    double per_piece;                        /* so many take a quarter of a second; 0: not known yet */
     const bpm_geometry *geometry;
     const bpm_method *method;
     bpm_plane plane;

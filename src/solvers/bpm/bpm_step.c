@@ -40,13 +40,45 @@ bn_status bpm_update_outputs(bn_sim *sim, void *state)
     return s->geometry->update_outputs(s);
 }
 
+/* Steps along z at first without an answer, how many times as many the next time at most, and how long they may take.
+ */
+enum { BPM_FIRST_PIECE = 16, BPM_PIECE_GROWTH = 8 };
+static const double BPM_PIECE_SECONDS = 0.25;
+
+/* On to step `stop`, of one section: at once where that is short, else in pieces that are waited for, so that a run can
+ * end between them. The bits are the same: psi is stored with the lines along x too behind every piece. */
+static bn_status propagate(bn_sim *sim, bpm *s, size_t stop, bool observed, bool *unfinished)
+{
+    s->per_piece = s->per_piece > 0 ? s->per_piece : BPM_FIRST_PIECE;
+    while (s->done < stop) {
+        const size_t left = stop - s->done;
+        const bool whole = (double)left <= s->per_piece;
+        const size_t count = whole ? left : (size_t)s->per_piece;
+        const double start = bn_seconds_now();
+        BN_TRY(s->method->propagate(s, &(bpm_steps){ s->done, count, observed || !whole }));
+        s->done += count;
+        if (whole)
+            break;
+        BN_TRY(bn_domain_finish(bn_sim_domain(sim)));
+        double took = bn_seconds_now() - start;
+        bn_context_agree(bn_sim_context(sim), &took, 1); /* all ranks take as many */
+        const double wanted = took > 0 ? (double)count * BPM_PIECE_SECONDS / took : HUGE_VAL;
+        s->per_piece = fmin(fmax(floor(wanted), 1), BPM_PIECE_GROWTH * s->per_piece);
+        if (bn_sim_asked_to_end(sim)) {
+            *unfinished = true;
+            break;
+        }
+    }
+    return BN_OK;
+}
+
 bn_status bpm_step(bn_sim *sim, void *state, bn_step *out)
 {
     bpm *s = state;
     if (s->space.relaxing)
         return bpm_relax(sim, s, out);
-    const size_t before = s->done;
-    size_t end = s->done + s->c.per_record;
+    const size_t before = s->done - s->done % s->c.per_record; /* the step may have begun before an interruption */
+    size_t end = before + s->c.per_record;
     end = end < s->c.steps ? end : s->c.steps;
     while (s->done < end) {
         if (s->done >= s->section_end) {
@@ -54,8 +86,12 @@ bn_status bpm_step(bn_sim *sim, void *state, bn_step *out)
             BN_TRY(s->method->section(sim, s, true));
         }
         const size_t stop = end < s->section_end ? end : s->section_end;
-        BN_TRY(s->method->propagate(s, &(bpm_steps){ s->done, stop - s->done, stop == end }));
-        s->done = stop;
+        bool unfinished = false;
+        BN_TRY(propagate(sim, s, stop, stop == end, &unfinished));
+        if (unfinished) {
+            *out = (bn_step){ .residual = (double)NAN, .unfinished = true };
+            return BN_OK;
+        }
     }
     BN_TRY(bpm_add_record(s));
     const bpm_record *now = &s->history.record[s->history.records - 1];

@@ -269,6 +269,12 @@ static bn_status plan_fields(const flood *s, bn_plan *p)
 static bn_status plan_defines(const flood *s, bn_plan *p)
 {
     const flood_scheme *m = &s->scheme;
+    const char *const needs[] = { m->special ? "cells with a law of their own" : NULL,
+                                  m->jagged ? "jagged walls" : NULL, s->k.gn2 > 0 ? "friction" : NULL,
+                                  m->record ? "records" : NULL };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i])
+            BN_TRY(bn_plan_needs(p, needs[i]));
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(FLOOD_CONSTANTS), (const double *)&s->k));
     BN_TRY(bn_plan_codes(p, BN_CODES(FLOOD_CODES)));
     return bn_plan_codes(p, (const bn_code[]){ { "ORDER", m->order },

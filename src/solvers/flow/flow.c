@@ -4,6 +4,7 @@
 
 #include "numerics/multigrid.h"
 #include "numerics/multigrid_plan.h"
+#include "numerics/spectral_plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -255,6 +256,24 @@ static bn_status plan_defines(const flow *s, bn_plan *p)
     return bn_plan_define_int(p, "BODIES", s->border.bodies);
 }
 
+/* Methods and transforms of the systems, which have kernels of their own. */
+static bn_status plan_needs(const flow *s, bn_plan *p)
+{
+    static const char *const methods[] = {
+        [BN_LINEAR_CG] = "conjugate gradients", [BN_LINEAR_MULTIGRID] = "multigrid"
+    };
+    for (int i = 0; i < FLOW_SYSTEMS; i++) {
+        const bn_linear_desc *d = &s->systems.desc[i];
+        if (!s->systems.bits[i] || (s->newton.on && i == FLOW_OMEGA))
+            continue;
+        for (int dim = 0; dim < 2 && d->method == BN_LINEAR_SPECTRAL; dim++)
+            BN_TRY(bn_plan_needs(p, bn_spectral_kind(&d->stencil, dim)));
+        if (d->method != BN_LINEAR_SPECTRAL)
+            BN_TRY(bn_plan_needs(p, methods[d->method]));
+    }
+    return BN_OK;
+}
+
 static bn_status plan_fields(const flow *s, bn_plan *p)
 {
     const bool multigrid = s->systems.desc[FLOW_PSI].method == BN_LINEAR_MULTIGRID ||
@@ -469,6 +488,8 @@ static bn_status plan(const bn_case *c, void *state, bn_plan *p)
     BN_TRY(plan_fields(s, p));
     BN_TRY(plan_coarser(s, p));
     BN_TRY(plan_defines(s, p));
+    if (!bn_plan_only_counts(p, (double)s->config.nx * s->config.ny))
+        BN_TRY(plan_needs(s, p));
     BN_TRY(flow_plan_results(s, p));
     BN_TRY(plan_series(s, p));
     BN_TRY(plan_pictures(s, p));

@@ -208,6 +208,12 @@ static bn_status plan_constants(const xray *s, bn_plan *p)
                                            XRAY_ESTIMATORS(XRAY_CHOICE_ENTRY){ NULL, 0 } };
     BN_TRY(bn_plan_constants(p, BN_CONSTANT_NAMES(XRAY_CONSTANTS), (const double *)&s->k));
     BN_TRY(bn_plan_codes(p, choices));
+    const char *const needs[] = { s->config.law == XRAY_POLARISED ? "polarised light" : NULL,
+                                  s->config.profile == XRAY_GAUSSIAN ? "a gaussian profile" : NULL,
+                                  s->k.absorption > 0 ? "absorption" : NULL };
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i])
+            BN_TRY(bn_plan_needs(p, needs[i]));
     BN_TRY(bn_plan_codes(p, BN_CODES(XRAY_TALLY_COMPONENTS)));
     return bn_plan_codes(p, BN_CODES(XRAY_CODES));
 }
