@@ -132,18 +132,10 @@ static const bn_kernel_desc kernels[] = {
     { "flow_body_constants", BN_ONCE, { 0, 0, 0 } },
     { "flow_add_influence", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
     { "flow_newton_residual", BN_PER_BLOCK, { .reads = 5, .writes = 3, .flops = 32 } },
-    { "flow_newton_normalise", BN_PER_BLOCK, { .reads = 1.5, .writes = 1, .flops = 1 } },
-    { "flow_newton_walls", BN_PER_CELL, { .reads = 0.5, .writes = 1, .flops = 0 } },
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
     { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
     { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
     { "flow_newton_jacobian", BN_PER_CELL, { .reads = 6, .writes = 1, .flops = 40 } },
-    { "flow_newton_dots", BN_PER_BLOCK, { .reads = 50, .writes = 0, .flops = 100 } },
-    { "flow_newton_column", BN_PER_BLOCK, { 0, 0, 0 } },
-    { "flow_newton_project", BN_PER_BLOCK, { .reads = 50, .writes = 1, .flops = 100 } },
-    { "flow_newton_combine", BN_PER_BLOCK, { .reads = 100, .writes = 1, .flops = 200 } },
-    { "flow_newton_update", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
-    { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
     { 0 },
 };
 

@@ -50,6 +50,7 @@ typedef struct flow_newton {
     double *table;               /* of kernel flow_newton_walls: 2 ny entries for the sides along y, then 2 nx */
     bn_field *vectors, *d_omega, *d_heat, *omega_before, *T_before;
     /* On a device. */
+    bn_program *program; /* of kernels/flow_krylov.cl */
     bn_kernel *residual, *normalise, *walls, *heat_source, *vorticity_source, *poisson, *jacobian, *dots, *column,
         *project, *combine, *update, *predict;
     bn_partials *norms, *products_of;

@@ -1,5 +1,5 @@
-/* flow_newton_device.c: what flow_newton.c asks of a device: launches of the kernels flow_newton_... of
- * kernels/flow.cl. */
+/* flow_newton_device.c: what flow_newton.c asks of a device: launches of the kernels of kernels/flow_krylov.cl, and of
+ * the kernels flow_newton_... of kernels/flow.cl. */
 #include "flow.h"
 
 /* Kernels for flow with and without temperature have the same arguments; those of no temperature are not read. */
@@ -9,26 +9,32 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
 {
     flow_newton *w = &s->newton;
     bn_domain *d = bn_sim_domain(sim);
-    const struct {
-        bn_kernel **kernel;
-        const char *name;
-    } kernels[] = {
-        { &w->residual, "flow_newton_residual" },
-        { &w->normalise, "flow_newton_normalise" },
-        { &w->walls, "flow_newton_walls" },
-        { &w->heat_source, "flow_newton_heat_source" },
-        { &w->vorticity_source, "flow_newton_vorticity_source" },
-        { &w->poisson, "flow_newton_poisson" },
-        { &w->jacobian, "flow_newton_jacobian" },
-        { &w->dots, "flow_newton_dots" },
-        { &w->column, "flow_newton_column" },
-        { &w->project, "flow_newton_project" },
-        { &w->combine, "flow_newton_combine" },
-        { &w->update, "flow_newton_update" },
-        { &w->predict, "flow_newton_predict" },
+    static const bn_kernel_desc descs[] = {
+        { "flow_newton_normalise", BN_PER_BLOCK, { .reads = 1.5, .writes = 1, .flops = 1 } },
+        { "flow_newton_dots", BN_PER_BLOCK, { .reads = 50, .writes = 0, .flops = 100 } },
+        { "flow_newton_column", BN_PER_BLOCK, { 0, 0, 0 } },
+        { "flow_newton_project", BN_PER_BLOCK, { .reads = 50, .writes = 1, .flops = 100 } },
+        { "flow_newton_combine", BN_PER_BLOCK, { .reads = 100, .writes = 1, .flops = 200 } },
+        { "flow_newton_walls", BN_PER_CELL, { .reads = 0.5, .writes = 1, .flops = 0 } },
+        { "flow_newton_update", BN_PER_CELL, { .reads = 2, .writes = 1, .flops = 2 } },
+        { "flow_newton_predict", BN_PER_CELL, { .reads = 2, .writes = 2, .flops = 3 } },
     };
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        *kernels[i].kernel = bn_sim_kernel(sim, kernels[i].name);
+    bn_kernel **const of_vectors[] = { &w->normalise, &w->dots,  &w->column, &w->project,
+                                       &w->combine,   &w->walls, &w->update, &w->predict };
+    const bn_define defines[] = {
+        { .name = "HEAT", .kind = BN_DEF_INT, .u.i = s->config.a > 0 },
+        { .name = "NODE_WALL", .kind = BN_DEF_INT, .u.i = FLOW_NODE_WALL },
+        { .name = "NODE_BODY", .kind = BN_DEF_INT, .u.i = FLOW_NODE_BODY },
+        { .name = "NODE_SIDE", .kind = BN_DEF_INT, .u.i = FLOW_NODE_SIDE },
+    };
+    BN_TRY(bn_program_build(d, "flow_krylov", defines, sizeof defines / sizeof *defines, &w->program));
+    for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
+        BN_TRY(bn_kernel_find(w->program, &descs[i], of_vectors[i]));
+    w->residual = bn_sim_kernel(sim, "flow_newton_residual");
+    w->heat_source = bn_sim_kernel(sim, "flow_newton_heat_source");
+    w->vorticity_source = bn_sim_kernel(sim, "flow_newton_vorticity_source");
+    w->poisson = bn_sim_kernel(sim, "flow_newton_poisson");
+    w->jacobian = bn_sim_kernel(sim, "flow_newton_jacobian");
     const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     BN_TRY(bn_partials_create(d, "length of a vector", 1, 0, &w->norms));
     BN_TRY(bn_partials_create(d, "products of vectors", w->basis, 0, &w->products_of));
@@ -43,6 +49,7 @@ bn_status flow_newton_setup(bn_sim *sim, flow *s)
 void flow_newton_teardown(flow *s)
 {
     flow_newton *w = &s->newton;
+    bn_program_destroy(&w->program);
     bn_partials_destroy(&w->norms);
     bn_partials_destroy(&w->products_of);
     for (int b = 0; b < FLOW_NEWTON_BATCH; b++)
