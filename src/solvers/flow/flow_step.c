@@ -37,6 +37,10 @@ static bn_status setup(bn_sim *sim, void *state)
                 bn_linear_create(bn_sim_domain(sim), &s->systems.desc[i], &s->systems.work[i], &s->systems.solver[i]));
     BN_TRY(bn_partials_create(bn_sim_domain(sim), "flow sums", 4, 1u << 2, &s->device.sums));
     BN_TRY(bn_scalars_create(bn_sim_domain(sim), "flow totals", FLOW_TOTALS + FLOW_BODIES, &s->device.totals));
+    BN_TRY(bn_device_array_reals(bn_sim_domain(sim), "walls' motion", s->border.moving,
+                                 FLOW_SIDES * (size_t)(s->config.nx > s->config.ny ? s->config.nx : s->config.ny),
+                                 &s->device.moving));
+    BN_TRY(flow_setup_start(sim, s, solve_psi));
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
     return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
@@ -51,14 +55,15 @@ static void teardown(void *state)
     bn_partials_destroy(&s->device.body_sums);
     bn_scalars_destroy(&s->device.totals);
     bn_scalars_destroy(&s->device.influence_inverse);
+    bn_device_array_destroy(&s->device.moving);
     flow_newton_teardown(s);
 }
 
 static bn_status step_heat(flow *s)
 {
-    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.velocity, 0),
-                  BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs),
-                  BN_WRITE(s->fields.T_next)));
+    BN_TRY(BN_RUN(s->device.advect_heat, BN_READ(s->fields.T, 1), BN_READ(s->fields.psi, 1),
+                  BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+                  BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.T_next)));
     BN_TRY(
         bn_linear_solve(s->systems.solver[FLOW_HEAT], s->fields.T_next, s->fields.rhs, &s->systems.target[FLOW_HEAT]));
     bn_field_swap(s->fields.T, s->fields.T_next);
@@ -95,13 +100,13 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
         return newton_step(sim, s, out);
     if (heat) {
         BN_TRY(step_heat(s));
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
-                      BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0),
-                      BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.T, 1), BN_READ(s->fields.node, 0),
+                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     } else {
-        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.velocity, 0),
-                      BN_READ(s->fields.node, 0), BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs),
-                      BN_WRITE(s->fields.next)));
+        BN_TRY(BN_RUN(s->device.advect_vorticity, BN_READ(s->fields.omega, 1), BN_READ(s->fields.psi, 1),
+                      BN_READ(s->fields.velocity, 0), BN_READ(s->fields.node, 0),
+                      BN_READ(s->systems.work[FLOW_OMEGA].bits, 0), BN_WRITE(s->fields.rhs), BN_WRITE(s->fields.next)));
     }
     BN_TRY(
         bn_linear_solve(s->systems.solver[FLOW_OMEGA], s->fields.next, s->fields.rhs, &s->systems.target[FLOW_OMEGA]));
@@ -117,11 +122,12 @@ static bn_status step(bn_sim *sim, void *state, bn_step *out)
     if (heat)
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
                       BN_READ(s->fields.T, 1), BN_READ(s->systems.work[FLOW_HEAT].bits, 0), BN_READ(s->fields.node, 0),
-                      BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
+                      BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
+                      BN_PARTIALS(s->device.sums)));
     else
         BN_TRY(BN_RUN(s->device.wall_vorticity, BN_READ(s->fields.psi, 1), BN_READ(s->fields.next, 1),
-                      BN_READ(s->fields.node, 0), BN_UPDATE(s->fields.omega), BN_UPDATE(s->fields.velocity),
-                      BN_PARTIALS(s->device.sums)));
+                      BN_READ(s->fields.node, 0), BN_ARRAY(s->device.moving), BN_UPDATE(s->fields.omega),
+                      BN_UPDATE(s->fields.velocity), BN_PARTIALS(s->device.sums)));
     /* Direct solves need no answer of the device. */
     if (s->systems.direct && bn_sim_is_quiet(sim) && bn_sim_steps(sim) % FLOW_LOOK_EVERY != 0 && s->told.dt > 0) {
         *out = s->told;
