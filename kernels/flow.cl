@@ -31,13 +31,16 @@ static inline real derivative(real before, real here, real after, real c, real p
     return UPWIND ? 2 * per_2h * (c > 0 ? here - before : after - here) : per_2h * (after - before);
 }
 
+/* Whether a node's own velocity carries what is there; else psi does. */
+#define OWN_VELOCITY(n) (!(CONSERVATIVE && ((n) & NODE_OMEGA)))
+
 /* a f_x + b f_y, in whichever dimension there are two neighbours. (a, b): the velocity of the stream function psi; (u,
  * v): the one that upwind differences look at. In the fluid, CONSERVATIVE: (a f)_x + (b f)_y by central differences of
  * psi at the neighbours, which is free of divergence and so leaves differences of f alone. */
 static inline real convection(global const real *f, global const real *psi, index_t at, int n, int inner_x,
                               int inner_y, real u, real v, real a, real b)
 {
-    if (CONSERVATIVE && (n & NODE_OMEGA)) {
+    if (!OWN_VELOCITY(n)) {
         const real sw = psi[at - PITCH - 1], se = psi[at - PITCH + 1], nw = psi[at + PITCH - 1],
                    ne = psi[at + PITCH + 1];
         const real x = (ne - se) * (f[at + 1] - f[at]) + (nw - sw) * (f[at] - f[at - 1]);
@@ -74,7 +77,8 @@ kernel void flow_advect_heat(global const real *restrict T, global const real *r
     const real t = T[at];
     real sum = 0;
     if (s) {
-        const real u = velocity[at], v = velocity[at + PLANE];
+        const int own = OWN_VELOCITY(n);
+        const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0;
         const int inner_x = X0 + i > 0 && X0 + i < GNX - 1, inner_y = Y0 + j > 0 && Y0 + j < GNY - 1;
         real moved = t - DT * convection(T, psi, at, n, inner_x, inner_y, u, v, u, v);
         if (n & NODE_OUTFLOW)
@@ -497,14 +501,15 @@ kernel void flow_newton_poisson(global const real *restrict d_omega, global cons
 kernel void flow_newton_jacobian(global const real *restrict omega, global const real *restrict psi,
                                  global const real *restrict T, global const real *restrict velocity,
                                  global const real *restrict d_omega, global const real *restrict d_psi,
-                                 global const real *restrict d_heat,
-                                 global const uchar *restrict stencil, global const int *restrict node,
-                                 global real *restrict basis, int k, real scale, real weight)
+                                 global const real *restrict d_heat, global const uchar *restrict stencil,
+                                 global const int *restrict node, global real *restrict basis, int k, real scale,
+                                 real weight)
 {
     CELL(i, j);
     const index_t at = AT(i, j);
     const int n = node[at], side = n / NODE_SIDE & 3;
-    const real u = velocity[at], v = velocity[at + PLANE], out = convective_outflow(side, u, v);
+    const int own = OWN_VELOCITY(n);
+    const real u = own ? velocity[at] : 0, v = own ? velocity[at + PLANE] : 0, out = convective_outflow(side, u, v);
     real du = 0, dv = 0;
     velocity_of(d_psi, at, n, &du, &dv);
     real change = vorticity_change(d_omega, d_psi, d_heat, psi, at, n, u, v, 0, scale);

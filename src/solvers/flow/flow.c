@@ -140,7 +140,7 @@ static const bn_kernel_desc kernels[] = {
     { "flow_newton_heat_source", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 2 } },
     { "flow_newton_vorticity_source", BN_PER_CELL, { .reads = 1.75, .writes = 1, .flops = 3 } },
     { "flow_newton_poisson", BN_PER_CELL, { .reads = 1.25, .writes = 2, .flops = 1 } },
-    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 7, .writes = 1, .flops = 58 } },
+    { "flow_newton_jacobian", BN_PER_CELL, { .reads = 5, .writes = 1, .flops = 58 } },
     { 0 },
 };
 
