@@ -77,9 +77,10 @@ bn_status flow_setup_start(bn_sim *sim, flow *s, bn_status (*solve)(flow *, cons
         streams = streams || s->border.piece[i].kind == FLOW_INFLOW || s->border.piece[i].kind == FLOW_VELOCITY;
     if (!streams || s->newton.on || (s->config.start == FLOW_DEVELOPED && !s->border.solid))
         return BN_OK;
-    double *psi = malloc(3 * points * sizeof *psi), *omega = psi + points, *rhs = omega + points;
+    double *psi = malloc(3 * points * sizeof *psi);
     if (!psi)
         return bn_fail(bn_sim_context(sim), BN_MEMORY, "no memory for the start of flow");
+    double *omega = psi + points, *rhs = omega + points;
     BN_GO(bn_field_get(s->fields.psi, psi, points));
     BN_GO(bn_field_get(s->fields.omega, omega, points));
     for (size_t at = 0; at < points; at++) {

@@ -68,13 +68,17 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
     const size_t longer = s->config.nx > s->config.ny ? s->config.nx : s->config.ny;
     const size_t points = (size_t)s->config.nx * s->config.ny;
     const double wall = s->config.woods ? 3 : 2;
+    double *psi = NULL; /* where a velocity is given */
+    bool given = false;
     BN_TRY(bn_plan_allocate(plan, FLOW_SIDES * longer * sizeof(double), (void **)&s->border.moving));
     if (bn_plan_only_counts(plan, (double)points))
         return BN_OK;
-    double *psi = calloc(points, sizeof *psi);
-    if (!psi)
+    for (int i = 0; i < s->border.pieces; i++)
+        given = given || s->border.piece[i].kind == FLOW_VELOCITY;
+    if (given && !(psi = calloc(points, sizeof *psi)))
         return bn_fail(bn_plan_context(plan), BN_MEMORY, "no memory for the border of flow");
-    flow_border_psi(s, psi);
+    if (given)
+        flow_border_psi(s, psi);
     for (int side = 0; side < FLOW_SIDES; side++)
         for (uint32_t m = 1; m + 1 < flow_side_nodes(s, side); m++) {
             const flow_piece *p = flow_piece_at(s, side, m);
@@ -82,7 +86,7 @@ bn_status flow_plan_moving(bn_plan *plan, flow *s)
             const double across = s->config.h[vertical ? 0 : 1], along = s->config.h[vertical ? 1 : 0];
             const double sign = side == FLOW_LEFT || side == FLOW_TOP ? 1 : -1;
             double U[3] = { p->speed, p->speed, p->speed }, psi_tt = 0;
-            for (uint32_t k = 0; k < 3 && p->kind == FLOW_VELOCITY; k++) {
+            for (uint32_t k = 0; k < 3 && psi && p->kind == FLOW_VELOCITY; k++) {
                 double velocity[2];
                 flow_table_velocity(p, flow_node_place(s, side, m - 1 + k), velocity);
                 U[k] = velocity[vertical];

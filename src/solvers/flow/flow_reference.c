@@ -201,7 +201,10 @@ static bn_status setup(bn_sim *sim, void *state)
         if (s->systems.bits[i])
             BN_TRY(BN_PRECISE(linear_reference_create)(bn_sim_context(sim), &s->systems.desc[i], &r->linear[i]));
     BN_TRY(flow_setup_start(sim, s, solve_psi));
-    return s->border.bodies > 0 ? flow_setup_bodies(sim, s, solve_psi) : BN_OK;
+    if (s->border.bodies > 0)
+        BN_TRY(flow_setup_bodies(sim, s, solve_psi));
+    s->systems.solves[FLOW_PSI] = BN_PRECISE(linear_reference_solves)(r->linear[FLOW_PSI]);
+    return BN_OK;
 }
 
 static void teardown(void *state)

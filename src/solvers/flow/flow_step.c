@@ -43,6 +43,7 @@ static bn_status setup(bn_sim *sim, void *state)
     BN_TRY(flow_setup_start(sim, s, solve_psi));
     if (s->border.bodies > 0)
         BN_TRY(setup_bodies(sim, s));
+    s->systems.solves[FLOW_PSI] = bn_linear_solves(s->systems.solver[FLOW_PSI]);
     return s->newton.on ? flow_newton_setup(sim, s) : BN_OK;
 }
 

@@ -103,7 +103,7 @@ static void errors(const run *r, int nodes, double rms[3])
     free(velocity);
 }
 
-/* Thom's formula errs in first order at the wall, which psi and the velocity do not. */
+/* Thom's formula errs in first order at the wall, which psi and the velocity do not. `fine`: errors on 65 nodes. */
 START_TEST(errors_fall_in_second_order)
 {
     static const char *const variants[][3] = {
@@ -111,6 +111,7 @@ START_TEST(errors_fall_in_second_order)
         { "solver.convection=conservative", "solver.wall_vorticity=thom", segment_table },
         { "solver.convection=central", "solver.wall_vorticity=woods", side_table },
     };
+    static const double fine[][3] = { { 1.4e-5, 3.9e-4, 2.4e-3 }, { 2.5e-5, 3.5e-4, 0 }, { 3.2e-6, 4.2e-4, 1.7e-3 } };
     static const char *const names[] = { "psi", "velocity", "omega" };
     make_tables(1024, 1);
     for (int v = 0; v < 3; v++) {
@@ -122,8 +123,8 @@ START_TEST(errors_fall_in_second_order)
             end_run(&r);
         }
         for (int f = 0; f < (v == 1 ? 2 : 3); f++)
-            ck_assert_msg(log2(rms[0][f] / rms[1][f]) > 1.8, "%s, %s, %s: errors %g, %g", variants[v][0],
-                          variants[v][1], names[f], rms[0][f], rms[1][f]);
+            ck_assert_msg(log2(rms[0][f] / rms[1][f]) > 1.8 && rms[1][f] < 1.5 * fine[v][f],
+                          "%s, %s, %s: errors %g, %g", variants[v][0], variants[v][1], names[f], rms[0][f], rms[1][f]);
     }
 }
 END_TEST
